@@ -19,7 +19,7 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 from toryo.data_directories import data_dir
 from toryo.domain.talk_limits import TalkLimits
 from toryo.domain.times import SECOND
-from toryo.workflow.snapshot import Limits
+from toryo.workflow.limits import Limits
 
 Seconds = int
 

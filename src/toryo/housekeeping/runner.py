@@ -9,13 +9,13 @@ from typing import Any
 import structlog
 
 from toryo.housekeeping import (
-    expired_claims,
     expired_leases,
     notice_outbox,
     old_idempotency_keys,
     old_logs,
     old_sign_ins,
     old_worktrees,
+    stale_queues,
     stale_talk,
     stalled_tasks,
 )
@@ -28,7 +28,7 @@ CHORES: tuple[tuple[str, Callable[[Call], Any]], ...] = (
     ("sweep", expired_leases.sweep),
     ("stalls", stalled_tasks.notice),
     ("talk", stale_talk.tidy),
-    ("queues", expired_claims.tidy),
+    ("queues", stale_queues.tidy),
     ("notices", notice_outbox.note),
     ("logs", old_logs.forget),
     ("worktrees", old_worktrees.tidy),

@@ -19,8 +19,9 @@ from toryo.domain.tasks import Task
 from toryo.domain.times import DAY, Millis
 from toryo.domain.tree_state import TreeState
 from toryo.workflow import facts, program_choice, worker
+from toryo.workflow.limits import Limits
 from toryo.workflow.rules import Rule, always, first_match
-from toryo.workflow.snapshot import Limits, RuleInput, Snapshot
+from toryo.workflow.snapshot import RuleInput, Snapshot
 
 
 class Action(StrEnum):

@@ -13,28 +13,9 @@ from toryo.domain.projects import Project
 from toryo.domain.sessions import Session
 from toryo.domain.task_tree import Tree
 from toryo.domain.tasks import Task
-from toryo.domain.times import SECOND, Millis
+from toryo.domain.times import Millis
 from toryo.domain.tree_state import TreeState
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """Of the guards and graces. Times are milliseconds."""
-
-    stop_grace: Millis = 60 * SECOND
-    pause_grace: Millis = 300 * SECOND
-    same_answers: int = 25
-    refusals: int = 20
-    idle_calls: int = 300
-    calls: int = 2_000
-    moves_of_one_task: int = 20
-    silence: Millis = 1_800 * SECOND
-    run_time: Millis = 86_400 * SECOND
-    idle_launches: int = 5
-    unreported_ends: int = 3
-    cooldown: Millis = 60 * SECOND
-    longest_cooldown: Millis = 3_600 * SECOND
-    quota_margin_percent: int = 10
+from toryo.workflow.limits import Limits
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from toryo.operations.calls.token_last_use import Uses
 from toryo.settings import Settings
 from toryo.storage.shared_state import InDatabase, Shared
 from toryo.storage.transaction import Transaction
-from toryo.workflow.snapshot import Limits
+from toryo.workflow.limits import Limits
 
 
 @dataclass(frozen=True, slots=True)

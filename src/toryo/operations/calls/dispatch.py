@@ -41,7 +41,7 @@ from toryo.storage.engine.database import Connection, Database
 from toryo.storage.errors import ConstraintBroken, DatabaseUnavailable, Unstorable
 from toryo.storage.shared_state import InDatabase, Shared
 from toryo.storage.transaction import Transaction
-from toryo.workflow.snapshot import Limits
+from toryo.workflow.limits import Limits
 
 _NO_TOOL = "no_such_tool"
 """How a call of what does not exist is counted, whatever its name."""

@@ -19,7 +19,7 @@ GROUPS = (
     "directory.team",
     "tasks.request_tools",
     "chat.delegation_tools",
-    "chat.tools",
+    "chat.chat_tools",
     "queue.presence",
     "queue.polling",
     "queue.task_results",

@@ -1,7 +1,7 @@
 """Wrong passkeys and passwords, counted per name and address, so that nobody can lock somebody else out.
 
 Counted in memory, by each server for itself: names that do not exist are counted like those that do, and leave no row
-behind. What is refused then, and for how long, is decided where people and agents sign in.
+behind. What is refused then is said where people and agents sign in.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from threading import Lock
 
 from toryo.domain.network_addresses import household
-from toryo.domain.times import Millis
+from toryo.domain.times import HOUR, MINUTE, Millis
 
 PASSKEY, PASSWORD = "passkey", "password"
 REMEMBERED = 10_000
@@ -26,6 +26,12 @@ class Rule:
     most: int
     within: Millis
     locked_for: Millis
+
+
+OF_NAME = {PASSKEY: Rule(5, MINUTE, MINUTE), PASSWORD: Rule(10, HOUR, 15 * MINUTE)}
+"""So many wrong tries for one agent or person from one address are the last from there for so long."""
+OF_ADDRESS = {PASSKEY: Rule(50, MINUTE, MINUTE), PASSWORD: Rule(50, HOUR, 15 * MINUTE)}
+"""So many from one address, whoever they were tried for, lock the address out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +92,8 @@ class Tries:
         return len(self._counted)
 
 
-def counters(kind: str, name: str, remote: str | None, of_name: Rule, of_address: Rule) -> dict[Counter, Rule]:
+def counters(kind: str, name: str, remote: str | None) -> dict[Counter, Rule]:
     """Where a wrong try is counted: for the name from this address, and (a caller of this machine has none) for it."""
     address = household(remote or "")
-    found = {Counter(kind, name, address): of_name}
-    return {**found, Counter(kind, None, address): of_address} if remote else found
+    found = {Counter(kind, name, address): OF_NAME[kind]}
+    return {**found, Counter(kind, None, address): OF_ADDRESS[kind]} if remote else found

@@ -23,7 +23,7 @@ from toryo.operations.calls.results import Result
 from toryo.operations.launches import start_decisions, termination
 from toryo.operations.launches.check_orders import CheckOrder, checks_for
 from toryo.operations.launches.claim_request import CLAIM, ClaimStarts
-from toryo.operations.launches.launch_reports import hindered
+from toryo.operations.launches.cooldowns import hindered
 from toryo.operations.launches.running_launches import Stop, renew, stops_for
 from toryo.operations.launches.start_candidates import Talker, chat_candidates, task_candidates
 from toryo.operations.worktrees import worktree_locks

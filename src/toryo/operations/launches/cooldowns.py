@@ -11,6 +11,8 @@ from toryo.domain.launches import Launch, Purpose, State
 from toryo.domain.times import Millis
 from toryo.failures import Failure
 from toryo.operations.calls.call import WORK, Call
+from toryo.workflow import program_choice
+from toryo.workflow.snapshot import Snapshot
 
 USUAL_QUOTA_SECONDS = 1800
 """Where a message names no time."""
@@ -126,3 +128,12 @@ def clear(call: Call, agent_id: str, purpose: Purpose, launch: Launch | None) ->
 def program_of(launch: Launch | None) -> str | None:
     """The name of the program that a launch was for."""
     return None if launch is None or launch.provider is None else program_name(launch.provider, launch.model)
+
+
+def hindered(snapshot: Snapshot, launch: Launch) -> bool:
+    """Whether the program that a launch is for cools down meanwhile (somebody else has used up its account)."""
+    ran = program_of(launch)
+    programs_of = snapshot.agent.programs if snapshot.agent is not None else ()
+    return any(
+        program_choice.hindrances(snapshot, launch.purpose, program) for program in programs_of if program.name == ran
+    )

@@ -18,7 +18,9 @@ from toryo.operations.calls.fields import Id, Printed
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
 from toryo.operations.launches import cooldowns, start_decisions, termination
-from toryo.operations.launches.launch_reports import count_usage, hindered, launch_of
+from toryo.operations.launches.cooldowns import hindered
+from toryo.operations.launches.reported_launch import launch_of
+from toryo.operations.launches.usage_counting import count_usage
 from toryo.workflow.launch import withdrawn
 
 

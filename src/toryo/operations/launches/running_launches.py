@@ -16,7 +16,7 @@ from toryo.operations.calls.fault_isolation import each_fenced
 from toryo.operations.launches import start_decisions, termination
 from toryo.operations.launches import stops as launch_stops
 from toryo.operations.launches.claim_request import CLAIM, ClaimStarts
-from toryo.operations.launches.launch_reports import launch_of
+from toryo.operations.launches.reported_launch import launch_of
 from toryo.workflow.launch import Action
 
 _TELL_AGAIN_AFTER: Millis = 15 * SECOND

@@ -10,7 +10,7 @@ from typing import Annotated, Literal, NotRequired
 from pydantic import Field, SecretStr
 from typing_extensions import TypedDict
 
-from toryo.domain import ids, people
+from toryo.domain import ids, passwords, people
 from toryo.domain.agents import OWNER_ID, Agent, Status
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.people import Account
@@ -236,9 +236,9 @@ def remove_person(call: Call, wanted: OnePerson) -> Removed:
 
 class SetPassword(Parameters):
     person_id: Id = Field(description="Whose.")
-    password: SecretStr = Field(max_length=people.LONGEST_PASSWORD, description="The new one.")
+    password: SecretStr = Field(max_length=passwords.LONGEST_PASSWORD, description="The new one.")
     old_password: SecretStr | None = Field(
-        None, max_length=people.LONGEST_PASSWORD, description="The present one, if it is yours and you have one."
+        None, max_length=passwords.LONGEST_PASSWORD, description="The present one, if it is yours and you have one."
     )
     login: Role | None = Field(None, description="What they may do from now on; owners only.")
 
@@ -271,7 +271,7 @@ def set_password(call: Call, wanted: SetPassword) -> PasswordSet:
     call.tx.lock_everything()
     _refuse_foreign(call, wanted)
     person = person_roles.person(call, wanted.person_id)
-    people.refuse_weak(wanted.password.get_secret_value())
+    passwords.refuse_weak(wanted.password.get_secret_value())
     before = call.tx.people.account(person.id)
     if call.prepared is None or call.prepared.password_hash != (before.password_hash if before is not None else None):
         raise Refusal(Code.CONFLICT, "Somebody else set this password at the same time.", "Look, and set it again.")

@@ -15,7 +15,7 @@ from pydantic import Field, SecretStr
 
 import toryo
 from toryo import chosen_ids
-from toryo.domain import ids, people
+from toryo.domain import ids, passwords, people
 from toryo.domain.agents import OWNER_ID, Agent
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.people import Account, How, Link, SignIn
@@ -124,7 +124,7 @@ def _for_whom(call: Call, person_id: str | None) -> Agent:
 class SignInWith(Parameters):
     code: str | None = Field(None, min_length=1, max_length=200, description="From a link.")
     person_id: Id | None = Field(None, description="Who you are.")
-    password: SecretStr | None = Field(None, max_length=people.LONGEST_PASSWORD, description="Your password.")
+    password: SecretStr | None = Field(None, max_length=passwords.LONGEST_PASSWORD, description="Your password.")
 
 
 class SignedIn(Result):
@@ -197,15 +197,9 @@ def _with_password(call: Call, wanted: SignInWith, person_id: str) -> SignedIn |
     return _signed_in(call, person, people.OWNER, How.PASSWORD)
 
 
-_OF_PERSON = sign_in_lockout.Rule(people.TRIES, HOUR, people.LOCKED_FOR)
-_OF_ADDRESS = sign_in_lockout.Rule(people.TRIES_OF_ADDRESS, HOUR, people.LOCKED_FOR)
-
-
 def _counters(call: Call, wanted: SignInWith) -> dict[sign_in_lockout.Counter, sign_in_lockout.Rule]:
     """Where wrong passwords are counted, whether or not there is such a person."""
-    return sign_in_lockout.counters(
-        sign_in_lockout.PASSWORD, wanted.person_id or "", call.remote, _OF_PERSON, _OF_ADDRESS
-    )
+    return sign_in_lockout.counters(sign_in_lockout.PASSWORD, wanted.person_id or "", call.remote)
 
 
 def _locked(call: Call, wanted: SignInWith) -> int | None:

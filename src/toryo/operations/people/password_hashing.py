@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from toryo.domain import people
+from toryo.domain import passwords
 
 if TYPE_CHECKING:
     from argon2 import PasswordHasher
@@ -37,7 +37,7 @@ def check(password_hash: str | None, password: str) -> Checked:
 def replacing(password_hash: str | None, old: str | None, new: str) -> Checked:
     """As `check`, with the hash of a new password besides (none for one that is too weak)."""
     fits = old is not None and password_hash is not None and _verified(password_hash, old)
-    strong = people.SHORTEST_PASSWORD <= len(new) <= people.LONGEST_PASSWORD
+    strong = passwords.SHORTEST_PASSWORD <= len(new) <= passwords.LONGEST_PASSWORD
     return Checked(password_hash, fits, _hasher().hash(new) if strong else None)
 
 

@@ -33,9 +33,6 @@ from toryo.workflow import next_action
 from toryo.workflow.launch import Action
 from toryo.workflow.snapshot import Snapshot
 
-_OF_AGENT = sign_in_lockout.Rule(5, 60 * SECOND, 60 * SECOND)
-_OF_ADDRESS = sign_in_lockout.Rule(50, 60 * SECOND, 60 * SECOND)
-
 
 class Authenticate(Parameters):
     agent_id: str | None = Field(None, max_length=64, description="Your agent id; not needed with a launch credential.")
@@ -147,7 +144,7 @@ def _locked(call: Call, agent_id: str) -> Refused | None:
 
 
 def _counters(call: Call, agent_id: str) -> dict[sign_in_lockout.Counter, sign_in_lockout.Rule]:
-    return sign_in_lockout.counters(sign_in_lockout.PASSKEY, agent_id, call.remote, _OF_AGENT, _OF_ADDRESS)
+    return sign_in_lockout.counters(sign_in_lockout.PASSKEY, agent_id, call.remote)
 
 
 def _wrong_passkey(call: Call, agent: Agent | None, wanted: Authenticate) -> Refused | None:
@@ -162,7 +159,7 @@ def _wrong_passkey(call: Call, agent: Agent | None, wanted: Authenticate) -> Ref
     if agent is not None:
         call.event("session.refused", agent_id=agent.id, data={"reason": "invalid_credentials", "failures": count})
     if agent is not None and locked:
-        until = call.now + _OF_AGENT.locked_for
+        until = call.now + sign_in_lockout.OF_NAME[sign_in_lockout.PASSKEY].locked_for
         call.event("session.locked", agent_id=agent.id, data={"until": until, "remote": call.remote})
     return _refused(Code.INVALID_CREDENTIALS, "Invalid agent_id or passkey")
 

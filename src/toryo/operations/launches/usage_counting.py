@@ -1,25 +1,12 @@
-"""What reports about a launch share: finding it, what its program cools down by, and counting what it used."""
+"""Counting what the program of a launch used; the event when a project's budget of the day is used up by it."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from toryo.domain import usages
-from toryo.domain.errors import Code, Refusal
 from toryo.domain.launches import Launch
 from toryo.operations.calls.call import WORK, Call
-from toryo.operations.launches import cooldowns
-from toryo.workflow import program_choice
-from toryo.workflow.snapshot import Snapshot
-
-
-def hindered(snapshot: Snapshot, launch: Launch) -> bool:
-    """Whether the program that a launch is for cools down meanwhile (somebody else has used up its account)."""
-    ran = cooldowns.program_of(launch)
-    programs_of = snapshot.agent.programs if snapshot.agent is not None else ()
-    return any(
-        program_choice.hindrances(snapshot, launch.purpose, program) for program in programs_of if program.name == ran
-    )
 
 
 def count_usage(call: Call, launch: Launch, told: dict[str, Any] | None) -> None:
@@ -38,15 +25,3 @@ def count_usage(call: Call, launch: Launch, told: dict[str, Any] | None) -> None
     if budget is not None and before < budget <= call.tx.usages.cost_of_day(launch.project_id, today):
         call.event("project.budget_used_up", project_id=launch.project_id, data={"budget_per_day": budget})
         call.tx.hint(WORK)
-
-
-def launch_of(call: Call, launch_id: str) -> Launch:
-    launch = call.tx.launches.find(launch_id)
-    if launch is None:
-        raise Refusal(
-            Code.LAUNCH_NOT_FOUND,
-            f"There is no launch {launch_id}.",
-            "Report launches that claim_starts or get_agent_action handed out.",
-            launch_id=launch_id,
-        )
-    return launch
