@@ -280,9 +280,9 @@ def test_however_one_leaves_the_panel_is_closed_and_the_terminal_is_as_it_was(
 
 WITH_A_PAUSE = """
 import select, sys
-from toryo.cli import main, typed
+from toryo.cli import chat_terminal, main
 
-class Pausing(typed.Screen):
+class Pausing(chat_terminal.Screen):
     lines_read = 0
 
     def _line(self):
@@ -294,7 +294,7 @@ class Pausing(typed.Screen):
             print("-- reads again --", flush=True)
         return line
 
-typed.Screen = Pausing
+chat_terminal.Screen = Pausing
 main.main()
 """
 """`toryo …`, but after the first line nobody reads from the terminal until something is there to read."""

@@ -18,12 +18,12 @@ pytestmark = pytest.mark.skipif(not escaped_processes._list().exists(), reason="
 
 
 def told(script: str, directory: Path) -> list[str]:
-    """What a process of its own prints that has `start`, `hidden`, `gone` and `descendants`."""
+    """What a process of its own prints that has `start`, `hidden`, `gone` and `escaped_processes`."""
     head = """
         import os, signal, subprocess, sys, time
         from pathlib import Path
-        from toryo.coordinator import descendants, processes
-        assert descendants.adopt()
+        from toryo.coordinator import escaped_processes, processes
+        assert escaped_processes.adopt()
         here = Path.cwd()
 
         def start(name, script):
@@ -70,7 +70,7 @@ def test_a_process_without_a_trace_ends_with_the_launch_that_left_it(tmp_path) -
         pid = pid_of("a.pid")
         ended(launch)
         assert not gone(pid)
-        descendants.end(processes.AT_WORK)
+        escaped_processes.end(processes.AT_WORK)
         alive_expected = False
         print(gone(pid))
     """
@@ -83,11 +83,11 @@ def test_what_another_launch_may_have_started_lives_until_that_one_has_ended(tmp
         launch = start("a", HIDDEN.format("a.pid", "a.pid"))
         pid = pid_of("a.pid")
         ended(launch)
-        descendants.end(processes.AT_WORK)
+        escaped_processes.end(processes.AT_WORK)
         print(gone(pid))
         os.kill(other.pid, signal.SIGKILL)
         ended(other)
-        descendants.end(processes.AT_WORK)
+        escaped_processes.end(processes.AT_WORK)
         alive_expected = False
         print(gone(pid))
     """
@@ -101,7 +101,7 @@ def test_what_began_before_the_launches_at_work_and_their_own_leaders(tmp_path) 
         ended(launch)
         time.sleep(0.05)  # the clock of processes has hundredths of a second
         later = start("b", "exec sleep 300")
-        descendants.end(processes.AT_WORK)
+        escaped_processes.end(processes.AT_WORK)
         print(later.group_alive)
         alive_expected = False
         print(gone(pid))
@@ -124,7 +124,7 @@ def test_what_other_threads_have_started_is_left_alone(tmp_path) -> None:
         thread = threading.Thread(target=git)
         thread.start()
         made.wait(60)
-        descendants.end(processes.AT_WORK)
+        escaped_processes.end(processes.AT_WORK)
         print(child.poll())
         child.kill()
         done.set()
@@ -136,8 +136,8 @@ def test_what_has_ended_by_itself_is_buried(tmp_path) -> None:
     script = """
         launch = start("a", "(env -i setsid true &)")
         ended(launch)
-        while (left := descendants._children()):
-            descendants.end(processes.AT_WORK)
+        while (left := escaped_processes._children()):
+            escaped_processes.end(processes.AT_WORK)
             time.sleep(0.01)
         print(left)
     """
