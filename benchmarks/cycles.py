@@ -23,9 +23,9 @@ import structlog
 
 from toryo.operations.calls.callers import Credentials
 from toryo.operations.calls.dispatch import Dispatcher
-from toryo.operations.people.credentials import bootstrap
+from toryo.operations.people.credential_revocation import bootstrap
 from toryo.settings import Settings
-from toryo.storage.opening import open_database, upgrade
+from toryo.storage.open_database import open_database, upgrade
 
 OWNER = Credentials(bearer="tpt_benchmark")
 

@@ -134,13 +134,13 @@ async def raw(_scope: Any, receive: Any, send: Any) -> None:
 
 
 def serve_raw() -> None:
-    from toryo.server import listening
+    from toryo.server import listeners
 
-    bound = listening.tcp("127.0.0.1", 0)
+    bound = listeners.tcp("127.0.0.1", 0)
     config = uvicorn.Config(raw, http="httptools", ws="none", lifespan="off", log_config=None, access_log=False)
     gc.collect()
     gc.freeze()
-    print(listening.url(bound, "127.0.0.1"), flush=True)
+    print(listeners.url(bound, "127.0.0.1"), flush=True)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(uvicorn.Server(config).serve([bound]))
 

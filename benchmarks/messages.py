@@ -35,16 +35,17 @@ import structlog
 from psycopg.conninfo import conninfo_to_dict
 
 from toryo.client import AsyncClient, Client
-from toryo.domain import chat
+from toryo.domain.conversations import MOST_TURNS
+from toryo.domain.messages import Message, MessageKind, thread_of
 from toryo.operations.calls.callers import Credentials
 from toryo.operations.calls.dispatch import Dispatcher
-from toryo.operations.people.credentials import bootstrap
+from toryo.operations.people.credential_revocation import bootstrap
 from toryo.settings import ChatSettings, GuardSettings, Settings
 from toryo.storage import chat as stored
 from toryo.storage import schema
 from toryo.storage.engine.database import Connection, Database
 from toryo.storage.engine.statements import Statement
-from toryo.storage.opening import open_database, upgrade
+from toryo.storage.open_database import open_database, upgrade
 from toryo.storage.transaction import Transaction
 
 OWNER, COORDINATOR = Credentials(bearer="tpt_benchmark"), Credentials(bearer="tct_benchmark")
@@ -302,11 +303,11 @@ class Team:
         if self.database.dialect == "postgresql":
             self.database.write(lambda connection: connection.run(Statement(sa.text("ANALYZE messages"))))
 
-    def _old(self, sequence: int) -> chat.Message:
+    def _old(self, sequence: int) -> Message:
         one, other = (("owner", "a"), ("a", "owner"), ("owner", "b"))[sequence % 3]
-        return chat.Message(
-            id=f"msg_{sequence}", project_id=self.project, sequence=sequence, thread=chat.thread_of(one, other),
-            from_agent_id=one, to_agent_id=other, kind=chat.MessageKind.MESSAGE, content="x" * 200,
+        return Message(
+            id=f"msg_{sequence}", project_id=self.project, sequence=sequence, thread=thread_of(one, other),
+            from_agent_id=one, to_agent_id=other, kind=MessageKind.MESSAGE, content="x" * 200,
             conversation_id=None, related_task_id=None, created_at=sequence,
         )  # fmt: skip
 
@@ -506,11 +507,11 @@ async def _pair(at: Server, credentials: dict[str, str], first: int, rounds: int
     async with AsyncClient(at.url, credentials[names[0]]) as one, AsyncClient(at.url, credentials[names[1]]) as other:
         sides, said = (one, other), 0
         for _ in range(rounds):
-            hello = {"target_agent_id": names[1], "initial_message": "1", "max_turns": chat.MOST_TURNS}
+            hello = {"target_agent_id": names[1], "initial_message": "1", "max_turns": MOST_TURNS}
             heard = asyncio.create_task(other.call("get_pending_messages", timeout_seconds=45))
             conversation = (await one.call("start_conversation", **hello))["conversation_id"]
             said += 1
-            for turn in range(2, chat.MOST_TURNS + 1):
+            for turn in range(2, MOST_TURNS + 1):
                 speaker, listener = sides[(turn - 1) % 2], sides[turn % 2]
                 await heard
                 heard = asyncio.create_task(listener.call("get_pending_messages", timeout_seconds=45))

@@ -31,9 +31,9 @@ from playwright.sync_api import Browser, CDPSession, Page  # noqa: E402 - after 
 from tests.browser import browsers  # noqa: E402
 from tests.scenarios.sites import Site  # noqa: E402
 from toryo.domain.tasks import Approval, Details, Priority, Status, Task  # noqa: E402
-from toryo.server.pages import STATIC  # noqa: E402
+from toryo.server.dashboard_files import STATIC  # noqa: E402
 from toryo.storage.engine.database import Connection  # noqa: E402
-from toryo.storage.opening import open_database  # noqa: E402
+from toryo.storage.open_database import open_database  # noqa: E402
 from toryo.storage.transaction import Transaction  # noqa: E402
 
 FIRST_VIEW_MS, LONG_TASK_MS, LATENCY_MS = 1000, 100, 200

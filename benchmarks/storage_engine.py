@@ -27,7 +27,7 @@ from sqlalchemy.schema import CreateIndex, CreateTable
 
 from toryo.storage.engine.database import Connection, Database
 from toryo.storage.engine.statements import Statement
-from toryo.storage.opening import open_database
+from toryo.storage.open_database import open_database
 
 CALLERS = (1, 8, 64)
 TARGETS = {1: 0.6, 8: 3.5, 64: 10.0}

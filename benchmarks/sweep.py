@@ -20,10 +20,10 @@ import structlog
 from toryo.domain.tasks import Wait
 from toryo.operations.calls.callers import Credentials
 from toryo.operations.calls.dispatch import Dispatcher
-from toryo.operations.people.credentials import bootstrap
+from toryo.operations.people.credential_revocation import bootstrap
 from toryo.settings import Settings
 from toryo.storage.engine.database import Connection, Database
-from toryo.storage.opening import open_database, upgrade
+from toryo.storage.open_database import open_database, upgrade
 from toryo.storage.transaction import Transaction
 
 OWNER, COORDINATOR = Credentials(bearer="tpt_benchmark"), Credentials(bearer="tct_benchmark")

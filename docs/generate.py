@@ -117,7 +117,7 @@ def _of_resources(operation: Any) -> bool:
 
 def _resources() -> str:
     """The addresses that MCP clients read and follow."""
-    from toryo.server.addresses import KINDS
+    from toryo.server.resource_uris import KINDS
 
     rows = [(f"`{each.template}`", each.description, f"`{each.operation}`") for each in KINDS.values()]
     return f"## MCP resources\n\n{_table(('Address', 'What it is', 'Read with'), rows)}\n"
@@ -320,10 +320,10 @@ PAGES: Mapping[str, Callable[[], str]] = {
 def openapi() -> str:
     """What the pages' types are made from (`npm run types` in web/)."""
     from toryo.operations.calls.catalogue import catalogue
-    from toryo.server import answers, rest
+    from toryo.server import rest, rest_answers
     from toryo.server.openapi import document
 
-    described = document(catalogue().values(), answers.API, rest.STREAM)
+    described = document(catalogue().values(), rest_answers.API, rest.STREAM)
     described["info"]["version"] = "0"  # a release changes no types
     return json.dumps(described, indent=1, ensure_ascii=False)
 

@@ -17,14 +17,14 @@ from pathlib import Path
 import polib
 
 import toryo
-from toryo import catalogues, first_words
+from toryo import first_prompt, translation_catalogues
 from toryo.domain import projects, tasks, worktrees
 from toryo.domain.agents import Role
 from toryo.domain.projects import Language
 from toryo.failures import NATURES
 from toryo.operations import translations
 from toryo.operations.calls.callers import Login
-from toryo.operations.launches import explanations
+from toryo.operations.launches import reason_texts
 from toryo.operations.overview import needs, prompts, queue_status
 from toryo.workflow import instructions, launch
 
@@ -37,45 +37,46 @@ NOT_TRANSLATED = (
     "coordinator/",
     "formats/",
     # Refused to agents only, who read English beside their instructions.
-    "domain/chat.py",
-    "domain/creating.py",
-    "operations/chat/delegations.py",
-    "operations/chat/tools.py",
+    "domain/conversations.py",
+    "domain/creation_rules.py",
+    "operations/chat/delegation_tools.py",
+    "operations/chat/chat_tools.py",
     "operations/launches/check_results.py",
     "operations/launches/claim_starts.py",
-    "operations/launches/exits.py",
-    "operations/launches/reported.py",
+    "operations/launches/process_exits.py",
+    "operations/launches/reported_launch.py",
     "operations/messaging/conversations.py",
-    "operations/messaging/delegation_changes.py",
+    "operations/messaging/delegations.py",
     "operations/overview/prompts.py",
     "operations/overview/resources.py",
     "operations/queue/claims.py",
     "operations/queue/polling.py",
     "operations/queue/presence.py",
-    "operations/queue/results.py",
+    "operations/queue/task_results.py",
     "operations/queue/shared_state.py",
     "operations/sessions/guards.py",
     "operations/sessions/handoffs.py",
     "operations/sessions/notes.py",
-    "operations/sessions/sign_in.py",
-    "operations/sessions/work.py",
-    "operations/tasks/acceptance.py",
-    "operations/tasks/changing.py",
-    "operations/tasks/creating.py",
-    "operations/tasks/descendants.py",
-    "operations/tasks/managing.py",
-    "operations/tasks/queued.py",
-    "operations/tasks/requests.py",
-    "operations/worktrees/jobs.py",
+    "operations/sessions/agent_sign_in.py",
+    "operations/sessions/completion_report.py",
+    "operations/sessions/work_tools.py",
+    "operations/tasks/acceptance_checks.py",
+    "operations/tasks/edit_tools.py",
+    "operations/tasks/create_tools.py",
+    "operations/tasks/below_main_task.py",
+    "operations/tasks/manager_tools.py",
+    "operations/tasks/queue_tasks.py",
+    "operations/tasks/request_tools.py",
+    "operations/worktrees/coordinator_reports.py",
     "storage/shared_state_redis.py",
     "storage/shared_state.py",
     # Refused to who writes a program against the API.
-    "operations/calls/identity.py",
+    "operations/calls/credential_verification.py",
     "operations/calls/permissions.py",
-    "operations/overview/health.py",
+    "operations/overview/help.py",
     "server/event_stream.py",
     "server/rest.py",
-    "server/sdk.py",
+    "server/mcp_sdk.py",
 )
 """Files whose refusals nobody meets by clicking. What stands in a catalogue all the same is used."""
 STATES: tuple[type[Enum], ...] = (tasks.Status, projects.Status, tasks.Approval, Role, Login, worktrees.Kind)
@@ -118,13 +119,13 @@ def update(language: Language) -> None:
         said = "" if kept is None else kept.msgstr
         flags = ["python-brace-format"] if fields(text) else []
         catalogue.append(polib.POEntry(msgctxt=context or None, msgid=text, msgstr=said, comment=place, flags=flags))
-    path = catalogues.catalogue_file(language)
+    path = translation_catalogues.catalogue_file(language)
     path.parent.mkdir(parents=True, exist_ok=True)
     catalogue.save(str(path))
 
 
 def _entries(language: Language) -> dict[Key, polib.POEntry]:
-    path = catalogues.catalogue_file(language)
+    path = translation_catalogues.catalogue_file(language)
     found = polib.pofile(str(path)) if path.exists() else ()
     return {(entry.msgctxt or "", entry.msgid): entry for entry in found}
 
@@ -134,7 +135,7 @@ def problems() -> list[str]:
     found: list[str] = []
     places = wanted()
     for language in set(Language) - {Language.ENGLISH}:
-        said = catalogues.texts(language)
+        said = translation_catalogues.texts(language)
         old = _entries(language)
         found += [f"{language}: not translated ({places[key]}): {key[1]}" for key in places if key not in said]
         kept = _kept(old)
@@ -188,15 +189,15 @@ def _separators() -> set[str]:
 def _tables() -> Iterator[tuple[str, str]]:
     """Sentences that stand in tables, and where."""
     tables = {
-        "operations/launches/explanations.py": [explanations.WORDS, explanations.STEPS],
+        "operations/launches/reason_texts.py": [reason_texts.WORDS, reason_texts.STEPS],
         "operations/overview/needs.py": [needs.GUARDS],
         "operations/overview/prompts.py": [prompts.TEXTS],
         "operations/overview/queue_status.py": [queue_status.OF_AGENTS],
         "workflow/instructions.py": [instructions.TEXTS],
     }
     yield from ((text, where) for where, them in tables.items() for table in them for text in table.values())
-    parts = (*first_words.STARTED.values(), *first_words.BY_HAND.values())
-    yield from ((text, "first_words.py") for text in (first_words.FIXED, *parts, first_words.REMINDER))
+    parts = (*first_prompt.STARTED.values(), *first_prompt.BY_HAND.values())
+    yield from ((text, "first_prompt.py") for text in (first_prompt.FIXED, *parts, first_prompt.REMINDER))
     natures = (text for nature in NATURES.values() for text in (nature.words, nature.people, nature.guarded))
     yield from ((text, "failures.py") for text in natures if text is not None)
     rows = (*launch.AGENT_ROWS, *launch.OTHERWISE_ROWS, *launch.CHAT_ROWS)

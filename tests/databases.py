@@ -30,7 +30,7 @@ from tests.once import alone, why_not
 from toryo.storage import schema
 from toryo.storage.engine.database import Connection, Database
 from toryo.storage.engine.statements import Statement
-from toryo.storage.opening import open_database, upgrade
+from toryo.storage.open_database import open_database, upgrade
 
 SERVER = os.environ.get("TORYO_TEST_POSTGRES", "postgresql://127.0.0.1:5432/test")
 REDIS = os.environ.get("TORYO_TEST_REDIS", "redis://127.0.0.1:6379/15")

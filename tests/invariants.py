@@ -14,7 +14,10 @@ from typing import Any
 import orjson
 
 from tests.stories import World
-from toryo.domain import chat, queue
+from toryo.domain import queue
+from toryo.domain.conversations import CONVERSATION_WINDOW, MOST_TURNS
+from toryo.domain.messages import LONGEST_MESSAGE, MESSAGE_WINDOW
+from toryo.domain.talk_limits import TalkLimits
 from toryo.domain.tasks import MOVES, Status
 from toryo.storage import schema
 
@@ -347,7 +350,7 @@ def _messages_are_counted_without_gaps_in_each_project(rows: Rows) -> Iterable[s
 def _a_message_is_between_the_two_of_its_thread(rows: Rows) -> Iterable[str]:
     for message in rows["messages"]:
         pair = message["thread"].split("|")
-        if not 1 <= len(message["content"]) <= chat.LONGEST:
+        if not 1 <= len(message["content"]) <= LONGEST_MESSAGE:
             yield f"{message['id']} has {len(message['content'])} characters"
         if message["kind"] == "system":
             if message["to_agent_id"] not in pair or rows.agents[message["to_agent_id"]]["kind"] != "human":
@@ -405,7 +408,7 @@ def _conversations_alternate_within_their_limit(rows: Rows) -> Iterable[str]:
     for one in rows["conversations"]:
         messages, pair = said.pop(one["id"], []), (one["initiator_id"], one["partner_id"])
         turns, rest = messages[: one["turns"]], messages[one["turns"] :]
-        if not 1 <= one["turns"] <= one["max_turns"] <= chat.MOST_TURNS or len(turns) != one["turns"]:
+        if not 1 <= one["turns"] <= one["max_turns"] <= MOST_TURNS or len(turns) != one["turns"]:
             yield f"{one['id']}: {one['turns']} turns of {one['max_turns']}, {len(messages)} messages"
         if [turn["from_agent_id"] for turn in turns] != [pair[number % 2] for number in range(len(turns))]:
             yield f"{one['id']}: {[turn['from_agent_id'] for turn in turns]}"
@@ -460,7 +463,7 @@ def _an_open_delegation_is_in_live_hands_or_in_nobodys(rows: Rows) -> Iterable[s
             yield f"{delegation['id']} is in the hands of {holder}"
         if (delegation["status"] in OPEN_DELEGATIONS) != (delegation["ended_at"] is None):
             yield f"{delegation['id']} is {delegation['status']}, ended at {delegation['ended_at']}"
-        if not 1 <= delegation["attempt"] <= chat.Limits().delegation_attempts:
+        if not 1 <= delegation["attempt"] <= TalkLimits().delegation_attempts:
             yield f"{delegation['id']} has had {delegation['attempt']} attempts"
 
 
@@ -499,7 +502,7 @@ def _a_delegation_and_its_conversation_are_about_the_same(rows: Rows) -> Iterabl
 
 
 def _talk_stays_within_its_rates(rows: Rows) -> Iterable[str]:
-    limits = chat.Limits()
+    limits = TalkLimits()
     said: dict[tuple[str, ...], list[int]] = defaultdict(list)
     for message in rows["messages"]:
         if message["kind"] == "message":
@@ -510,8 +513,8 @@ def _talk_stays_within_its_rates(rows: Rows) -> Iterable[str]:
             conversation["created_at"]
         )
     for whose, times, most, window in (
-        *((whose, times, limits.messages_per_minute, chat.WINDOW) for whose, times in said.items()),
-        *((whose, times, limits.conversations_per_hour, chat.CONVERSATION_WINDOW) for whose, times in begun.items()),
+        *((whose, times, limits.messages_per_minute, MESSAGE_WINDOW) for whose, times in said.items()),
+        *((whose, times, limits.conversations_per_hour, CONVERSATION_WINDOW) for whose, times in begun.items()),
     ):
         times.sort()
         if any(later - earlier < window for earlier, later in zip(times, times[most:], strict=False)):

@@ -38,10 +38,10 @@ LIBRARIES = (
 EVERYTHING = (
     *LIBRARIES,
     *("httptools", "uvloop", "uvicorn", "uvicorn.protocols.http.httptools_impl", "uvicorn.lifespan.on"),
-    *("toryo.server.app", "toryo.cli.running", "toryo.coordinator.loop", "toryo.coordinator.providers"),
+    *("toryo.server.app", "toryo.cli.up_down", "toryo.coordinator.main", "toryo.coordinator.providers"),
     *("sqlalchemy.dialects.sqlite", "sqlalchemy.dialects.postgresql", "psycopg"),
     *("toryo.storage.engine.sqlite", "toryo.storage.migrations", "toryo.operations.calls.catalogue:catalogue"),
-    *("anyio._backends._asyncio", "httpx", "httpx2", "mcp.server", "toryo.server.sdk", "rich.progress"),
+    *("anyio._backends._asyncio", "httpx", "httpx2", "mcp.server", "toryo.server.mcp_sdk", "rich.progress"),
 )
 """Modules, and what is called after one was loaded."""
 _PR_SET_PDEATHSIG = 1

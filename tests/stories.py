@@ -28,9 +28,9 @@ from toryo.housekeeping.runner import CHORES
 from toryo.operations.calls import call_log
 from toryo.operations.calls.callers import Credentials
 from toryo.operations.calls.catalogue import Operation, catalogue
+from toryo.operations.calls.credential_verification import digest
 from toryo.operations.calls.dispatch import Dispatcher, Outcome
-from toryo.operations.calls.identity import digest
-from toryo.operations.people.credentials import bootstrap
+from toryo.operations.people.credential_revocation import bootstrap
 from toryo.settings import Settings
 from toryo.storage import schema
 from toryo.storage.engine.database import Connection, Database

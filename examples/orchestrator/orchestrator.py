@@ -12,7 +12,7 @@ import secrets
 import sys
 from typing import Any
 
-from toryo.client import Client, discovery
+from toryo.client import Client, server_discovery
 
 CLOSED = ("completed", "failed", "cancelled")
 WAIT_SECONDS = 45
@@ -69,7 +69,7 @@ def main() -> None:
         raise SystemExit(__doc__)
     request = sys.argv[1]
     correlation_id = sys.argv[2] if len(sys.argv) > 2 else f"req-{secrets.token_hex(4)}"
-    found = discovery.find(token=os.environ["TORYO_API_KEY"], role=None)
+    found = server_discovery.find(token=os.environ["TORYO_API_KEY"], role=None)
     print(f"request {correlation_id}", flush=True)
     with Client(found.url, found.token, patience_seconds=30, repeat_lost=True) as client:
         Orchestrator(client, correlation_id).run(request)

@@ -1,7 +1,7 @@
 """Every setting of the server: name, default, one line of help; from arguments or the environment (`TORYO_…`).
 
 What stands here and nowhere else: names, defaults and limits. What a setting does is in the part that reads it, where
-the data directory is in `directories.py`. Settings of a project live in the database (`domain/projects.py`).
+the data directory is in `data_directories.py`. Settings of a project live in the database (`domain/projects.py`).
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-from toryo.directories import data_dir
-from toryo.domain import chat
+from toryo.data_directories import data_dir
+from toryo.domain.talk_limits import TalkLimits
 from toryo.domain.times import SECOND
-from toryo.workflow.snapshot import Limits
+from toryo.workflow.limits import Limits
 
 Seconds = int
 
@@ -35,7 +35,7 @@ class SessionSettings(BaseModel):
     cleanup_interval: Seconds = Field(300, ge=1, description="Seconds between sweeps of what has expired.")
 
 
-_GUARDS, _CHAT = Limits(), chat.Limits()
+_GUARDS, _CHAT = Limits(), TalkLimits()
 """Where the defaults stand that decisions use, too; there in milliseconds."""
 
 

@@ -21,7 +21,7 @@ from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, P
 
 from tests.databases import missing
 from tests.scenarios.sites import Site
-from toryo.server.pages import STATIC
+from toryo.server.dashboard_files import STATIC
 
 WITHIN_MS = 30_000
 """How long a page may take for what a test waits for: a bound for a busy machine, never a pause."""

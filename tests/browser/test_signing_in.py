@@ -7,7 +7,7 @@ from playwright.sync_api import Browser, expect
 
 from tests.browser import browsers
 from tests.scenarios.sites import Site
-from toryo.domain.people import TRIES
+from toryo.operations.calls import sign_in_lockout
 
 pytestmark = browsers.PATIENT
 
@@ -58,7 +58,10 @@ def test_f121_wrong_passwords_in_a_row_lock_the_door_even_for_the_right_one(chro
     site.people.rest("PUT", "/people/guard/password", {"password": PASSWORD})
     with browsers.stranger(chrome, site) as window:
         page = window.page("/")
-        for tried in [*(f"guess number {each}" for each in range(TRIES)), PASSWORD]:
+        for tried in [
+            *(f"guess number {each}" for each in range(sign_in_lockout.OF_NAME[sign_in_lockout.PASSWORD].most)),
+            PASSWORD,
+        ]:
             page.get_by_label("Person").fill("guard")
             page.get_by_label("Password").fill(tried)
             with page.expect_response("**/api/v1/sign-in") as answered:

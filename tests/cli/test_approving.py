@@ -7,10 +7,10 @@ from typing import Any, cast
 
 import pytest
 
-from toryo.cli import tasks, typed
-from toryo.cli.failures import Misuse
+from toryo.cli import chat_terminal, tasks
+from toryo.cli.chat_panel import Panel
+from toryo.cli.exit_codes import Misuse
 from toryo.cli.main import app
-from toryo.cli.panel import Panel
 from toryo.client import Client
 
 TASK = {
@@ -95,7 +95,7 @@ def test_where_nobody_can_be_asked_nothing_is_approved(asked: list[tuple[str, An
 @pytest.mark.parametrize(("answer", "sent"), [("yes", "/approve\nPaint it."), ("y", None), ("/approve", None)])
 def test_a_line_that_approves_is_sent_only_if_that_was_meant(answer: str, sent: str | None) -> None:
     shown: list[str] = []
-    screen = cast("typed.Screen", SimpleNamespace(show=shown.append))
+    screen = cast("chat_terminal.Screen", SimpleNamespace(show=shown.append))
     panel = cast("Panel", SimpleNamespace(agent="mia"))
-    assert typed._consent(panel, screen, "/approve Paint it.", iter([answer])) == sent
+    assert chat_terminal._consent(panel, screen, "/approve Paint it.", iter([answer])) == sent
     assert "approves one task that mia files" in shown[0]

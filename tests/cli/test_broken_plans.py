@@ -12,7 +12,7 @@ import yaml
 
 from tests.cli.conftest import Toryo
 from tests.stories import World, fresh, quiet, world
-from toryo.formats.plans import FORMATS
+from toryo.formats.plan_options import FORMATS
 
 __all__ = ["fresh", "quiet", "world"]
 
@@ -90,7 +90,7 @@ def test_whom_a_plan_names_may_come_later(world: World) -> None:
 def test_a_name_can_be_changed_whatever_plan_an_older_toryo_has_stored(world: World) -> None:
     world.owner.call("create_agent", id="ann", role="worker", provider="playbook")
     with pytest.MonkeyPatch.context() as older:
-        older.setattr("toryo.formats.plans.FORMATS", {})
+        older.setattr("toryo.formats.plan_options.FORMATS", {})
         world.owner.call("edit_agent", agent_id="ann", provider_options={"playbook": {"tsks": []}})
     world.owner.call("edit_agent", agent_id="ann", name="Ann")
 

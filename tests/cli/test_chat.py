@@ -15,10 +15,10 @@ import pytest
 from tests.cli.conftest import Process, Toryo
 from tests.cli.terminals import TORYO, Terminal
 from tests.environments import clean_environment
-from toryo.cli.here import Here
-from toryo.cli.panel import Heard, Panel
-from toryo.client import Client, Unreachable, discovery
-from toryo.operations.calls.identity import digest
+from toryo.cli.chat_panel import Heard, Panel
+from toryo.cli.command_context import Here
+from toryo.client import Client, Unreachable, server_discovery
+from toryo.operations.calls.credential_verification import digest
 
 MIA = """
 script:
@@ -77,7 +77,7 @@ def _now(toryo: Toryo) -> int:
 
 
 def _until_nobody_is_there(toryo: Toryo) -> None:
-    found = discovery.find(data_dir=toryo.environment["TORYO_DATA_DIR"], environ={})
+    found = server_discovery.find(data_dir=toryo.environment["TORYO_DATA_DIR"], environ={})
     with Client(found.url, found.token) as client:
         last = client.rest("GET", "/status")["last_event"]
         while client.rest("GET", "/sessions")["sessions"]:
@@ -287,9 +287,9 @@ def test_however_one_leaves_the_panel_is_closed_and_the_terminal_is_as_it_was(
 
 WITH_A_PAUSE = """
 import select, sys
-from toryo.cli import main, typed
+from toryo.cli import chat_terminal, main
 
-class Pausing(typed.Screen):
+class Pausing(chat_terminal.Screen):
     lines_read = 0
 
     def _line(self):
@@ -301,7 +301,7 @@ class Pausing(typed.Screen):
             print("-- reads again --", flush=True)
         return line
 
-typed.Screen = Pausing
+chat_terminal.Screen = Pausing
 main.main()
 """
 """`toryo …`, but after the first line nobody reads from the terminal until something is there to read."""

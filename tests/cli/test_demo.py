@@ -13,10 +13,10 @@ import pytest
 
 from tests.cli.conftest import Process, Toryo
 from tests.environments import clean_environment
-from toryo.cli.demo import showing, verdict, watching
+from toryo.cli.command_context import Here
+from toryo.cli.demo import display, task_watch, verdict
 from toryo.cli.demo.stories import STORIES, Happened
-from toryo.cli.failures import Failure
-from toryo.cli.here import Here
+from toryo.cli.exit_codes import Failure
 from toryo.client import Client
 
 
@@ -117,11 +117,11 @@ def test_when_the_time_is_up_it_is_said_what_is_stuck_and_why(
 ) -> None:
     task = server.json("task", "add", "Wait", "--project", project, "--assignee", agent, "--status", "in_progress")
     here = Here(data_dir=Path(server.environment["TORYO_DATA_DIR"]))
-    seen = watching.Seen(time.monotonic(), {project: task["task_id"]}, after=watching.newest_event(here))
-    watching.look(here, seen)
-    watching.until_over(here, seen, limit_seconds=0.1, changed=lambda: None, died=lambda: None)
+    seen = task_watch.Seen(time.monotonic(), {project: task["task_id"]}, after=task_watch.newest_event(here))
+    task_watch.look(here, seen)
+    task_watch.until_over(here, seen, limit_seconds=0.1, changed=lambda: None, died=lambda: None)
     assert not seen.over
-    showing.stuck(here, seen, 0.1)
+    display.stuck(here, seen, 0.1)
     said = capsys.readouterr().err
     assert "Wait (in_progress" in said
     assert "not_managed" in said
@@ -130,10 +130,10 @@ def test_when_the_time_is_up_it_is_said_what_is_stuck_and_why(
 def test_a_process_that_dies_meanwhile_ends_the_demo(server: Toryo, project: str) -> None:
     task = server.json("task", "add", "Wait", "--project", project)
     here = Here(data_dir=Path(server.environment["TORYO_DATA_DIR"]))
-    seen = watching.Seen(time.monotonic(), {project: task["task_id"]}, after=watching.newest_event(here))
-    watching.look(here, seen)
+    seen = task_watch.Seen(time.monotonic(), {project: task["task_id"]}, after=task_watch.newest_event(here))
+    task_watch.look(here, seen)
     with pytest.raises(Failure, match="coordinator exited"):
-        watching.until_over(
+        task_watch.until_over(
             here, seen, limit_seconds=30, changed=lambda: None, died=lambda: "The coordinator exited with code 1"
         )
 
@@ -141,10 +141,10 @@ def test_a_process_that_dies_meanwhile_ends_the_demo(server: Toryo, project: str
 def test_a_start_that_only_looked_counts_as_idle(server: Toryo, project: str, agent: str) -> None:
     """Signing in, reading the task and leaving change nothing; a report does."""
     here = Here(data_dir=Path(server.environment["TORYO_DATA_DIR"]))
-    since = watching.newest_event(here)
+    since = task_watch.newest_event(here)
     passkey = server.json("agent", "passkey", agent)["passkey"]
     task = server.json("task", "add", "Try", "--project", project, "--assignee", agent, "--status", "in_progress")
-    seen = watching.Seen(time.monotonic(), {project: task["task_id"]})
+    seen = task_watch.Seen(time.monotonic(), {project: task["task_id"]})
     story = replace(STORIES[0], project=project, promised=(), check=lambda _: [])
     for steps in (["logout"], ["report_completed"]):
         with Client(here.client.address.root) as client:
@@ -152,7 +152,7 @@ def test_a_start_that_only_looked_counts_as_idle(server: Toryo, project: str, ag
             client.call("report_model", session_token=token, provider="none", model_id="none")
             client.call("get_my_task", session_token=token)
             client.call(steps[0], session_token=token, **({} if steps == ["logout"] else {"result": "success"}))
-        watching.look(here, seen)
+        task_watch.look(here, seen)
         starts = verdict.judge(here, seen, [story], Path(), since).starts
         assert [start.idle for start in starts] == [True, False][: len(starts)]
 
@@ -187,9 +187,9 @@ def test_a_demo_whose_agents_cannot_work_here_ends_at_once_with_what_they_say(
         "/launches/lau_1/log": {"text": "python: error while loading shared libraries: libx.so\n"},
     }
     monkeypatch.setattr(Here, "get", lambda _here, path, **_params: answers[path])
-    seen = watching.Seen(time.monotonic(), {project: "tsk_1"}, {project: [{"task_id": "tsk_1", "status": "todo"}]})
+    seen = task_watch.Seen(time.monotonic(), {project: "tsk_1"}, {project: [{"task_id": "tsk_1", "status": "todo"}]})
     with pytest.raises(Failure, match=r"lead cannot work on this machine.*libx\.so"):
-        watching.until_over(here, seen, limit_seconds=30, changed=lambda: None, died=lambda: None)
+        task_watch.until_over(here, seen, limit_seconds=30, changed=lambda: None, died=lambda: None)
 
 
 def test_a_temporary_directory_is_removed_and_it_is_said_how_to_keep_one(tmp_path: Path) -> None:

@@ -17,16 +17,16 @@ from tests.cli.conftest import Ended, Process, Toryo
 from tests.cli.fakes import Machine
 from tests.client.fake_server import BOUND
 from tests.clis.programs import PROGRAMS
-from toryo.cli import programs
-from toryo.coordinator import probe
+from toryo.cli import agent_programs
+from toryo.coordinator import program_probe
 from toryo.coordinator.providers import BUILT_IN
 
 TRIED = BUILT_IN["claude"].tried
 
 
-def seen(machine: Machine, name: str) -> programs.Program:
+def seen(machine: Machine, name: str) -> agent_programs.Program:
     """What is found out about one program."""
-    (found,) = programs.seen([BUILT_IN[name]], machine.environment)
+    (found,) = agent_programs.seen([BUILT_IN[name]], machine.environment)
     return found
 
 
@@ -111,13 +111,13 @@ def test_a_login_that_answers_rubbish_cannot_be_told(machine: Machine) -> None:
 def test_programs_that_hang_are_given_up_at_once_and_nothing_of_them_goes_on(
     machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(probe, "WITHIN", 1.0)
-    for name in programs.KNOWN:
+    monkeypatch.setattr(program_probe, "WITHIN", 1.0)
+    for name in agent_programs.KNOWN:
         machine.install(name, hangs=True)
     before = time.monotonic()
-    found = programs.known(machine.environment)
+    found = agent_programs.known(machine.environment)
     assert time.monotonic() - before < 10
-    assert [program.ok for program in found] == [False] * len(programs.KNOWN)
+    assert [program.ok for program in found] == [False] * len(agent_programs.KNOWN)
     assert all("does not answer within 1 s" in program.what for program in found)
     until = time.monotonic() + BOUND
     while left := running(machine.bin):  # what was killed is gone when it has had its turn
@@ -147,7 +147,7 @@ def test_only_what_an_agent_would_see_counts_as_a_login(tmp_path: Path) -> None:
 
 
 def test_the_versions_that_are_said_to_be_tried_are_those_of_the_tests_with_real_programs() -> None:
-    assert {name: BUILT_IN[name].tried for name in programs.KNOWN} == {
+    assert {name: BUILT_IN[name].tried for name in agent_programs.KNOWN} == {
         name: program.version for name, program in PROGRAMS.items()
     }
 

@@ -235,9 +235,9 @@ def test_a_program_keeps_its_colours_where_somebody_looks_and_nothing_else(monke
 PRINTS_ELSEWHERE = {
     "output.py": "the one place",
     "main.py": "the version",
-    "typed.py": "the line that is being typed; what is shown above it is made printable there",
+    "chat_terminal.py": "the line that is being typed; what is shown above it is made printable there",
     "chat.py": "flushes",
-    "bridge.py": "speaks a protocol",
+    "mcp.py": "speaks a protocol",
     "task_command.py": "passes on what the command of this very person prints",
 }
 

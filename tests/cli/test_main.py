@@ -13,8 +13,8 @@ import pytest
 
 import toryo
 from tests.cli.conftest import Toryo
-from toryo import held
-from toryo.cli.here import PRIVATE_NETWORK, warn_of_clear_text
+from toryo import process_locks
+from toryo.cli.command_context import PRIVATE_NETWORK, warn_of_clear_text
 
 HEAVY = {"httpx", "mcp", "orjson", "pydantic", "rich", "sqlalchemy", "starlette", "uvicorn", "yaml"}
 
@@ -96,7 +96,7 @@ def test_inside_an_agent_the_owners_token_is_not_read(server: Toryo) -> None:
 def test_the_data_directory_is_the_one_here_if_there_is_one(server: Toryo, tmp_path: Path) -> None:
     """`.toryo/` of an older Toryo, in the working directory or above, unless another one is named."""
     (tmp_path / ".toryo").mkdir(mode=0o700)
-    lock = held.hold(tmp_path / ".toryo" / held.SERVER_LOCK)
+    lock = process_locks.hold(tmp_path / ".toryo" / process_locks.SERVER_LOCK)
     assert lock is not None
     for name in ("server.json", "owner.token"):
         shutil.copy(Path(server.environment["TORYO_DATA_DIR"]) / name, tmp_path / ".toryo" / name)

@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Toryo
-from toryo import directories, held
+from toryo import data_directories, process_locks
 from toryo.coordinator.provider import Exit
-from toryo.server import listening
+from toryo.server import listeners
 
 
 @pytest.fixture
@@ -108,15 +108,15 @@ def test_a_port_of_our_own_server_is_named_with_its_data_directory_and_process(
     place = tmp_path / "my data"
     place.mkdir()
     (place / "server.json").write_text(json.dumps({"url": "http://127.0.0.1:8765"}))
-    monkeypatch.setattr(directories, "every", lambda: [tmp_path / "none", place])
+    monkeypatch.setattr(data_directories, "every", lambda: [tmp_path / "none", place])
     in_use = OSError(errno.EADDRINUSE, "in use")
-    killed = listening._cannot_listen("127.0.0.1", 8765, in_use)
+    killed = listeners._cannot_listen("127.0.0.1", 8765, in_use)
     assert killed.message == "Port 8765 on 127.0.0.1 is already in use by another program."
-    lock = held.hold(place / held.SERVER_LOCK)
+    lock = process_locks.hold(place / process_locks.SERVER_LOCK)
     assert lock is not None
     try:
-        told = listening._cannot_listen("127.0.0.1", 8765, in_use)
-        other = listening._cannot_listen("127.0.0.1", 8766, in_use)
+        told = listeners._cannot_listen("127.0.0.1", 8765, in_use)
+        other = listeners._cannot_listen("127.0.0.1", 8766, in_use)
     finally:
         os.close(lock)
     assert f"the Toryo server of the data directory {place} (pid {os.getpid()})" in told.message

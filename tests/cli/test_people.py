@@ -16,11 +16,11 @@ import pytest
 from tests.cli.conftest import Process, Toryo
 from tests.cli.terminals import Terminal
 from tests.environments import clean_environment
-from toryo.cli import opening
-from toryo.cli.failures import Failure
-from toryo.cli.here import Here
-from toryo.client import Client, discovery
-from toryo.server import pages as toryo_pages
+from toryo.cli import open_dashboard
+from toryo.cli.command_context import Here
+from toryo.cli.exit_codes import Failure
+from toryo.client import Client, server_discovery
+from toryo.server import dashboard_files as toryo_pages
 
 PASSWORD = "a few words in a row"
 _numbers = count(1)
@@ -165,7 +165,7 @@ def test_at_a_terminal_a_link_is_printed_that_signs_its_reader_in(
     monkeypatch.setattr(toryo_pages, "built", lambda: True)
     screen = Screen()
     monkeypatch.setattr("sys.stderr", screen)
-    opening.invite(Here(data_dir=tmp_path / "data", server=url), tmp_path / "data", open_it=False)
+    open_dashboard.invite(Here(data_dir=tmp_path / "data", server=url), tmp_path / "data", open_it=False)
     link = screen.getvalue().partition("minutes:")[2].strip()
     answer = httpx.post(f"{url}/api/v1/sign-in", json={"code": code(link)})
     assert (answer.json()["person_id"], answer.json()["login"]) == ("owner", "owner")
@@ -176,7 +176,7 @@ def test_no_link_goes_into_a_log_or_leads_to_a_dashboard_that_is_not_there(
     built: bool, says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(toryo_pages, "built", lambda: built)
-    opening.invite(Here(data_dir=tmp_path), tmp_path, open_it=True)
+    open_dashboard.invite(Here(data_dir=tmp_path), tmp_path, open_it=True)
     said = capsys.readouterr().err
     assert says in said
     assert "sign-in#" not in said
@@ -186,11 +186,11 @@ def test_where_no_dashboard_is_built_open_says_what_to_do_and_makes_no_link(
     server: Toryo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = server.json("events", "--after", "0")["last"]
-    found = discovery.find(data_dir=Path(server.environment["TORYO_DATA_DIR"]), environ={})
+    found = server_discovery.find(data_dir=Path(server.environment["TORYO_DATA_DIR"]), environ={})
     here = Here(server=found.url, token=found.token)
     monkeypatch.setattr(Client, "has", lambda _client, path: path != "/index.html")
     with pytest.raises(Failure, match="no dashboard") as refused:
-        opening.open_(here, no_browser=True)
+        open_dashboard.open_(here, no_browser=True)
     assert "make web" in refused.value.instruction
     assert server.json("events", "--after", "0")["last"] == before
 
@@ -210,29 +210,29 @@ def test_the_link_is_in_no_argument_of_a_process_but_in_a_page_for_this_user_alo
     (tmp_path / "toryo-open-of-before.html").touch()
     with monkeypatch.context() as during:
         during.setenv("HOME", str(tmp_path))
-        during.setattr(opening, "has_screen", lambda: True)
+        during.setattr(open_dashboard, "has_screen", lambda: True)
         during.setattr("webbrowser.open", opened.append)
         during.setattr("subprocess.Popen", lambda words, **_: started.append(words))
-        opening.show("http://127.0.0.1:1/sign-in#c0de")
-    (page,) = tmp_path.glob(opening.PAGE)
+        open_dashboard.show("http://127.0.0.1:1/sign-in#c0de")
+    (page,) = tmp_path.glob(open_dashboard.PAGE)
     assert opened == [page.as_uri()]
     assert page.stat().st_mode & 0o777 == 0o600
     assert 'url=http://127.0.0.1:1/sign-in#c0de"' in page.read_text()
     assert not any("c0de" in word for words in (opened, *started) for word in words)
     (remover,) = started
-    remover[remover.index(str(opening.REMOVED_AFTER_SECONDS))] = "0"
+    remover[remover.index(str(open_dashboard.REMOVED_AFTER_SECONDS))] = "0"
     subprocess.run(remover, check=True)
-    assert list(tmp_path.glob(opening.PAGE)) == []
+    assert list(tmp_path.glob(open_dashboard.PAGE)) == []
 
 
 def test_the_page_lies_where_browsers_in_a_snap_can_read_it_and_wsl_opens_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert not opening.PAGE.startswith(".")
+    assert not open_dashboard.PAGE.startswith(".")
     monkeypatch.setattr("sys.stderr", Screen())
     monkeypatch.setenv("DISPLAY", ":0")
     monkeypatch.delenv("WSL_DISTRO_NAME", raising=False)
-    assert opening.has_screen()
+    assert open_dashboard.has_screen()
     monkeypatch.setenv("WSL_DISTRO_NAME", "Ubuntu")
-    assert not opening.has_screen()
+    assert not open_dashboard.has_screen()
 
 
 def test_a_server_that_others_reach_does_not_start_before_somebody_can_sign_in(start: Start, tmp_path: Path) -> None:

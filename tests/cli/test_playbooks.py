@@ -7,8 +7,8 @@ import json
 import pytest
 
 from toryo.cli import main, manifest
-from toryo.cli.failures import Misuse
-from toryo.formats import documents, playbook_format, script_format
+from toryo.cli.exit_codes import Misuse
+from toryo.formats import playbook_format, script_format, yaml_documents
 
 PLAN = r"""
 tasks:
@@ -198,11 +198,11 @@ def test_a_manager_for_whom_nobody_works_is_a_mistake(plan, capsys) -> None:
 @pytest.mark.parametrize("kind", [playbook_format, script_format])
 def test_a_pattern_is_a_regular_expression_or_a_glob_or_a_mistake(match, right, kind) -> None:
     rest = {"run": "make"} if kind is script_format else {"subtasks": [{"id": "a", "title": "A"}]}
-    document = documents.Document({"tasks": [{"match": match, **rest}]}, "plan.yaml")
+    document = yaml_documents.Document({"tasks": [{"match": match, **rest}]}, "plan.yaml")
     if right:
         kind.parse(document)
         return
-    with pytest.raises(documents.Mistakes, match="not a valid regular expression"):
+    with pytest.raises(yaml_documents.Mistakes, match="not a valid regular expression"):
         kind.parse(document)
 
 
@@ -225,7 +225,7 @@ def test_a_pattern_is_a_regular_expression_or_a_glob_or_a_mistake(match, right, 
     ],
 )
 def test_what_is_no_yaml_is_said_in_plain_words_with_line_and_column(text, place, words) -> None:
-    with pytest.raises(documents.Mistakes) as found:
-        documents.read(text, "toryo.yaml")
+    with pytest.raises(yaml_documents.Mistakes) as found:
+        yaml_documents.read(text, "toryo.yaml")
     assert str(found.value).startswith(f"toryo.yaml:{place}: not valid YAML: ")
     assert words in str(found.value)

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import Toryo
-from toryo.client import Client, discovery
+from toryo.client import Client, server_discovery
 
 
 @pytest.fixture
 def coordinator(server: Toryo) -> Client:
     """Who speaks to the server as a Coordinator does."""
     data = Path(server.environment["TORYO_DATA_DIR"])
-    found = discovery.find(data_dir=data, environ={}, role="coordinator")
+    found = server_discovery.find(data_dir=data, environ={}, role="coordinator")
     return Client(found.url, found.token)
 
 

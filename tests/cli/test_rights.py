@@ -10,7 +10,7 @@ import pytest
 
 from tests.cli.conftest import Toryo
 from toryo.cli import manifest
-from toryo.cli.failures import Misuse
+from toryo.cli.exit_codes import Misuse
 
 
 @pytest.fixture

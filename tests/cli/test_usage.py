@@ -9,7 +9,7 @@ import pytest
 
 from tests.cli.conftest import Toryo
 from toryo.cli import logs, output, usage
-from toryo.client import Client, discovery
+from toryo.client import Client, server_discovery
 
 SPENT = {
     "input_tokens": 1_234_567,
@@ -36,7 +36,7 @@ class Team:
         task = self.toryo.json(
             "task", "add", "Build", "--project", self.project, "--assignee", agent, "--status", "in_progress"
         )["task_id"]
-        place = discovery.find(None, None, self.toryo.home / "data", role="coordinator", environ={})
+        place = server_discovery.find(None, None, self.toryo.home / "data", role="coordinator", environ={})
         with Client(place.url, place.token) as coordinator:
             asked = {"coordinator_id": self.project, "free_slots": 1, "running": [], "agent_ids": [agent]}
             (launch,) = coordinator.call("claim_starts", **asked)["start"]

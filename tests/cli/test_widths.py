@@ -17,8 +17,8 @@ import pytest
 
 from tests.cli import test_hostile_texts as every_command
 from tests.cli.test_hostile_texts import TRIED, EvilServer, line_of, run
-from toryo.cli import layout, output, starting
-from toryo.cli.layout import Cell
+from toryo.cli import init_apply, output, text_layout
+from toryo.cli.text_layout import Cell
 from toryo.client import Client
 from toryo.coordinator.providers import BUILT_IN
 
@@ -53,7 +53,9 @@ def narrow(monkeypatch: pytest.MonkeyPatch) -> Terminal:
 
 def too_long(printed: str) -> list[str]:
     """Lines that do not fit, though they have blanks at which they could have been folded."""
-    return [line for line in printed.splitlines() if layout.width(line) > 80 and len(layout.folded(line, 80)) > 1]
+    return [
+        line for line in printed.splitlines() if text_layout.width(line) > 80 and len(text_layout.folded(line, 80)) > 1
+    ]
 
 
 def broken(printed: str) -> list[str]:
@@ -143,7 +145,7 @@ def test_a_long_line_is_folded_between_words(monkeypatch: pytest.MonkeyPatch) ->
     ],
 )
 def test_a_line_ends_where_a_reader_expects_it(line: str, room: int, lines: list[str]) -> None:
-    assert layout.folded(line, room) == lines
+    assert text_layout.folded(line, room) == lines
 
 
 COPIED = [
@@ -165,15 +167,15 @@ COPIED = [
 )
 def test_what_is_to_be_copied_stands_on_one_line_however_narrow_the_terminal(copied: str, written: str) -> None:
     for room in range(20, 100):
-        lines = layout.folded(f"  {written.format(copied)} " + "with many more words " * 9, room)
+        lines = text_layout.folded(f"  {written.format(copied)} " + "with many more words " * 9, room)
         assert any(copied in line for line in lines), (room, lines)
-        assert not any(layout.width(line) > room for line in lines if copied not in line), (room, lines)
+        assert not any(text_layout.width(line) > room for line in lines if copied not in line), (room, lines)
 
 
 def test_paths_that_init_names_stand_on_one_line_though_they_have_blanks(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = narrow(monkeypatch)
     team = Path("/home/ann/My Projects/the bakery around the corner/toryo.yaml")
-    starting._print_next(team, Path("/srv/all the data/that there is"), starting.Plan("bakery", ["claude"]), [])
+    init_apply._print_next(team, Path("/srv/all the data/that there is"), init_apply.Plan("bakery", ["claude"]), [])
     printed = terminal.getvalue().splitlines()
     assert any(f"'{team}'" in each for each in printed), printed
     assert any("'/srv/all the data/that there is'" in each for each in printed), printed
@@ -184,12 +186,12 @@ def test_the_words_around_a_command_are_folded_as_ever() -> None:
         "toryo doctor says what is missing, and much more than that",
         "toryo: warning: it is not there at all",
     ):
-        assert all(layout.width(each) <= 30 for each in layout.folded(prose, 30)), prose
+        assert all(text_layout.width(each) <= 30 for each in text_layout.folded(prose, 30)), prose
 
 
 def test_a_folded_command_means_the_same_to_a_shell() -> None:
     command = "toryo task add 'Write it all down,  twice' --project \"my project\" --description 'It is \"so\"'"
-    folded = layout.command(command, 40)
+    folded = text_layout.command(command, 40)
     assert len(folded) > 1
     typed = "toryo() { printf '%s\\n' toryo \"$@\"; }\n" + "\n".join(folded)
     heard = subprocess.run(["sh", "-c", typed], capture_output=True, text=True, check=True).stdout

@@ -13,7 +13,7 @@ import pytest
 import typer
 
 import toryo
-from toryo.cli import events, layout, main
+from toryo.cli import events, main, text_layout
 
 HOME = Path(toryo.__file__).parent
 STIFF = re.compile(
@@ -82,6 +82,6 @@ def test_an_event_is_folded_so_that_a_name_stays_beside_its_value() -> None:
     told = events.told(event)
     assert 'from=todo to=in_progress reason="the oven is hot now" rule="a \\"quoted\\" word" n=1' in told
     for room in range(40, 120):
-        lines = layout.folded(told, room)
+        lines = text_layout.folded(told, room)
         for name in data:
             assert sum(bool(re.search(rf"\b{name}=\S", line)) for line in lines) == 1

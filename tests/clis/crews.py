@@ -26,11 +26,11 @@ from tests.clis.turns import Answer, CallTool, Policy, Reply, Shell, Slow, Turn,
 from tests.clis.wiring import as_reply
 from tests.scenarios import programs
 from tests.scenarios.sites import WITHIN, Site
-from toryo import first_words
-from toryo.agents.variables import CREDENTIAL, SERVER_URL
+from toryo import first_prompt
+from toryo.agents.env_vars import CREDENTIAL, SERVER_URL
 from toryo.coordinator import processes
 from toryo.domain.times import SECOND
-from toryo.workflow.snapshot import Limits
+from toryo.workflow.limits import Limits
 
 MODEL = "scripted-1"
 """What programs ask for whose agent names no model, where they need to be told one."""
@@ -275,7 +275,7 @@ def reminded(before: Policy, then: Policy) -> Policy:
     """One mind until it is reminded of its report, and another one from there."""
 
     def heeds(turn: Turn) -> Answer:
-        reminder = first_words.reminder(agent_of(turn), "en").strip()
+        reminder = first_prompt.reminder(agent_of(turn), "en").strip()
         return (then if any(reminder in prompt for prompt in turn.prompts) else before)(turn)
 
     return heeds

@@ -29,7 +29,7 @@ from tests.clis.turns import Answer, Fault, Garbage, Hang, Policy, Say
 from toryo.coordinator.orders import Launch
 from toryo.coordinator.provider import Setting
 from toryo.coordinator.providers import BUILT_IN
-from toryo.first_words import first_words
+from toryo.first_prompt import first_words
 
 STREAMS = Path(__file__).parent / "streams"
 FAULTS = {

@@ -16,7 +16,7 @@ from tests.clis.office import Office
 from tests.clis.policies import GOODBYE, AtFirst, NeverReports, ObedientModel, writes
 from tests.clis.presets import TOKENS
 from tests.clis.turns import Fault, Say, Turn
-from toryo.first_words import first_words
+from toryo.first_prompt import first_words
 
 pytestmark = [pytest.mark.clis, pytest.mark.timeout(600, func_only=True)]
 

@@ -26,7 +26,7 @@ from tests.clis.policies import (
 )
 from tests.clis.turns import CallTool, Fault, Hang, Policy, Result, Say, Shell, Tool, Turn, WriteFile
 from tests.scenarios.programs import gone
-from toryo.first_words import first_words
+from toryo.first_prompt import first_words
 
 ROUNDS = 6
 """Rounds of starts after which a team of two workers has to be done."""

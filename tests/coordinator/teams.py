@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from toryo.client import Client, discovery
+from toryo.client import Client, server_discovery
 from toryo.coordinator.config import Config
 from toryo.coordinator.loop import Coordinator
 from toryo.coordinator.provider import Provider
@@ -47,7 +47,7 @@ class Team:
     """One project with its people, seen by its owner."""
 
     def __init__(self, data: Path, name: str, directory: Path) -> None:
-        found = discovery.find(data_dir=data, environ={})
+        found = server_discovery.find(data_dir=data, environ={})
         self.client = Client(found.url, found.token)
         self.name, self.directory = name, directory
         directory.mkdir()

@@ -8,12 +8,12 @@ from typing import cast
 
 import pytest
 
-from toryo.agents.plans import NoPlan, plan_for
+from toryo.agents.agent_loop import Session
+from toryo.agents.plan_choice import NoPlan, plan_for
 from toryo.agents.script import ScriptRunner
-from toryo.agents.session import Session
 from toryo.coordinator.config import Mistakes
-from toryo.formats import documents, playbook_format, script_format, templates
-from toryo.formats.templates import Unfit
+from toryo.formats import command_templates, playbook_format, script_format, yaml_documents
+from toryo.formats.command_templates import Unfit
 
 MARKER = "marker"
 VALUES = [
@@ -159,7 +159,7 @@ REFUSED = [
 
 def as_playbook(section):
     return playbook_format.parse(
-        documents.Document({"tasks": [{"subtasks": [{"id": "a", "title": "A", **section}]}]}, "playbook.yaml")
+        yaml_documents.Document({"tasks": [{"subtasks": [{"id": "a", "title": "A", **section}]}]}, "playbook.yaml")
     )
 
 
@@ -170,7 +170,7 @@ def step_of(section, value):
 
 
 def scripted(template, value):
-    script = script_format.parse(documents.Document({"tasks": [{"run": template}]}, "script.yaml"))
+    script = script_format.parse(yaml_documents.Document({"tasks": [{"run": template}]}, "script.yaml"))
     session = Told({"title": "A", "context": {"x": value}})
     return ScriptRunner(cast("Session", session), script, {}).job().command
 
@@ -225,7 +225,7 @@ def test_a_value_is_one_argument_or_refused_and_never_a_command(directory, templ
         try:
             command = PLACES[place](context_x(template), value)
         except (NoPlan, Unfit):
-            assert templates.CONTROL.search(value) or value.startswith("-"), f"{value!r} is harmless"
+            assert command_templates.CONTROL.search(value) or value.startswith("-"), f"{value!r} is harmless"
             continue
         if place in ("run", "script"):  # the others give the same: running one of them is enough
             arguments = ran(command, directory)
@@ -241,16 +241,16 @@ def test_a_place_that_would_make_a_command_of_a_value_is_refused_when_the_file_i
         with pytest.raises(Mistakes, match=r"tasks\[0\]\.subtasks\[0\]\."):
             as_playbook(section if template != [] else {**section, "description": ""})
     with pytest.raises(Mistakes):
-        script_format.parse(documents.Document({"tasks": [{"run": template}]}, "script.yaml"))
-    if templates.problem(template) is not None:
+        script_format.parse(yaml_documents.Document({"tasks": [{"run": template}]}, "script.yaml"))
+    if command_templates.problem(template) is not None:
         with pytest.raises(Unfit):  # also where nobody has checked it before
-            templates.filled(template, lambda _: "value")
+            command_templates.filled(template, lambda _: "value")
 
 
 def test_a_command_without_a_placeholder_is_the_authors_own_and_stays_as_it_is() -> None:
     for command in ('echo "$(date)" `id` <<E\n$((1))\nE', "eval 'x'", ["sh", "-c", "echo $HOME"]):
-        assert templates.problem(command) is None
-        assert templates.filled(command, str) == command
+        assert command_templates.problem(command) is None
+        assert command_templates.filled(command, str) == command
 
 
 def test_a_list_is_no_argument() -> None:
@@ -273,7 +273,7 @@ def test_a_variable_of_the_plan_that_is_made_of_a_value_is_data_too(directory) -
             }
         ]
     }
-    plan = playbook_format.parse(documents.Document(written, "playbook.yaml"))
+    plan = playbook_format.parse(yaml_documents.Document(written, "playbook.yaml"))
     [step] = plan_for(plan, {"title": "A", "context": {"x": f"$(touch {MARKER})"}})
     assert ran(step.run, directory) == [f"out/$(touch {MARKER})"]
     assert not (directory / MARKER).exists()
@@ -286,7 +286,7 @@ def test_a_value_that_cannot_be_filled_in_blocks_its_task_with_the_reason() -> N
         def report(self, result, summary):
             reported.append((result, summary))
 
-    script = script_format.parse(documents.Document({"tasks": [{"run": "ls {{context.x}}"}]}, "script.yaml"))
+    script = script_format.parse(yaml_documents.Document({"tasks": [{"run": "ls {{context.x}}"}]}, "script.yaml"))
     ScriptRunner(cast("Session", Reporting({"title": "A", "context": {"x": "--help"}})), script, {}).execute({})
     [(result, summary)] = reported
     assert result == "blocked"
@@ -335,8 +335,8 @@ def test_whatever_template_is_accepted_runs_nothing_of_a_value(directory, shell)
         parts = [chance.choice(FRAGMENTS) for _ in range(chance.randint(1, 8))]
         parts.insert(chance.randint(1, len(parts)), "{{x}}")
         template = "echo " + "".join(parts)
-        if templates.problem(template) is None and any(each in template for each in "'\"\\$`#<("):
+        if command_templates.problem(template) is None and any(each in template for each in "'\"\\$`#<("):
             tried += 1
             value = chance.choice(HOSTILE)
-            ran(templates.filled(template, {"x": value}.__getitem__), directory, shell)
+            ran(command_templates.filled(template, {"x": value}.__getitem__), directory, shell)
             assert not (directory / MARKER).exists(), (template, value)

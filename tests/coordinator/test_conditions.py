@@ -6,19 +6,21 @@ from typing import Any
 
 import pytest
 
-from toryo.agents import plans, shell
+from toryo.agents import plan_choice, shell
 from toryo.agents.conditions import GoOn, LeaveOut, Situation, Standing, comes_after, in_words
-from toryo.agents.plans import NoPlan, Step
+from toryo.agents.plan_choice import NoPlan, Step
 from toryo.agents.playbook_worker import Whole
-from toryo.formats import documents, playbook_format
+from toryo.formats import playbook_format, yaml_documents
 from toryo.formats.playbook_format import Mistakes
 
 
 def steps(*subtasks: str, title: str = "x", **context: Any) -> tuple[Step, ...]:
     """Of a plan whose subtasks are written like `{id: a, …}`; each gets its id as its title."""
     body = "".join(f"      - {subtask}\n" for subtask in subtasks)
-    playbook = playbook_format.parse(documents.read(f"tasks:\n  - match: (.*)\n    subtasks:\n{body}", "plan.yaml"))
-    return plans.plan_for(playbook, {"title": title, "context": context})
+    playbook = playbook_format.parse(
+        yaml_documents.read(f"tasks:\n  - match: (.*)\n    subtasks:\n{body}", "plan.yaml")
+    )
+    return plan_choice.plan_for(playbook, {"title": title, "context": context})
 
 
 def mistakes(*subtasks: str) -> list[str]:
@@ -198,7 +200,7 @@ def test_a_mistake_in_a_condition_of_several_lines_names_the_very_line(
     first = "      " if alone else "    - "
     text = head + first + "\n      ".join(condition)
     with pytest.raises(Mistakes) as caught:
-        playbook_format.parse(documents.read(text, "plan.yaml"))
+        playbook_format.parse(yaml_documents.read(text, "plan.yaml"))
     [found] = str(caught.value).splitlines()
     assert found.startswith(f"plan.yaml:{line}: ")
     assert words in found
@@ -250,7 +252,7 @@ def whole(plan: tuple[Step, ...], *failing: str) -> tuple[str, str, list[str]]:
         ran.append(step.id)
         return shell.Ran("", "broken" if step.id in failing else None)
 
-    return (*Whole(plans.in_order(plan), run).done(), ran)
+    return (*Whole(plan_choice.in_order(plan), run).done(), ran)
 
 
 def test_a_plan_within_one_task_keeps_its_conditions_and_tries() -> None:

@@ -12,10 +12,10 @@ import pytest
 from tests.client.fake_server import Call, FakeServer, Refused
 from tests.coordinator.test_session import COMMAND, run
 from tests.coordinator.test_talking import SCRIPT
+from toryo.agents.agent_loop import Over, Session
 from toryo.agents.command import CommandRunner
-from toryo.agents.session import Over, Session
 from toryo.client import Client
-from toryo.formats import documents, script_format
+from toryo.formats import script_format, yaml_documents
 
 ASK = {"target_agent_id": "bob", "purpose": "Ask Bob"}
 
@@ -155,7 +155,7 @@ tasks:
     delegate: {target_agent_id: "{{who}}", purpose: "shiritori for {{task_id}}"}
     run: echo {{who}} "says $TORYO_DELEGATION_RESULT"
 """
-    (tmp_path / "s.json").write_text(json.dumps(script_format.parse(documents.read(script, "s"))))
+    (tmp_path / "s.json").write_text(json.dumps(script_format.parse(yaml_documents.read(script, "s"))))
     run(server.url, module=SCRIPT, arguments=("--file", str(tmp_path / "s.json")))
     assert [(each["target_agent_id"], each["purpose"]) for each in task.delegated()] == [("bob", "shiritori for tsk_1")]
     assert task.reported["summary"] == "bob says 42"
@@ -164,7 +164,7 @@ tasks:
 def test_an_agent_with_a_script_does_other_tasks_as_the_command_agent_does(server, tmp_path) -> None:
     for module in (COMMAND, SCRIPT):
         task = Task(server, {"command": "echo hi"})
-        (tmp_path / "s.json").write_text(json.dumps(script_format.parse(documents.read("{}", "s"))))
+        (tmp_path / "s.json").write_text(json.dumps(script_format.parse(yaml_documents.read("{}", "s"))))
         arguments = ("--file", str(tmp_path / "s.json")) if module == SCRIPT else ()
         run(server.url, module=module, arguments=arguments)
         assert task.reported == {"result": "success", "summary": "hi"}

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from toryo import redaction, token_forms
+from toryo import output_redaction, secret_patterns
 from toryo.client import RefusalError, Unreachable
 from toryo.coordinator import logs
 from toryo.coordinator.log_shipper import TRIES_AFTER_THE_END, LogShipper
 from toryo.coordinator.logs import Log
-from toryo.redaction import MASK, Mask
+from toryo.output_redaction import MASK, Mask
 
 
 @pytest.fixture
@@ -122,7 +122,7 @@ KEY = "-----BEGIN RSA PRIVATE KEY-----" + "\nMIIEpAIBAAKCAQEA0123456789abcdefghi
 KEY_END = "\nMIIEpAIB==\n-----END RSA PRIVATE KEY-----\n"
 
 
-@pytest.mark.parametrize("prefix", token_forms.PREFIXES)
+@pytest.mark.parametrize("prefix", secret_patterns.PREFIXES)
 def test_whatever_toryo_mints_is_masked(prefix) -> None:
     token = prefix + "0123456789abcdef" * 3
     for text in ("{}", "key={} and", '"{}"', "({})", "MY_{}", "https://host/#{}", "-{}-"):
@@ -130,14 +130,14 @@ def test_whatever_toryo_mints_is_masked(prefix) -> None:
 
 
 def test_no_token_is_minted_with_a_prefix_of_its_own() -> None:
-    """`token_forms.py` names them all: else the next one would not be masked."""
+    """`secret_patterns.py` names them all: else the next one would not be masked."""
     source = Path(logs.__file__).parents[1]
     for file in source.rglob("*.py"):
         for call in re.findall(r"call\.new_token\((.*?)\)", file.read_text(encoding="utf-8")):
             assert re.fullmatch(r'(token_forms\.)?[A-Z]+|""', call), f"{file.name}: new_token({call})"
-        if file.name != "token_forms.py":
+        if file.name != "secret_patterns.py":
             written = re.findall(r"[\"'](?:t[a-z]{2}|pk)_[\"']", file.read_text(encoding="utf-8"))
-            assert not set(written) & {f'"{each}"' for each in token_forms.PREFIXES}, file.name
+            assert not set(written) & {f'"{each}"' for each in secret_patterns.PREFIXES}, file.name
 
 
 @pytest.mark.parametrize("secret", FOREIGN)
@@ -195,7 +195,7 @@ def test_secrets_in_an_environment_are_known_by_their_names_and_in_addresses_not
         "INDEX_URL": "https://glpat-0123456789@index.example/simple",
         "BASE_URL": "https://models.example/v1",
     }
-    mask = Mask(redaction.among(environment))
+    mask = Mask(output_redaction.among(environment))
     shown = {name: mask(f"{name} is {value}.") for name, value in environment.items()}
     hidden = {name for name, said in shown.items() if said == f"{name} is {MASK}."}
     assert hidden == {"GEMINI_API_KEY", "ANTHROPIC_AUTH_TOKEN", "DB_PASSWORD", "MY_PAT"}

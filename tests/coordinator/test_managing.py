@@ -6,14 +6,14 @@ from collections.abc import Callable
 from typing import Any
 
 from tests.coordinator.test_conditions import ON_FAILURE, A
+from toryo.agents.agent_loop import Session
 from toryo.agents.playbook_manager import Manager
-from toryo.agents.session import Session
 from toryo.client import RefusalError
-from toryo.formats import documents, playbook_format
+from toryo.formats import playbook_format, yaml_documents
 
 Answer = dict[str, Any]
 PLAN = f"tasks:\n  - match: (.*)\n    subtasks:\n      - {A}\n      - {ON_FAILURE}\n"
-PLAYBOOK = playbook_format.parse(documents.read(PLAN, "plan.yaml"))
+PLAYBOOK = playbook_format.parse(yaml_documents.read(PLAN, "plan.yaml"))
 
 
 class Server:

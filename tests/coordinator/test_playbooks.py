@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from toryo.agents.plans import NoPlan, filled, fits, plan_for
-from toryo.formats import documents, plans, playbook_format
+from toryo.agents.plan_choice import NoPlan, filled, fits, plan_for
+from toryo.formats import plan_options, playbook_format, yaml_documents
 from toryo.formats.playbook_format import Mistakes
 
 TRANSLATE = r"""
@@ -32,7 +32,7 @@ tasks:
 
 
 def read(text: str):
-    return playbook_format.parse(documents.read(text, "plan.yaml"))
+    return playbook_format.parse(yaml_documents.read(text, "plan.yaml"))
 
 
 def mistakes(text: str) -> str:
@@ -139,14 +139,14 @@ def test_the_patterns_of_an_agents_plans_are_judged_for_a_bounded_time(
 ) -> None:
     """With a clock that goes on by a second whenever somebody looks at it, as if each pattern took one."""
     options = {name: MANY[name] for name in names}
-    assert list(plans.mistakes(options)) == []
+    assert list(plan_options.mistakes(options)) == []
     seconds = itertools.count()
     with monkeypatch.context() as slow:
         slow.setattr("time.monotonic", lambda: float(next(seconds)))
-        found = dict(plans.mistakes(options))
+        found = dict(plan_options.mistakes(options))
     assert list(found) == list(options)
     assert [str(each).count("checking the patterns of this plan takes too long") for each in found.values()] == refused
-    assert list(plans.mistakes(options)) == []
+    assert list(plan_options.mistakes(options)) == []
 
 
 def test_a_playbook_is_text_or_a_mapping_or_a_file_of_the_project(tmp_path) -> None:

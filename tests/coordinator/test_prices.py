@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from toryo.coordinator.config import Config, Price, ProviderConfig
+from toryo.coordinator.launch_start import Starter
 from toryo.coordinator.orders import Launch
+from toryo.coordinator.prices import cost as cost_of
+from toryo.coordinator.program_output import Reading, Used
 from toryo.coordinator.providers import configured
-from toryo.coordinator.starting import Starter
-from toryo.coordinator.stream import Reading, Used
 from toryo.coordinator.workspaces import Workspaces
 
 PRICES = {"big": Price(input=3, output=15, cached=0.3), "*": Price(input=1, output=2)}
@@ -25,7 +27,7 @@ def parse(document: dict[str, Any]) -> Iterable[Used]:
 
 def reading(prices: dict[str, Price] | None = None) -> Reading:
     section = ProviderConfig(prices=PRICES if prices is None else prices)
-    return Reading(parse, price=configured({"codex": section})["codex"].price)
+    return Reading(parse, price=partial(cost_of, "codex", configured({"codex": section})["codex"].prices))
 
 
 def cost(one: Reading, **used: Any) -> Any:

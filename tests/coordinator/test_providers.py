@@ -15,7 +15,7 @@ from toryo.coordinator.orders import Launch
 from toryo.coordinator.provider import BadConfig, Exit, Setting
 from toryo.coordinator.providers import BUILT_IN, custom
 from toryo.failures import Failure
-from toryo.first_words import first_words
+from toryo.first_prompt import first_words
 
 
 def setting(tmp_path: Path, **more) -> Setting:

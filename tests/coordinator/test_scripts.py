@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from toryo.formats import documents, script_format
+from toryo.formats import script_format, yaml_documents
 from toryo.formats.script_format import Mistakes
 
 GUIDE = Path(__file__).parents[2] / "docs" / "how-to" / "scripted-agents.md"
 
 
 def read(text: str):
-    return script_format.parse(documents.read(text, "script.yaml"))
+    return script_format.parse(yaml_documents.read(text, "script.yaml"))
 
 
 def test_an_empty_script_is_an_honest_sentence_and_good_behaviour() -> None:

@@ -11,14 +11,14 @@ from typing import Any, ClassVar, cast
 
 import pytest
 
-from toryo import held
-from toryo.agents.variables import own_python_path
+from toryo import process_locks
+from toryo.agents.env_vars import own_python_path
 from toryo.client import AsyncClient, RefusalError
 from toryo.coordinator import identity_lock, orders
+from toryo.coordinator.claim_pacing import FIRST, REPEATING, Pace
 from toryo.coordinator.orders import Launch
-from toryo.coordinator.pacing import FIRST, REPEATING, Pace
 from toryo.coordinator.provider import BadConfig
-from toryo.coordinator.server import Server
+from toryo.coordinator.server_api import Server
 from toryo.coordinator.workspaces import Workspaces, working_directory
 
 
@@ -112,7 +112,7 @@ def test_each_launch_has_a_private_directory_that_is_removed(tmp_path: Path) -> 
 def test_the_word_for_people_stands_beside_the_lock_which_keeps_the_process_id(tmp_path) -> None:
     one = identity_lock.hold(tmp_path, "one")
     one.tell("sandbox: on")
-    (held_by,) = held.holders(tmp_path)
+    (held_by,) = process_locks.holders(tmp_path)
     assert (held_by.name, held_by.pid) == ("Coordinator", os.getpid())
     assert identity_lock.left_word(tmp_path) == {"one": "sandbox: on"}
     one.tell("off")
@@ -126,9 +126,9 @@ def test_a_lock_that_somebody_looks_at_just_now_is_taken_all_the_same(tmp_path, 
     looking = os.open(path, os.O_RDONLY)
     fcntl.flock(looking, fcntl.LOCK_SH)
     monkeypatch.setattr(time, "sleep", lambda _: fcntl.flock(looking, fcntl.LOCK_UN))
-    descriptor = held.hold(path)
+    descriptor = process_locks.hold(path)
     assert descriptor is not None
-    assert held.pid_in(path) == os.getpid()
+    assert process_locks.pid_in(path) == os.getpid()
     os.close(descriptor)
     os.close(looking)
 

@@ -24,12 +24,12 @@ import pytest
 from tests.client.fake_server import BOUND, Call, FakeServer
 from tests.coordinator.orders import Orders
 from tests.coordinator.test_loop import FAST, exit_of, launch, story, until
-from toryo.coordinator import identity_lock, loop, processes, stopping
+from toryo.coordinator import identity_lock, loop, processes, stop_escalation
 from toryo.coordinator.config import Config
 from toryo.coordinator.failure_words import judge_model
 from toryo.coordinator.loop import Coordinator
+from toryo.coordinator.program_output import Called, Event, Said, Session, Troubled, Turned, Used
 from toryo.coordinator.provider import FINE, Beside, Command, Provider, Setting
-from toryo.coordinator.stream import Called, Event, Said, Session, Troubled, Turned, Used
 from toryo.provider_options import EVERY
 
 PROGRAM = """
@@ -215,7 +215,7 @@ def test_one_good_sign_makes_patience_begin_anew(server, orders, project, tmp_pa
 
 
 def test_what_time_does_not_mend_is_waited_for_a_moment_only(server, orders, project, tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr(stopping, "IN_VAIN_FOR", 0.5)
+    monkeypatch.setattr(stop_escalation, "IN_VAIN_FOR", 0.5)
     no = "tell(troubled=dict(words='authentication_failed', status=401, retry_seconds=35.0))"
 
     def tell(_: Coordinator) -> None:

@@ -15,7 +15,7 @@ import pytest
 
 from tests.client.fake_server import BOUND, Call, FakeServer, Refused
 from tests.coordinator.test_session import COMMAND, run, tools
-from toryo.formats import documents, script_format
+from toryo.formats import script_format, yaml_documents
 
 SCRIPT = "toryo.agents.script"
 TALK = frozenset(
@@ -62,7 +62,7 @@ def talk(server: FakeServer, tmp_path: Path, script: str, *hand_outs: dict[str, 
 
 
 def run_script(server: FakeServer, tmp_path: Path, script: str):
-    checked = script_format.parse(documents.read(script, "script.yaml"))
+    checked = script_format.parse(yaml_documents.read(script, "script.yaml"))
     (tmp_path / "script.json").write_text(json.dumps(checked))
     return run(server.url, module=SCRIPT, arguments=("--file", str(tmp_path / "script.json")))
 

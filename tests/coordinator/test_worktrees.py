@@ -15,7 +15,7 @@ import pytest
 
 from tests.repositories import Repository
 from toryo.coordinator import worktrees
-from toryo.coordinator.worktrees import Conflict, Kept, Merged, Nothing, Trouble, Worktree, merging, places
+from toryo.coordinator.worktrees import Conflict, Kept, Merged, Nothing, Trouble, Worktree, merging, paths
 from toryo.coordinator.worktrees import git as running
 
 AGENT = "w1"
@@ -910,7 +910,7 @@ def test_a_branch_that_moves_on_while_it_is_merged_into_loses_nothing(repository
     worktree = worked(repository, place, new="x")
     if not checked_out:
         repository.git("checkout", "--quiet", "-b", "elsewhere")
-    joined, moves = places.joined, iter(["first", "second"])
+    joined, moves = paths.joined, iter(["first", "second"])
 
     def meanwhile(*arguments):
         tree = joined(*arguments)

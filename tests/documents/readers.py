@@ -21,7 +21,7 @@ from pathlib import Path
 from tests.cli.conftest import Ended, Process, Toryo
 from tests.cli.fakes import Machine
 from tests.documents import pages
-from toryo.client import Client, discovery
+from toryo.client import Client, server_discovery
 
 PROGRAMS = (
     *("awk", "basename", "cat", "chmod", "cp", "cut", "date", "dd", "dirname", "du", "env", "expr", "find", "git"),
@@ -181,8 +181,8 @@ class Reader:
                 client.rest("GET", "/events", params={"after": last, "wait_seconds": 1})
 
     def _client(self) -> Client:
-        place = discovery.directory(self._data_dir(), {})
-        found = discovery.find(data_dir=place, environ={})
+        place = server_discovery.directory(self._data_dir(), {})
+        found = server_discovery.find(data_dir=place, environ={})
         return Client(found.url, found.token)
 
     def _data_dir(self) -> str:

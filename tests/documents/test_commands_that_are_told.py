@@ -9,9 +9,9 @@ from typing import Any, get_args
 import pytest
 import typer
 
-from toryo.catalogues import texts
 from toryo.cli.main import app
 from toryo.domain.projects import Language
+from toryo.translation_catalogues import texts
 
 _COMMAND = re.compile(r"\btoryo ([a-z][a-z-]*(?: (?:--?[a-z-]+|[A-Za-z_{}=0-9…-]+))*)")
 _JAPANESE = {text: told for (context, text), told in texts(Language.JAPANESE).items() if not context}

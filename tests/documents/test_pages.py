@@ -16,7 +16,7 @@ from tests.documents import pages
 from toryo.cli import manifest
 from toryo.cli.main import app
 from toryo.coordinator import config
-from toryo.formats import documents, playbook_format, script_format
+from toryo.formats import playbook_format, script_format, yaml_documents
 
 
 @pytest.mark.parametrize("page", pages.pages(), ids=pages.name)
@@ -88,7 +88,7 @@ def test_every_yaml_example_is_valid(page: Path, tmp_path: Path) -> None:
             config.parse(block.text, page.name, {})
             continue
         if page.name == "scripted-agents.md":
-            said = documents.read(block.text, page.name).data
+            said = yaml_documents.read(block.text, page.name).data
             script_format.given(said.get("script", said), tmp_path)
             continue
         if re.match(r"tasks:\n\s+- match:", block.text):

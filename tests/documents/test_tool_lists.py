@@ -8,7 +8,7 @@ import orjson
 import pytest
 
 from tests.stories import Process, World
-from toryo.server.sdk import tool
+from toryo.server.mcp_sdk import tool
 from toryo.storage.engine.database import Database
 
 _PIECES = re.compile(r"(?:[^\r\n\w]|_)?[^\W\d_]+|\d{1,3}| ?(?:[^\s\w]|_)+|\s+")

@@ -14,12 +14,15 @@ from typing import Any
 import pytest
 
 from tests.domain.things import NOW, outcome, refused
-from toryo.domain import chat
-from toryo.domain.chat import Conversation, Delegation, DelegationStatus, Limits, Mailbox, State
+from toryo.domain import consent, conversations, delegations, messages
+from toryo.domain.conversations import Conversation, State
+from toryo.domain.delegations import Delegation, DelegationStatus
 from toryo.domain.errors import Code, Refusal
+from toryo.domain.messages import Mailbox
+from toryo.domain.talk_limits import TalkLimits
 from toryo.domain.times import SECOND, Millis
 
-LIMITS = Limits()
+LIMITS = TalkLimits()
 LATER = NOW + SECOND
 
 
@@ -40,20 +43,20 @@ def test_the_limits_are_those_of_the_specification() -> None:
         "delegation_timeout": 86_400,
     }
     assert (LIMITS.delegation_attempts, LIMITS.messages_per_minute, LIMITS.conversations_per_hour) == (3, 30, 6)
-    assert (chat.FEWEST_TURNS, chat.MOST_TURNS, chat.USUAL_TURNS) == (2, 40, 20)
-    assert (chat.LONGEST, chat.HANDED_OUT_AT_ONCE) == (4_000, 20)
+    assert (conversations.FEWEST_TURNS, conversations.MOST_TURNS, conversations.USUAL_TURNS) == (2, 40, 20)
+    assert (messages.LONGEST_MESSAGE, messages.HANDED_OUT_AT_ONCE) == (4_000, 20)
 
 
 def test_two_have_one_thread_whoever_began_and_others_have_another() -> None:
-    assert chat.thread_of("ann", "bob") == chat.thread_of("bob", "ann")
-    assert chat.thread_of("ann", "bob") != chat.thread_of("ann", "boss")
+    assert messages.thread_of("ann", "bob") == messages.thread_of("bob", "ann")
+    assert messages.thread_of("ann", "bob") != messages.thread_of("ann", "boss")
 
 
 @pytest.mark.parametrize("marker", ["/approve", "@@", "＠＠", "/approve  "])
 def test_a_message_consents_by_a_first_line_that_is_the_marker_and_nothing_else(marker: str) -> None:
-    assert chat.consents(f"{marker}\nPaint the door.")
-    assert chat.consents(f"{marker}\n\nPaint the door,\nand the wall.")
-    assert chat.consents(f"{marker}\n- Paint the door.\n- Paint the wall.")
+    assert consent.consents(f"{marker}\nPaint the door.")
+    assert consent.consents(f"{marker}\n\nPaint the door,\nand the wall.")
+    assert consent.consents(f"{marker}\n- Paint the door.\n- Paint the wall.")
 
 
 PASTED = {
@@ -75,19 +78,19 @@ PASTED = {
 
 @pytest.mark.parametrize("name", PASTED)
 def test_what_is_pasted_is_no_consent(name: str) -> None:
-    assert not chat.consents(PASTED[name])
+    assert not consent.consents(PASTED[name])
 
 
 @pytest.mark.parametrize(
     "said", ["", "do it", "@@ do it", "do it @@", "/approve do it", "do@@it", "@ @\ndo it", "@@@\nx"]
 )
 def test_a_marker_within_a_line_is_no_consent(said: str) -> None:
-    assert not chat.consents(said)
+    assert not consent.consents(said)
 
 
 @pytest.mark.parametrize("said", ["/approve", "@@", "/approve\n\n \n"])
 def test_a_marker_that_says_not_what_is_wanted_is_no_consent(said: str) -> None:
-    assert not chat.consents(said)
+    assert not consent.consents(said)
 
 
 # --- conversations ---------------------------------------------------------------------------------------------------
@@ -117,46 +120,46 @@ def talk(**fields: Any) -> Conversation:
 
 def said(conversation: Conversation, *speakers: str) -> Conversation:
     for speaker in speakers:
-        conversation = chat.with_turn(conversation, speaker, NOW)
+        conversation = conversations.with_turn(conversation, speaker, NOW)
     return conversation
 
 
-ACTIVE = chat.joined(talk(), NOW)
-OVER = chat.ended(ACTIVE, "ann", "ended_by_participant", NOW, "We agreed.")
+ACTIVE = conversations.joined(talk(), NOW)
+OVER = conversations.ended(ACTIVE, "ann", "ended_by_participant", NOW, "We agreed.")
 
 
 def test_an_invitation_is_the_partners_until_it_is_fetched_then_it_is_the_partners_turn() -> None:
     pending = talk()
     assert (pending.invites("bob"), pending.invites("ann")) == (True, False)
     assert not pending.awaits("bob")
-    joined = chat.joined(pending, LATER)
+    joined = conversations.joined(pending, LATER)
     assert joined == replace(pending, state=State.ACTIVE, last_turn_at=LATER)
     assert not joined.invites("bob")
     assert (joined.awaits("bob"), joined.awaits("ann")) == (True, False)
 
 
 def test_turns_alternate_and_are_counted() -> None:
-    after = chat.with_turn(ACTIVE, "bob", LATER)
+    after = conversations.with_turn(ACTIVE, "bob", LATER)
     assert (after.turns, after.turn_of, after.last_turn_at, after.state) == (2, "ann", LATER, State.ACTIVE)
     assert said(after, "ann").turn_of == "bob"
 
 
 def test_who_spoke_last_waits_for_the_other_pending_or_active() -> None:
     for conversation in (talk(), ACTIVE):
-        refusal = refused(Code.NOT_YOUR_TURN, chat.with_turn, conversation, "ann", NOW)
+        refusal = refused(Code.NOT_YOUR_TURN, conversations.with_turn, conversation, "ann", NOW)
         assert "get_next_action" in refusal.instruction
         assert refusal.details == {"conversation_id": "cnv", "turns": 1, "max_turns": 4}
 
 
 def test_the_invited_side_joins_before_it_speaks() -> None:
-    refusal = refused(Code.CONVERSATION_NOT_ACTIVE, chat.with_turn, talk(), "bob", NOW)
+    refusal = refused(Code.CONVERSATION_NOT_ACTIVE, conversations.with_turn, talk(), "bob", NOW)
     assert "get_pending_messages" in refusal.instruction
 
 
 def test_who_takes_no_part_does_not_find_it() -> None:
     assert not ACTIVE.takes_part("zoe")
     for conversation in (talk(), ACTIVE, OVER):
-        refused(Code.CONVERSATION_NOT_FOUND, chat.with_turn, conversation, "zoe", NOW)
+        refused(Code.CONVERSATION_NOT_FOUND, conversations.with_turn, conversation, "zoe", NOW)
 
 
 def test_the_last_turn_that_is_allowed_ends_it() -> None:
@@ -169,7 +172,7 @@ def test_the_last_turn_that_is_allowed_ends_it() -> None:
         NOW,
     )
     for each in ("ann", "bob"):
-        refusal = refused(Code.TURN_LIMIT_REACHED, chat.with_turn, over, each, NOW)
+        refusal = refused(Code.TURN_LIMIT_REACHED, conversations.with_turn, over, each, NOW)
         assert refusal.details["turns"] == refusal.details["max_turns"] == 4
 
 
@@ -180,52 +183,52 @@ def test_the_shortest_conversation_is_a_question_and_an_answer() -> None:
 @pytest.mark.parametrize("before", [talk(), ACTIVE], ids=["pending", "active"])
 @pytest.mark.parametrize("who", ["ann", "bob"])
 def test_either_side_may_end_it_whoevers_turn_it_is(before: Conversation, who: str) -> None:
-    over = chat.ended(before, who, "ended_by_participant", LATER, "We agreed.")
+    over = conversations.ended(before, who, "ended_by_participant", LATER, "We agreed.")
     one_way = before.state is State.PENDING and who == before.initiator_id
-    reason = chat.ONE_WAY if one_way else "ended_by_participant"
+    reason = conversations.ONE_WAY if one_way else "ended_by_participant"
     assert (over.state, over.ended_by, over.reason) == (State.ENDING, who, reason)
     assert (over.ended_at, over.summary, over.open, over.turns) == (LATER, "We agreed.", False, 1)
 
 
 @pytest.mark.parametrize(
     "over",
-    [OVER, replace(OVER, state=State.ENDED), chat.ended(talk(), None, "nobody_came", NOW)],
+    [OVER, replace(OVER, state=State.ENDED), conversations.ended(talk(), None, "nobody_came", NOW)],
     ids=["ending", "ended", "expired"],
 )
 def test_one_that_is_over_takes_no_message_and_no_second_end(over: Conversation) -> None:
     for each in ("ann", "bob"):
-        refusal = refused(Code.CONVERSATION_NOT_ACTIVE, chat.with_turn, over, each, NOW)
+        refusal = refused(Code.CONVERSATION_NOT_ACTIVE, conversations.with_turn, over, each, NOW)
         assert str(over.reason) in refusal.message
         assert "start_conversation" in refusal.instruction
         assert not over.awaits(each)
         assert not over.invites(each)
-    refused(Code.CONVERSATION_NOT_ACTIVE, chat.ended, over, "ann", "ended_by_participant", NOW)
+    refused(Code.CONVERSATION_NOT_ACTIVE, conversations.ended, over, "ann", "ended_by_participant", NOW)
     assert not over.open
 
 
 @pytest.mark.parametrize("order", [("ann", "bob"), ("bob", "ann")])
 def test_each_side_is_told_of_the_end_for_itself_whoever_asks_first(order: tuple[str, str]) -> None:
     first, second = order
-    after = chat.told_of_end(OVER, first, LATER)
+    after = conversations.told_of_end(OVER, first, LATER)
     assert (after.told(first), after.told(second)) == (True, False)
     assert (after.state, after.settled) == (State.ENDING, False)
-    both = chat.told_of_end(after, second, LATER)
+    both = conversations.told_of_end(after, second, LATER)
     assert (both.told(first), both.told(second)) == (True, True)
     assert (both.state, both.settled) == (State.ENDED, True)
 
 
 def test_who_was_lost_before_it_confirmed_is_told_of_the_end_again() -> None:
-    both = chat.told_of_end(chat.told_of_end(OVER, "ann", NOW), "bob", NOW)
-    again = chat.told_of_end(both, "bob", None)
+    both = conversations.told_of_end(conversations.told_of_end(OVER, "ann", NOW), "bob", NOW)
+    again = conversations.told_of_end(both, "bob", None)
     assert (again.told("ann"), again.told("bob"), again.settled) == (True, False, False)
     assert again.state is State.ENDED
-    assert chat.told_of_end(again, "bob", LATER).settled
+    assert conversations.told_of_end(again, "bob", LATER).settled
 
 
 def test_an_invitation_nobody_came_for_expires_and_both_are_told() -> None:
     at = NOW + LIMITS.invitation
-    assert chat.after_time(talk(), at - 1, LIMITS) is None
-    expired = chat.after_time(talk(), at, LIMITS)
+    assert conversations.after_time(talk(), at - 1, LIMITS) is None
+    expired = conversations.after_time(talk(), at, LIMITS)
     assert expired is not None
     assert (expired.state, expired.reason, expired.ended_by, expired.ended_at) == (
         State.EXPIRED,
@@ -233,39 +236,39 @@ def test_an_invitation_nobody_came_for_expires_and_both_are_told() -> None:
         None,
         at,
     )
-    told = chat.told_of_end(expired, "ann", at)
+    told = conversations.told_of_end(expired, "ann", at)
     assert not told.settled
-    told = chat.told_of_end(told, "bob", at)
+    told = conversations.told_of_end(told, "bob", at)
     assert (told.state, told.settled) == (State.EXPIRED, True)
 
 
 def test_silence_ends_it_counted_from_the_last_turn_or_the_joining() -> None:
-    for last in (chat.joined(talk(), LATER), chat.with_turn(ACTIVE, "bob", LATER)):
+    for last in (conversations.joined(talk(), LATER), conversations.with_turn(ACTIVE, "bob", LATER)):
         at = LATER + LIMITS.silence
-        assert chat.after_time(last, at - 1, LIMITS) is None
-        idle = chat.after_time(last, at, LIMITS)
+        assert conversations.after_time(last, at - 1, LIMITS) is None
+        idle = conversations.after_time(last, at, LIMITS)
         assert idle is not None
         assert (idle.state, idle.reason, idle.ended_by) == (State.ENDING, "idle", None)
 
 
 def test_one_that_is_ending_is_ended_in_time_though_a_side_never_came_and_that_side_is_told_later() -> None:
-    told = chat.told_of_end(OVER, "ann", NOW)
-    assert chat.after_time(told, NOW + LIMITS.ending - 1, LIMITS) is None
-    ended = chat.after_time(told, NOW + LIMITS.ending, LIMITS)
+    told = conversations.told_of_end(OVER, "ann", NOW)
+    assert conversations.after_time(told, NOW + LIMITS.ending - 1, LIMITS) is None
+    ended = conversations.after_time(told, NOW + LIMITS.ending, LIMITS)
     assert ended is not None
     assert (ended.state, ended.settled, ended.told("bob")) == (State.ENDED, False, False)
-    assert chat.told_of_end(ended, "bob", LATER).settled
+    assert conversations.told_of_end(ended, "bob", LATER).settled
 
 
 @pytest.mark.parametrize("state", [State.ENDED, State.EXPIRED])
 def test_what_is_over_for_good_is_changed_by_no_time(state: State) -> None:
     over = replace(OVER, state=state)
     assert over.ends_at(LIMITS) is None
-    assert chat.after_time(over, NOW + 10**12, LIMITS) is None
+    assert conversations.after_time(over, NOW + 10**12, LIMITS) is None
 
 
 def test_the_limits_of_time_are_arguments() -> None:
-    short = Limits(invitation=1, silence=2, ending=3)
+    short = TalkLimits(invitation=1, silence=2, ending=3)
     assert [conversation.ends_at(short) for conversation in (talk(), ACTIVE, OVER)] == [NOW + 1, NOW + 2, NOW + 3]
 
 
@@ -275,23 +278,23 @@ Act = Callable[[Conversation, Millis], "Conversation | Refusal | None"]
 
 
 def speaks(who: str) -> Act:
-    return lambda conversation, now: outcome(chat.with_turn, conversation, who, now)
+    return lambda conversation, now: outcome(conversations.with_turn, conversation, who, now)
 
 
 def ends(who: str) -> Act:
-    return lambda conversation, now: outcome(chat.ended, conversation, who, "ended_by_participant", now)
+    return lambda conversation, now: outcome(conversations.ended, conversation, who, "ended_by_participant", now)
 
 
 def is_told(who: str) -> Act:
-    return lambda conversation, now: None if conversation.open else chat.told_of_end(conversation, who, now)
+    return lambda conversation, now: None if conversation.open else conversations.told_of_end(conversation, who, now)
 
 
 def fetches_it(conversation: Conversation, now: Millis) -> Conversation | None:
-    return chat.joined(conversation, now) if conversation.invites("bob") else None
+    return conversations.joined(conversation, now) if conversation.invites("bob") else None
 
 
 def waits(conversation: Conversation, now: Millis) -> Conversation | None:
-    return chat.after_time(conversation, conversation.ends_at(LIMITS) or now, LIMITS)
+    return conversations.after_time(conversation, conversation.ends_at(LIMITS) or now, LIMITS)
 
 
 ACTS: dict[str, Act] = {
@@ -479,25 +482,25 @@ def wish(**fields: Any) -> Delegation:
     return Delegation(**{**given, **fields})
 
 
-TAKEN = chat.taken(wish(), "ses_1", NOW)
+TAKEN = delegations.taken(wish(), "ses_1", NOW)
 
 
 def test_who_fetches_it_has_it_in_hand() -> None:
-    taken = chat.taken(wish(), "ses_1", LATER)
+    taken = delegations.taken(wish(), "ses_1", LATER)
     assert (taken.status, taken.session_id, taken.processed_at) == (DelegationStatus.PROCESSING, "ses_1", LATER)
     assert (taken.open, taken.parked, taken.attempt) == (True, False, 1)
 
 
 def test_one_that_is_parked_stays_in_processing_without_a_lease_and_costs_no_attempt() -> None:
-    parked = chat.parked(TAKEN)
+    parked = delegations.parked(TAKEN)
     assert (parked.status, parked.session_id, parked.attempt) == (DelegationStatus.PROCESSING, None, 1)
     assert (parked.open, parked.parked) == (True, True)
 
 
 def test_what_it_was_parked_for_has_come_so_it_is_handed_out_again_without_an_attempt() -> None:
-    back = chat.handed_back(chat.parked(TAKEN))
+    back = delegations.handed_back(delegations.parked(TAKEN))
     assert (back.status, back.parked, back.attempt) == (DelegationStatus.PENDING, False, 1)
-    again = chat.taken(back, "ses_2", LATER)
+    again = delegations.taken(back, "ses_2", LATER)
     assert (again.session_id, again.processed_at) == ("ses_2", NOW), "since when it is worked on does not begin anew"
 
 
@@ -505,7 +508,7 @@ def test_a_lost_session_costs_an_attempt_and_after_the_last_it_has_failed() -> N
     delegation, attempts = wish(), []
     while delegation.open:
         attempts.append(delegation.attempt)
-        delegation = chat.lost(chat.taken(delegation, "ses", NOW), LATER, LIMITS)
+        delegation = delegations.lost(delegations.taken(delegation, "ses", NOW), LATER, LIMITS)
         assert delegation.session_id is None
     assert attempts == [1, 2, 3]
     assert (delegation.status, delegation.ended_at) == (DelegationStatus.FAILED, LATER)
@@ -513,15 +516,16 @@ def test_a_lost_session_costs_an_attempt_and_after_the_last_it_has_failed() -> N
 
 
 def test_how_many_attempts_there_are_is_a_limit() -> None:
-    assert chat.lost(TAKEN, NOW, Limits(delegation_attempts=1)).status is DelegationStatus.FAILED
-    assert chat.lost(TAKEN, NOW, Limits(delegation_attempts=2)).status is DelegationStatus.PENDING
+    assert delegations.lost(TAKEN, NOW, TalkLimits(delegation_attempts=1)).status is DelegationStatus.FAILED
+    assert delegations.lost(TAKEN, NOW, TalkLimits(delegation_attempts=2)).status is DelegationStatus.PENDING
 
 
 @pytest.mark.parametrize(
-    ("act", "status"), [(chat.completed, DelegationStatus.COMPLETED), (chat.failed, DelegationStatus.FAILED)]
+    ("act", "status"),
+    [(delegations.completed, DelegationStatus.COMPLETED), (delegations.failed, DelegationStatus.FAILED)],
 )
 def test_one_that_is_over_keeps_its_result_and_nobody_has_it_in_hand(act: Any, status: DelegationStatus) -> None:
-    for before in (wish(), TAKEN, chat.parked(TAKEN)):
+    for before in (wish(), TAKEN, delegations.parked(TAKEN)):
         over = act(before, {"key": "under the mat"}, LATER)
         assert (over.status, over.result, over.ended_at) == (status, {"key": "under the mat"}, LATER)
         assert (over.session_id, over.open, over.parked) == (None, False, False)

@@ -16,10 +16,12 @@ from tests.domain.things import (
     todo,
     tree_state,
 )
+from toryo.domain import parallel_limit, start_conditions
 from toryo.domain.agents import Role
 from toryo.domain.projects import Status as ProjectStatus
+from toryo.domain.start_conditions import StartBlocker
 from toryo.domain.tasks import Approval, Status, Task
-from toryo.domain.tree_state import StartBlocker, TreeState
+from toryo.domain.tree_state import TreeState
 
 MAIN = at_work("main", "boss")
 
@@ -128,10 +130,10 @@ def test_nobody_and_strangers_are_not_able() -> None:
 def test_room_is_counted_without_the_task_itself() -> None:
     main = at_work("main", "ann")
     where = tree_state(main)
-    assert not where.room("ann")
-    assert where.room("ann", "main")
-    assert tree_state(main, crew=[agent("ann", parallel=2)]).room("ann")
-    assert not tree_state(main, elsewhere={"ann": 1}).room("ann", "main")
+    assert not parallel_limit.has_room(where, "ann")
+    assert parallel_limit.has_room(where, "ann", "main")
+    assert parallel_limit.has_room(tree_state(main, crew=[agent("ann", parallel=2)]), "ann")
+    assert not parallel_limit.has_room(tree_state(main, elsewhere={"ann": 1}), "ann", "main")
 
 
 def test_workers_below_a_manager_are_found_at_any_depth_and_only_the_able_ones() -> None:
@@ -145,7 +147,7 @@ def test_workers_below_a_manager_are_found_at_any_depth_and_only_the_able_ones()
 
 
 def hindrances(where: TreeState, name: str = "part") -> list[StartBlocker]:
-    return list(where.hindrances(where.tree.tasks[name]))
+    return list(start_conditions.hindrances(where, where.tree.tasks[name]))
 
 
 def test_nothing_hinders_a_ready_task_of_a_free_member() -> None:
@@ -185,7 +187,7 @@ def test_every_hindrance_is_found_and_told_in_a_fixed_order() -> None:
 )
 def test_each_part_of_guard_1_hinders_by_itself(where: TreeState, hindrance: StartBlocker) -> None:
     assert hindrances(where) == [hindrance]
-    assert not where.startable(where.tree.tasks["part"])
+    assert not start_conditions.startable(where, where.tree.tasks["part"])
 
 
 def test_subtasks_of_the_same_agent_do_not_count_against_its_limit() -> None:
@@ -197,8 +199,8 @@ def test_subtasks_of_the_same_agent_do_not_count_against_its_limit() -> None:
 
 @pytest.mark.parametrize("status", [each for each in Status if each is not Status.TODO])
 def test_startable_is_only_what_is_in_todo(status: Status) -> None:
-    assert not tree_state(MAIN, part(status)).startable(part(status))
-    assert tree_state(MAIN, part()).startable(part())
+    assert not start_conditions.startable(tree_state(MAIN, part(status)), part(status))
+    assert start_conditions.startable(tree_state(MAIN, part()), part())
 
 
 # --- what a manager can dispatch, and what only the limit holds back -------------------------------------------------
@@ -207,7 +209,7 @@ def test_startable_is_only_what_is_in_todo(status: Status) -> None:
 def judged(where: TreeState) -> tuple[bool, bool]:
     """Whether `part` can be dispatched by boss, and whether only the limit holds it back."""
     child = where.tree.tasks["part"]
-    return where.dispatchable(child, "boss"), where.held_by_limit(child, "boss")
+    return start_conditions.dispatchable(where, child, "boss"), start_conditions.held_by_limit(where, child, "boss")
 
 
 NO_WORKER = [agent("ann", provider=None, reports_to="boss"), agent("bob", active=False, reports_to="boss")]

@@ -18,8 +18,9 @@ from toryo.domain.errors import Code, Refusal
 from toryo.domain.moves import Actor, Change, Order, plan
 from toryo.domain.projects import Project, Settings
 from toryo.domain.projects import Status as ProjectStatus
+from toryo.domain.task_tree import Tree
 from toryo.domain.tasks import Approval, Priority, Status, Task
-from toryo.domain.tree_state import Tree, TreeState
+from toryo.domain.tree_state import TreeState
 
 NOW = 1_800_000_000_000
 """Milliseconds since the epoch."""

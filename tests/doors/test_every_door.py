@@ -29,12 +29,12 @@ from toryo.bus.in_process import InProcessBus
 from toryo.operations.calls import catalogue as declared
 from toryo.operations.calls.catalogue import Available, Operation, Parameters, catalogue
 from toryo.operations.calls.grants import Door, Grant
-from toryo.server import listening
-from toryo.server.addresses import KINDS
-from toryo.server.answers import API
+from toryo.server import listeners
+from toryo.server.allowed_hosts import Hosts
 from toryo.server.edge import Edge
-from toryo.server.hosts import Hosts
-from toryo.server.listening import Listener
+from toryo.server.listeners import Listener
+from toryo.server.resource_uris import KINDS
+from toryo.server.rest_answers import API
 from toryo.settings import GuardSettings, Settings
 from toryo.storage.engine.database import Database
 
@@ -265,7 +265,7 @@ def test_the_same_holds_over_other_wires(site: Doors, way: str, tmp_path: Path) 
 async def _listening(edge: Edge, socket: Path) -> AsyncIterator[str]:
     """The edge on TCP, whose address is answered, and on a Unix socket."""
     ready = asyncio.Event()
-    sockets = [listening.tcp("127.0.0.1", 0), listening.unix(socket)]
+    sockets = [listeners.tcp("127.0.0.1", 0), listeners.unix(socket)]
     listener = Listener(edge, ready.set, edge.stop_waiting)
     await edge.start()
     serving = asyncio.create_task(listener.serve(sockets))

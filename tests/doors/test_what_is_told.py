@@ -18,15 +18,15 @@ from tests.doors.callers import PEOPLE, Caller, House, Right
 from tests.doors.test_every_door import PATIENT
 from tests.stories import World
 from toryo.domain.errors import Refusal
-from toryo.first_words import BY_HAND, FIXED, STARTED
+from toryo.first_prompt import BY_HAND, FIXED, STARTED
 from toryo.operations.calls.callers import Credentials
 from toryo.operations.calls.catalogue import Operation, catalogue, tools
+from toryo.operations.calls.credential_verification import identify
 from toryo.operations.calls.grants import Door
-from toryo.operations.calls.identity import identify
 from toryo.operations.calls.permissions import allowed
 from toryo.server import openapi, rest
-from toryo.server.answers import API
-from toryo.server.sdk import INSTRUCTIONS
+from toryo.server.mcp_sdk import INSTRUCTIONS
+from toryo.server.rest_answers import API
 from toryo.settings import Settings
 from toryo.storage.engine.database import Database
 from toryo.storage.transaction import Transaction

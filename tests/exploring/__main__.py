@@ -15,7 +15,7 @@ import time
 from tests.exploring.explorer import Explorer, cheaply
 from tests.exploring.memory import InMemory
 from tests.exploring.scenes import SCENES
-from toryo.storage.opening import upgrade
+from toryo.storage.open_database import upgrade
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -16,15 +16,16 @@ import pytest
 
 from tests.exploring.explorer import Explorer, cheaply
 from tests.exploring.memory import InMemory
-from toryo.domain.tree_state import Tree, TreeState
-from toryo.housekeeping import worktrees
+from toryo.domain.task_tree import Tree
+from toryo.domain.tree_state import TreeState
+from toryo.housekeeping import old_worktrees
 from toryo.operations.calls.call import Call
 from toryo.operations.launches import termination
 from toryo.operations.overview import needs
 from toryo.operations.queue.claims import Fate
-from toryo.operations.worktrees import file_locks, jobs
+from toryo.operations.worktrees import coordinator_reports, worktree_locks
 from toryo.storage import snapshots
-from toryo.storage.opening import upgrade
+from toryo.storage.open_database import upgrade
 from toryo.workflow import facts, launch
 
 Break = Callable[[pytest.MonkeyPatch], None]
@@ -91,13 +92,13 @@ MUTANTS: dict[str, Mutant] = {
     "a used-up budget hinders nobody": Mutant("scarce", _answers(snapshots, "_budget_used_up", lambda *_: False)),
     "nobody is told of a used-up budget": Mutant("scarce", _no_source(needs._budgets)),
     "who starts does not look whose files are being moved": Mutant(
-        "trees", _answers(file_locks, "_errand", lambda *_: None), "slow"
+        "trees", _answers(worktree_locks, "_errand", lambda *_: None), "slow"
     ),
     "an errand of a Coordinator that has died is never given up": Mutant(
-        "trees", _answers(worktrees, "_give_up", lambda *_: False), "killed about"
+        "trees", _answers(old_worktrees, "_give_up", lambda *_: False), "killed about"
     ),
     "what was kept is forgotten at the next start": Mutant(
-        "scarce", _answers(jobs, "_goes_on", lambda *_: False), "killed before"
+        "scarce", _answers(coordinator_reports, "_goes_on", lambda *_: False), "killed before"
     ),
 }
 

@@ -27,8 +27,8 @@ from tests.operations.test_queue import filed, key
 from tests.stories import World
 from toryo.domain.notices import Channel, Notice
 from toryo.domain.times import MINUTE, SECOND, parse
-from toryo.housekeeping import mail, notices, sending
-from toryo.housekeeping.sending import Sending
+from toryo.housekeeping import mail, notice_outbox, notice_sending
+from toryo.housekeeping.notice_sending import Sending
 from toryo.server import app
 from toryo.settings import NoticeSettings, SessionSettings, Settings
 from toryo.storage import schema
@@ -72,7 +72,7 @@ def by_mail(mails: Mails, **more: Any) -> dict[str, Any]:
 
 def go(world: World) -> None:
     """One round of housekeeping, and one of sending."""
-    world.dispatcher.housekeep(notices.note)
+    world.dispatcher.housekeep(notice_outbox.note)
     sender = Sending(world.dispatcher)
     sender.round()
     sender.close()
@@ -209,7 +209,7 @@ def test_guessing_at_a_passkey_does_not_tell_people_again_and_again(hooked: Worl
 def test_two_servers_on_one_database_tell_it_once(hooked: World, web: Web):
     """Both look at the same time; while one sends, the other finds nothing to send."""
     block(hooked)
-    hooked.dispatcher.housekeep(notices.note)
+    hooked.dispatcher.housekeep(notice_outbox.note)
     other = Sending(hooked.dispatcher)
     web.meanwhile = other.round
     Sending(hooked.dispatcher).round()
@@ -270,7 +270,7 @@ def logged(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, dict[str, Any]]]:
 
         warning = info
 
-    monkeypatch.setattr(sending, "_log", Log())
+    monkeypatch.setattr(notice_sending, "_log", Log())
     return lines
 
 
@@ -318,7 +318,7 @@ def test_a_defect_in_sending_counts_as_a_failure_and_tells_no_secret(hooked: Wor
             """Nothing."""
 
     block(hooked)
-    hooked.dispatcher.housekeep(notices.note)
+    hooked.dispatcher.housekeep(notice_outbox.note)
     for _ in range(3):
         Sending(hooked.dispatcher, {Channel.WEBHOOK: Broken()}).round()
         hooked.advance(3600)
@@ -331,8 +331,8 @@ def test_a_defect_in_sending_counts_as_a_failure_and_tells_no_secret(hooked: Wor
 
 def test_a_server_that_dies_before_it_has_sent_leaves_it_to_the_next_one(hooked: World, web: Web):
     block(hooked)
-    hooked.dispatcher.housekeep(notices.note)
-    taken = hooked.dispatcher.housekeep(lambda call: notices.take(call, Channel.WEBHOOK))
+    hooked.dispatcher.housekeep(notice_outbox.note)
+    taken = hooked.dispatcher.housekeep(lambda call: notice_outbox.take(call, Channel.WEBHOOK))
     go(hooked)
     assert web.posted == []
     assert taken is not None
@@ -348,9 +348,9 @@ def test_a_server_that_dies_after_it_has_sent_sends_again_with_the_same_id(
         raise SystemExit
 
     block(hooked)
-    hooked.dispatcher.housekeep(notices.note)
+    hooked.dispatcher.housekeep(notice_outbox.note)
     with monkeypatch.context() as patched:
-        patched.setattr(notices, "sent", dies)
+        patched.setattr(notice_outbox, "sent", dies)
         with pytest.raises(SystemExit):
             Sending(hooked.dispatcher).round()
     hooked.advance(301)
@@ -391,7 +391,7 @@ def test_a_message_that_was_seen_meanwhile_is_not_told(hooked: World, web: Web):
 def test_a_message_that_is_seen_at_the_last_moment_is_not_told(hooked: World, web: Web, when: str):
     write(hooked)
     hooked.advance(61)
-    hooked.dispatcher.housekeep(notices.note)
+    hooked.dispatcher.housekeep(notice_outbox.note)
     if when == "before it is tried again":
         web.answers = [500]
         Sending(hooked.dispatcher).round()
@@ -407,11 +407,11 @@ def test_a_message_that_is_seen_at_the_last_moment_is_not_told(hooked: World, we
 def test_what_is_over_waits_for_nobody_any_more(hooked: World):
     write(hooked)
     hooked.advance(61)
-    hooked.dispatcher.housekeep(notices.note)
+    hooked.dispatcher.housekeep(notice_outbox.note)
     due = hooked.dispatcher.database.read(lambda connection: Notices(connection).due(Channel.WEBHOOK, hooked.now, 10))
     assert [notice.key.split()[0] for notice in due] == ["message"]
     see(hooked)
-    hooked.dispatcher.housekeep(notices.note)
+    hooked.dispatcher.housekeep(notice_outbox.note)
     later = hooked.now + 86_400_000
     assert hooked.dispatcher.database.read(lambda each: Notices(each).due(Channel.WEBHOOK, later, 10)) == []
 
@@ -578,7 +578,7 @@ def test_a_server_with_a_wrong_url_says_so_and_does_not_start(tmp_path: Path):
 
 
 def test_a_running_server_tells_by_itself(tmp_path: Path, web: Web, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(sending, "LOOKS_EVERY", 0.02)
+    monkeypatch.setattr(notice_sending, "LOOKS_EVERY", 0.02)
     settings = Settings(
         port=0,
         data_dir=tmp_path,

@@ -14,7 +14,7 @@ import pytest
 from tests.invariants import hold
 from tests.operations.talkers import stop
 from tests.stories import Answer, Process, World, seeds
-from toryo.domain.chat import ONE_WAY
+from toryo.domain.conversations import ONE_WAY
 from toryo.storage.transaction import Transaction
 
 AGENTS = ("a", "b", "c")

@@ -4,7 +4,7 @@ import pytest
 
 from tests.operations.talkers import pair
 from tests.stories import crew, fresh, quiet, world
-from toryo.operations.people import passwords
+from toryo.operations.people import password_hashing
 
 __all__ = ["crew", "fresh", "pair", "quiet", "world"]
 
@@ -12,7 +12,7 @@ __all__ = ["crew", "fresh", "pair", "quiet", "world"]
 @pytest.fixture
 def quick_passwords(monkeypatch: pytest.MonkeyPatch) -> None:
     """For tests to which the cost of a password is no matter."""
-    monkeypatch.setattr(passwords, "MEMORY_KIB", 8)
-    monkeypatch.setattr(passwords, "PASSES", 1)
-    for each in (passwords._hasher, passwords._nobodys):
+    monkeypatch.setattr(password_hashing, "MEMORY_KIB", 8)
+    monkeypatch.setattr(password_hashing, "PASSES", 1)
+    for each in (password_hashing._hasher, password_hashing._nobodys):
         each.cache_clear()

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.stories import Answer, Process, World
-from toryo.domain.chat import Delegation
+from toryo.domain.delegations import Delegation
 from toryo.operations.calls.catalogue import Later
 from toryo.storage.transaction import Transaction
 

@@ -9,11 +9,13 @@ from typing import Any
 import pytest
 
 from tests.stories import Answer, Browser, Caller, World
-from toryo.domain.people import LOCKED_FOR, SIGN_IN_LIVES, TRIES, TRIES_OF_ADDRESS
+from toryo.domain.people import SIGN_IN_LIVES
 from toryo.domain.times import DAY, SECOND
 from toryo.operations.calls.callers import Credentials
-from toryo.operations.calls.identity import digest
-from toryo.operations.people import passwords
+from toryo.operations.calls.credential_verification import digest
+from toryo.operations.calls.sign_in_lockout import OF_ADDRESS, OF_NAME
+from toryo.operations.calls.sign_in_lockout import PASSWORD as BY_PASSWORD
+from toryo.operations.people import password_hashing
 from toryo.settings import AuthSettings, Settings
 from toryo.storage.engine.database import Database
 
@@ -197,32 +199,32 @@ def test_who_knows_the_password_comes_in_and_who_does_not_learns_nothing(house: 
 def test_ten_wrong_passwords_lock_out_whoever_it_is_for_a_quarter_of_an_hour(house: World):
     said = {}
     for person in ("ann", "ghost"):
-        for _ in range(TRIES):
+        for _ in range(OF_NAME[BY_PASSWORD].most):
             assert try_password(house, person, OTHER)["error"] == "invalidCredentials"
         said[person] = try_password(house, person, GOOD)["error"]
     assert said == {"ann": "rateLimited", "ghost": "rateLimited"}, "which says nothing about who exists"
-    assert [event["data"]["locked"] for event in house.events("person.refused")][TRIES - 1]
+    assert [event["data"]["locked"] for event in house.events("person.refused")][OF_NAME[BY_PASSWORD].most - 1]
     assert as_person(house, "ann").call("who_am_i"), "a link goes on working"
-    house.advance(LOCKED_FOR / SECOND)
+    house.advance(OF_NAME[BY_PASSWORD].locked_for / SECOND)
     assert try_password(house, "ann", GOOD)["person_id"] == "ann"
 
 
 def test_wrong_passwords_in_a_row_are_counted_and_a_right_one_begins_anew(house: World):
     for _ in range(3):
-        for _ in range(TRIES - 1):
+        for _ in range(OF_NAME[BY_PASSWORD].most - 1):
             try_password(house, "ann", OTHER)
         assert try_password(house, "ann", GOOD)["person_id"] == "ann"
 
 
 def test_one_address_that_tries_many_people_is_locked_out_and_others_are_not(house: World):
-    for number in range(TRIES_OF_ADDRESS):
+    for number in range(OF_ADDRESS[BY_PASSWORD].most):
         try_password(house, f"person-{number}", OTHER, "192.0.2.1")
     assert try_password(house, "ann", GOOD, "192.0.2.1")["error"] == "rateLimited"
     assert try_password(house, "ann", GOOD, "192.0.2.2")["person_id"] == "ann"
 
 
 def test_wrong_passwords_from_one_address_lock_nobody_out_elsewhere(house: World):
-    for _ in range(TRIES):
+    for _ in range(OF_NAME[BY_PASSWORD].most):
         try_password(house, "ann", OTHER, "192.0.2.1")
     assert try_password(house, "ann", GOOD, "192.0.2.1")["error"] == "rateLimited"
     assert try_password(house, "ann", GOOD, "192.0.2.2")["person_id"] == "ann"
@@ -237,7 +239,7 @@ def test_wrong_passwords_for_people_who_do_not_exist_leave_nothing_behind(house:
 
 def test_wrong_passwords_at_the_same_time_are_all_counted(house: World):
     asked = {"person_id": "ann", "password": OTHER}
-    at_once(TRIES, lambda _: house.dispatcher.perform("sign_in", asked, Credentials()).refused)
+    at_once(OF_NAME[BY_PASSWORD].most, lambda _: house.dispatcher.perform("sign_in", asked, Credentials()).refused)
     assert try_password(house, "ann", GOOD)["error"] == "rateLimited"
 
 
@@ -275,36 +277,36 @@ def test_verifying_a_password_holds_nobody_up_who_writes(house: World, monkeypat
     """The writer is free while a password is verified: another write is done in the middle of it."""
     written = []
 
-    def check(_hash: str | None, _password: str) -> passwords.Checked:
+    def check(_hash: str | None, _password: str) -> password_hashing.Checked:
         written.append(house.dispatcher.perform("create_project", asked, house.owner.credentials).refused)
-        return passwords.Checked(None, fits=False)
+        return password_hashing.Checked(None, fits=False)
 
     asked = {"name": "Meanwhile", "working_directory": "/srv/meanwhile"}
-    monkeypatch.setattr(passwords, "check", check)
+    monkeypatch.setattr(password_hashing, "check", check)
     assert try_password(house, "ann", GOOD)["error"] == "invalidCredentials"
     assert written == [False]
 
 
 def test_a_password_that_changes_while_it_is_verified_does_not_sign_in(house: World, monkeypatch: pytest.MonkeyPatch):
-    verify = passwords.check
+    verify = password_hashing.check
 
-    def check(password_hash: str | None, password: str) -> passwords.Checked:
+    def check(password_hash: str | None, password: str) -> password_hashing.Checked:
         checked = verify(password_hash, password)
         asked = {"person_id": "ann", "password": OTHER}
         house.dispatcher.perform("set_password", asked, house.owner.credentials)
         return checked
 
-    monkeypatch.setattr(passwords, "check", check)
+    monkeypatch.setattr(password_hashing, "check", check)
     assert try_password(house, "ann", GOOD)["error"] == "invalidCredentials"
 
 
 def test_a_password_costs_a_thief_memory_and_time(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.undo()
-    passwords._hasher.cache_clear()
-    hashed = passwords.replacing(None, None, GOOD).new_hash
+    password_hashing._hasher.cache_clear()
+    hashed = password_hashing.replacing(None, None, GOOD).new_hash
     assert hashed is not None
-    assert hashed.startswith(f"$argon2id$v=19$m={passwords.MEMORY_KIB},t={passwords.PASSES},")
-    assert passwords.MEMORY_KIB >= 46 * 1024
+    assert hashed.startswith(f"$argon2id$v=19$m={password_hashing.MEMORY_KIB},t={password_hashing.PASSES},")
+    assert password_hashing.MEMORY_KIB >= 46 * 1024
 
 
 # --- who there is ----------------------------------------------------------------------------------------------------

@@ -13,8 +13,8 @@ from toryo.domain.errors import Code
 from toryo.domain.needs import SHOWN, requested
 from toryo.domain.tasks import Details, Priority
 from toryo.operations.calls.call import Call
-from toryo.operations.calls.identity import identify
-from toryo.operations.tasks import commands as task_commands
+from toryo.operations.calls.credential_verification import identify
+from toryo.operations.tasks import mutations
 from toryo.storage.engine.database import Connection
 from toryo.storage.transaction import Transaction
 
@@ -379,7 +379,7 @@ def by_an_agent(world: World, work: Callable[[Call], object]) -> None:
 def test_what_was_changed_since_it_was_looked_at_is_not_approved(office: World) -> None:
     task = requested_task(office)
     seen = office.show(task)["version"]
-    by_an_agent(office, lambda call: task_commands.edit(call, call.task(task), description="Something else."))
+    by_an_agent(office, lambda call: mutations.edit(call, call.task(task), description="Something else."))
     office.owner.refused("approve_task", Code.CONFLICT, task_id=task, version=seen)
     assert office.show(task)["approval"] == "pending_approval"
     office.owner.call("approve_task", task_id=task, version=office.show(task)["version"])
@@ -396,16 +396,16 @@ def test_what_a_person_has_approved_needs_approval_again_also_where_everything_i
 
 
 CHANGES: dict[str, tuple[Callable[[Call, str], object], bool]] = {
-    "title": (lambda call, task: task_commands.edit(call, call.task(task), title="Another"), True),
-    "description": (lambda call, task: task_commands.edit(call, call.task(task), description="Red."), True),
-    "context": (lambda call, task: task_commands.edit(call, call.task(task), context={"x": 1}), True),
-    "acceptance": (lambda call, task: task_commands.edit(call, call.task(task), acceptance=({"file": "x"},)), True),
+    "title": (lambda call, task: mutations.edit(call, call.task(task), title="Another"), True),
+    "description": (lambda call, task: mutations.edit(call, call.task(task), description="Red."), True),
+    "context": (lambda call, task: mutations.edit(call, call.task(task), context={"x": 1}), True),
+    "acceptance": (lambda call, task: mutations.edit(call, call.task(task), acceptance=({"file": "x"},)), True),
     "assignee": (
-        lambda call, task: task_commands.assign(call, call.tree_state(call.task(task)), call.task(task), "w2"),
+        lambda call, task: mutations.assign(call, call.tree_state(call.task(task)), call.task(task), "w2"),
         True,
     ),
-    "priority": (lambda call, task: task_commands.edit(call, call.task(task), priority=Priority.HIGH), False),
-    "nothing": (lambda call, task: task_commands.edit(call, call.task(task), title="Paint the wall"), False),
+    "priority": (lambda call, task: mutations.edit(call, call.task(task), priority=Priority.HIGH), False),
+    "nothing": (lambda call, task: mutations.edit(call, call.task(task), title="Paint the wall"), False),
 }
 
 
@@ -433,5 +433,5 @@ def test_what_a_person_changes_stays_approved(office: World) -> None:
 def test_what_an_agent_changes_about_a_rejected_request_stays_rejected(office: World) -> None:
     task = requested_task(office)
     office.owner.call("reject_task", task_id=task, reason="No.")
-    by_an_agent(office, lambda call: task_commands.edit(call, call.task(task), title="Another"))
+    by_an_agent(office, lambda call: mutations.edit(call, call.task(task), title="Another"))
     assert office.show(task)["approval"] == "rejected"

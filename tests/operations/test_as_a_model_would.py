@@ -14,7 +14,7 @@ from tests.stories import Answer, Caller, Process, World
 from toryo.operations.calls.callers import Credentials
 from toryo.operations.calls.catalogue import Operation
 from toryo.operations.calls.grants import Grant
-from toryo.server.sdk import tool
+from toryo.server.mcp_sdk import tool
 
 TOKENS_OF_A_WORKER = 1_950
 """Four bytes a token: what all tools of a worker cost it at every start."""

@@ -9,11 +9,11 @@ import pytest
 
 from tests.operations.samples import PATIENT, all_operations, untouched
 from tests.stories import Answer, Process, World
-from toryo.domain import chat
+from toryo.domain.messages import LONGEST_MESSAGE
 from toryo.operations.calls.grants import Grant
 from toryo.storage.engine.database import Database
 
-TOO_LONG = "x" * (chat.LONGEST + 1)
+TOO_LONG = "x" * (LONGEST_MESSAGE + 1)
 CHAT_TOOLS = [operation for operation in all_operations() if operation.grant is Grant.CHAT_SESSION]
 GOOD: dict[str, Any] = {
     "target_agent_id": "b",
@@ -86,7 +86,7 @@ def test_an_empty_or_over_long_message_is_refused_wherever_it_is_written(office:
 
 def test_the_longest_message_of_any_characters_arrives_whole(office: World):
     a = talker(office)
-    content = "界" * (chat.LONGEST - 2) + "🦆\n"
+    content = "界" * (LONGEST_MESSAGE - 2) + "🦆\n"
     office.say("a", content)
     assert [pending_message["content"] for pending_message in a.fetch()["pending_messages"]] == [content]
 

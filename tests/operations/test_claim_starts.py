@@ -11,7 +11,7 @@ import pytest
 
 from tests.stories import COORDINATOR_TOKEN, Answer, Caller, World
 from toryo.operations.calls.callers import Credentials
-from toryo.storage.opening import open_database, upgrade
+from toryo.storage.open_database import open_database, upgrade
 
 ASKERS = 50
 

@@ -18,7 +18,7 @@ from tests.exploring.explorer import Explorer, cheaply
 from tests.exploring.memory import InMemory
 from tests.exploring.mutants import MUTANTS, found
 from tests.exploring.scenes import SCENES, crew_of
-from toryo.storage.opening import upgrade
+from toryo.storage.open_database import upgrade
 
 pytestmark = pytest.mark.slow
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.stories import Caller, World, hold_to_promise
-from toryo.formats import plans
+from toryo.formats import plan_options
 from toryo.operations.calls.callers import Credentials
 from toryo.operations.calls.catalogue import catalogue
 from toryo.operations.calls.dispatch import Outcome
@@ -154,7 +154,7 @@ def test_plans_are_judged_outside_of_any_transaction_alone_and_among_several_cha
     crew: World, name: str, at_once: bool, monkeypatch: pytest.MonkeyPatch
 ):
     brought = {**BRINGS[name], "provider": "playbook", "provider_options": {"playbook": {"tasks": []}}}
-    judge, within, judged = plans.mistakes, [], []
+    judge, within, judged = plan_options.mistakes, [], []
 
     def inside(run: Any) -> Any:
         def counted(work: Any) -> Any:
@@ -172,7 +172,7 @@ def test_plans_are_judged_outside_of_any_transaction_alone_and_among_several_cha
 
     for each in ("read", "write"):
         monkeypatch.setattr(crew.database, each, inside(getattr(crew.database, each)))
-    monkeypatch.setattr(plans, "mistakes", look)
+    monkeypatch.setattr(plan_options, "mistakes", look)
     wanted = ("apply_changes", {"changes": [{"operation": name, "arguments": brought}]}) if at_once else (name, brought)
     refused = crew.owner.refused(wanted[0], "validationError", **wanted[1])
     assert "The playbook has a mistake" in refused["message"]

@@ -9,7 +9,7 @@ import pytest
 from tests.documents.test_pages import wrong as mistake_in
 from tests.operations.test_queue import claimed, filed, key, poller
 from tests.stories import Answer, World
-from toryo.operations.calls.identity import digest
+from toryo.operations.calls.credential_verification import digest
 from toryo.storage.engine.database import Connection
 from toryo.storage.transaction import Transaction
 

@@ -10,7 +10,7 @@ from tests.invariants import hold
 from tests.obedience import crew_works, obedient
 from tests.operations.test_queue import filed, key
 from tests.stories import Caller, Process, World
-from toryo.domain.tree_state import Tree
+from toryo.domain.task_tree import Tree
 from toryo.settings import GuardSettings, Settings
 from toryo.storage import schema, snapshots
 from toryo.storage.engine.database import Database

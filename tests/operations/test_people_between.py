@@ -25,7 +25,7 @@ from tests.operations.test_queue import filed, key
 from tests.stories import Answer, Process, World, seeds
 from toryo.operations.calls.dispatch import Outcome
 from toryo.storage.engine.database import Database
-from toryo.storage.opening import upgrade
+from toryo.storage.open_database import upgrade
 
 pytestmark = pytest.mark.slow
 

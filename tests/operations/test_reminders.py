@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.stories import Answer, Process, World
-from toryo.first_words import reminder
+from toryo.first_prompt import reminder
 
 REPORT = ("report_completed", "get_next_action")
 

@@ -21,8 +21,8 @@ from toryo.domain.people import OWNER
 from toryo.domain.times import DAY, SECOND, iso
 from toryo.operations.calls.call import RIGHTS
 from toryo.operations.calls.catalogue import catalogue
-from toryo.operations.people import credentials, sign_in
-from toryo.operations.people.credentials import bootstrap
+from toryo.operations.people import browser_sign_in, credential_revocation
+from toryo.operations.people.credential_revocation import bootstrap
 from toryo.settings import AuthSettings, Settings
 from toryo.storage.engine.database import Database
 from toryo.storage.transaction import Transaction
@@ -193,7 +193,7 @@ class Files:
 
     def renew(self, name: str) -> str:
         self.made += 1
-        prefix = "tpt" if name == credentials.OWNER else "tct"
+        prefix = "tpt" if name == credential_revocation.OWNER else "tct"
         return f"{prefix}_{self.place}_{self.made}"
 
 
@@ -466,8 +466,8 @@ def test_agents_that_wait_are_woken_when_a_right_is_taken_away(world: World, tak
 
 
 def vouch(world: World, **person: Any) -> dict[str, Any]:
-    who = sign_in.Vouched(**person)
-    step = partial(sign_in.sign_in_vouched, wanted=who)
+    who = browser_sign_in.Vouched(**person)
+    step = partial(browser_sign_in.sign_in_vouched, wanted=who)
     answer: Any
     try:
         answer = asyncio.run(world.dispatcher.as_server(step))

@@ -10,7 +10,7 @@ import pytest
 from pydantic_core._pydantic_core import list_all_errors
 
 from docs import translations as upkeep
-from toryo import catalogues
+from toryo import translation_catalogues
 from toryo.domain.projects import Language
 from toryo.domain.tasks import Status
 from toryo.domain.wording import constant, say, together
@@ -28,18 +28,18 @@ def test_every_text_is_translated_with_its_facts_and_none_is_left_that_is_gone()
 def test_a_translator_is_told_what_is_missing_gone_or_names_other_facts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    catalogue = polib.pofile(str(catalogues.catalogue_file(JA)))
+    catalogue = polib.pofile(str(translation_catalogues.catalogue_file(JA)))
     missing, wrong = [entry for entry in catalogue if not entry.msgctxt and "{task_id}" in entry.msgid][:2]
     missing.msgstr, wrong.msgstr = "", "タスク {no_such_fact}"
     catalogue.append(polib.POEntry(msgid="Nobody says this.", msgstr="誰も言いません。"))
     (tmp_path / "ja" / "LC_MESSAGES").mkdir(parents=True)
     catalogue.save(str(tmp_path / "ja" / "LC_MESSAGES" / "toryo.po"))
-    monkeypatch.setattr(catalogues, "LOCALE", tmp_path)
-    catalogues.texts.cache_clear()
+    monkeypatch.setattr(translation_catalogues, "LOCALE", tmp_path)
+    translation_catalogues.texts.cache_clear()
     try:
         told = upkeep.problems()
     finally:
-        catalogues.texts.cache_clear()
+        translation_catalogues.texts.cache_clear()
 
     assert len(told) == 3
     assert any("not translated" in line and line.endswith(missing.msgid) for line in told)
@@ -52,7 +52,7 @@ def test_mistakes_in_values_are_told_with_what_pydantic_says_of_them() -> None:
     known: dict[str, set[str]] = {
         str(error["type"]): set(error.get("example_context") or ()) for error in list_all_errors()
     } | upkeep.own_mistakes()
-    told = {kind: text for (context, kind), text in catalogues.texts(JA).items() if context == "pydantic"}
+    told = {kind: text for (context, kind), text in translation_catalogues.texts(JA).items() if context == "pydantic"}
 
     assert told
     assert not {kind: text for kind, text in told.items() if not upkeep.fields(text) <= known[kind]}

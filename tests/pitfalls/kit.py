@@ -9,7 +9,7 @@ import structlog
 
 from tests.stories import Answer, Caller, Process, World
 from toryo.operations.calls import call_log
-from toryo.operations.calls.identity import digest
+from toryo.operations.calls.credential_verification import digest
 from toryo.storage.transaction import Transaction
 
 

@@ -21,10 +21,10 @@ import pytest
 from tests.environments import clean_environment
 from tests.scenarios.programs import Agent, Program
 from tests.scenarios.sites import Gate, Site, free_port
-from toryo.agents import variables
+from toryo.agents import env_vars
 from toryo.client import Client, RefusalError, wire
 from toryo.coordinator import processes
-from toryo.server import app, waiting
+from toryo.server import app, long_polling
 from toryo.server.app import Running
 from toryo.settings import Settings
 
@@ -59,7 +59,7 @@ class Serving:
 @pytest.fixture
 def serving(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Serving]:
     path = tmp_path / "toryo.sock"
-    monkeypatch.setattr(waiting, "LOOK_AGAIN", 1000.0)  # who is answered was hinted
+    monkeypatch.setattr(long_polling, "LOOK_AGAIN", 1000.0)  # who is answered was hinted
     with app.run_in_thread(Settings(port=0, data_dir=tmp_path, socket=path)) as running:
         waiters = threading.Semaphore(0)
         subscribe = running.app.bus.subscribe
@@ -174,8 +174,8 @@ def test_f30_a_wait_ends_by_its_cause_over_every_way_and_else_with_its_time(
 @pytest.mark.pitfall("F30")
 def test_f30_a_client_is_more_patient_than_the_server_lets_it_wait() -> None:
     for asked in ({"timeout_seconds": 45}, {"wait_seconds": 45}, {"timeout_seconds": 1_000}):
-        assert wire.time_out(asked, default=1) > waiting.LONGEST
-    assert Client("http://127.0.0.1:1")._timeout > waiting.LONGEST
+        assert wire.time_out(asked, default=1) > long_polling.LONGEST
+    assert Client("http://127.0.0.1:1")._timeout > long_polling.LONGEST
 
 
 # --- agents at work --------------------------------------------------------------------------------------------------
@@ -259,7 +259,7 @@ def test_f1_one_process_has_the_database_open_and_agents_know_an_address_and_no_
     assert _who_has_open(site.data / "toryo.db") == {site.server.pid}
     for name in at_work.agents:
         found = at_work.environment(name)
-        assert found[variables.SERVER_URL] == site.url
+        assert found[env_vars.SERVER_URL] == site.url
         told = "\n".join([*found.values(), *(each.read_text() for each in at_work.files(name))])
         assert "toryo.db" not in told
         assert "sqlite" not in told
@@ -315,7 +315,7 @@ def test_f116_what_stands_in_an_agents_environment_and_files_is_worth_that_agent
         told = "\n".join([*at_work.environment(name).values(), *(each.read_text() for each in at_work.files(name))])
         for role in ("coordinator", "owner"):
             assert at_work.site.token(role) not in told
-        held = Client(at_work.site.url, at_work.environment(name)[variables.CREDENTIAL])
+        held = Client(at_work.site.url, at_work.environment(name)[env_vars.CREDENTIAL])
         for tool, arguments in (("get_agent_action", {"agent_id": name}), ("list_managed_agents", {})):
             with pytest.raises(RefusalError) as caught:
                 held.call(tool, **arguments)
@@ -329,7 +329,7 @@ def test_f116_what_stands_in_an_agents_environment_and_files_is_worth_that_agent
 def test_f120_no_secret_is_in_database_logs_or_arguments(at_work: AtWork) -> None:
     """An agent that prints its own credential has it in its own output, a file for this user alone, and only there."""
     site = at_work.site
-    credentials = [at_work.environment(name)[variables.CREDENTIAL] for name in at_work.agents]
+    credentials = [at_work.environment(name)[env_vars.CREDENTIAL] for name in at_work.agents]
     secrets = [*at_work.passkeys.values(), site.token("coordinator"), site.token("owner")]
     places = {each: each.read_bytes() for each in _kept(site)}
     places |= {each: each.read_bytes() for each in Path("/proc").glob("[0-9]*/cmdline") if _readable(each)}

@@ -13,7 +13,7 @@ from tests.operations.test_queue import claimed, filed, key, poller
 from tests.stories import Caller, World
 from toryo.operations.calls.catalogue import catalogue
 from toryo.operations.calls.grants import KEYED
-from toryo.storage.opening import open_database, upgrade
+from toryo.storage.open_database import open_database, upgrade
 
 
 @pytest.fixture
@@ -91,7 +91,7 @@ def test_f135_tasks_of_queues_that_would_wait_for_each_other_are_refused_on_ever
 @pytest.mark.pitfall("F142")
 def test_f142_every_tool_of_queues_wants_a_key_also_those_that_come(world: World) -> None:
     """A tool that belongs to queues by its file has a grant that API keys open."""
-    found = {each.name for each in catalogue().values() if each.handler.__module__.endswith(("queue", "shared_state"))}
+    found = {each.name for each in catalogue().values() if ".operations.queue." in each.handler.__module__}
     tools = {name for name in found if catalogue()[name].tool}
     assert tools
     assert all(catalogue()[name].grant in KEYED for name in tools)

@@ -16,12 +16,12 @@ from tests.server.http import PLAIN, call
 from tests.stories import Caller as Asker
 from tests.stories import World
 from tests.workflow.scenes import session
-from toryo.coordinator import checks
+from toryo.coordinator import acceptance_checks
 from toryo.domain.agents import Agent
 from toryo.domain.errors import Refusal
 from toryo.domain.launches import Purpose
 from toryo.domain.queue import ApiKey
-from toryo.first_words import first_words
+from toryo.first_prompt import first_words
 from toryo.formats import playbook_format
 from toryo.operations.calls.callers import Caller, Kind, Login
 from toryo.operations.calls.catalogue import Operation, catalogue
@@ -263,7 +263,7 @@ def test_f119_a_path_outside_of_the_project_is_neither_read_nor_checked(tmp_path
     (project / "link").symlink_to(tmp_path / "secret.yaml")
     with pytest.raises(playbook_format.Mistakes, match="outside the project directory"):
         playbook_format.given(name, project)
-    message = checks._missing(name, project)
+    message = acceptance_checks._missing(name, project)
     assert message is not None
     assert "outside the working directory" in message
 

@@ -11,12 +11,12 @@ import pytest
 
 from tests.pitfalls.kit import left_waiting, person, starts
 from tests.stories import Answer, Process, World
-from toryo.catalogues import texts
 from toryo.domain.projects import Language
 from toryo.operations.calls.catalogue import catalogue
 from toryo.settings import GuardSettings, Settings
 from toryo.storage import schema
-from toryo.storage.opening import open_database, upgrade
+from toryo.storage.open_database import open_database, upgrade
+from toryo.translation_catalogues import texts
 from toryo.workflow.instructions import TEXTS, TOOLS
 
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests import prepared
-from toryo.agents import variables
+from toryo.agents import env_vars
 from toryo.coordinator import processes
 
 TORYO = (sys.executable, "-m", "toryo")
@@ -176,10 +176,10 @@ def agents(urls: Iterable[str]) -> list[Agent]:
     found = [
         (
             processes.began(pid) or 0,
-            Agent(pid, each[variables.LAUNCH_ID], each.get("AGENT_ID", ""), each.get("PROJECT_ID", "")),
+            Agent(pid, each[env_vars.LAUNCH_ID], each.get("AGENT_ID", ""), each.get("PROJECT_ID", "")),
         )
         for pid, each in processes.environments()
-        if each.get(variables.SERVER_URL) in wanted and variables.COORDINATOR_PID in each and not _buried(pid)
+        if each.get(env_vars.SERVER_URL) in wanted and env_vars.COORDINATOR_PID in each and not _buried(pid)
     ]
     newest_first = sorted(found, key=lambda each: (each[0], each[1].pid), reverse=True)
     return list({agent.launch_id: agent for _, agent in newest_first}.values())
@@ -191,8 +191,8 @@ def everything_of(urls: Iterable[str], launch_id: str | None = None) -> list[int
     return [
         pid
         for pid, each in processes.environments()
-        if each.get(variables.SERVER_URL) in wanted
-        and launch_id in (None, each[variables.LAUNCH_ID])
+        if each.get(env_vars.SERVER_URL) in wanted
+        and launch_id in (None, each[env_vars.LAUNCH_ID])
         and not _buried(pid)
     ]
 

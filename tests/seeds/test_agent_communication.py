@@ -16,7 +16,7 @@ from tests.pitfalls.kit import log_lines
 from tests.seeds.examples import like
 from tests.stories import Answer, Caller, World
 from toryo.domain.errors import Code
-from toryo.server import results
+from toryo.server import mcp_results
 
 PLAN = "ユーザー認証機能の実装計画を作成してください。FastAPI + PostgreSQL を使用します。"
 CREATE: Answer = {
@@ -166,12 +166,16 @@ def test_2_2_タスク取得メッセージ_応答は配列そのもの(protocol
     for wanted in (1, 0):
         outcome = protocol.world.perform("poll_tasks", asked, protocol.agent.credentials)
         assert outcome.result is not None
-        told = orjson.loads(results.response(results.Call(b"7", "poll_tasks", asked, False), outcome, b"{}"))["result"]
-        assert told["content"][0]["text"].encode() == results.text(outcome)
-        assert orjson.loads(results.text(outcome)) == told["structuredContent"]["result"] == outcome.result["result"]
+        told = orjson.loads(mcp_results.response(mcp_results.Call(b"7", "poll_tasks", asked, False), outcome, b"{}"))[
+            "result"
+        ]
+        assert told["content"][0]["text"].encode() == mcp_results.text(outcome)
+        assert (
+            orjson.loads(mcp_results.text(outcome)) == told["structuredContent"]["result"] == outcome.result["result"]
+        )
         assert len(outcome.result["result"]) == wanted
     refused = protocol.world.perform("poll_tasks", {**asked, "max_tasks": 0}, protocol.agent.credentials)
-    assert orjson.loads(results.text(refused))["error"] == "validationError"
+    assert orjson.loads(mcp_results.text(refused))["error"] == "validationError"
 
 
 def test_2_3_結果報告メッセージ(protocol: Protocol):

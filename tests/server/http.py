@@ -14,11 +14,11 @@ import orjson
 
 from tests.server.fakes import FakeDispatcher
 from toryo.bus.in_process import InProcessBus
-from toryo.server import listening
-from toryo.server.connections import Connections
+from toryo.server import listeners
+from toryo.server.allowed_hosts import Hosts
+from toryo.server.connection_limits import Connections
 from toryo.server.edge import Edge
-from toryo.server.hosts import Hosts
-from toryo.server.listening import Listener
+from toryo.server.listeners import Listener
 
 Headers = Sequence[tuple[str, str]]
 MAX_BODY = 2_000_000
@@ -153,9 +153,9 @@ def served(socket_path: Path | None = None, connections: Connections | None = No
 
     async def serve() -> None:
         dispatcher = FakeDispatcher()
-        sockets = [listening.tcp("127.0.0.1", 0)]
+        sockets = [listeners.tcp("127.0.0.1", 0)]
         if socket_path is not None:
-            sockets.append(listening.unix(socket_path))
+            sockets.append(listeners.unix(socket_path))
         async with edge(dispatcher, **how) as app:
             listener = Listener(app, ready.set, app.stop_waiting, connections)
             port = sockets[0].getsockname()[1]

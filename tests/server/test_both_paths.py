@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.server.http import ENVELOPE, PLAIN, Headers, Response, call, edge, exchange, modern, request
-from toryo.server import fast_path
+from toryo.server import mcp_fast_path
 
 UNUSUAL = {"lone": "\u2028", "quote": '"\\', "null": None, "deep": {"list": [None, 1.5, True, "é"]}, "big": 2**62}
 
@@ -24,18 +24,18 @@ def _run(work: Coroutine[Any, Any, Any]) -> Any:
 async def _both(app: Any, body: bytes, headers: Headers, monkeypatch: pytest.MonkeyPatch) -> tuple[Response, Response]:
     """The answers of the plain path (it must have been taken) and of the SDK."""
     taken: list[Any] = []
-    recognise = fast_path.recognise
+    recognise = mcp_fast_path.recognise
 
     def noted(*given: Any) -> Any:
         taken.append(recognise(*given))
         return taken[-1]
 
-    monkeypatch.setattr(fast_path, "recognise", noted)
+    monkeypatch.setattr(mcp_fast_path, "recognise", noted)
     quick = await exchange(app, body, headers=headers)
     assert taken[-1] is not None, "the plain path did not take this request"
-    monkeypatch.setattr(fast_path, "recognise", lambda *_: None)
+    monkeypatch.setattr(mcp_fast_path, "recognise", lambda *_: None)
     official = await exchange(app, body, headers=headers)
-    monkeypatch.setattr(fast_path, "recognise", recognise)
+    monkeypatch.setattr(mcp_fast_path, "recognise", recognise)
     return quick, official
 
 
@@ -204,7 +204,7 @@ def test_whatever_is_taken_for_plain_is_answered_as_the_sdk_would(requests: list
             for body, headers in requests:
                 quick = await exchange(app, body, headers=headers)
                 with pytest.MonkeyPatch.context() as patch:
-                    patch.setattr(fast_path, "recognise", lambda *_: None)
+                    patch.setattr(mcp_fast_path, "recognise", lambda *_: None)
                     official = await exchange(app, body, headers=headers)
                 assert (quick.status, _content(quick)) == (official.status, _content(official))
 

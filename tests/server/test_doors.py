@@ -19,9 +19,9 @@ from tests.server.http import PLAIN, call
 from toryo.operations.calls.callers import Credentials
 from toryo.operations.calls.catalogue import Operation, catalogue
 from toryo.server import app
-from toryo.server.answers import API
 from toryo.server.app import Running
-from toryo.server.pages import STATIC
+from toryo.server.dashboard_files import STATIC
+from toryo.server.rest_answers import API
 from toryo.settings import Settings
 
 MARK = "Schatzkammer"

@@ -13,7 +13,7 @@ import pytest
 
 from tests.server.identity_provider import CLIENT, SECRET, Provider, key
 from toryo.operations.calls.callers import Credentials
-from toryo.operations.people import sign_in
+from toryo.operations.people import browser_sign_in
 from toryo.server import app, identity_provider
 from toryo.server.app import Running
 from toryo.settings import AuthSettings, Settings
@@ -169,7 +169,7 @@ def test_a_fault_of_the_server_while_somebody_signs_in_is_a_page_that_says_what_
     def fail(*_: object) -> None:
         raise RuntimeError("planted")
 
-    monkeypatch.setattr(sign_in, "_end_earlier", fail)
+    monkeypatch.setattr(browser_sign_in, "_end_earlier", fail)
     answer = httpx.get(f"{server.url}/sign-in/oidc")
     assert answer.status_code == 503
     assert "content-security-policy" in answer.headers

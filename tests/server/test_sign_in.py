@@ -17,10 +17,10 @@ from starlette.responses import Response
 
 from toryo.operations.calls.callers import Credentials
 from toryo.operations.calls.rate_limits import BURST, EVERY_SECONDS, Pace
-from toryo.server import app, identity
+from toryo.server import app, request_credentials
 from toryo.server.app import Running
-from toryo.server.pages import Pages
-from toryo.server.proxies import Proxies
+from toryo.server.dashboard_files import Pages
+from toryo.server.trusted_proxies import Proxies
 from toryo.settings import Settings
 
 PAGE = {"X-Toryo": "1"}
@@ -89,7 +89,7 @@ def test_the_first_cookie_of_exactly_this_name_counts(server: Running) -> None:
 
 def test_no_cookie_is_read_by_the_parser_that_takes_seconds_for_some() -> None:
     """`http.cookies` is quadratic on older Pythons: one request of a stranger would hold up everybody."""
-    for path in Path(identity.__file__).parent.glob("*.py"):
+    for path in Path(request_credentials.__file__).parent.glob("*.py"):
         assert not re.search(r"request\.cookies|http\.cookies|SimpleCookie", _code(path)), path
 
 
@@ -103,7 +103,7 @@ def test_whatever_host_is_named_a_browser_is_signed_in_by_a_cookie_that_fits_the
     headers = [(b"host", host.encode("latin-1"))]
     request = Request({"type": "http", "method": "GET", "path": "/", "scheme": scheme, "headers": headers})
     response = Response()
-    identity.keep_signed_in(response, request, "tbs_x")
+    request_credentials.keep_signed_in(response, request, "tbs_x")
     given = response.headers["set-cookie"]
     assert given.startswith("__Host-toryo=" if scheme == "https" else "toryo=")
     assert ("; Secure" in given) is (scheme == "https")

@@ -14,11 +14,11 @@ import pytest
 import structlog
 
 from tests.server.http import MAX_BODY, PLAIN, Exchange, call, edge, request
-from toryo.domain import secrecy
-from toryo.server import app, logs, streams
+from toryo.domain import log_redaction
+from toryo.server import app, mcp_streams, server_log
 from toryo.server.app import Running
-from toryo.server.bodies import MOST_VALUES, Bodies
-from toryo.server.errors import ConfigurationError
+from toryo.server.http_errors import ConfigurationError
+from toryo.server.request_bodies import MOST_VALUES, Bodies
 from toryo.settings import Settings
 
 JSON_RPC = dict(PLAIN[1:])
@@ -108,7 +108,7 @@ def test_an_open_stream_ends_when_the_token_that_opened_it_is_revoked(server: Ru
 
 
 def test_what_is_remembered_of_a_session_has_one_size() -> None:
-    assert len(streams._digest("x" * 60_000) or b"") == 32
+    assert len(mcp_streams._digest("x" * 60_000) or b"") == 32
 
 
 # --- what every answer says ------------------------------------------------------------------------------------------
@@ -142,7 +142,7 @@ def test_every_answer_is_what_it_says_it_is_and_is_not_kept(
 
 
 def test_strict_transport_security_is_left_to_the_proxy_which_knows_the_other_services_of_its_host() -> None:
-    from toryo.server.hosts import Hosts
+    from toryo.server.allowed_hosts import Hosts
 
     async def story() -> dict[str, str]:
         async with edge(hosts=Hosts("127.0.0.1", ("toryo.example",))) as built:
@@ -162,18 +162,18 @@ def test_files_of_the_page_may_still_be_kept(http: httpx.Client) -> None:
 
 def test_wrong_sign_ins_leave_few_lines_in_the_log_and_no_passkey(tmp_path: Path) -> None:
     with app.run_in_thread(Settings(port=0, data_dir=tmp_path)) as running, httpx.Client(base_url=running.url) as http:
-        for number in range(logs.STRANGERS_BURST * 2):
+        for number in range(server_log.STRANGERS_BURST * 2):
             wrong = {"agent_id": f"nobody-{number}", "passkey": "guessed-passkey-0123456789"}
             http.post("/mcp", content=call("authenticate", wrong), headers=JSON_RPC)
     lines = [orjson.loads(line) for line in (tmp_path / "logs" / "server.log").read_bytes().splitlines()]
     calls = [line for line in lines if line["event"] == "tool_call"]
-    assert 0 < len(calls) <= logs.STRANGERS_BURST + 20
+    assert 0 < len(calls) <= server_log.STRANGERS_BURST + 20
     assert "guessed-passkey" not in (tmp_path / "logs" / "server.log").read_text()
 
 
 def test_what_was_left_out_is_counted_on_the_next_line() -> None:
     now = 0.0
-    spare = logs._Sparing(lambda: now)
+    spare = server_log._Sparing(lambda: now)
 
     def line() -> dict[str, Any] | None:
         try:
@@ -181,9 +181,9 @@ def test_what_was_left_out_is_counted_on_the_next_line() -> None:
         except structlog.DropEvent:
             return None
 
-    written = [line() for _ in range(logs.STRANGERS_BURST + 50)]
-    assert sum(each is not None for each in written) == logs.STRANGERS_BURST
-    now += logs.STRANGERS_EVERY_SECONDS
+    written = [line() for _ in range(server_log.STRANGERS_BURST + 50)]
+    assert sum(each is not None for each in written) == server_log.STRANGERS_BURST
+    now += server_log.STRANGERS_EVERY_SECONDS
     assert line() == {"event": "tool_call", "left_out": 50}
     assert line() is None
     assert spare(None, "info", {"event": "tool_call"}) == {"event": "tool_call"}
@@ -213,11 +213,11 @@ def test_everything_in_the_data_directory_is_for_this_user_alone(tmp_path: Path,
 
 
 def test_what_is_exported_is_for_this_user_alone(tmp_path: Path) -> None:
-    from toryo.cli import exporting
+    from toryo.cli import manifest_export
 
     file = tmp_path / "team.yaml"
     file.touch(0o644)
-    exporting._write(file, "projects: []\n")
+    manifest_export._write(file, "projects: []\n")
     assert (mode(file), file.read_text()) == (0o600, "projects: []\n")
 
 
@@ -230,10 +230,10 @@ PASSWORDS = ["s3cret-word", "s3cret/word", "s3cret@word", "s3cret#word", "s3cret
 @pytest.mark.parametrize("password", PASSWORDS)
 @pytest.mark.parametrize("scheme", ["redis", "rediss", "unknown", "postgresql", "sqlite", "mysql"])
 def test_no_url_that_is_shown_holds_what_signs_in(scheme: str, password: str, rest: str) -> None:
-    shown = secrecy.address(f"{scheme}://user:{password}{rest}")
+    shown = log_redaction.address(f"{scheme}://user:{password}{rest}")
     assert shown.startswith(f"{scheme}://")
     assert not any(part in shown for part in ("s3cret", "word", "user"))
-    assert secrecy.address(password) == secrecy.MASK
+    assert log_redaction.address(password) == log_redaction.MASK
 
 
 @pytest.mark.parametrize(
@@ -259,10 +259,10 @@ def test_a_server_that_cannot_start_says_why_without_the_password(tmp_path: Path
 
 @pytest.mark.parametrize("name", ["TORYO_AUTH", "TORYO_NOTICES", "TORYO_AUTH__OIDC_ROLES", "TORYO_PORT"])
 def test_a_setting_that_cannot_be_read_is_named_and_not_repeated(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from toryo.cli import running
-    from toryo.cli.failures import Misuse
+    from toryo.cli import up_down
+    from toryo.cli.exit_codes import Misuse
 
     monkeypatch.setenv(name, '{"oidc_client_secret": "s3cret-word", ')
     with pytest.raises(Misuse) as caught:
-        running._settings()
+        up_down._settings()
     assert "s3cret" not in str(caught.value)

@@ -25,7 +25,7 @@ from mcp import Client
 from tests.server.http import LIMIT, PLAIN, call, references
 from toryo.server import app
 from toryo.server.app import Running
-from toryo.server.errors import ConfigurationError
+from toryo.server.http_errors import ConfigurationError
 from toryo.settings import Settings
 
 JSON_RPC = dict(PLAIN[1:])

@@ -12,7 +12,7 @@ import pytest
 from tests.storage import tables
 from tests.storage.makers import Store
 from toryo.storage.engine.database import Database
-from toryo.storage.opening import open_database
+from toryo.storage.open_database import open_database
 
 
 @pytest.fixture

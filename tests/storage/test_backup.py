@@ -16,7 +16,7 @@ from tests.stories import Caller, World
 from toryo.storage import backup, integrity, migrations, schema
 from toryo.storage.engine.database import Connection, Database
 from toryo.storage.engine.statements import Statement
-from toryo.storage.opening import open_database, upgrade
+from toryo.storage.open_database import open_database, upgrade
 
 
 @pytest.fixture

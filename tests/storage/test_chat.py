@@ -10,17 +10,10 @@ import pytest
 
 from tests.storage.makers import NOW, Store, agent, project, task
 from toryo.domain.agents import Kind
-from toryo.domain.chat import (
-    Conversation,
-    Delegation,
-    DelegationStatus,
-    Mailbox,
-    Message,
-    MessageKind,
-    State,
-    Viewer,
-    thread_of,
-)
+from toryo.domain.conversations import Conversation, State
+from toryo.domain.delegations import Delegation, DelegationStatus
+from toryo.domain.messages import Mailbox, Message, MessageKind, thread_of
+from toryo.domain.panels import Viewer
 from toryo.storage import chat, schema, threads
 from toryo.storage.errors import ConstraintBroken
 from toryo.storage.transaction import Transaction

@@ -16,7 +16,7 @@ from toryo.storage import integrity, migrations, schema
 from toryo.storage.engine.database import Connection, Database
 from toryo.storage.engine.statements import Statement
 from toryo.storage.errors import DatabaseMisfit, DatabaseTooNew
-from toryo.storage.opening import open_database, upgrade
+from toryo.storage.open_database import open_database, upgrade
 
 VERSIONS = Statement(sa.text("SELECT version, name FROM schema_version ORDER BY version"))
 WORDS = Statement(sa.text("SELECT word FROM words ORDER BY word"))

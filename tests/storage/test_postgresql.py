@@ -17,7 +17,7 @@ from tests.storage.tables import NEW_COUNTER, NEW_ITEM, define, increment, item_
 from toryo.storage.engine.database import Connection, Database
 from toryo.storage.engine.statements import Statement
 from toryo.storage.errors import DatabaseUnavailable, OutcomeUnknown, Unstorable
-from toryo.storage.opening import open_database, upgrade
+from toryo.storage.open_database import open_database, upgrade
 
 pytestmark = pytest.mark.postgresql
 SECONDS = 100

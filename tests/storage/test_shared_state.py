@@ -16,7 +16,7 @@ from tests.storage.makers import NOW, Store, project
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.queue import Entry
 from toryo.domain.times import HOUR, SECOND
-from toryo.storage.opening import open_database, upgrade
+from toryo.storage.open_database import open_database, upgrade
 from toryo.storage.shared_state import QUOTA, InDatabase, Quota
 from toryo.storage.shared_state_redis import RedisState
 from toryo.storage.transaction import Transaction

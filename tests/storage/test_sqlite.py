@@ -25,7 +25,7 @@ from tests.storage.tables import NEW_ITEM, SET_NUMBER, define, increment, item_i
 from toryo.storage.engine.database import Connection, Database
 from toryo.storage.engine.statements import Statement
 from toryo.storage.errors import DatabaseInUse, DatabaseUnavailable
-from toryo.storage.opening import open_database
+from toryo.storage.open_database import open_database
 
 PRAGMAS = ["journal_mode", "synchronous", "foreign_keys"]
 
@@ -45,7 +45,7 @@ def test_what_was_answered_is_there_after_the_process_was_killed(tmp_path: Path)
     script = (
         "import os, signal, sys\n"
         "from tests.storage.tables import define, increment\n"
-        "from toryo.storage.opening import open_database\n"
+        "from toryo.storage.open_database import open_database\n"
         "database = open_database(sys.argv[1])\n"
         "database.write(define)\n"
         "for _ in range(20): database.write(increment)\n"

@@ -23,7 +23,7 @@ from tests.storage.tables import (
 )
 from toryo.storage.engine.database import Connection, Database
 from toryo.storage.errors import ConstraintBroken, DatabaseUnavailable, Duplicate, MisusedDatabase
-from toryo.storage.opening import open_database
+from toryo.storage.open_database import open_database
 
 AtOnce = Callable[..., list[Any]]
 SECONDS = 100

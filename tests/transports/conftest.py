@@ -18,7 +18,7 @@ import pytest
 from tests.stories import fresh, quiet, world
 from tests.transports import wires
 from tests.transports.wires import LIMIT, Wire
-from toryo.server import app, waiting
+from toryo.server import app, long_polling
 from toryo.server.app import Running
 from toryo.settings import Settings
 
@@ -148,7 +148,7 @@ def _serve(directory: Path, port: int) -> Running:
 @pytest.fixture(autouse=True)
 def only_hints(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody who waits looks again unasked, so an answer that comes at all came of a hint, however busy the machine."""
-    monkeypatch.setattr(waiting, "LOOK_AGAIN", 1000.0)
+    monkeypatch.setattr(long_polling, "LOOK_AGAIN", 1000.0)
 
 
 @pytest.fixture(scope="module")

@@ -74,7 +74,7 @@ def test_a_call_that_is_given_up_leaves_nobody_waiting_at_the_server(site: LiveS
 def test_who_asks_hears_that_a_call_still_waits(
     site: LiveServer, way: str, mode: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("toryo.server.progress.EVERY", 0.05)
+    monkeypatch.setattr("toryo.server.mcp_progress.EVERY", 0.05)
     agent = site.agent(site.project())
     heard: asyncio.Queue[float] = asyncio.Queue()
 

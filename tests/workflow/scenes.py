@@ -16,7 +16,8 @@ from toryo.domain.tree_state import TreeState
 from toryo.workflow import launch as launches
 from toryo.workflow import next_action
 from toryo.workflow.launch import Action, Decision
-from toryo.workflow.snapshot import Limits, News, RuleInput, Snapshot
+from toryo.workflow.limits import Limits
+from toryo.workflow.snapshot import News, RuleInput, Snapshot
 from toryo.workflow.step import Step
 
 LIMITS = Limits()

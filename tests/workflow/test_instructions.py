@@ -18,7 +18,6 @@ import pytest
 
 from tests.domain.things import ANN, BOSS
 from tests.workflow.scenes import ordered, session
-from toryo.catalogues import texts
 from toryo.domain.agents import Role
 from toryo.domain.launches import Purpose
 from toryo.domain.projects import Language
@@ -26,6 +25,7 @@ from toryo.operations.calls import permissions, toolsets
 from toryo.operations.calls.callers import Caller, Kind
 from toryo.operations.calls.catalogue import Available, Operation, catalogue, tools
 from toryo.operations.translations import words
+from toryo.translation_catalogues import texts
 from toryo.workflow import chat, instructions, manager, next_action, worker
 from toryo.workflow.instructions import TOOLS, key_of
 from toryo.workflow.step import Step

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from toryo.operations.launches import explanations
+from toryo.operations.launches import reason_texts
 from toryo.workflow import chat, launch, manager, next_action, worker
 from toryo.workflow.rules import Rule, always, first_match
 
@@ -188,7 +188,7 @@ def test_every_reason_is_told_to_people_in_a_sentence_of_its_own() -> None:
     rows: list[Rule[Any, launch.Verdict]] = [*launch.AGENT_ROWS, *launch.MAIN_TASK_ROWS, *launch.CHAT_ROWS]
     for rule in (*rows, *launch.OTHERWISE_ROWS):
         decision = launch.Decision(rule.then.action, rule.then.reason, rule.row, rule.words)
-        told = explanations.explained(decision)
+        told = reason_texts.explained(decision)
         assert told.removesuffix(" (stopping)") not in ("", rule.words), rule.then.reason
         assert told.endswith(" (stopping)") is (rule.then.action is launch.Action.STOP)
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from toryo.agents import script_rules
+from toryo.agents.agent_loop import Answer, Handler, Session, common, say
 from toryo.agents.script_rules import Facts, Move, Rule, Standing
-from toryo.agents.session import Answer, Handler, Session, common, say
 
 CAME_TO_NOTHING = frozenset({"nobody_came", "idle"})
 """Reasons of an end after which a delegation has failed; it has, too, where the partner has said nothing."""

@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from toryo.agents import delegations, shell
-from toryo.agents.delegations import Delegating
-from toryo.agents.session import (
+from toryo.agents.agent_loop import (
     Answer,
     Handler,
     Session,
@@ -25,7 +24,8 @@ from toryo.agents.session import (
     say,
     working_directory,
 )
-from toryo.formats.templates import Unfit
+from toryo.agents.delegations import Delegating
+from toryo.formats.command_templates import Unfit
 
 RUNS_AT_MOST = 2
 """Once, and once more where an acceptance check failed: the same command again rarely mends more than that."""

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from toryo.agents.session import Answer, Session, say
+from toryo.agents.agent_loop import Answer, Session, say
 
 OPEN = frozenset({"pending", "processing"})
 WAITS_SECONDS = 45

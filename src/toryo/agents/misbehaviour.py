@@ -19,9 +19,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from toryo.agents.agent_loop import Answer, Session, say
 from toryo.agents.chat_session import Talk
 from toryo.agents.script_rules import Move
-from toryo.agents.session import Answer, Session, say
 
 FLOOD = 40
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 60.0

@@ -10,10 +10,10 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
+from toryo.agents.agent_loop import Answer, Handler, Session, common, follow, main
 from toryo.agents.playbook_manager import Manager
 from toryo.agents.playbook_worker import Worker
-from toryo.agents.session import Answer, Handler, Session, common, follow, main
-from toryo.agents.specs import given
+from toryo.agents.spec_loading import given
 
 OTHERWISE = "I am {{agent_name}}, an agent without a model: I follow a written plan, and cannot talk. Give me a task."
 
@@ -43,9 +43,9 @@ def work(session: Session, playbook: Mapping[str, Any], environ: Mapping[str, st
 
 def _checked(text: str, source: str) -> dict[str, Any]:
     """Imported only for what a person wrote: checking costs more than all the rest of a start."""
-    from toryo.formats import documents, playbook_format
+    from toryo.formats import playbook_format, yaml_documents
 
-    return playbook_format.parse(documents.read(text, source))
+    return playbook_format.parse(yaml_documents.read(text, source))
 
 
 if __name__ == "__main__":

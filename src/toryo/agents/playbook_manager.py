@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from toryo.agents.agent_loop import Answer, Handler, Session, say
 from toryo.agents.playbook_session import Planned
-from toryo.agents.session import Answer, Handler, Session, say
 
 NO_WORKERS = "no_available_workers"
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from toryo.agents import conditions, plans
+from toryo.agents import conditions, plan_choice
+from toryo.agents.agent_loop import Answer, Session, say
 from toryo.agents.conditions import Decision, LeaveOut, Situation, Standing
-from toryo.agents.plans import NoPlan, Step
-from toryo.agents.session import Answer, Session, say
+from toryo.agents.plan_choice import NoPlan, Step
 
 CLOSED_WELL = ("completed", "cancelled")
 LONGEST_OUTCOME = 300
@@ -37,7 +37,7 @@ class Planned:
 
     def steps(self) -> tuple[Step, ...]:
         """Raises NoPlan."""
-        return plans.plan_for(self._playbook, self._session.task)
+        return plan_choice.plan_for(self._playbook, self._session.task)
 
     def _steps_if_any(self) -> tuple[Step, ...]:
         try:

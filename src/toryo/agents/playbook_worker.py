@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from toryo.agents import conditions, plans, shell
+from toryo.agents import conditions, plan_choice, shell
+from toryo.agents.agent_loop import Answer, Handler, Session, command_environment, say, working_directory
 from toryo.agents.conditions import LeaveOut, Situation, Standing
-from toryo.agents.plans import NoPlan, Step
+from toryo.agents.plan_choice import NoPlan, Step
 from toryo.agents.playbook_session import CLOSED_WELL, Planned
-from toryo.agents.session import Answer, Handler, Session, command_environment, say, working_directory
 
 
 class Worker(Planned):
@@ -54,7 +54,7 @@ class Worker(Planned):
             return self._session.report("failed", f"Done twice, and still: {step.get('instruction')}")
         self._whole_runs += 1
         try:
-            ordered = plans.in_order(self.steps())
+            ordered = plan_choice.in_order(self.steps())
         except NoPlan as none:
             return self._session.report("blocked", str(none))
         whole = Whole(ordered, lambda each: self._run(each, each.title))

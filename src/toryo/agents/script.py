@@ -8,13 +8,13 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from toryo.agents import plans, script_rules
+from toryo.agents import plan_choice, script_rules
+from toryo.agents.agent_loop import Handler, Session, main
 from toryo.agents.command import CommandRunner, Job
 from toryo.agents.misbehaviour import Misbehaving
-from toryo.agents.session import Handler, Session, main
-from toryo.agents.specs import given
-from toryo.formats import templates
-from toryo.formats.patterns import FACTS
+from toryo.agents.spec_loading import given
+from toryo.formats import command_templates
+from toryo.formats.plan_patterns import FACTS
 
 
 class ScriptRunner(CommandRunner):
@@ -30,7 +30,7 @@ class ScriptRunner(CommandRunner):
         job, task = super().job(), self._session.task
         title = str(task.get("title") or "")
         for rule in self._script["tasks"]:
-            groups = plans.fits(rule["match"], title)
+            groups = plan_choice.fits(rule["match"], title)
             if groups is not None:
                 known = {name: task.get(name) for name in FACTS} | {"context": job.context} | self._who()
                 wanted = [_filled(each, {**known, **groups}) for each in rule["delegate"]]
@@ -45,7 +45,9 @@ class ScriptRunner(CommandRunner):
 
 
 def _command(template: Any, facts: Mapping[str, Any]) -> Any:
-    return None if template is None else templates.filled(template, lambda name: script_rules.value(name, facts))
+    return (
+        None if template is None else command_templates.filled(template, lambda name: script_rules.value(name, facts))
+    )
 
 
 def _filled(value: Any, facts: Mapping[str, Any]) -> Any:
@@ -58,9 +60,9 @@ def _filled(value: Any, facts: Mapping[str, Any]) -> Any:
 
 def _checked(text: str, source: str) -> dict[str, Any]:
     """Imported only for what a person wrote: checking costs more than all the rest of a start."""
-    from toryo.formats import documents, script_format
+    from toryo.formats import script_format, yaml_documents
 
-    return script_format.parse(documents.read(text, source))
+    return script_format.parse(yaml_documents.read(text, source))
 
 
 if __name__ == "__main__":

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from toryo.agents.plans import fits
-from toryo.formats.templates import VARIABLE
+from toryo.agents.plan_choice import fits
+from toryo.formats.command_templates import VARIABLE
 
 Rule = Mapping[str, Any]
 Facts = Mapping[str, Any]

@@ -11,8 +11,8 @@ from typing import Annotated, Any
 import typer
 
 from toryo.cli import agents, output
-from toryo.cli.failures import Misuse
-from toryo.cli.here import Here, command
+from toryo.cli.command_context import Here, command
+from toryo.cli.exit_codes import Misuse
 
 Type = Annotated[str, typer.Option("--type", metavar="TYPE", help="The queue to serve.")]
 Id = Annotated[

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from toryo import provider_options
-from toryo.cli import completing, output, widening
-from toryo.cli.failures import Misuse
-from toryo.cli.here import Here, command
+from toryo.cli import output, shell_completion, wider_rights
+from toryo.cli.command_context import Here, command
+from toryo.cli.exit_codes import Misuse
 
 if TYPE_CHECKING:
-    from toryo.formats.documents import Document
+    from toryo.formats.yaml_documents import Document
 
 group = typer.Typer(help="Agents: who can be given work.", no_args_is_help=True, rich_markup_mode=None)
 
-Id = Annotated[str, typer.Argument(metavar="AGENT", help="The agent's id.", autocompletion=completing.agents)]
+Id = Annotated[str, typer.Argument(metavar="AGENT", help="The agent's id.", autocompletion=shell_completion.agents)]
 Name = Annotated[str | None, typer.Option("--name", metavar="NAME", help="What people call it (default: its id).")]
 ReportsTo = Annotated[
     str | None, typer.Option("--reports-to", metavar="AGENT", help="The agent or person it reports to.")
@@ -84,7 +84,7 @@ def add_agent(
         list[str] | None,
         typer.Option("--project", metavar="PRJ", help="A project it belongs to; repeatable."),
     ] = None,
-    yes: widening.Yes = False,
+    yes: wider_rights.Yes = False,
 ) -> None:
     """Make an agent. Its passkey is printed this once."""
     body = {
@@ -95,7 +95,7 @@ def add_agent(
         **_described(name, reports_to, provider, model, prompt, agent_type, capability, max_parallel),
         "provider_options": _said(_options(options, option)),
     }
-    answer = widening.send(here, "POST", "/agents", body, yes=yes)
+    answer = wider_rights.send(here, "POST", "/agents", body, yes=yes)
     made = f"made agent {answer['agent_id']}{_may(answer['agent'])}"
     here.answer(answer, lambda: _print_made(answer, made))
 
@@ -138,7 +138,7 @@ def show_agent(here: Here, agent: Id) -> None:
         f"{cooldown['what']}: {cooldown['reason']}, until {output.clock(cooldown['until'])}"
         for cooldown in answer.get("cooldowns", [])
     ]
-    widening.warn(answer)
+    wider_rights.warn(answer)
     here.answer(answer, lambda: output.fields({**_shown(answer["agent"]), "cools down": "; ".join(held)}))
 
 
@@ -179,7 +179,7 @@ def edit_agent(
         list[str] | None, typer.Option("--project", metavar="PRJ", help="Joins this project as well.")
     ] = None,
     leave: Annotated[list[str] | None, typer.Option("--leave", metavar="PRJ", help="Leaves this project.")] = None,
-    yes: widening.Yes = False,
+    yes: wider_rights.Yes = False,
 ) -> None:
     """Change an agent, or the projects it belongs to. Options that are not named stay as they are."""
     described = _described(name, reports_to, provider, model, prompt, agent_type, capability, max_parallel)
@@ -190,7 +190,7 @@ def edit_agent(
         body["provider_options"] = _said(body.get("provider_options")) or {}
     if not (body or project or leave):
         raise Misuse("Nothing to change.", "See `toryo agent edit --help`.")
-    changes = widening.patch(here, f"/agents/{agent}", body, yes=yes)["changes"] if body else []
+    changes = wider_rights.patch(here, f"/agents/{agent}", body, yes=yes)["changes"] if body else []
     for each in project or []:
         here.send("POST", f"/projects/{each}/members/{agent}")
     for each in leave or []:
@@ -246,9 +246,9 @@ def _text(given: str | None) -> str | None:
     """The words themselves, or those in the file after an `@`."""
     if given is None or not given.startswith("@"):
         return given
-    from toryo import files
+    from toryo import untrusted_files
 
-    return files.text(Path(given[1:]).expanduser())
+    return untrusted_files.text(Path(given[1:]).expanduser())
 
 
 def _options(given: str | None, single: list[str] | None) -> dict[str, Any] | None:
@@ -270,9 +270,9 @@ def _options(given: str | None, single: list[str] | None) -> dict[str, Any] | No
         plain = value and name.strip() in provider_options.TEXTS
         options[name.strip()] = value if plain else _yaml(value, f"--option {name}").data
     # A playbook or script that is written out here; one in a file is read where the agent is started.
-    from toryo.formats import plans
+    from toryo.formats import plan_options
 
-    for _, mistakes in plans.mistakes(options, document):
+    for _, mistakes in plan_options.mistakes(options, document):
         raise Misuse(str(mistakes), "Nothing was changed.")
     # Dates and the like become the text they were written as: what is sent is JSON.
     clean: dict[str, Any] = json.loads(json.dumps(options, default=str))
@@ -280,13 +280,13 @@ def _options(given: str | None, single: list[str] | None) -> dict[str, Any] | No
 
 
 def _yaml(text: str, what: str) -> Document:
-    from toryo.formats import documents
+    from toryo.formats import yaml_documents
 
     try:
-        document = documents.read(text, what)
+        document = yaml_documents.read(text, what)
         document.fail_if_mistaken()
         return document
-    except documents.Mistakes as mistakes:
+    except yaml_documents.Mistakes as mistakes:
         raise Misuse(str(mistakes), "Write a mapping, or @FILE with one.") from None
 
 

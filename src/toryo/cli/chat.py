@@ -11,10 +11,10 @@ from typing import Annotated, Any
 
 import typer
 
-from toryo.cli import messages, output, projects, typed
-from toryo.cli.failures import Failure, Misuse
-from toryo.cli.here import Here, command
-from toryo.cli.panel import Heard, Panel
+from toryo.cli import chat_terminal, message_format, output, projects
+from toryo.cli.chat_panel import Heard, Panel
+from toryo.cli.command_context import Here, command
+from toryo.cli.exit_codes import Failure, Misuse
 
 USUAL_WAIT_SECONDS = 300
 """How long the answer to a line on stdin is awaited where nothing is said."""
@@ -62,7 +62,7 @@ def chat(
         if send is not None:
             _once(here, panel, send, wait)
         elif _at_terminal():
-            typed.talk(panel)
+            chat_terminal.talk(panel)
         else:
             _by_lines(here, panel, wait or USUAL_WAIT_SECONDS)
 
@@ -149,7 +149,7 @@ def _answered(panel: Panel, content: str, wait: int, show: Show) -> dict[str, An
         if answers := [message for message in heard.messages if _answers(message, sent, panel.agent)]:
             return _exchange(panel, sent, answers)
     raise Failure(
-        f"{panel.agent} has not answered within {wait} seconds. {messages.standing(panel.agent, panel.status)}",
+        f"{panel.agent} has not answered within {wait} seconds. {message_format.standing(panel.agent, panel.status)}",
         f"The message stays, and is delivered when it comes. See toryo why {panel.agent}",
         {**_exchange(panel, sent, []), "success": False},
     )
@@ -167,14 +167,14 @@ def _exchange(panel: Panel, sent: dict[str, Any], answers: list[dict[str, Any]])
 
 def _as_it_comes(here: Here, panel: Panel) -> Show:
     """Messages on stdout, unless a document is to come there; whether the agent is there, on stderr."""
-    news = messages.News(panel.agent)
+    news = message_format.News(panel.agent)
 
     def show(heard: Heard) -> None:
         if (state := news.of(heard)) is not None:
             output.say(state)
         if not here.json:
             for message in heard.messages:
-                output.done(*messages.told(message))
+                output.done(*message_format.told(message))
             sys.stdout.flush()
 
     show(Heard(status=panel.status))

@@ -7,9 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
-from toryo.cli import messages, output
+from toryo.cli import message_format, output
 from toryo.cli.chat import Person, only_project
-from toryo.cli.here import Here, command, taking
+from toryo.cli.command_context import Here, command, taking
 
 chats = typer.Typer(
     help="List your threads, and those of agents below you.", invoke_without_command=True, rich_markup_mode=None
@@ -134,6 +134,6 @@ def _print_conversation(answer: dict[str, Any]) -> None:
 
 def _print_said(said: list[dict[str, Any]]) -> None:
     for each in said:
-        output.done(*messages.told(each))
+        output.done(*message_format.told(each))
     if not said:
         output.say("Nothing was said.")

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from toryo import directories, held
+from toryo import data_directories, process_locks
 from toryo.cli import output
-from toryo.cli.failures import Failure, Misuse, ServerAway
-from toryo.cli.here import Here, command
+from toryo.cli.command_context import Here, command
+from toryo.cli.exit_codes import Failure, Misuse, ServerAway
 
 if TYPE_CHECKING:
     from toryo.storage.engine.database import Database
@@ -47,10 +47,10 @@ def add(app: typer.Typer) -> None:
 
 def upgrade(here: Here, database: DatabaseUrl = None) -> None:
     """Bring the database to this version of Toryo. A server does it by itself when it starts."""
-    from toryo.storage import opening
+    from toryo.storage import open_database
 
     with _opened(here, database, create=True) as opened:
-        steps = opening.upgrade(opened)
+        steps = open_database.upgrade(opened)
     told = f"took {', '.join(steps)}" if steps else "it is up to date"
     here.answer({"success": True, "steps": steps}, lambda: output.done(told))
 
@@ -89,12 +89,12 @@ def restore(
     ] = False,
 ) -> None:
     """Read a backup into an empty database. Without tokens and API keys. Nothing that exists is overwritten."""
-    from toryo.storage import backup, opening
+    from toryo.storage import backup, open_database
 
     if not file.is_file():
         raise Misuse(f"There is no file {file}.", "Name a file that toryo db backup made.")
     with _opened(here, database, create=True) as opened:
-        opening.upgrade(opened)
+        open_database.upgrade(opened)
         counts = backup.restore(opened, file, credentials=credentials)
     rows = sum(counts.values())
     here.answer(
@@ -119,18 +119,18 @@ def check(here: Here, database: DatabaseUrl = None) -> None:
 def move(here: Here) -> None:
     """Take a project's data out of the project. Agents do not work where it goes, and .toryo/ points to it. With
     --data-dir, in a project that was moved: point to its data anew."""
-    if here.data_dir is None and directories.project_directory() is None:
+    if here.data_dir is None and data_directories.project_directory() is None:
         raise Misuse("No project is here or above (no .toryo/).", "Run this in one, or name a --data-dir.")
-    place = directories.data_dir(here.data_dir)
-    legacy = place.name == directories.MARK
-    project = place.parent if legacy else (directories.project_directory() or Path.cwd())
-    if not directories.holds_data(place):
+    place = data_directories.data_dir(here.data_dir)
+    legacy = place.name == data_directories.MARK
+    project = place.parent if legacy else (data_directories.project_directory() or Path.cwd())
+    if not data_directories.holds_data(place):
         raise Misuse(f"{place} contains no server data.", "Name the data directory with --data-dir.")
-    if directories.is_home(place) and not legacy:
-        former = directories.project_of(place)
+    if data_directories.is_home(place) and not legacy:
+        former = data_directories.project_of(place)
         if former is not None and former != project.resolve() and former.is_dir():
             raise Misuse(f"{place} belongs to {former}, which still exists.", "Run this in that directory.")
-        directories.point(project, place)
+        data_directories.point(project, place)
         target = place
     else:
         target = _move(project, place)
@@ -140,8 +140,8 @@ def move(here: Here) -> None:
 
 def _move(project: Path, place: Path) -> Path:
     """Moves a data directory of no project's home into that of this project."""
-    target = directories.default_of(project)
-    for holder in held.holders(place):
+    target = data_directories.default_of(project)
+    for holder in process_locks.holders(place):
         raise Misuse(
             f"A {holder.name} (pid {holder.pid}) uses {place}.",
             f"Stop it first: toryo down --data-dir {shlex.quote(str(place))}",
@@ -165,7 +165,7 @@ def _move(project: Path, place: Path) -> Path:
     place.chmod(0o700)
     shutil.move(place, target)
     (target / ".gitignore").unlink(missing_ok=True)
-    directories.point(project, target)
+    data_directories.point(project, target)
     return target
 
 
@@ -182,11 +182,11 @@ _COMMANDS: dict[str, Callable[..., None]] = {
 def _opened(here: Here, url: str | None, *, create: bool = False) -> Iterator[Database]:
     """The database that a server with these settings would use; `create` also claims and makes it."""
     from toryo.settings import Settings
-    from toryo.storage import opening
+    from toryo.storage import open_database
     from toryo.storage.backup import NotAnArchive, NotEmpty
     from toryo.storage.errors import DatabaseInUse, DatabaseUnavailable
 
-    place_of_data = directories.prepared(here.data_dir) if create else directories.data_dir(here.data_dir)
+    place_of_data = data_directories.prepared(here.data_dir) if create else data_directories.data_dir(here.data_dir)
     settings = Settings(data_dir=place_of_data) if url is None else Settings(data_dir=place_of_data, database=url)
     place = settings.database_url()
     if place.startswith("sqlite:///"):
@@ -195,7 +195,7 @@ def _opened(here: Here, url: str | None, *, create: bool = False) -> Iterator[Da
             raise Misuse(f"There is no database {file}.", "Name one with --database, or a --data-dir that has one.")
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     try:
-        with opening.open_database(place, exclusive=create, threads=2) as opened:
+        with open_database.open_database(place, exclusive=create, threads=2) as opened:
             yield opened
     except DatabaseInUse as error:
         raise Misuse(error.message, "Stop its server first.") from None

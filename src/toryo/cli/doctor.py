@@ -1,7 +1,7 @@
 """`toryo doctor`: what is there, what is missing, and what to do about it; one finding per line, one line what to do.
 
 Here is what concerns the machine, the server and the team in its database. Which programs could run agents, and
-whether they are ready, is programs.py.
+whether they are ready, is agent_programs.py.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from typing import Any
 import typer
 
 import toryo
-from toryo import directories
+from toryo import data_directories
 from toryo.cli import output
-from toryo.cli.failures import FAILED, of
-from toryo.cli.here import Here, command
-from toryo.trust import Untrusted
+from toryo.cli.command_context import Here, command
+from toryo.cli.exit_codes import FAILED, of
+from toryo.data_directory_trust import Untrusted
 
 OLDEST_PYTHON = (3, 11)
 LATELY = 60
@@ -95,18 +95,18 @@ def _of_machine(here: Here) -> Iterator[Finding]:
     good = sys.version_info >= OLDEST_PYTHON
     yield Finding("python", good, version, "" if good else "Toryo needs Python 3.11 or newer.")
     yield Finding("toryo", True, toryo.__version__)
-    from toryo.server.pages import NOT_BUILT, built
+    from toryo.server.dashboard_files import NOT_BUILT, built
 
     what, _, instruction = NOT_BUILT.partition(". ")
     yield Finding("dashboard", built(), "built" if built() else what, "" if built() else instruction, needed=False)
     try:
-        place = directories.data_dir(here.data_dir)
+        place = data_directories.data_dir(here.data_dir)
     except Untrusted as untrusted:
         yield Finding("data directory", False, untrusted.what, untrusted.instruction)
         return
     yield _data_directory(place)
     yield _disk(place)
-    for folder in (place / "logs", directories.work_dir(place) / "worktrees"):
+    for folder in (place / "logs", data_directories.work_dir(place) / "worktrees"):
         if folder.is_dir():
             yield Finding(folder.name, True, f"{_size(folder)} in {folder}")
 
@@ -117,7 +117,7 @@ def _data_directory(place: Path) -> Finding:
         return Finding("data directory", False, f"{place} is a file", "Name a directory with --data-dir.")
     if not os.access(nearest, os.W_OK | os.X_OK):
         return Finding("data directory", False, f"{nearest} cannot be written", "Name another one with --data-dir.")
-    if place.name == directories.MARK:
+    if place.name == data_directories.MARK:
         what = f"{place} lies where agents work: one that reads files reads owner.token"
         instruction = "Move it: toryo down, then: toryo db move"
         return Finding("data directory", False, what, instruction, needed=False)
@@ -227,7 +227,7 @@ def _of_sandbox(here: Here, team: Team) -> Iterator[Finding]:
     running = {each["coordinator_id"] for each in team.coordinators}
     words: Mapping[str, str] = {}
     with suppress(Untrusted):  # `_of_machine` says so
-        words = identity_lock.left_word(directories.data_dir(here.data_dir))
+        words = identity_lock.left_word(data_directories.data_dir(here.data_dir))
     told = {name: word for name, word in words.items() if name in running}
     if not told and team.local:
         try:
@@ -296,9 +296,9 @@ def _of_project(project: Mapping[str, Any], team: Team) -> Iterator[Finding]:
 
 
 def _of_programs(team: Team) -> Iterator[Finding]:
-    from toryo.cli import programs
+    from toryo.cli import agent_programs
 
-    for program in programs.known(os.environ):
+    for program in agent_programs.known(os.environ):
         users = team.users(program.name)
         well = program.ok and program.logged_in is not False
         what = f"{program.what}; needed by {', '.join(users)}" if users and not well else program.what

@@ -9,8 +9,8 @@ from typing import Annotated, Any
 import typer
 
 from toryo.cli import output
-from toryo.cli.following import following
-from toryo.cli.here import Here, command
+from toryo.cli.command_context import Here, command
+from toryo.cli.reconnecting import following
 
 PAGE = 500
 NEWEST = 50

@@ -9,10 +9,10 @@ from typing import Annotated, Any
 import typer
 
 from toryo import failures
-from toryo.cli import completing, meant, output, usage
-from toryo.cli.failures import Failure
-from toryo.cli.following import following
-from toryo.cli.here import Here, command
+from toryo.cli import output, shell_completion, task_lookup, usage
+from toryo.cli.command_context import Here, command
+from toryo.cli.exit_codes import Failure
+from toryo.cli.reconnecting import following
 from toryo.domain.tasks import CLOSED
 from toryo.domain.texts import one_line
 
@@ -35,7 +35,7 @@ def logs(
         typer.Argument(
             metavar="AGENT|TASK|LAUNCH",
             help="An agent or a task (id, title, end of its id): its running, else its newest launch. Or a launch.",
-            autocompletion=completing.agents,
+            autocompletion=shell_completion.agents,
         ),
     ],
     follow: Annotated[
@@ -105,8 +105,8 @@ def _name_of(number: int) -> str:
 
 def _newest(here: Here, of: str) -> str:
     """The newest launch of an agent, else for a task."""
-    launches = [] if of.startswith(meant.PREFIX) else here.get("/launches", agent_id=of)["launches"]
-    if not launches and (task := meant.task(here, of)).startswith(meant.PREFIX):
+    launches = [] if of.startswith(task_lookup.PREFIX) else here.get("/launches", agent_id=of)["launches"]
+    if not launches and (task := task_lookup.task(here, of)).startswith(task_lookup.PREFIX):
         launches = here.get("/launches", task_id=task)["launches"]
         if not launches:
             raise _nobody_for(here.get(f"/tasks/{task}")["task"])  # one that is not there is refused

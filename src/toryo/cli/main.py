@@ -14,35 +14,35 @@ import typer
 from toryo.cli import (
     agent_run,
     agents,
-    bridge,
     chat,
     conversations,
     database,
     demo,
     doctor,
     events,
-    exporting,
-    failures,
+    exit_codes,
+    init_apply,
     logs,
-    misuse,
+    manifest_export,
+    mcp,
     needs,
-    opening,
+    open_dashboard,
     output,
     people,
     playbooks,
     projects,
     queues,
-    running,
     sessions,
-    starting,
     tasks,
     tokens,
     trace,
+    up_down,
     usage,
+    usage_errors,
     why,
     worktrees,
 )
-from toryo.cli.here import DataDir, Json, Server, Token, TokenFile, given_before
+from toryo.cli.command_context import DataDir, Json, Server, Token, TokenFile, given_before
 from toryo.cli.narrowing import narrowed
 
 app = typer.Typer(
@@ -55,11 +55,11 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-for group in (demo, running, opening, bridge, starting):
+for group in (demo, up_down, open_dashboard, mcp, init_apply):
     group.add(app)
 for group in (projects, agents, agent_run, tasks, worktrees, people, tokens, queues, needs, chat, conversations):
     group.add(app)
-for group in (playbooks, why, trace, usage, sessions, logs, events, exporting, database, doctor):
+for group in (playbooks, why, trace, usage, sessions, logs, events, manifest_export, database, doctor):
     group.add(app)
 
 
@@ -106,20 +106,20 @@ def _outcome(given: list[str]) -> int:
             output.say(*mistake.format_message().rstrip().splitlines())
         else:
             program = typer.main.get_command(app)
-            words = misuse.words(mistake, program, given)
+            words = usage_errors.words(mistake, program, given)
             end = "" if words.endswith((".", "!", "?")) else "."
-            path = " ".join(["toryo", *misuse.place(program, given)[0]])
+            path = " ".join(["toryo", *usage_errors.place(program, given)[0]])
             _say(f"{words}{end} See `{path} --help`.")
-        return failures.MISUSED
+        return exit_codes.MISUSED
     except typer.Abort:  # a question was answered with no, or not at all; questions come before changes
         _say("Nothing was changed.")
-        return failures.INTERRUPTED
+        return exit_codes.INTERRUPTED
     except KeyboardInterrupt:
         if sys.stderr.isatty():
             output.say("")  # the terminal has shown ^C, and the prompt of the shell begins a line
-        return failures.INTERRUPTED
+        return exit_codes.INTERRUPTED
     except Exception as error:
-        failure = failures.of(error)
+        failure = exit_codes.of(error)
         if failure is None:
             # A defect of ours: whoever reports it needs all of it.
             raise error
@@ -127,7 +127,7 @@ def _outcome(given: list[str]) -> int:
         if "--json" in given:
             output.document(failure.answer())
         return failure.exit_code
-    return code if isinstance(code, int) else failures.DONE
+    return code if isinstance(code, int) else exit_codes.DONE
 
 
 def _say(text: str) -> None:

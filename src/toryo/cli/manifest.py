@@ -1,4 +1,4 @@
-"""toryo.yaml: a team and its tasks as a file, read and checked; applying.py carries it out.
+"""toryo.yaml: a team and its tasks as a file, read and checked; manifest_apply.py carries it out.
 
 Keys are those of the REST interface, with three shorter ways to write: `directory` (relative to the file),
 `assignee`, and `parent` / `depends_on` by title. Unknown keys are mistakes: a typing error must not be silence.
@@ -17,24 +17,24 @@ from typing import Any, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 
 from toryo import provider_options
-from toryo.cli.failures import Misuse
+from toryo.cli.exit_codes import Misuse
 from toryo.domain import ids
 from toryo.domain.errors import Refusal
 from toryo.domain.projects import Settings
-from toryo.formats import documents
+from toryo.formats import yaml_documents
 
 
 class _Entry(BaseModel):
     model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 
-    _where: documents.Path = PrivateAttr(default=())
+    _where: yaml_documents.Path = PrivateAttr(default=())
 
     @property
-    def where(self) -> documents.Path:
+    def where(self) -> yaml_documents.Path:
         """Where in the file it stands."""
         return self._where
 
-    def put(self, where: documents.Path) -> None:
+    def put(self, where: yaml_documents.Path) -> None:
         self._where = where
 
     def said(self, *without: str) -> dict[str, Any]:
@@ -130,17 +130,17 @@ class Manifest(_Entry):
     agents: list[Agent] = Field(default_factory=list)
     tasks: list[Task] = Field(default_factory=list)
 
-    _document: documents.Document = PrivateAttr(default_factory=lambda: documents.Document({}, "toryo.yaml"))
+    _document: yaml_documents.Document = PrivateAttr(default_factory=lambda: yaml_documents.Document({}, "toryo.yaml"))
     _named: dict[str, list[str]] = PrivateAttr(default_factory=dict)
 
     @classmethod
-    def of(cls, document: documents.Document) -> Manifest:
+    def of(cls, document: yaml_documents.Document) -> Manifest:
         """What a document says; its mistakes are noted there. An entry with one is left out, and known by name only:
         what refers to it is no mistake."""
         manifest = cls()
         try:
-            documents.checked(document, cls)
-        except documents.Mistakes as mistakes:
+            yaml_documents.checked(document, cls)
+        except yaml_documents.Mistakes as mistakes:
             document.mistakes = list(mistakes.found)
         manifest._document = document
         entries: tuple[tuple[str, type[Project | Agent | Task], list[Any]], ...] = (
@@ -175,25 +175,25 @@ class Manifest(_Entry):
         with _as_misuse():
             self._document.mistake((*entry.where, *key), message)
 
-    def note(self, where: documents.Path, message: str) -> None:
+    def note(self, where: yaml_documents.Path, message: str) -> None:
         """The same, for a place in the file."""
         with _as_misuse():
             self._document.mistake(where, message)
 
     def option(
-        self, given: Any, option: str, is_path: Callable[[Any], bool], directory: Path | None, at: documents.Path
-    ) -> documents.Document:
+        self, given: Any, option: str, is_path: Callable[[Any], bool], directory: Path | None, at: yaml_documents.Path
+    ) -> yaml_documents.Document:
         """What an agent's option holds, as a document that knows its lines in this file."""
-        return documents.of_option(given, option, is_path, directory or Path(), self._document, at)
+        return yaml_documents.of_option(given, option, is_path, directory or Path(), self._document, at)
 
-    def take_over(self, mistakes: documents.Mistakes, what: str, at: documents.Path) -> None:
+    def take_over(self, mistakes: yaml_documents.Mistakes, what: str, at: yaml_documents.Path) -> None:
         """Notes those of an option's document, which stands at `at`, or is a file that is named there."""
         own = mistakes.source == self._document.source
         with _as_misuse():
             for mistake in mistakes.found:
                 message = f"{what}: {mistake.message if own else mistake.told(mistakes.source)}"
                 line = mistake.line if own and mistake.line is not None else self._document.line(at)
-                self._document.add(documents.Mistake(message, line, mistake.column if own else None))
+                self._document.add(yaml_documents.Mistake(message, line, mistake.column if own else None))
 
     @property
     def mistaken(self) -> bool:
@@ -212,7 +212,7 @@ class Manifest(_Entry):
 def _as_misuse() -> Iterator[None]:
     try:
         yield
-    except documents.Mistakes as mistakes:
+    except yaml_documents.Mistakes as mistakes:
         raise Misuse(str(mistakes), "Nothing was changed.") from None
 
 
@@ -226,7 +226,7 @@ def read(path: Path) -> Manifest:
 def noted(path: Path) -> Manifest:
     """The same, its mistakes only noted: more is to be looked at before all of them are told (`fail_if_mistaken`)."""
     with _as_misuse():
-        document = documents.of_file(path)
+        document = yaml_documents.of_file(path)
         if document.data is None:
             document.mistake((), "the file is empty: list projects, agents or tasks in it")
         elif not isinstance(document.data, dict):
@@ -263,7 +263,7 @@ def _check_settings_and_ids(manifest: Manifest) -> None:
             _check(manifest, project, ("settings", name), partial(Settings().changed, {name: value}))
 
 
-def _check(manifest: Manifest, entry: _Entry, key: documents.Path, rule: Callable[[], object]) -> None:
+def _check(manifest: Manifest, entry: _Entry, key: yaml_documents.Path, rule: Callable[[], object]) -> None:
     try:
         rule()
     except Refusal as refusal:

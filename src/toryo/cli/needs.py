@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from toryo.cli import output
-from toryo.cli.here import Here, command
+from toryo.cli.command_context import Here, command
 from toryo.domain.texts import one_line, printable
 
 

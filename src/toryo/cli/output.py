@@ -16,8 +16,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from toryo.cli import layout
-from toryo.cli.layout import Cell
+from toryo.cli import text_layout
+from toryo.cli.text_layout import Cell
 from toryo.domain.texts import coloured, exact, printable
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def done(*lines: str, indent: int | None = None) -> None:
 def commands(*lines: str) -> None:
     """What is to be copied and typed: folded as a shell reads it."""
     if sys.stdout.isatty():
-        lines = tuple(part for each in lines for part in layout.command(on_one_line(each), room(sys.stdout)))
+        lines = tuple(part for each in lines for part in text_layout.command(on_one_line(each), room(sys.stdout)))
     sys.stdout.write("".join(f"{on_one_line(each)}\n" for each in lines))
     sys.stdout.flush()
 
@@ -97,7 +97,7 @@ def commands(*lines: str) -> None:
 def _write(stream: TextIO, lines: Iterable[str], indent: int | None = None) -> None:
     shown = [on_one_line(each) for each in lines]
     if stream.isatty():
-        shown = [part for each in shown for part in layout.folded(each, room(stream), indent)]
+        shown = [part for each in shown for part in text_layout.folded(each, room(stream), indent)]
     stream.write("".join(f"{each}\n" for each in shown))
     stream.flush()
 
@@ -145,7 +145,7 @@ def table(
         return
     if total:
         body[-1] = [Cell(cell.text, "bold") for cell in body[-1]]
-    _print(layout.table([on_one_line(column) for column in columns], body, _room(), right))
+    _print(text_layout.table([on_one_line(column) for column in columns], body, _room(), right))
 
 
 def fields(values: Mapping[str, Any]) -> None:
@@ -156,7 +156,7 @@ def fields(values: Mapping[str, Any]) -> None:
         for name, each in shown.items()
     ]
     if rows:
-        _print(layout.table((), rows, _room()))
+        _print(text_layout.table((), rows, _room()))
 
 
 def _field(name: str, value: Any) -> str:

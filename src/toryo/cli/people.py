@@ -7,10 +7,10 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from toryo.cli import output, questions, widening
-from toryo.cli.failures import Misuse
-from toryo.cli.here import Here, command
-from toryo.cli.opening import link
+from toryo.cli import output, terminal_questions, wider_rights
+from toryo.cli.command_context import Here, command
+from toryo.cli.exit_codes import Misuse
+from toryo.cli.open_dashboard import link
 
 group = typer.Typer(help="People: who can sign in, and with which role.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -85,14 +85,14 @@ def edit_person(
     ] = None,
     name: Name = None,
     email: Email = None,
-    yes: widening.Yes = False,
+    yes: wider_rights.Yes = False,
 ) -> None:
     """Change what somebody may do, or is called. It counts at once, wherever they are signed in."""
     if role is None and name is None and email is None:
         raise Misuse("Nothing to change.", "See `toryo person edit --help`.")
     if role is not None and not yes:
         known = {each["person_id"]: each["login"] for each in here.get("/people")["people"]}
-        widening.confirm(here, widening.of_role(known.get(person), role))
+        wider_rights.confirm(here, wider_rights.of_role(known.get(person), role))
     answer = here.send("PATCH", f"/people/{person}", {"login": role, "name": name, "email": email})
     here.answer(answer, lambda: output.done(f"{person} is {answer['person']['login']}"))
 
@@ -117,8 +117,8 @@ def _password() -> str:
 
 
 def _asked_for_twice() -> str:
-    given = questions.secret("New password: ")
-    if questions.secret("Once more: ") != given:
+    given = terminal_questions.secret("New password: ")
+    if terminal_questions.secret("Once more: ") != given:
         raise Misuse("The two passwords differ.", "Nothing was changed; try again.")
     return given
 

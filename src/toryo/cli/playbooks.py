@@ -9,8 +9,8 @@ from typing import Annotated, Any
 import typer
 
 from toryo.cli import output
-from toryo.cli.failures import Failure, Misuse
-from toryo.cli.here import Here, command
+from toryo.cli.command_context import Here, command
+from toryo.cli.exit_codes import Failure, Misuse
 
 group = typer.Typer(help="Playbooks: try a plan without a server.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -45,20 +45,20 @@ def check(
 
 def _playbooks(file: Path, agent: str | None) -> dict[str, dict[str, Any]]:
     """The checked playbooks of a file, by agent; a playbook of its own stands under its file's name."""
-    from toryo.formats import documents, playbook_format
+    from toryo.formats import playbook_format, yaml_documents
 
     if not file.is_file():
         raise Misuse(f"{file} is not there.", "Name a playbook, or a toryo.yaml.")
     try:
-        document = documents.of_file(file)
+        document = yaml_documents.of_file(file)
         if not (isinstance(document.data, dict) and "agents" in document.data):
             return {file.name: playbook_format.parse(document)}
         # Held against the team of the file, too: who is to do what, and what its projects allow.
-        from toryo.cli import manifest, plans
+        from toryo.cli import manifest, manifest_plans
 
         team = manifest.noted(file)
         planned = [each.id for each in team.agents if each.provider == "playbook"]
-        found = plans.check(plans.Team(team), beside=file.resolve().parent)
+        found = manifest_plans.check(manifest_plans.Team(team), beside=file.resolve().parent)
         team.fail_if_mistaken()
         if not planned:
             raise Misuse(
@@ -70,7 +70,7 @@ def _playbooks(file: Path, agent: str | None) -> dict[str, dict[str, Any]]:
                 f"It has: {', '.join(planned)} (see --agent).",
             )
         return {name: each for name, each in found.items() if agent in (None, name)}
-    except documents.Mistakes as mistakes:
+    except yaml_documents.Mistakes as mistakes:
         raise Misuse(str(mistakes)) from None
 
 
@@ -90,12 +90,15 @@ def _plan(who: str, plan: dict[str, Any]) -> dict[str, Any]:
 
 def _subtasks(found: list[dict[str, Any]], task: dict[str, Any]) -> list[dict[str, Any]]:
     """Of the first plan that fits; raises Failure where none does, or one needs what the task does not have."""
-    from toryo.agents import plans
+    from toryo.agents import plan_choice
 
     everything = {"tasks": [plan for playbook in found for plan in playbook["tasks"]]}
     try:
-        return [_subtask(step) for step in plans.in_order(plans.plan_for(everything, {"task_id": "tsk_0", **task}))]
-    except plans.NoPlan as none:
+        return [
+            _subtask(step)
+            for step in plan_choice.in_order(plan_choice.plan_for(everything, {"task_id": "tsk_0", **task}))
+        ]
+    except plan_choice.NoPlan as none:
         raise Failure(str(none), "A task like this would be reported blocked, with these words.") from None
 
 

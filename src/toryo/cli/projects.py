@@ -7,15 +7,17 @@ from typing import Annotated, Any
 
 import typer
 
-from toryo.cli import completing, output, widening
-from toryo.cli.failures import Misuse
-from toryo.cli.here import Here, command
+from toryo.cli import output, shell_completion, wider_rights
+from toryo.cli.command_context import Here, command
+from toryo.cli.exit_codes import Misuse
 
 group = typer.Typer(
     help="Projects: where a team works, and with which settings.", no_args_is_help=True, rich_markup_mode=None
 )
 
-Id = Annotated[str, typer.Argument(metavar="PROJECT", help="The project's id.", autocompletion=completing.projects)]
+Id = Annotated[
+    str, typer.Argument(metavar="PROJECT", help="The project's id.", autocompletion=shell_completion.projects)
+]
 Settings = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="A project setting; repeatable."),
@@ -36,7 +38,7 @@ def add_project(
         str | None, typer.Option("--description", "-d", metavar="TEXT", help="What it is about.")
     ] = None,
     set: Settings = None,
-    yes: widening.Yes = False,
+    yes: wider_rights.Yes = False,
 ) -> None:
     """Make a project for a directory."""
     body = {
@@ -86,7 +88,7 @@ def edit_project(
         str | None, typer.Option("--description", "-d", metavar="TEXT", help="What it is about.")
     ] = None,
     set: Settings = None,
-    yes: widening.Yes = False,
+    yes: wider_rights.Yes = False,
 ) -> None:
     """Change what a project is called, where it works, or its settings."""
     body = {
@@ -97,7 +99,7 @@ def edit_project(
     }
     if not any(each is not None for each in body.values()):
         raise Misuse("Nothing to change.", "Give --name, --dir, --description or --set KEY=VALUE.")
-    answer = widening.patch(here, f"/projects/{project}", body, yes=yes)
+    answer = wider_rights.patch(here, f"/projects/{project}", body, yes=yes)
     here.answer(answer, lambda: output.done(f"changed {project}"))
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from toryo.cli import output
-from toryo.cli.here import Here, command
+from toryo.cli.command_context import Here, command
 
 group = typer.Typer(
     help="Queues: who serves them, and what has failed for good.", no_args_is_help=True, rich_markup_mode=None

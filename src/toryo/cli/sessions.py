@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from toryo.cli import output
-from toryo.cli.here import Here, command
+from toryo.cli.command_context import Here, command
 
 
 def add(app: typer.Typer) -> None:

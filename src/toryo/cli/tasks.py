@@ -8,10 +8,10 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from toryo.cli import completing, needs, output, projects, questions, worktrees
-from toryo.cli.failures import FAILED, Misuse
-from toryo.cli.following import following
-from toryo.cli.here import Here, command
+from toryo.cli import needs, output, projects, shell_completion, terminal_questions, worktrees
+from toryo.cli.command_context import Here, command
+from toryo.cli.exit_codes import FAILED, Misuse
+from toryo.cli.reconnecting import following
 from toryo.domain.tasks import CLOSED
 
 group = typer.Typer(help="Tasks: file work, look at it, move it.", no_args_is_help=True, rich_markup_mode=None)
@@ -21,21 +21,21 @@ CLOSED_SHOWN_SECONDS = 86_400
 _NAMED = 8
 """Agents that are named to whom a task can go."""
 
-Id = Annotated[str, completing.TASK]
+Id = Annotated[str, shell_completion.TASK]
 Project = Annotated[
     str | None,
     typer.Option(
         "--project",
         metavar="PRJ",
         help="The project's id; not needed where there is only one.",
-        autocompletion=completing.projects,
+        autocompletion=shell_completion.projects,
     ),
 ]
 Description = Annotated[str | None, typer.Option("--description", "-d", metavar="TEXT", help="What to do, in full.")]
 Assignee = Annotated[
     str | None,
     typer.Option(
-        "--assignee", metavar="AGENT", help="The agent or person who does it.", autocompletion=completing.agents
+        "--assignee", metavar="AGENT", help="The agent or person who does it.", autocompletion=shell_completion.agents
     ),
 ]
 AgentType = Annotated[
@@ -139,7 +139,9 @@ def list_tasks(
     here: Here,
     project: Annotated[
         str | None,
-        typer.Option("--project", metavar="PRJ", help="Limit to this project.", autocompletion=completing.projects),
+        typer.Option(
+            "--project", metavar="PRJ", help="Limit to this project.", autocompletion=shell_completion.projects
+        ),
     ] = None,
     status: Annotated[Status | None, typer.Option("--status", metavar="STATUS", help=STATUSES)] = None,
     assignee: Assignee = None,
@@ -280,7 +282,7 @@ def approve_task(
     output.say(f"{shown['task_id']}  {shown['title']}", *(f"  {each}" for each in needs.asked(_request(shown))))
     if not yes:
         unasked = Misuse("Cannot ask for confirmation: not a terminal.", "Use --yes.")
-        questions.confirm(here, "Approve this?", unasked=unasked)
+        terminal_questions.confirm(here, "Approve this?", unasked=unasked)
     answer = here.send("POST", f"/tasks/{task}/approve", {"version": shown["version"]})
     here.answer(answer, lambda: output.done(f"approved {task}"))
     if not here.json and answer["task"]["status"] in ("backlog", "todo") and not answer["task"]["agent_type"]:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from toryo.cli import output
-from toryo.cli.here import Here, command
+from toryo.cli.command_context import Here, command
 
 group = typer.Typer(
     help="API keys of agents that run already and serve a queue.", no_args_is_help=True, rich_markup_mode=None

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from toryo.cli import output
-from toryo.cli.failures import Misuse
-from toryo.cli.here import Here, command
+from toryo.cli.command_context import Here, command
+from toryo.cli.exit_codes import Misuse
 
 GROUPS = ("day", "agent", "project", "task", "launch", "provider", "model", "purpose")
 DAYS = 7

@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
-from toryo.cli import completing, output
-from toryo.cli.here import Here, command
+from toryo.cli import output, shell_completion
+from toryo.cli.command_context import Here, command
 
 
 def add(app: typer.Typer) -> None:
@@ -16,7 +16,9 @@ def add(app: typer.Typer) -> None:
 
 def why(
     here: Here,
-    agent: Annotated[str, typer.Argument(metavar="AGENT", help="The agent's id.", autocompletion=completing.agents)],
+    agent: Annotated[
+        str, typer.Argument(metavar="AGENT", help="The agent's id.", autocompletion=shell_completion.agents)
+    ],
     project: Annotated[str | None, typer.Option("--project", metavar="PRJ", help="Limit to this project.")] = None,
 ) -> None:
     """Explain why an agent is running, or is not. Says what to do about it, and which rule decided; --json has the

@@ -16,10 +16,10 @@ from typing import Annotated, Any
 
 import typer
 
-from toryo.cli import completing, output, questions
-from toryo.cli.failures import Failure, Misuse
-from toryo.cli.following import following
-from toryo.cli.here import Here, command
+from toryo.cli import output, shell_completion, terminal_questions
+from toryo.cli.command_context import Here, command
+from toryo.cli.exit_codes import Failure, Misuse
+from toryo.cli.reconnecting import following
 from toryo.domain.texts import coloured, one_line, printable
 
 LOOK_SECONDS = 20
@@ -28,7 +28,7 @@ PATIENCE_SECONDS = 120.0
 LEAVES_WITHIN_SECONDS = 10.0
 """A task is completed a moment before its process has left: whoever asks then need not ask twice."""
 
-Id = Annotated[str, completing.TASK]
+Id = Annotated[str, shell_completion.TASK]
 Patience = Annotated[
     float,
     typer.Option(
@@ -175,17 +175,17 @@ def _hindered(errand: dict[str, Any], besides: str = "") -> Failure:
 
 def _confirm(here: Here, worktree: dict[str, Any]) -> None:
     words = f"Discard {worktree['branch']} ({_amount(worktree)}) and its directory {worktree['path']}?"
-    questions.confirm(here, words, unasked=Misuse("Toryo cannot undo discarding.", "Use --yes to confirm."))
+    terminal_questions.confirm(here, words, unasked=Misuse("Toryo cannot undo discarding.", "Use --yes to confirm."))
 
 
 def _leftovers(here: Here, projects: list[str], found: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """Directories on this machine that no open worktree has: only told, for they may hold somebody's work."""
-    from toryo import directories
+    from toryo import data_directories
     from toryo.coordinator import worktrees as disk
 
     known = [each["task_id"] for each in found if each["state"] == "open"]
     for project in projects:
-        place = directories.work_dir(directories.data_dir(here.data_dir)) / "worktrees" / project
+        place = data_directories.work_dir(data_directories.data_dir(here.data_dir)) / "worktrees" / project
         for leftover in disk.leftovers(place, known):
             branch = leftover.worktree.branch if leftover.worktree else None
             yield {"project_id": project, "path": str(leftover.path), "size": leftover.size, "branch": branch}

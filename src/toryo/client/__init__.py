@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from toryo.client.blocking import Client
 from toryo.client.errors import ProtocolError, RefusalError, Unreachable
-from toryo.client.outcomes import Retry, TaskFailed
+from toryo.client.handler_failures import Retry, TaskFailed
 
 if TYPE_CHECKING:
     from toryo.client.asynchronous import AsyncClient

@@ -10,7 +10,7 @@ import time
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlencode
 
-from toryo.client import address, reaching, wire
+from toryo.client import http_transport, server_address, wire
 from toryo.client.errors import Unreachable
 
 if TYPE_CHECKING:
@@ -30,13 +30,13 @@ class AsyncClient:
         patience_seconds: float = 0.0,
         repeat_lost: bool = False,
     ) -> None:
-        self.address = address.parse(url, socket)
+        self.address = server_address.parse(url, socket)
         self.token = token
         self._timeout = timeout
         self.patience_seconds = patience_seconds
         self._repeat_lost = repeat_lost
         self._numbers = itertools.count(1)
-        self._http = reaching.http_client(self.address)
+        self._http = http_transport.http_client(self.address)
 
     async def call(self, tool: str, /, **arguments: Any) -> dict[str, Any]:
         """The result of an MCP tool. Raises RefusalError, Unreachable or ProtocolError."""
@@ -90,11 +90,11 @@ class AsyncClient:
         import httpx
 
         headers = {**wire.headers(self.token, mcp=mcp), "Host": self.address.host_header}
-        limits = httpx.Timeout(timeout, connect=reaching.CONNECT_WITHIN, pool=None)
+        limits = httpx.Timeout(timeout, connect=http_transport.CONNECT_WITHIN, pool=None)
         try:
             return await self._http.request(
                 method, self.address.root + path, content=body, headers=headers, timeout=limits
             )
         except httpx.HTTPError as problem:
-            words, sent = reaching.lost(self.address, problem)
+            words, sent = http_transport.lost(self.address, problem)
             raise Unreachable(words, sent=sent) from problem

@@ -16,7 +16,7 @@ import time
 from typing import Any, Self
 from urllib.parse import urlencode, urlsplit
 
-from toryo.client import address, wire
+from toryo.client import server_address, wire
 from toryo.client.errors import Unreachable
 
 CONNECT_WITHIN = 10.0
@@ -40,7 +40,7 @@ class Client:
         patience_seconds: float = 0.0,
         repeat_lost: bool = False,
     ) -> None:
-        self.address = address.parse(url, socket)
+        self.address = server_address.parse(url, socket)
         self.token = token
         self._timeout = timeout
         self.patience_seconds = patience_seconds
@@ -143,7 +143,7 @@ class _UnixConnection(http.client.HTTPConnection):
         self.sock.connect(self._path)
 
 
-def _new(where: address.Address) -> http.client.HTTPConnection:
+def _new(where: server_address.Address) -> http.client.HTTPConnection:
     if where.socket is not None:
         return _UnixConnection(where.socket)
     if where.scheme == "http":

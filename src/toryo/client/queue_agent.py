@@ -22,10 +22,10 @@ from typing import Any
 import orjson
 
 from toryo import backoff, chosen_ids
-from toryo.client import address, queue_keys
+from toryo.client import queue_keys, server_address
 from toryo.client.asynchronous import AsyncClient
 from toryo.client.errors import ProtocolError, RefusalError, Unreachable
-from toryo.client.outcomes import Retry, TaskFailed
+from toryo.client.handler_failures import Retry, TaskFailed
 from toryo.client.queue_keys import Way
 
 Task = dict[str, Any]
@@ -345,7 +345,7 @@ class AsyncQueueAgent:
         """A server that was not named may come back at another address; calls under way keep their connection."""
         with contextlib.suppress(Unreachable):
             url = self._way.url()
-            if address.parse(url) != self._client.address:
+            if server_address.parse(url) != self._client.address:
                 self._clients.append(self._client_at(url))
 
     def _client_at(self, url: str) -> AsyncClient:

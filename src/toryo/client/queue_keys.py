@@ -9,7 +9,7 @@ import contextlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from toryo.client import discovery
+from toryo.client import server_discovery
 from toryo.client.asynchronous import AsyncClient
 from toryo.client.errors import ProtocolError, RefusalError, Unreachable
 
@@ -26,10 +26,10 @@ class Way:
 
     def url(self) -> str:
         """Raises Unreachable where no server is named and none has left its address."""
-        return discovery.find(self.server, None, self.data_dir, role=None).url
+        return server_discovery.find(self.server, None, self.data_dir, role=None).url
 
     def owner(self) -> AsyncClient:
-        found = discovery.find(self.server, self.token, self.data_dir, role="owner")
+        found = server_discovery.find(self.server, self.token, self.data_dir, role="owner")
         return AsyncClient(found.url, found.token)
 
 

@@ -13,10 +13,10 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from toryo import files
-from toryo.client import address
-from toryo.formats import documents
-from toryo.formats.documents import Mistakes
+from toryo import untrusted_files
+from toryo.client import server_address
+from toryo.formats import yaml_documents
+from toryo.formats.yaml_documents import Mistakes
 
 __all__ = ["AgentConfig", "Config", "ErrorProtection", "Mistakes", "ProviderConfig", "load", "parse"]
 
@@ -163,7 +163,7 @@ class Config(Section):
     @classmethod
     def _an_address(cls, value: str | None) -> str | None:
         if value is not None:
-            address.parse(value)
+            server_address.parse(value)
         return value
 
     @model_validator(mode="after")
@@ -203,13 +203,13 @@ class Config(Section):
 
 def load(path: Path, environ: Mapping[str, str] | None = None) -> Config:
     """The file's configuration; raises Mistakes (all of them) or OSError."""
-    return parse(files.text(path), str(path), environ)
+    return parse(untrusted_files.text(path), str(path), environ)
 
 
 def parse(text: str, source: str, environ: Mapping[str, str] | None = None) -> Config:
-    document = documents.read(text, source)
-    documents.with_environment(document, os.environ if environ is None else environ)
-    config = documents.checked(document, Config)
+    document = yaml_documents.read(text, source)
+    yaml_documents.with_environment(document, os.environ if environ is None else environ)
+    config = yaml_documents.checked(document, Config)
     for name, section in config.ai_providers.items():
         if section.cli_command is None and name not in KNOWN:
             document.mistake(("ai_providers", name), f"ai_providers.{name}: cli_command is missing: name its program")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from toryo.coordinator.stream import Event, Returned
+from toryo.coordinator.program_output import Event, Returned
 
 
 def results(content: Any) -> Iterable[Event]:

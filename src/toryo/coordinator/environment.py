@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from toryo.agents.variables import (
+from toryo.agents.env_vars import (
     COORDINATOR_ID,
     COORDINATOR_PID,
     CREDENTIAL,

@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from toryo.coordinator import reset_times
+from toryo.coordinator.program_output import Troubled
 from toryo.coordinator.provider import FINE, Exit, Verdict
-from toryo.coordinator.stream import Troubled
 from toryo.failures import Failure
 
 RUNNER_EXITS: Mapping[int, Failure] = {

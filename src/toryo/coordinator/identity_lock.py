@@ -13,7 +13,7 @@ import os
 import socket
 from pathlib import Path
 
-from toryo import files, held
+from toryo import process_locks, untrusted_files
 from toryo.coordinator.provider import BadConfig
 
 MOST = 100
@@ -30,7 +30,7 @@ class IdentityLock:
 
     def tell(self, sandbox: str) -> None:
         """Leaves word for `toryo doctor`, in a file beside the lock: the lock holds the process id alone."""
-        descriptor = files.made(self._word, os.O_WRONLY | os.O_TRUNC)
+        descriptor = untrusted_files.made(self._word, os.O_WRONLY | os.O_TRUNC)
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             json.dump({"id": self.id, "sandbox": sandbox}, file)
 
@@ -41,13 +41,13 @@ class IdentityLock:
 def hold(directory: Path, wanted: str | None) -> IdentityLock:
     """The wanted id, or one of this machine and data directory. Raises BadConfig where the wanted one is borne."""
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-    locks = directory / held.COORDINATORS
+    locks = directory / process_locks.COORDINATORS
     locks.mkdir(mode=0o700, parents=True, exist_ok=True)
     own = wanted or _own(directory)
     for number in range(1, MOST):
         name = own if number == 1 else f"{own}-{number}"
         lock = locks / f"{hashlib.sha256(name.encode()).hexdigest()[:16]}.lock"
-        descriptor = held.hold(lock)
+        descriptor = process_locks.hold(lock)
         if descriptor is not None:
             return IdentityLock(name, directory, lock, descriptor)
         if wanted:
@@ -58,9 +58,9 @@ def hold(directory: Path, wanted: str | None) -> IdentityLock:
 def left_word(directory: Path) -> dict[str, str]:
     """What the Coordinators that run from this directory say of their sandboxes, by their ids."""
     found = {}
-    for path in (directory / held.COORDINATORS).glob("*.json"):
+    for path in (directory / process_locks.COORDINATORS).glob("*.json"):
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-            word = json.loads(files.text(path, nofollow=True))
+            word = json.loads(untrusted_files.text(path, nofollow=True))
             found[str(word["id"])] = str(word["sandbox"])
     return found
 

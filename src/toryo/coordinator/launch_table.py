@@ -13,10 +13,10 @@ from toryo.coordinator.launch_state import Seconds, Seen, Stage, State, Stop
 from toryo.coordinator.logs import Log
 from toryo.coordinator.orders import Launch
 from toryo.coordinator.processes import Process
+from toryo.coordinator.program_output import Event, Reading, Troubled
 from toryo.coordinator.provider import Provider
-from toryo.coordinator.stream import Event, Reading, Troubled
 from toryo.coordinator.worktrees import Worktree
-from toryo.redaction import Mask
+from toryo.output_redaction import Mask
 
 REMEMBERED = 10_000
 """Launches of the past, so that an order for one of them (a lost answer) is recognised."""

@@ -19,7 +19,7 @@ from typing import Any
 
 from toryo.client import ProtocolError, RefusalError, Unreachable
 from toryo.coordinator.logs import Log
-from toryo.coordinator.reports import may_be_taken_later
+from toryo.coordinator.pending_reports import may_be_taken_later
 
 log = logging.getLogger("toryo.coordinator")
 

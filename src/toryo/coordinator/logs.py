@@ -14,8 +14,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import IO
 
-from toryo import files, redaction
-from toryo.coordinator.stream import Reading
+from toryo import output_redaction, untrusted_files
+from toryo.coordinator.program_output import Reading
 
 CHUNK = 64 * 1024
 """Bytes passed on at a time."""
@@ -46,10 +46,10 @@ def create(directory: Path, launch_id: str) -> tuple[Path, int]:
     """The file (mode 0600) and a descriptor that appends to it; the caller closes it."""
     path = path_of(directory, launch_id)
     try:
-        output = files.made(path, _APPENDING)
+        output = untrusted_files.made(path, _APPENDING)
     except FileNotFoundError:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-        output = files.made(path, _APPENDING)
+        output = untrusted_files.made(path, _APPENDING)
     size = os.fstat(output).st_size
     if size and os.pread(output, 1, size - 1) != b"\n":  # it was left in the middle of a line, and is gone on with
         os.write(output, b"\n")
@@ -65,7 +65,7 @@ def note(output: int, notes: Sequence[str]) -> None:
 
 def add(path: Path, lines: Sequence[str]) -> None:
     """Lines that belong to the output of a launch, and that its program has written elsewhere."""
-    with os.fdopen(files.opened(path, os.O_WRONLY | os.O_APPEND), "wb") as output:
+    with os.fdopen(untrusted_files.opened(path, os.O_WRONLY | os.O_APPEND), "wb") as output:
         output.write("".join(f"{line}\n" for line in lines).encode(errors="replace"))
 
 
@@ -80,7 +80,7 @@ def forget_older_than(directory: Path, days: float) -> None:
 
 def tail(path: Path, characters: int = TAIL) -> str:
     """The end of a file, as text."""
-    with contextlib.suppress(OSError), os.fdopen(files.opened(path), "rb") as file:
+    with contextlib.suppress(OSError), os.fdopen(untrusted_files.opened(path), "rb") as file:
         return tail_of(file, characters)
     return ""
 
@@ -181,7 +181,7 @@ class Log:
 
     def _more(self) -> bytes:
         try:
-            with os.fdopen(files.opened(self.path), "rb") as file:
+            with os.fdopen(untrusted_files.opened(self.path), "rb") as file:
                 size = os.fstat(file.fileno()).st_size
                 file.seek(self._position)
                 data = file.read(CHUNK)
@@ -218,7 +218,7 @@ class Log:
         if (self.ended or most - end > PARTIAL_LINE) if everything else end == 0:
             end = most
         if not self.ended:
-            end = redaction.unfinished(self._text[:end])
+            end = output_redaction.unfinished(self._text[:end])
         done, self._text = self._mask(self._text[:end]), self._text[end:]
         known = min(self._known, len(done))
         self._known -= known
@@ -226,10 +226,10 @@ class Log:
 
     def _shorten(self) -> None:
         """As log rotation does for programs that keep their file open: copy the end, then empty the file."""
-        with contextlib.suppress(OSError), os.fdopen(files.opened(self.path, os.O_RDWR), "rb+") as file:
+        with contextlib.suppress(OSError), os.fdopen(untrusted_files.opened(self.path, os.O_RDWR), "rb+") as file:
             self._cut_away += os.fstat(file.fileno()).st_size
             file.seek(-KEPT_WHEN_CUT, os.SEEK_END)
-            older = files.made(self.path.with_suffix(".log.1"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+            older = untrusted_files.made(self.path.with_suffix(".log.1"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
             with os.fdopen(older, "wb") as kept:
                 kept.write(file.read(2 * KEPT_WHEN_CUT))
             file.truncate(0)

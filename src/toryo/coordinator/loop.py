@@ -2,8 +2,8 @@
 
 What to do is decided in `reconcile.py`; this file only carries it out and waits. It holds the launches in hand
 (`launch_table.py`) and the tasks beside the loop: one claim that waits at the server, what makes worktrees, tells of
-ends, runs checks and errands, and passes on output. Threads get values and return values; only the loop's own thread
-touches the table. The order of these things matters:
+ends, runs checks and errands (`jobs.py`), and passes on output. Threads get values and return values; only the loop's
+own thread touches the table. The order of these things matters:
 
 - The news are cleared before the look: what happens during a turn leads to another one.
 - What is to be started is in the table before the next claim is made, and begun after it. So the claim names it as
@@ -27,55 +27,54 @@ import contextlib
 import logging
 import math
 import os
-import signal
 import time
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from toryo import directories
-from toryo.client import AsyncClient, ProtocolError, RefusalError, Unreachable, discovery
+from toryo import data_directories
+from toryo.client import AsyncClient, ProtocolError, RefusalError, Unreachable, server_discovery
 from toryo.coordinator import (
-    checks,
-    descendants,
+    escaped_processes,
+    exit_verdict,
     identity_lock,
-    isolation,
     logs,
     orders,
     orphans,
     processes,
     reconcile,
-    stopping,
+    stop_escalation,
+    task_worktrees,
     worktrees,
 )
+from toryo.coordinator.claim_pacing import Pace
 from toryo.coordinator.config import Config
 from toryo.coordinator.disk_usage import DiskUsage, Taken
-from toryo.coordinator.failure_words import judge_trouble, judge_unsigned, time_will_not_mend
-from toryo.coordinator.journal import Journal, Record
+from toryo.coordinator.failure_words import time_will_not_mend
+from toryo.coordinator.jobs import Jobs
+from toryo.coordinator.launch_journal import Journal, Record
+from toryo.coordinator.launch_start import Resumed, Starter
 from toryo.coordinator.launch_state import Stage, State, Stop
 from toryo.coordinator.launch_table import Entry, LaunchTable
 from toryo.coordinator.limits import Limits
 from toryo.coordinator.log_shipper import LogShipper
 from toryo.coordinator.logs import Log
-from toryo.coordinator.orders import CheckOrder, Errand, Launch, Orders
-from toryo.coordinator.pacing import Pace
+from toryo.coordinator.orders import Launch, Orders
+from toryo.coordinator.pending_reports import Reports, may_be_taken_later
 from toryo.coordinator.processes import Gone, Process
-from toryo.coordinator.provider import FINE, BadConfig, Command, Exit, Provider, StartFailure, Verdict
+from toryo.coordinator.program_output import MISUNDERSTOOD, Reading
+from toryo.coordinator.provider import FINE, BadConfig, Command, Provider, StartFailure, Verdict
 from toryo.coordinator.providers import configured
 from toryo.coordinator.reconcile import Plan
-from toryo.coordinator.reports import Reports, may_be_taken_later
 from toryo.coordinator.sandbox import Sandbox, default_mode
-from toryo.coordinator.server import Server
+from toryo.coordinator.server_api import Server
 from toryo.coordinator.server_status import ServerStatus
-from toryo.coordinator.starting import Resumed, Starter
-from toryo.coordinator.stream import MISUNDERSTOOD, Reading
 from toryo.coordinator.workspaces import Workspaces
 from toryo.coordinator.worktrees import Worktree
+from toryo.data_directory_trust import Untrusted
 from toryo.failures import Ended, Failure
-from toryo.trust import Untrusted
 
 log = logging.getLogger("toryo.coordinator")
 
@@ -95,9 +94,6 @@ wait until the last of them has been decided."""
 MOST_BESIDE_IN_ALL = 1024 * 1024 * 1024
 """Bytes of a file in which a program tells what its output does not: one that has grown beyond is not read any more."""
 A_WEEK = 604_800
-LONGEST_WORDS = 500
-WRONG_CONFIGURATION = 2
-INTERRUPTED = 130
 
 
 class Coordinator:
@@ -105,7 +101,7 @@ class Coordinator:
 
     `token_file` is where the configuration's token was read: it is read anew where the server does not know that one.
     `client` and `data_dir` may be given; else the server and token are found as every client finds them. `adopts`:
-    this process is there for nothing else and gets what agents leave behind (`descendants.adopt`).
+    this process is there for nothing else and gets what agents leave behind (`escaped_processes.adopt`).
     """
 
     def __init__(
@@ -121,7 +117,7 @@ class Coordinator:
         config_file: Path | None = None,
         token_file: Path | None = None,
     ) -> None:
-        place = discovery.directory(data_dir)
+        place = server_discovery.directory(data_dir)
         self.config = config
         self._server = Server(client or _client(config, data_dir), partial(_token, config, data_dir, token_file))
         self._instance = identity_lock.hold(place, config.coordinator_id)
@@ -129,7 +125,7 @@ class Coordinator:
         self._inherited = dict(os.environ if environ is None else environ)
         self._logs_in = config.log_directory or place / "logs"
         workspaces_in = (config.workspace_directory or place / "workspaces").resolve()
-        worktrees_in = config.worktree_directory or directories.work_dir(place) / "worktrees"
+        worktrees_in = config.worktree_directory or data_directories.work_dir(place) / "worktrees"
         kept = [place, self._logs_in, workspaces_in, worktrees_in, *([config_file] if config_file else [])]
         self.sandbox = Sandbox(
             default_mode(config.sandbox, self._inherited),
@@ -166,8 +162,7 @@ class Coordinator:
         self._leaderless = False
         self._contact = ServerStatus(self._server.url, self._instance.id)
         self._telling = Reports(self._contact, config.polling_interval, self._news.set)
-        self._checking: dict[str, asyncio.Task[None]] = {}
-        self._errands: dict[str, asyncio.Task[None]] = {}
+        self._jobs = Jobs(config, self._server, self._starter, self._telling)
         self._preparing: set[asyncio.Task[None]] = set()
         self._leaving_since: float | None = None
         self._adopts = adopts
@@ -256,15 +251,13 @@ class Coordinator:
             self._drop(launch_id)
         for launch in (*plan.start, *plan.keep):
             self._table.add(Entry(launch, _now()))
-        for check in given.checks:
-            news = self._check(check) or news
-        for errand in given.errands:
-            news = self._go(errand) or news
+        if self._leaving_since is None:
+            news = self._jobs.begin(given.checks, given.errands) or news
         return news
 
     def _end_left_behind(self) -> None:
         if self._adopts:
-            descendants.end(processes.AT_WORK)
+            escaped_processes.end(processes.AT_WORK)
 
     async def _look_for_left_behind(self) -> None:
         while True:
@@ -304,7 +297,7 @@ class Coordinator:
         try:
             if make is not None:
                 worktree = await asyncio.to_thread(make)
-                said = isolation.told(worktree)
+                said = task_worktrees.told(worktree)
                 await self._telling.until_told(
                     launch.launch_id, partial(self._server.report_worktree, launch.launch_id, **said)
                 )
@@ -387,17 +380,17 @@ class Coordinator:
         if entry is None or entry.process is None:
             return False
         reading = self._read_to_the_end(entry)
-        end = _exit(entry.process, reading, entry.log)
-        verdict = _judged(entry, end, reading)
+        end = exit_verdict.exit_of(entry.process, reading, entry.log)
+        verdict = exit_verdict.judged(entry, end, reading)
         log.info("%s has ended %s%s", launch_id, end.told, f": {verdict.failure}" if verdict.failure else "")
         told = {
-            "exit_code": _told_as(end, verdict),
+            "exit_code": exit_verdict.exit_code(end, verdict),
             "signal": end.signal,
-            "error": _error(verdict, entry),
+            "error": exit_verdict.error(verdict, entry),
             "quota_reset_seconds": verdict.reset_seconds and min(math.ceil(verdict.reset_seconds), A_WEEK),
             "log_tail": entry.log.tail or None if entry.log else None,
             "usage": reading.usage,
-            "program_session": _session(reading),
+            "program_session": exit_verdict.program_session(reading),
             "resumable": self._resumable(entry, reading, verdict) or None,
         }
         self._note_end(entry, told)
@@ -432,7 +425,7 @@ class Coordinator:
     async def _tell_exit(self, entry: Entry, reading: Reading, told: dict[str, Any]) -> None:
         launch_id = entry.launch.launch_id
         if entry.worktree is not None and not entry.work_kept:
-            said = await asyncio.to_thread(isolation.kept, entry.worktree, entry.launch)
+            said = await asyncio.to_thread(task_worktrees.kept, entry.worktree, entry.launch)
             # Where the server will not hear of it, the exit must be told all the same.
             try:
                 await self._server.report_worktree(launch_id, **said)
@@ -476,9 +469,9 @@ class Coordinator:
         provider, turns = entry.provider, output.reading.turns if output.reading else 0
         trouble = output.reading.trouble if output.reading else None
         in_vain = trouble is not None and time_will_not_mend(trouble)
-        printed = stopping.Output(output.size, turns, entry.troubled_since, in_vain)
-        bounds = stopping.Bounds(provider.max_output, provider.patience, provider.max_turns)
-        reason = stopping.overstepped(printed, bounds, _now())
+        printed = stop_escalation.Output(output.size, turns, entry.troubled_since, in_vain)
+        bounds = stop_escalation.Bounds(provider.max_output, provider.patience, provider.max_turns)
+        reason = stop_escalation.overstepped(printed, bounds, _now())
         if reason is not None:
             entry.tell_to_leave(Stop(_now(), 0.0, reason, FLOOD_STEP if reason == "output_flood" else None))
             self._news.set()
@@ -533,47 +526,6 @@ class Coordinator:
     async def _tell_never_ran(self, launch_id: str, how: dict[str, Any]) -> None:
         await self._report_exit(launch_id, how)
 
-    def _check(self, order: CheckOrder) -> bool:
-        """Runs acceptance checks beside everything else; says whether they are new."""
-        if order.check_id in self._checking or self._leaving_since is not None:
-            return False
-        task = asyncio.create_task(self._run_check(order))
-        self._checking[order.check_id] = task
-        task.add_done_callback(lambda _: self._checking.pop(order.check_id, None))
-        return True
-
-    def _go(self, errand: Errand) -> bool:
-        """Runs an errand beside everything else; says whether it is new."""
-        if errand.errand_id in self._errands or self._leaving_since is not None:
-            return False
-        task = asyncio.create_task(self._run_errand(errand))
-        self._errands[errand.errand_id] = task
-        task.add_done_callback(lambda _: self._errands.pop(errand.errand_id, None))
-        return True
-
-    async def _run_errand(self, errand: Errand) -> None:
-        answer = await asyncio.to_thread(isolation.run, errand, self._starter.worktrees)
-        log.info("%s of task %s: %s", errand.kind, errand.task_id, answer.get("trouble") or "done")
-        await self._telling.until_told(errand.errand_id, partial(self._tell_errand, errand, answer))
-
-    async def _tell_errand(self, errand: Errand, answer: dict[str, Any]) -> None:
-        """An answer that the server does not take is an answer, too: nobody waits in vain."""
-        try:
-            await self._server.report_errand(errand.errand_id, **answer)
-        except RefusalError as no:
-            if may_be_taken_later(no):
-                raise
-            facts = {name: answer[name] for name in ("merged", "gone") if name in answer}
-            trouble = f"The server did not take the answer ({no})."
-            await self._server.report_errand(errand.errand_id, done=False, trouble=trouble[:1000], **facts)
-
-    async def _run_check(self, order: CheckOrder) -> None:
-        own = self.config.working_directory(order.agent_id, order.project_id)
-        directory = Path(order.worktree or own or order.working_directory)
-        failures = await checks.failed(order.checks, directory, self._starter.check_walled(order, directory))
-        log.info("checked %s: %d of %d failed", order.check_id, len(failures), len(order.checks))
-        await self._telling.until_told(order.check_id, lambda: self._server.report_check(order.check_id, failures))
-
     # --- ask the server -----------------------------------------------------------------------------------------------
 
     def _ask(self, plan: Plan) -> None:
@@ -617,8 +569,8 @@ class Coordinator:
                 free_slots=free_slots,
                 free_chat_slots=free_chat_slots,
                 running=self.running,
-                checking=sorted(self._checking),
-                errands=sorted(self._errands),
+                checking=sorted(self._jobs.checking),
+                errands=sorted(self._jobs.errands),
                 capabilities=self.config.capabilities,
                 directories=self.config.directories,
             )
@@ -652,8 +604,7 @@ class Coordinator:
             self._cancel_claim()
             beside: list[asyncio.Task[None]] = [
                 shipping,
-                *self._checking.values(),
-                *self._errands.values(),
+                *self._jobs.running,
                 *self._preparing,
             ]
             for task in beside:
@@ -670,48 +621,8 @@ class Coordinator:
                 self._instance.release()
 
 
-def main(
-    config: Config, *, data_dir: Path | None = None, config_file: Path | None = None, token_file: Path | None = None
-) -> int:
-    """`toryo coordinator`: runs until SIGTERM or SIGINT and says on stderr what it does; the exit code."""
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
-    logging.getLogger("httpx").setLevel(logging.WARNING)
-    try:
-        interrupted = asyncio.run(_main(config, data_dir, config_file, token_file))
-    except BadConfig as wrong:
-        log.error("%s", wrong)
-        return WRONG_CONFIGURATION
-    return INTERRUPTED if interrupted else 0
-
-
-async def _main(config: Config, data_dir: Path | None, config_file: Path | None, token_file: Path | None) -> bool:
-    """Whether it was a person's ^C that ended it."""
-    coordinator = Coordinator(
-        config, data_dir=data_dir, adopts=descendants.adopt(), config_file=config_file, token_file=token_file
-    )
-    log.info("%s", coordinator.sandbox.told)
-    loop = asyncio.get_running_loop()
-    signals: list[signal.Signals] = []
-
-    def stop(number: signal.Signals) -> None:
-        if number == signal.SIGHUP and signals:  # a closed terminal may say it twice: nobody is in a hurry
-            return
-        signals.append(number)
-        coordinator.stop()
-
-    heeded = [signal.SIGTERM, signal.SIGINT]
-    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # a closed terminal: its agents leave with it (nohup: not)
-        heeded.append(signal.SIGHUP)
-    for number in heeded:
-        loop.add_signal_handler(number, stop, number)
-    if config.error_protection is not None:
-        log.warning("error_protection is decided by the server: this section of the file changes nothing here")
-    await coordinator.run()
-    return signals[:1] == [signal.SIGINT]
-
-
 def _client(config: Config, data_dir: Path | None) -> AsyncClient:
-    found = discovery.find(config.server, config.coordinator_token, data_dir, role="coordinator")
+    found = server_discovery.find(config.server, config.coordinator_token, data_dir, role="coordinator")
     return AsyncClient(found.url, found.token)
 
 
@@ -720,25 +631,9 @@ def _token(config: Config, data_dir: Path | None, token_file: Path | None) -> st
     try:
         if token_file is not None:
             return token_file.read_text().strip() or None
-        return discovery.find(config.server, config.coordinator_token, data_dir, role="coordinator").token
+        return server_discovery.find(config.server, config.coordinator_token, data_dir, role="coordinator").token
     except (Unreachable, Untrusted, OSError, UnicodeDecodeError):
         return None
-
-
-def _judged(entry: Entry, end: Exit, reading: Reading) -> Verdict:
-    """What this Coordinator ended itself did not fail, whatever it printed; unless it overstepped its bounds."""
-    if entry.stop is not None and entry.made_to_leave:
-        if entry.stop.reason == NOT_SIGNED_IN:
-            return judge_unsigned(replace(end, trouble=entry.trouble), silent=reading.unanswered)
-        if entry.stop.reason == "out_of_patience" and entry.trouble is not None:
-            return judge_trouble(entry.trouble, end.now)
-        return Verdict(_ORDERED.get(entry.stop.reason, Ended.STOPPED))
-    if entry.provider is None or (end.exit_code is None and end.signal is None):
-        # one that was adopted: nobody learns how it ended, unless its output tells
-        if end.trouble is not None and end.trouble.final:
-            return judge_trouble(end.trouble, end.now)
-        return Verdict(Ended.COORDINATOR_STOPPED) if isinstance(entry.process, Gone) else FINE
-    return entry.provider.judge(end)
 
 
 def _is_over(record: Record) -> bool:
@@ -755,41 +650,6 @@ def _opened(launch: Launch, path: str | None, starter: Starter) -> Worktree | No
     except worktrees.Trouble as trouble:
         log.warning("the worktree %s: %s", path, trouble)
         return None
-
-
-def _exit(process: Process, reading: Reading, output: Log | None) -> Exit:
-    words = reading.plain if reading.parse is not None else output.tail if output is not None else ""
-    now = datetime.now().astimezone()
-    return Exit(process.exit_code, process.signal, words, reading.trouble, reading.not_connected, now)
-
-
-def _told_as(end: Exit, verdict: Verdict) -> int | None:
-    """The exit code; 0 for an end that its provider knows to be none of its failures, whatever the program says."""
-    return 0 if verdict is FINE and end.exit_code else end.exit_code
-
-
-def _error(verdict: Verdict, entry: Entry) -> str | None:
-    """The failure's class, and what the program said of it."""
-    if verdict.failure is None:
-        return None
-    words = " ".join(verdict.words.split())[:LONGEST_WORDS]
-    masked = entry.mask(words) if entry.mask is not None else words
-    return f"{verdict.failure.value}: {masked}" if masked else verdict.failure.value
-
-
-def _session(reading: Reading) -> dict[str, Any] | None:
-    return None if reading.session_id is None else {"id": reading.session_id, "totals": reading.totals}
-
-
-NOT_SIGNED_IN = "not_signed_in"
-"""Why the server has a process ended whose launch nobody signed in for in time."""
-_ORDERED: Mapping[str, Failure | Ended] = {
-    "time_limit": Failure.TIMED_OUT,
-    "turn_limit": Failure.TURN_LIMIT,
-    "output_flood": Failure.OUTPUT_FLOOD,
-    "out_of_patience": Failure.RATE_LIMITED,
-    "coordinator_leaves": Ended.COORDINATOR_STOPPED,
-}
 
 
 def _time_limit(provider: Provider, now: float) -> Stop | None:

@@ -17,7 +17,7 @@ import signal
 from dataclasses import dataclass
 from typing import Any
 
-from toryo.agents import variables
+from toryo.agents import env_vars
 from toryo.coordinator import processes
 from toryo.coordinator.orders import Launch
 
@@ -35,10 +35,10 @@ def find(server_url: str, mark: str) -> list[Orphan]:
     """Those of this server or this Coordinator; nothing where the machine cannot be looked at (no `/proc`)."""
     found: dict[str, tuple[int, Orphan]] = {}
     for pid, environ in processes.environments():
-        here = environ.get(variables.SERVER_URL) == server_url
-        own = environ.get(variables.COORDINATOR_ID) == mark
+        here = environ.get(env_vars.SERVER_URL) == server_url
+        own = environ.get(env_vars.COORDINATOR_ID) == mark
         if (here or own) and _left_behind(pid, environ):
-            orphan = Orphan(pid, _launch(environ), not here, environ.get(variables.WORKTREE))
+            orphan = Orphan(pid, _launch(environ), not here, environ.get(env_vars.WORKTREE))
             began, known = processes.began(pid), found.get(orphan.launch.launch_id)
             if began is not None and (known is None or (began, pid) < (known[0], known[1].pid)):
                 found[orphan.launch.launch_id] = began, orphan
@@ -47,15 +47,15 @@ def find(server_url: str, mark: str) -> list[Orphan]:
 
 def end_checks(mark: str) -> None:
     """Kills the acceptance checks that a predecessor of this Coordinator was running."""
-    for pid, environ in processes.environments(variables.CHECK_ID):
-        if environ.get(variables.COORDINATOR_ID) == mark:
+    for pid, environ in processes.environments(env_vars.CHECK_ID):
+        if environ.get(env_vars.COORDINATOR_ID) == mark:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
 
 
 def _left_behind(pid: int, environ: dict[str, str]) -> bool:
     """Its group's leader, and no child of the Coordinator that started it."""
-    started_by = environ.get(variables.COORDINATOR_PID)
+    started_by = environ.get(env_vars.COORDINATOR_PID)
     try:
         leads = os.getpgid(pid) == pid
     except ProcessLookupError:
@@ -65,12 +65,12 @@ def _left_behind(pid: int, environ: dict[str, str]) -> bool:
 
 def _launch(environ: dict[str, str]) -> Launch:
     return Launch(
-        launch_id=environ[variables.LAUNCH_ID],
+        launch_id=environ[env_vars.LAUNCH_ID],
         agent_id=environ.get("AGENT_ID", ""),
         project_id=environ.get("PROJECT_ID", ""),
-        purpose=environ.get(variables.PURPOSE, "task"),
-        ai_type=environ.get(variables.PROVIDER, ""),
-        program_session=_session(environ.get(variables.PROGRAM_SESSION)),
+        purpose=environ.get(env_vars.PURPOSE, "task"),
+        ai_type=environ.get(env_vars.PROVIDER, ""),
+        program_session=_session(environ.get(env_vars.PROGRAM_SESSION)),
     )
 
 

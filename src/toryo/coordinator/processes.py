@@ -1,7 +1,7 @@
 """Starting, watching and ending operating-system processes. Each is the leader of a session and group of its own.
 
 An end is noticed by the kernel's notice on a pidfd (a thread per process where there are none), so thousands of
-waiting children cost next to nothing. What is sent when is decided in `stopping.py`.
+waiting children cost next to nothing. What is sent when is decided in `stop_escalation.py`.
 
 Nobody but `Process` collects the exit status of what `start` has started (no `Popen.wait`, no handler of SIGCHLD):
 until it has, the number of the process cannot become another one's, and signals reach whom they are meant for.
@@ -19,7 +19,7 @@ import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from toryo.agents.variables import LAUNCH_ID, SERVER_URL
+from toryo.agents.env_vars import LAUNCH_ID, SERVER_URL
 from toryo.coordinator.launch_state import Stage
 from toryo.coordinator.provider import BadConfig, CommandNotFound
 

@@ -6,23 +6,19 @@
 
 from __future__ import annotations
 
-import logging
 import signal
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 from toryo import provider_options
 from toryo.coordinator.orders import Launch
-from toryo.coordinator.stream import Event, Parse, Troubled
+from toryo.coordinator.prices import Prices
+from toryo.coordinator.program_output import Event, Parse, Troubled
 from toryo.failures import Ended, Failure
-from toryo.nearest import nearest
 from toryo.provider_options import PERMISSIONS, Option, Permissions
-
-log = logging.getLogger("toryo.coordinator")
 
 
 class StartFailure(Exception):
@@ -169,15 +165,6 @@ class Beside:
     """What was written there since the last look, as lines of its output that `parse` understands."""
 
 
-@cache
-def _tell_unpriced(provider: str, model: str, priced: tuple[str, ...]) -> None:
-    """Once: what this model uses counts in no budget, though the file names prices."""
-    near = nearest(model, priced)
-    meant = f" Did you write {near} and mean {model}?" if near is not None else ""
-    names = ", ".join(priced)
-    log.warning("no price for the model %s: ai_providers.%s.prices has %s.%s", model, provider, names, meant)
-
-
 @dataclass(frozen=True, slots=True)
 class Provider:
     name: str
@@ -224,15 +211,6 @@ class Provider:
     tried: str = ""
     """The version of the program that this was tried with."""
 
-    def price(self, model: str | None, read: int, written: int, cached: int) -> float | None:
-        """US dollars by the prices of its configuration; None where it names none for this model."""
-        prices = self.prices.get(model or "") or self.prices.get("*")
-        if prices is None:
-            if self.prices and model:
-                _tell_unpriced(self.name, model, tuple(self.prices))
-            return None
-        return round(prices.of(read, written, cached), 6)
-
     @property
     def model_cli(self) -> bool:
         """Whether it is a program of a model, on somebody's account."""
@@ -245,18 +223,3 @@ class Login:
 
     ok: bool | None
     what: str
-
-
-@dataclass(frozen=True, slots=True)
-class Prices:
-    """US dollars for a million tokens."""
-
-    input: float
-    output: float
-    cached: float | None = None
-    """None: as `input`."""
-
-    def of(self, input_tokens: int, output_tokens: int, cached_tokens: int) -> float:
-        cached = self.input if self.cached is None else self.cached
-        fresh = max(0, input_tokens - cached_tokens)
-        return (fresh * self.input + cached_tokens * cached + output_tokens * self.output) / 1_000_000

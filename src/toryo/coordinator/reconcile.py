@@ -1,8 +1,8 @@
 """What to do now so that what runs is what was ordered: a pure function of what is seen, the orders, limits and time.
 
-Who gets a slot is decided in `slots.py`, who is signalled in `stopping.py`; here both become one plan. No clock, no
-I/O, no logging: `loop.py` carries the plan out. Asking twice is harmless: what was started is seen as running, what was
-signalled as signalled, and what has ended once is never started again.
+Who gets a slot is decided in `slots.py`, who is signalled in `stop_escalation.py`; here both become one plan. No
+clock, no I/O, no logging: `loop.py` carries the plan out. Asking twice is harmless: what was started is seen as
+running, what was signalled as signalled, and what has ended once is never started again.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from toryo.coordinator import slots, stopping
+from toryo.coordinator import slots, stop_escalation
 from toryo.coordinator.launch_state import Seconds, Seen, Stage, State, Stop
 from toryo.coordinator.limits import Limits
 from toryo.coordinator.orders import Launch, Orders
@@ -43,12 +43,15 @@ def plan(
     """`ended` names launches of the past: an order for one of them comes from a lost answer and is passed over."""
     known = {each.launch.launch_id for each in observed}
     fresh = tuple(each for each in _once(orders.start) if each.launch_id not in known and each.launch_id not in ended)
-    stops = stopping.new_stops(observed, orders, limits, now)
-    seen = [*(stopping.told(each, stops) for each in observed), *(Seen(each, State.WAITING, now) for each in fresh)]
+    stops = stop_escalation.new_stops(observed, orders, limits, now)
+    seen = [
+        *(stop_escalation.told(each, stops) for each in observed),
+        *(Seen(each, State.WAITING, now) for each in fresh),
+    ]
     start, drop = slots.starts(seen, limits, now)
-    due = stopping.signals(seen, limits, now)
-    signalled = [stopping.signalled(each, due, now) for each in seen]
-    later = [at for stage, at in (stopping.next_signal(each, limits) for each in signalled) if stage]
+    due = stop_escalation.signals(seen, limits, now)
+    signalled = [stop_escalation.signalled(each, due, now) for each in seen]
+    later = [at for stage, at in (stop_escalation.next_signal(each, limits) for each in signalled) if stage]
     later += [slots.too_late_at(each, limits) for each in seen if each.state is State.WAITING]
     settled = {each.launch_id for each in start} | set(drop)
     return Plan(

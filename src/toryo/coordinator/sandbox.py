@@ -22,7 +22,7 @@ from functools import cache
 from pathlib import Path
 
 import toryo
-from toryo import directories, files
+from toryo import data_directories, untrusted_files
 from toryo.coordinator import processes
 from toryo.coordinator.orders import Launch
 from toryo.coordinator.provider import BadConfig, Needs
@@ -246,7 +246,7 @@ class Sandbox:
             keep = []
             for target, source in place.needs.copies.items():
                 if source.is_file() and not view.shows(target):
-                    keep.append(files.opened(source))
+                    keep.append(untrusted_files.opened(source))
                     opened.callback(os.close, keep[-1])
                     view.copy(target, keep[-1])
             mounts = []
@@ -270,7 +270,7 @@ class Sandbox:
     def _view(self, place: Place, env: Mapping[str, str], program: Path) -> View:
         """Later entries replace earlier ones of the same path; of two paths the deeper one wins."""
         home = Path(env["HOME"]) if env.get("HOME") else None
-        protected = [each.resolve() for each in (*self._hidden, directories.users())]
+        protected = [each.resolve() for each in (*self._hidden, data_directories.users())]
         if place.project == Path("/") or place.project in protected:
             raise BadConfig(
                 f"The working directory {place.project} cannot be put into a sandbox: it is the whole machine, or the"
@@ -623,7 +623,7 @@ def _made(path: Path, text: str | None = None) -> None:
         if text is None:
             path.mkdir(mode=0o700, parents=True, exist_ok=True)
         elif path.parent.is_dir():
-            with os.fdopen(files.made(path, os.O_WRONLY | os.O_EXCL), "w", encoding="utf-8") as file:
+            with os.fdopen(untrusted_files.made(path, os.O_WRONLY | os.O_EXCL), "w", encoding="utf-8") as file:
                 file.write(text)
 
 
@@ -687,12 +687,12 @@ def _show_checkout(view: View, top: Path, own: Path, *, write: bool) -> None:
 
 def _refuse_elsewhere(common: Path) -> None:
     with contextlib.suppress(OSError):
-        if files.text(common / "commondir", errors="replace").strip() != ".":
+        if untrusted_files.text(common / "commondir", errors="replace").strip() != ".":
             raise BadConfig(
                 f"{common / 'commondir'} leads git to another directory, which an agent may have written."
                 " Remove it and check what it names before you use git there."
             )
-        if _OWN_WORKTREE.search(files.text(common / "config", errors="replace")):
+        if _OWN_WORKTREE.search(untrusted_files.text(common / "config", errors="replace")):
             raise BadConfig(
                 f"{common / 'config'} sets core.worktree, which a sandbox does not support. Remove the setting, or"
                 " name another working directory for the project."
@@ -702,7 +702,7 @@ def _refuse_elsewhere(common: Path) -> None:
 def _worktree_config(view: View, folder: Path, common: Path) -> tuple[str, ...]:
     with contextlib.suppress(OSError):
         if (
-            "worktreeconfig" in files.text(common / "config", errors="replace").lower()
+            "worktreeconfig" in untrusted_files.text(common / "config", errors="replace").lower()
             or (folder / "config.worktree").is_file()
         ):
             _make(view, folder, "config.worktree", "")
@@ -756,7 +756,7 @@ def _repository(directory: Path) -> _Repository | None:
 
 def _linked(top: Path, dot: Path) -> _Repository | None:
     with contextlib.suppress(OSError):
-        own = (top / files.text(dot, errors="replace").strip().removeprefix("gitdir:").strip()).resolve()
+        own = (top / untrusted_files.text(dot, errors="replace").strip().removeprefix("gitdir:").strip()).resolve()
         common = own.parent.parent
         whole = all((common / each).exists() for each in ("HEAD", "objects", "refs", "config"))
         if own.parent.name == "worktrees" and whole and _leads_to(own, top):
@@ -766,7 +766,7 @@ def _linked(top: Path, dot: Path) -> _Repository | None:
 
 def _leads_to(own: Path, top: Path) -> bool:
     with contextlib.suppress(OSError):
-        return Path(files.text(own / "gitdir").strip()).resolve() == (top / ".git").resolve()
+        return Path(untrusted_files.text(own / "gitdir").strip()).resolve() == (top / ".git").resolve()
     return False
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 
 from toryo.client import RefusalError
-from toryo.coordinator.server import Unfit
+from toryo.coordinator.server_api import Unfit
 
 _TOKEN_REFUSED = frozenset({"invalidCredentials", "authenticationRequired", "coordinatorRequired"})
 _WHERE_IT_IS = (

@@ -10,9 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from toryo.domain.agents import Agent, Role
-from toryo.domain.errors import Code, Refusal
 from toryo.domain.times import DAY, MINUTE, Millis
-from toryo.domain.wording import say
 
 LINK_LIVES: Millis = 10 * MINUTE
 SIGN_IN_LIVES: Millis = 14 * DAY
@@ -21,11 +19,6 @@ LEAVING_LIVES: Millis = 10 * MINUTE
 """Whoever went to the identity provider comes back within so long."""
 KEPT_FOR: Millis = 30 * DAY
 """Sign-ins that are over are remembered for so long."""
-SHORTEST_PASSWORD, LONGEST_PASSWORD = 10, 1_000
-TRIES, LOCKED_FOR = 10, 15 * MINUTE
-"""So many wrong passwords for one person from one address are the last from there for so long."""
-TRIES_OF_ADDRESS = 50
-"""So many from one address, whoever they were tried for, lock the address out."""
 
 OWNER, MEMBER, VIEWER = "owner", "member", "viewer"
 _RANKS = {VIEWER: 0, MEMBER: 1, OWNER: 2}
@@ -124,17 +117,3 @@ def lesser(one: str, other: str) -> str:
 
 def is_above(one: str, other: str) -> bool:
     return _RANKS[one] > _RANKS[other]
-
-
-def refuse_weak(password: str) -> None:
-    """Length is what counts; everything else is the person's own."""
-    if not SHORTEST_PASSWORD <= len(password) <= LONGEST_PASSWORD:
-        raise Refusal(
-            Code.VALIDATION_ERROR,
-            say(
-                "A password has {shortest} to {longest:,} characters.",
-                shortest=SHORTEST_PASSWORD,
-                longest=LONGEST_PASSWORD,
-            ),
-            "Choose a longer one: a few words in a row are good.",
-        )

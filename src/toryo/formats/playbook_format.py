@@ -23,10 +23,10 @@ subtasks for the same list depend on each other thing by thing, others on all of
 A condition speaks of how another subtask ended (`status`, `result`, `summary_matches`) or of a variable (`equals`,
 `not_equals`, `matches`). What follows from it stands in `conditions.py`.
 
-In a command (`run`, `context.command`, a `command` of `acceptance`) a value is data: see `templates.py`.
+In a command (`run`, `context.command`, a `command` of `acceptance`) a value is data: see `command_templates.py`.
 
 `{{…}}` names: `title`, `description`, `task_id`, `context.KEY` of the task at hand, groups of the pattern, `variables`.
-How a plan is chosen and filled in stands in `plans.py`.
+How a plan is chosen and filled in stands in `plan_options.py`.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from toryo.formats import documents
-from toryo.formats.documents import Document, Mistakes
-from toryo.formats.patterns import FACTS, LONGEST_PATTERN, compiled
-from toryo.formats.templates import VARIABLE
+from toryo.formats import yaml_documents
+from toryo.formats.command_templates import VARIABLE
+from toryo.formats.plan_patterns import FACTS, LONGEST_PATTERN, compiled
+from toryo.formats.yaml_documents import Document, Mistakes
 
 __all__ = ["Mistakes", "Playbook", "given", "parse"]
 
@@ -102,7 +102,7 @@ class Condition(Section):
     @field_validator("summary_matches", "matches")
     @classmethod
     def _is_a_pattern(cls, pattern: str | None) -> str | None:
-        documents.regular(VARIABLE.sub("", pattern or ""))
+        yaml_documents.regular(VARIABLE.sub("", pattern or ""))
         return pattern
 
 
@@ -134,7 +134,9 @@ class Subtask(Section):
         for check in checks:
             unknown = [key for key in check if key not in CHECK]
             if unknown:
-                raise ValueError(f"a check has no key {unknown[0]!r}; {documents.hint(str(unknown[0]), list(CHECK))}")
+                raise ValueError(
+                    f"a check has no key {unknown[0]!r}; {yaml_documents.hint(str(unknown[0]), list(CHECK))}"
+                )
             if ("file" in check) is ("command" in check):
                 raise ValueError("each check names either a file or a command: [{file: NOTES.md}]")
         return checks
@@ -155,7 +157,7 @@ class Plan(Section):
     @field_validator("match")
     @classmethod
     def _is_a_pattern(cls, pattern: str) -> str:
-        return documents.regular(pattern, or_glob=True)
+        return yaml_documents.regular(pattern, or_glob=True)
 
 
 class Playbook(Section):
@@ -172,13 +174,13 @@ def given(value: Any, project_directory: Path) -> dict[str, Any]:
 
     Raises Mistakes.
     """
-    return parse(documents.of_option(value, "playbook", is_path, project_directory))
+    return parse(yaml_documents.of_option(value, "playbook", is_path, project_directory))
 
 
 def parse(document: Document) -> dict[str, Any]:
     """The playbook as plain data with every default filled in; raises Mistakes."""
     # A condition alone becomes a list of one, in the data and in what is known of lines.
-    conditions: set[documents.Path] = set()
+    conditions: set[yaml_documents.Path] = set()
     for path, subtask in _subtasks_of(document.data):
         alone = subtask.get("when")
         if isinstance(alone, Mapping):
@@ -188,54 +190,54 @@ def parse(document: Document) -> dict[str, Any]:
         before, below = place[:_TO_CONDITION], place[_TO_CONDITION:]
         if below and before in conditions:
             document.lines[(*before, 0, *below)] = line
-    playbook = documents.checked(document, Playbook)
+    playbook = yaml_documents.checked(document, Playbook)
     for number, plan in enumerate(playbook.tasks):
         _check_plan(document, plan, ("tasks", number))
     document.fail_if_mistaken()
     return playbook.model_dump(mode="json")
 
 
-def _check_plan(document: Document, plan: Plan, path: documents.Path) -> None:
+def _check_plan(document: Document, plan: Plan, path: yaml_documents.Path) -> None:
     ids = [each.id for each in plan.subtasks]
     steps = [((*path, "subtasks", number), each) for number, each in enumerate(plan.subtasks)]
     for where, double in [*_said_twice(steps, "id"), *_said_twice(steps, "title")]:
-        document.mistake(where, f"{documents.place(where)}two subtasks have the {where[-1]} {double!r}")
+        document.mistake(where, f"{yaml_documents.place(where)}two subtasks have the {where[-1]} {double!r}")
     for where, each in steps:
         for other in each.depends_on:
             if other not in ids:
-                found = f"there is no subtask {other!r}; {documents.hint(other, ids)}"
-                document.mistake((*where, "depends_on"), documents.place((*where, "depends_on")) + found)
+                found = f"there is no subtask {other!r}; {yaml_documents.hint(other, ids)}"
+                document.mistake((*where, "depends_on"), yaml_documents.place((*where, "depends_on")) + found)
         for number, condition in enumerate(each.when):
             if condition.subtask is not None and condition.subtask not in ids:
-                found = f"there is no subtask {condition.subtask!r}; {documents.hint(condition.subtask, ids)}"
+                found = f"there is no subtask {condition.subtask!r}; {yaml_documents.hint(condition.subtask, ids)}"
                 path_of = (*where, "when", number, "subtask")
-                document.mistake(path_of, documents.place(path_of) + found)
+                document.mistake(path_of, yaml_documents.place(path_of) + found)
         _check_list(document, plan, each, where)
-        documents.check_commands(document, each.model_dump(), where)
+        yaml_documents.check_commands(document, each.model_dump(), where)
     circle = _circle({each.id: [*each.depends_on, *_named(each)] for each in plan.subtasks})
     if circle:
-        document.mistake(path, f"{documents.place(path)}these subtasks wait for each other: {' -> '.join(circle)}")
+        document.mistake(path, f"{yaml_documents.place(path)}these subtasks wait for each other: {' -> '.join(circle)}")
     _check_variables(document, plan, path)
 
 
-def _check_list(document: Document, plan: Plan, subtask: Subtask, where: documents.Path) -> None:
+def _check_list(document: Document, plan: Plan, subtask: Subtask, where: yaml_documents.Path) -> None:
     """What a subtask that is made for each thing of a list needs, and who may ask how such a one ended."""
     lists = {each.id: each.for_each for each in plan.subtasks}
     if subtask.for_each is not None and not _ITEM.search(subtask.title):
         path = (*where, "title")
         document.mistake(
-            path, f"{documents.place(path)}is the same for each thing of the list: put {{{{item}}}} into it"
+            path, f"{yaml_documents.place(path)}is the same for each thing of the list: put {{{{item}}}} into it"
         )
     if isinstance(subtask.for_each, str) and not VARIABLE.fullmatch(subtask.for_each.strip()):
         path = (*where, "for_each")
         document.mistake(
-            path, f'{documents.place(path)}must be a list, or a variable that is one: "{{{{context.files}}}}"'
+            path, f'{yaml_documents.place(path)}must be a list, or a variable that is one: "{{{{context.files}}}}"'
         )
     for other in _named(subtask):
         if lists.get(other) is not None and lists[other] != subtask.for_each:
             path = (*where, "when")
             found = f"{other} is made for each thing of a list; only a subtask for the same list can ask how it ended"
-            document.mistake(path, documents.place(path) + found)
+            document.mistake(path, yaml_documents.place(path) + found)
 
 
 def _named(subtask: Subtask) -> list[str]:
@@ -245,7 +247,7 @@ def _named(subtask: Subtask) -> list[str]:
 _TO_CONDITION = len(("tasks", 0, "subtasks", 0, "when"))
 
 
-def _subtasks_of(data: Any) -> Iterator[tuple[documents.Path, dict[str, Any]]]:
+def _subtasks_of(data: Any) -> Iterator[tuple[yaml_documents.Path, dict[str, Any]]]:
     """Wherever a playbook that may be wrong in any way has something like subtasks."""
     plans = data.get("tasks") if isinstance(data, Mapping) else None
     for number, plan in enumerate(plans if isinstance(plans, list) else ()):
@@ -255,7 +257,9 @@ def _subtasks_of(data: Any) -> Iterator[tuple[documents.Path, dict[str, Any]]]:
                 yield ("tasks", number, "subtasks", place), subtask
 
 
-def _said_twice(steps: Iterable[tuple[documents.Path, Subtask]], name: str) -> Iterable[tuple[documents.Path, str]]:
+def _said_twice(
+    steps: Iterable[tuple[yaml_documents.Path, Subtask]], name: str
+) -> Iterable[tuple[yaml_documents.Path, str]]:
     seen: set[str] = set()
     for where, subtask in steps:
         value = str(getattr(subtask, name))
@@ -273,18 +277,18 @@ def _circle(depends: Mapping[str, list[str]]) -> list[str]:
     return []
 
 
-def _check_variables(document: Document, plan: Plan, path: documents.Path) -> None:
+def _check_variables(document: Document, plan: Plan, path: yaml_documents.Path) -> None:
     pattern = compiled(plan.match)
     groups = [*pattern.groupindex, *map(str, range(1, pattern.groups + 1))] if pattern else []
     known = [*FACTS, *groups, *plan.variables]
-    for where, text in documents.every_text(plan.model_dump(exclude={"match"}), path):
+    for where, text in yaml_documents.every_text(plan.model_dump(exclude={"match"}), path):
         for name in VARIABLE.findall(text):
             if name not in known and not re.match(r"context\.", name) and not _is_item(name, plan, where):
-                found = f"there is no variable {name!r}; {documents.hint(name, known)}"
-                document.mistake(where, f"{documents.place(where)}{found}")
+                found = f"there is no variable {name!r}; {yaml_documents.hint(name, known)}"
+                document.mistake(where, f"{yaml_documents.place(where)}{found}")
 
 
-def _is_item(name: str, plan: Plan, where: documents.Path) -> bool:
+def _is_item(name: str, plan: Plan, where: yaml_documents.Path) -> bool:
     """`item` means something in a subtask that is made for each thing of a list."""
     number = where[3] if len(where) > 3 and where[2] == "subtasks" else None
     return (

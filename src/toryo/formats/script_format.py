@@ -32,10 +32,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from toryo.formats import documents
-from toryo.formats.documents import Document, Mistakes
-from toryo.formats.patterns import FACTS, LONGEST_PATTERN, compiled
-from toryo.formats.templates import VARIABLE
+from toryo.formats import yaml_documents
+from toryo.formats.command_templates import VARIABLE
+from toryo.formats.plan_patterns import FACTS, LONGEST_PATTERN, compiled
+from toryo.formats.yaml_documents import Document, Mistakes
 
 __all__ = ["KNOWN", "Mistakes", "Script", "given", "parse"]
 
@@ -106,7 +106,7 @@ class Answer(Section):
     @field_validator("when")
     @classmethod
     def _is_a_pattern(cls, pattern: str) -> str:
-        return documents.regular(pattern)
+        return yaml_documents.regular(pattern)
 
     @model_validator(mode="after")
     def _does_something(self) -> Answer:
@@ -131,7 +131,7 @@ class Conversation(Section):
     @field_validator("about")
     @classmethod
     def _is_a_pattern(cls, pattern: str) -> str:
-        return documents.regular(pattern)
+        return yaml_documents.regular(pattern)
 
 
 class Delegation(Section):
@@ -144,7 +144,7 @@ class Delegation(Section):
     @field_validator("about")
     @classmethod
     def _is_a_pattern(cls, pattern: str) -> str:
-        return documents.regular(pattern)
+        return yaml_documents.regular(pattern)
 
 
 class Delegate(Section):
@@ -167,7 +167,7 @@ class Task(Section):
     @field_validator("match")
     @classmethod
     def _is_a_pattern(cls, pattern: str) -> str:
-        return documents.regular(pattern, or_glob=True)
+        return yaml_documents.regular(pattern, or_glob=True)
 
     @field_validator("delegate", mode="before")
     @classmethod
@@ -209,7 +209,7 @@ def given(value: Any, project_directory: Path) -> dict[str, Any]:
 
     Raises Mistakes.
     """
-    return parse(documents.of_option(value, "script", is_path, project_directory))
+    return parse(yaml_documents.of_option(value, "script", is_path, project_directory))
 
 
 def parse(document: Document) -> dict[str, Any]:
@@ -221,15 +221,15 @@ def parse(document: Document) -> dict[str, Any]:
         document.data["behave"] = dict.fromkeys(names, True)
         line = document.line(("behave",))
         document.lines.update({("behave", name): line for name in names if line is not None})
-    script = documents.checked(document, Script)
+    script = yaml_documents.checked(document, Script)
     for path, pattern, texts in _rules(script.model_dump(mode="json", exclude_none=True)):
         _check_variables(document, path, pattern, texts)
-        documents.check_commands(document, texts, path)
+        yaml_documents.check_commands(document, texts, path)
     document.fail_if_mistaken()
     return script.model_dump(mode="json")
 
 
-_Rule = tuple[documents.Path, str | None, dict[str, Any]]
+_Rule = tuple[yaml_documents.Path, str | None, dict[str, Any]]
 _PATTERNS = {"answers": "when", "conversations": "about", "delegations": "about", "tasks": "match"}
 
 
@@ -241,15 +241,17 @@ def _rules(script: Mapping[str, Any]) -> Iterator[_Rule]:
     yield (), None, {"otherwise": script.get("otherwise")}
 
 
-def _check_variables(document: Document, path: documents.Path, pattern: str | None, rule: Mapping[str, Any]) -> None:
+def _check_variables(
+    document: Document, path: yaml_documents.Path, pattern: str | None, rule: Mapping[str, Any]
+) -> None:
     groups = _groups(pattern)
-    for where, text in documents.every_text(rule, path):
+    for where, text in yaml_documents.every_text(rule, path):
         of_reply = _groups(str(where[-1])) if "replies" in where else []
         known = [*_known(where), *groups, *of_reply]
         for name in VARIABLE.findall(text):
             if name not in known and not (where[0] == "tasks" and name.startswith("context.")):
-                words = f"there is no variable {name!r} here; {documents.hint(name, known)}"
-                document.mistake(where, f"{documents.place(where)}{words}")
+                words = f"there is no variable {name!r} here; {yaml_documents.hint(name, known)}"
+                document.mistake(where, f"{yaml_documents.place(where)}{words}")
 
 
 def _groups(pattern: str | None) -> list[str]:
@@ -257,7 +259,7 @@ def _groups(pattern: str | None) -> list[str]:
     return [*found.groupindex, *map(str, range(1, found.groups + 1))] if found else []
 
 
-def _known(where: documents.Path) -> tuple[str, ...]:
+def _known(where: yaml_documents.Path) -> tuple[str, ...]:
     """What is known at a place: more at the end of a conversation, and when a request was made."""
     kind = str(where[0])
     name = where[-1]

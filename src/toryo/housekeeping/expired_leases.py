@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from toryo.operations.calls.call import Call
-from toryo.operations.calls.fencing import each_fenced
+from toryo.operations.calls.fault_isolation import each_fenced
 from toryo.operations.launches import stops, termination
 
 SWEEP = "sweep"

@@ -15,7 +15,7 @@ from urllib.parse import SplitResult, unquote, urlsplit
 from toryo.domain.notices import Notice
 from toryo.domain.texts import one_line, printable
 from toryo.domain.times import SECOND, Millis
-from toryo.housekeeping.delivery import Undelivered
+from toryo.housekeeping.notice_channel import Undelivered
 from toryo.settings import NoticeSettings
 
 TIME_LIMIT = 10.0

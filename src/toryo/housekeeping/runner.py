@@ -8,7 +8,17 @@ from typing import Any
 
 import structlog
 
-from toryo.housekeeping import expired_leases, keys, logs, notices, people, queues, stale_talk, stalls, worktrees
+from toryo.housekeeping import (
+    expired_leases,
+    notice_outbox,
+    old_idempotency_keys,
+    old_logs,
+    old_sign_ins,
+    old_worktrees,
+    stale_queues,
+    stale_talk,
+    stalled_tasks,
+)
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.dispatch import Dispatcher
 
@@ -16,14 +26,14 @@ _log = structlog.get_logger("toryo.housekeeping")
 
 CHORES: tuple[tuple[str, Callable[[Call], Any]], ...] = (
     ("sweep", expired_leases.sweep),
-    ("stalls", stalls.notice),
+    ("stalls", stalled_tasks.notice),
     ("talk", stale_talk.tidy),
-    ("queues", queues.tidy),
-    ("notices", notices.note),
-    ("logs", logs.forget),
-    ("worktrees", worktrees.tidy),
-    ("people", people.tidy),
-    ("keys", keys.forget),
+    ("queues", stale_queues.tidy),
+    ("notices", notice_outbox.note),
+    ("logs", old_logs.forget),
+    ("worktrees", old_worktrees.tidy),
+    ("people", old_sign_ins.tidy),
+    ("keys", old_idempotency_keys.forget),
 )
 LOOKS_EVERY = 30.0
 """Seconds between rounds, at most: stalls are to be seen within the stall time, not a sweep later."""

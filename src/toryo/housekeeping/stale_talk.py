@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from functools import partial
 
-from toryo.domain.chat import Message
 from toryo.domain.launches import Purpose
+from toryo.domain.messages import Message
 from toryo.operations.calls.call import Call
-from toryo.operations.calls.fencing import each_fenced, fenced
-from toryo.operations.launches import decisions, explanations
-from toryo.operations.messaging import conversations, delegation_changes, mailboxes
+from toryo.operations.calls.fault_isolation import each_fenced, fenced
+from toryo.operations.launches import reason_texts, start_decisions
+from toryo.operations.messaging import conversations, delegations, messages
 
 TALK = "talk"
 
@@ -18,7 +18,7 @@ def tidy(call: Call) -> int:
     """How many conversations, delegations and waiting messages it dealt with."""
     call.tx.chat.close_stale_viewers(call.now - call.context.talk.viewer_lease)
     done = sum(each_fenced(call, TALK, call.tx.chat.all_unsettled(), partial(conversations.lapse_one, call)))
-    done += sum(each_fenced(call, TALK, call.tx.chat.all_open_delegations(), partial(delegation_changes.lapse, call)))
+    done += sum(each_fenced(call, TALK, call.tx.chat.all_open_delegations(), partial(delegations.lapse, call)))
     # One system message to each writer for whose messages no chat session has signed in; each message once.
     told: set[tuple[str, str, str]] = set()
     for message in call.tx.chat.overdue(call.now - call.context.talk.start_timeout):
@@ -48,13 +48,13 @@ def _somebody_is_there(call: Call, message: Message) -> bool:
 
 
 def _tell(call: Call, message: Message) -> None:
-    _, decision = decisions.decide(call, message.to_agent_id, message.project_id, Purpose.CHAT, changes=False)
-    why = explanations.explained(decision, message.to_agent_id, project_id=message.project_id)
+    _, decision = start_decisions.decide(call, message.to_agent_id, message.project_id, Purpose.CHAT, changes=False)
+    why = reason_texts.explained(decision, message.to_agent_id, project_id=message.project_id)
     words = (
         f"{message.to_agent_id} has not come to read your message yet. {why} It stays, and is delivered when the agent"
         " comes."
     )
-    mailboxes.tell_person(call, message.project_id, message.from_agent_id, message.to_agent_id, words, None)
+    messages.tell_person(call, message.project_id, message.from_agent_id, message.to_agent_id, words, None)
     call.event(
         "message.nobody_came",
         project_id=message.project_id,

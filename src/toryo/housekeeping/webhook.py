@@ -16,7 +16,7 @@ import orjson
 import toryo
 from toryo.domain.notices import Notice
 from toryo.domain.times import SECOND, Millis
-from toryo.housekeeping.delivery import Undelivered
+from toryo.housekeeping.notice_channel import Undelivered
 from toryo.settings import NoticeSettings
 
 TIME_LIMIT = 10.0

@@ -1,4 +1,4 @@
-"""The server's sentences in other languages, their facts too; `catalogues.py` has the words.
+"""The server's sentences in other languages, their facts too; `translation_catalogues.py` has the words.
 
 Names of states have the name of their enum as msgctxt (`tasks.Status`), pydantic's mistakes in values have `pydantic`
 and their type as msgid. What has no translation stays English: what only agents are told about each other's calls, what
@@ -11,9 +11,9 @@ from enum import Enum
 from functools import reduce
 from typing import Any
 
-from toryo.catalogues import in_language, texts
 from toryo.domain.projects import Language
 from toryo.domain.wording import Worded
+from toryo.translation_catalogues import in_language, texts
 from toryo.workflow.instructions import TEXTS
 
 

@@ -23,27 +23,27 @@ import structlog
 import toryo
 from toryo.bus.bus import Bus
 from toryo.bus.in_process import InProcessBus
-from toryo.domain import secrecy
-from toryo.domain.addresses import is_loopback
+from toryo.domain import log_redaction
+from toryo.domain.network_addresses import is_loopback
+from toryo.housekeeping.notice_sending import Sending
 from toryo.housekeeping.runner import Housekeeping
-from toryo.housekeeping.sending import Sending
 from toryo.operations.calls.catalogue import catalogue
 from toryo.operations.calls.dispatch import Dispatcher
 from toryo.operations.people import accounts
-from toryo.operations.people.credentials import bootstrap
-from toryo.server import clock, listening, logs, memory
-from toryo.server.connections import Bounds, Connections
-from toryo.server.data_directory import COORDINATOR_TOKEN, OWNER_TOKEN, DataDirectory
+from toryo.operations.people.credential_revocation import bootstrap
+from toryo.server import clock, listeners, memory_release, server_log
+from toryo.server.allowed_hosts import Hosts
+from toryo.server.connection_limits import Bounds, Connections
+from toryo.server.data_directory_setup import COORDINATOR_TOKEN, OWNER_TOKEN, DataDirectory
 from toryo.server.edge import Edge
-from toryo.server.errors import ConfigurationError
-from toryo.server.hosts import Hosts
-from toryo.server.listening import Listener
+from toryo.server.http_errors import ConfigurationError
+from toryo.server.listeners import Listener
 from toryo.server.oidc import OidcEndpoint
-from toryo.server.proxies import Proxies
+from toryo.server.trusted_proxies import Proxies
 from toryo.settings import Settings
 from toryo.storage.engine.database import Database
 from toryo.storage.errors import DatabaseUnavailable
-from toryo.storage.opening import open_database, upgrade
+from toryo.storage.open_database import open_database, upgrade
 from toryo.storage.shared_state import InDatabase, Shared
 from toryo.storage.transaction import Transaction
 
@@ -76,7 +76,7 @@ class App:
 
     @property
     def url(self) -> str:
-        return listening.url(self.sockets[0], self.settings.host)
+        return listeners.url(self.sockets[0], self.settings.host)
 
     def announce(self) -> None:
         """Tells clients on this machine where the server is."""
@@ -124,7 +124,7 @@ def _build(settings: Settings, held: contextlib.ExitStack) -> App:
     _refuse_open_registration(settings)
     directory = DataDirectory.hold(settings.directory())
     held.callback(directory.release)
-    held.callback(logs.configure(directory.path / "logs", settings.log_level).close)
+    held.callback(server_log.configure(directory.path / "logs", settings.log_level).close)
     sockets = _bind(settings, held)
     database = _open(settings, held)
     bus = _bus(settings, database)
@@ -193,11 +193,11 @@ def _provider(settings: Settings) -> OidcEndpoint | None:
 
 
 def _bind(settings: Settings, held: contextlib.ExitStack) -> list[socket.socket]:
-    sockets = [listening.tcp(settings.host, settings.port)]
+    sockets = [listeners.tcp(settings.host, settings.port)]
     held.callback(sockets[0].close)
     if settings.socket is not None:
         path = settings.socket.absolute()
-        sockets.append(listening.unix(path))
+        sockets.append(listeners.unix(path))
         held.callback(path.unlink, missing_ok=True)
         held.callback(sockets[1].close)
     return sockets
@@ -242,7 +242,7 @@ def _shared(settings: Settings, held: contextlib.ExitStack) -> Callable[[Transac
         state = RedisState(settings.redis)
     except ValueError:
         raise ConfigurationError(
-            f"{secrecy.address(settings.redis)} is no Redis URL.",
+            f"{log_redaction.address(settings.redis)} is no Redis URL.",
             "Write it like redis://:PASSWORD@127.0.0.1:6379/0, with / ? # @ % in the password written as %2F %3F %23 "
             "%40 %25 (TORYO_REDIS_URL, --redis).",
         ) from None
@@ -268,7 +268,7 @@ def run(settings: Settings, opened: Callable[[], None] = lambda: None) -> None:
     `opened` is called before that, when nothing stands in its way any more.
     Raises ConfigurationError if it cannot start, KeyboardInterrupt after a graceful end by SIGINT.
     """
-    memory.give_large_back()
+    memory_release.give_large_back()
     app = build(settings)
     opened()
 
@@ -342,7 +342,7 @@ def _listener(app: App, ready: Callable[[], None]) -> Listener:
 
 def _connections(settings: Settings) -> Connections:
     """As many as the settings want and the system has files for."""
-    most = max(listening.raise_file_limit() - listening.FILES_KEPT, 10)
+    most = max(listeners.raise_file_limit() - listeners.FILES_KEPT, 10)
     bounds = Bounds(min(settings.max_connections, most), min(settings.max_connections_per_address, most))
     proxies = Proxies(settings.trusted_proxies)
     return Connections(bounds, lambda address: is_loopback(address) or proxies.has(address))

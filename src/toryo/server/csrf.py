@@ -1,4 +1,4 @@
-"""Requests that another site makes a browser send: refused. (`Origin` is looked at by `hosts.py`.)"""
+"""Requests that another site makes a browser send: refused. (`Origin` is looked at by `allowed_hosts.py`.)"""
 
 from __future__ import annotations
 

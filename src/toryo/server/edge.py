@@ -28,15 +28,15 @@ from toryo.operations.calls.catalogue import Operation
 from toryo.operations.calls.grants import Door
 from toryo.operations.calls.rate_limits import Pace
 from toryo.operations.overview import health
-from toryo.server import answers, bodies, clock, rest
-from toryo.server.bodies import Message, Receive, Scope, Send
-from toryo.server.hosts import Hosts
+from toryo.server import clock, request_bodies, rest, rest_answers
+from toryo.server.allowed_hosts import Hosts
+from toryo.server.dashboard_files import Pages
+from toryo.server.long_polling import Performing, Waiting
 from toryo.server.mcp import Listing, McpEndpoint
 from toryo.server.oidc import OidcEndpoint
-from toryo.server.pages import Pages
-from toryo.server.proxies import Proxies
+from toryo.server.request_bodies import Message, Receive, Scope, Send
 from toryo.server.rest import Rest
-from toryo.server.waiting import Performing, Waiting
+from toryo.server.trusted_proxies import Proxies
 
 if TYPE_CHECKING:
     from toryo.server.metrics import Metrics
@@ -87,7 +87,7 @@ class Edge:
         changing = Middleware(_SignInPace, pace, now, also_reading=False)
         leaving = Middleware(_SignInPace, pace, now, also_reading=True)
         api = Rest(self._waiting, operations, max_body, changing)
-        self._site = Starlette(routes=self._routes(api, provider, leaving), exception_handlers=answers.HANDLERS)
+        self._site = Starlette(routes=self._routes(api, provider, leaving), exception_handlers=rest_answers.HANDLERS)
         self._site.router.redirect_slashes = False
         self._site.router.default = self._elsewhere
 
@@ -114,9 +114,9 @@ class Edge:
         scope = self._proxies.seen(scope)
         send = _guarded(send)
         if foreign is not None:
-            await bodies.send_text(send, *foreign)
+            await request_bodies.send_text(send, *foreign)
         elif (twice := _given_twice(scope)) is not None:
-            await bodies.send_text(send, 400, f"The header {twice} is given twice. Send it once.\n")
+            await request_bodies.send_text(send, 400, f"The header {twice} is given twice. Send it once.\n")
         elif scope["path"] in _MCP:
             await self._mcp(scope, receive, send)
         else:
@@ -126,7 +126,7 @@ class Edge:
 
     def _routes(self, api: Rest, provider: OidcEndpoint | None, pace: Middleware) -> list[BaseRoute]:
         return [
-            Mount(answers.API, app=api.router()),
+            Mount(rest_answers.API, app=api.router()),
             Route(rest.DOCS, api.docs),
             Route("/health", self._health),
             Route("/metrics", self._measured),
@@ -144,13 +144,13 @@ class Edge:
         if self._pages.wanted(request):
             return self._pages.answer(request)
         if front:
-            return answers.json(request, _ABOUT)
+            return rest_answers.json(request, _ABOUT)
         raise HTTPException(404)
 
     async def _health(self, request: Request) -> Response:
         outcome = await self._waiting.answer("health_check", {}, Credentials(), Door.OWN)
         result = outcome.result or {}
-        return answers.problem(request, result) if outcome.refused else answers.json(request, result)
+        return rest_answers.problem(request, result) if outcome.refused else rest_answers.json(request, result)
 
     async def _measured(self, _request: Request) -> Response:
         """For Prometheus, where the settings open it."""
@@ -205,7 +205,7 @@ _ABOUT = {
     "name": "toryo",
     "version": toryo.__version__,
     "mcp": "/mcp",
-    "rest": answers.API,
-    "openapi": f"{answers.API}/openapi.json",
+    "rest": rest_answers.API,
+    "openapi": f"{rest_answers.API}/openapi.json",
     "health": "/health",
 }

@@ -17,8 +17,8 @@ from starlette.responses import StreamingResponse
 from toryo.domain.errors import Code, Refusal
 from toryo.operations.calls.callers import Credentials
 from toryo.operations.calls.grants import Door
-from toryo.server import errors
-from toryo.server.waiting import Waiting
+from toryo.server import http_errors
+from toryo.server.long_polling import Waiting
 
 AT_ONCE = 500
 BACKWARDS = frozenset({"newest", "before"})
@@ -81,7 +81,7 @@ async def _look(waiting: Waiting, arguments: dict[str, Any], credentials: Creden
 
 
 def _refusal(result: dict[str, Any]) -> Refusal:
-    status, document = errors.problem(result)
+    status, document = http_errors.problem(result)
     code = next((each for each in Code if each.value == document.get("code")), Code.VALIDATION_ERROR)
     del status
     return Refusal(code, document["detail"], document["instruction"])

@@ -1,7 +1,7 @@
 """`/mcp`: streamable HTTP for agents. Plain tool calls are answered here, everything else by the official SDK.
 
 Both eras of the protocol (with and without handshake) share this one endpoint, and no call depends on an earlier one:
-who calls is proven by the request itself. Only streams know sessions (`streams.py`). What a tool does is not here.
+who calls is proven by the request itself. Only streams know sessions (`mcp_streams.py`). What a tool does is not here.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from toryo.operations.calls.callers import Credentials
 from toryo.operations.calls.catalogue import Operation
 from toryo.operations.calls.dispatch import Outcome
 from toryo.operations.calls.grants import Door
-from toryo.server import bodies, fast_path, identity, progress, results, streams
-from toryo.server.bodies import Leaving, Receive, Scope, Send
-from toryo.server.streams import Streams
-from toryo.server.waiting import Waiting
+from toryo.server import mcp_fast_path, mcp_progress, mcp_results, mcp_streams, request_bodies, request_credentials
+from toryo.server.long_polling import Waiting
+from toryo.server.mcp_streams import Streams
+from toryo.server.request_bodies import Leaving, Receive, Scope, Send
 
 if TYPE_CHECKING:
-    from toryo.server.sdk import Sdk
+    from toryo.server.mcp_sdk import Sdk
 
 _INVALID_REQUEST = -32600
 _UNKNOWN = frozenset({Code.INVALID_CREDENTIALS, Code.SESSION_TOKEN_INVALID})
@@ -43,8 +43,8 @@ class McpEndpoint:
         self._waiting = waiting
         self._dispatcher = dispatcher
         self._max_body = max_body
-        self._bodies = bodies.Bodies(max_body)
-        self._envelopes = fast_path.Envelopes()
+        self._bodies = request_bodies.Bodies(max_body)
+        self._envelopes = mcp_fast_path.Envelopes()
         self._about_server = b"{}"
         self._sdk: asyncio.Future[Sdk] | None = None
         self._keeper: asyncio.Task[None] | None = None
@@ -82,39 +82,39 @@ class McpEndpoint:
             await self._stream(scope, headers, receive, send)
             return
         if self.streams.has_ended(headers):
-            await streams.refuse(send)
+            await mcp_streams.refuse(send)
             return
         try:
             body = await self._bodies.read(receive, headers)
-        except bodies.Gone:
+        except request_bodies.Gone:
             return
         except Refusal as refusal:
             await _too_large(send, refusal.answer())
             return
         unique = len(headers) == len(scope["headers"])
-        request = fast_path.recognise(headers, body, self._envelopes) if unique else None
-        if request is None and streams.begins(body):
-            credentials = identity.credentials(headers, scope)
+        request = mcp_fast_path.recognise(headers, body, self._envelopes) if unique else None
+        if request is None and mcp_streams.begins(body):
+            credentials = request_credentials.credentials(headers, scope)
             await self._let_sdk(scope, body, receive, self.streams.beginning(credentials, send))
         elif request is None:
             await self._let_sdk(scope, body, receive, send)
-        elif isinstance(request, fast_path.Ping):
-            await bodies.send_json(send, 200, results.pong(request.id))
+        elif isinstance(request, mcp_fast_path.Ping):
+            await request_bodies.send_json(send, 200, mcp_results.pong(request.id))
         else:
-            await self._call(request, identity.credentials(headers, scope), receive, send)
+            await self._call(request, request_credentials.credentials(headers, scope), receive, send)
 
     async def _stream(self, scope: Scope, headers: dict[bytes, bytes], receive: Receive, send: Send) -> None:
         """GET and DELETE are about a session's stream; without a session there is none, nor without a credential."""
-        credentials = identity.credentials(headers, scope)
-        if streams.SESSION in headers and scope["method"] == "DELETE":
+        credentials = request_credentials.credentials(headers, scope)
+        if mcp_streams.SESSION in headers and scope["method"] == "DELETE":
             await self.streams.end(headers, credentials, send)
-        elif streams.SESSION in headers and scope["method"] == "GET" and await self.may_listen(credentials):
+        elif mcp_streams.SESSION in headers and scope["method"] == "GET" and await self.may_listen(credentials):
             await self.streams.open(headers, credentials, receive, send, lambda: self.may_listen(credentials))
         else:
             # Without a session there is no stream to open and none to end: every answer comes with its request.
             error = {"code": _INVALID_REQUEST, "message": "Method Not Allowed: send JSON-RPC requests by POST"}
             body = orjson.dumps({"jsonrpc": "2.0", "id": None, "error": error})
-            await bodies.send_json(send, 405, body, extra=_ONLY_POST)
+            await request_bodies.send_json(send, 405, body, extra=_ONLY_POST)
 
     async def answer(self, name: str, arguments: dict[str, Any], credentials: Credentials, door: Door) -> Outcome:
         return await self._waiting.answer(name, arguments, credentials, door)
@@ -132,30 +132,30 @@ class McpEndpoint:
     def accepted(self, meta: dict[str, Any]) -> None:
         self._envelopes.accept(meta)
 
-    async def _call(self, call: results.Call, credentials: Credentials, receive: Receive, send: Send) -> None:
+    async def _call(self, call: mcp_results.Call, credentials: Credentials, receive: Receive, send: Send) -> None:
         if call.progress is not None and self._waiting.may_take_long(call.name):
             async with Leaving(receive):
-                await progress.answer(self._respond(call, credentials), call.progress, send)
+                await mcp_progress.answer(self._respond(call, credentials), call.progress, send)
             return
         client = Leaving(receive)  # watched only if the call comes to wait: most calls that may wait do not
         outcome = await self._waiting.answer(call.name, call.arguments, credentials, Door.MCP, while_waiting=client)
         if not client.left:
-            await bodies.send_json(send, 200, results.response(call, outcome, self._about_server))
+            await request_bodies.send_json(send, 200, mcp_results.response(call, outcome, self._about_server))
 
-    async def _respond(self, call: results.Call, credentials: Credentials) -> bytes:
+    async def _respond(self, call: mcp_results.Call, credentials: Credentials) -> bytes:
         outcome = await self._waiting.answer(call.name, call.arguments, credentials, Door.MCP)
-        return results.response(call, outcome, self._about_server)
+        return mcp_results.response(call, outcome, self._about_server)
 
     async def _let_sdk(self, scope: Scope, body: bytes, receive: Receive, send: Send) -> None:
         sdk = await self._loaded()
         async with Leaving(receive):
-            await sdk.handle(scope, bodies.replay(body), send)
+            await sdk.handle(scope, request_bodies.replay(body), send)
 
     async def _watch_rights(self) -> None:
         """A right that was taken away ends the streams it opened at once, also those that nothing is told on."""
         async with self._waiting.rights() as hints:
             while True:
-                await hints.wait(streams.PING)
+                await hints.wait(mcp_streams.PING)
                 self.streams.look_again()
 
     async def _loaded(self) -> Sdk:
@@ -166,7 +166,7 @@ class McpEndpoint:
     async def _keep_sdk(self, loaded: asyncio.Future[Sdk]) -> None:
         """Holds the SDK from its import to the end: its task group must be left by the task that entered it."""
         try:
-            module = await asyncio.to_thread(importlib.import_module, "toryo.server.sdk")
+            module = await asyncio.to_thread(importlib.import_module, "toryo.server.mcp_sdk")
             sdk: Sdk = module.Sdk(self, self._max_body)
         except Exception as error:  # noqa: BLE001 - whoever waits for the SDK must hear of it
             loaded.set_exception(error)
@@ -179,4 +179,4 @@ class McpEndpoint:
 
 async def _too_large(send: Send, refusal: dict[str, Any]) -> None:
     error = {"code": _INVALID_REQUEST, "message": refusal["message"], "data": refusal}
-    await bodies.send_json(send, 413, orjson.dumps({"jsonrpc": "2.0", "id": None, "error": error}))
+    await request_bodies.send_json(send, 413, orjson.dumps({"jsonrpc": "2.0", "id": None, "error": error}))

@@ -24,11 +24,11 @@ from toryo.domain import people
 from toryo.domain.errors import Refusal
 from toryo.domain.times import SECOND
 from toryo.operations.calls.callers import Credentials
-from toryo.operations.people import sign_in
-from toryo.server import errors, identity
+from toryo.operations.people import browser_sign_in
+from toryo.server import http_errors, request_credentials
+from toryo.server.dashboard_files import GUARDS
+from toryo.server.long_polling import Waiting
 from toryo.server.oidc_state import OidcState
-from toryo.server.pages import GUARDS
-from toryo.server.waiting import Waiting
 from toryo.settings import AuthSettings
 
 if TYPE_CHECKING:
@@ -72,8 +72,8 @@ class OidcEndpoint:
     async def _leave(self, waiting: Waiting, request: Request) -> Response:
         departure = OidcState(secrets.token_urlsafe(32))
         address = await self._at_work().address(departure, _callback(request))
-        who = Credentials(signed_in_before=identity.browser_token(request))
-        await waiting.as_server(partial(sign_in.leave_for_provider, state=departure.state), who)
+        who = Credentials(signed_in_before=request_credentials.browser_token(request))
+        await waiting.as_server(partial(browser_sign_in.leave_for_provider, state=departure.state), who)
         response = _redirect(address)
         _keep(response, request, departure.secret)
         return response
@@ -83,21 +83,21 @@ class OidcEndpoint:
 
         query = request.scope.get("query_string", b"").decode("latin-1")
         said = dict(parse_qsl(query[:_LONGEST], keep_blank_values=True))
-        departure = OidcState(identity.cookie(request, _cookie_name(request)) or "")
+        departure = OidcState(request_credentials.cookie(request, _cookie_name(request)) or "")
         if not departure.secret or not hmac.compare_digest(said.get("state", "").encode(), departure.state.encode()):
             raise Untrusted("this is not the browser that began to sign in, or that was too long ago")
-        await waiting.as_server(partial(sign_in.come_back_from_provider, state=departure.state))
+        await waiting.as_server(partial(browser_sign_in.come_back_from_provider, state=departure.state))
         if "code" not in said:
             raise Untrusted(f"the provider says {said.get('error', 'nothing')[:100]}")
         person = await self._at_work().vouch(said["code"], departure, _callback(request))
-        shown = identity.credentials(dict(request.scope["headers"]), request.scope)
+        shown = request_credentials.credentials(dict(request.scope["headers"]), request.scope)
         who = Credentials(remote=shown.remote, browser=shown.browser)
-        result = await waiting.as_server(partial(sign_in.sign_in_vouched, wanted=person), who)
+        result = await waiting.as_server(partial(browser_sign_in.sign_in_vouched, wanted=person), who)
         if result["success"] is False:
             return _refused(dict(result))
         _log.info("signed_in", person_id=result["person_id"], provider=person.issuer)
         response = _redirect("/")
-        identity.keep_signed_in(response, request, result["browser_token"])
+        request_credentials.keep_signed_in(response, request, result["browser_token"])
         _keep(response, request, None)
         return response
 
@@ -115,13 +115,15 @@ def _callback(request: Request) -> str:
 
 
 def _cookie_name(request: Request) -> str:
-    return "__Secure-toryo-leaving" if identity.is_https(request) else "toryo-leaving"
+    return "__Secure-toryo-leaving" if request_credentials.is_https(request) else "toryo-leaving"
 
 
 def _keep(response: Response, request: Request, secret: str | None) -> None:
     """Lax: the provider sends the browser back, and a stricter cookie would stay at home."""
     seconds = people.LEAVING_LIVES // SECOND
-    identity.set_cookie(response, request, _cookie_name(request), secret, seconds=seconds, path=PATH, same_site="lax")
+    request_credentials.set_cookie(
+        response, request, _cookie_name(request), secret, seconds=seconds, path=PATH, same_site="lax"
+    )
 
 
 def _redirect(address: str) -> Response:
@@ -129,7 +131,7 @@ def _redirect(address: str) -> Response:
 
 
 def _refused(result: dict[str, Any]) -> Response:
-    status, document = errors.problem(result)
+    status, document = http_errors.problem(result)
     _log.warning("sign_in_refused", reason=document["code"], stranger=True)
     return _page(status, str(document["detail"]), str(document["instruction"]))
 

@@ -26,12 +26,12 @@ from toryo.domain.wording import say
 from toryo.operations.calls.callers import Credentials
 from toryo.operations.calls.catalogue import Operation
 from toryo.operations.calls.grants import Door, Grant
-from toryo.server import answers, event_stream, identity, openapi, readme
-from toryo.server.answers import API
-from toryo.server.bodies import Bodies, Leaving
+from toryo.secret_patterns import COORDINATOR, LAUNCH, PERSON, QUEUE, SESSION
+from toryo.server import api_docs_page, event_stream, openapi, request_credentials, rest_answers
 from toryo.server.csrf import refuse_forged
-from toryo.server.waiting import Waiting
-from toryo.token_forms import COORDINATOR, LAUNCH, PERSON, QUEUE, SESSION
+from toryo.server.long_polling import Waiting
+from toryo.server.request_bodies import Bodies, Leaving
+from toryo.server.rest_answers import API
 
 STREAM = "/events/stream"
 """The events as they happen (server-sent events): `read_events` without end. Also where the events are read, for who
@@ -75,7 +75,7 @@ class Rest:
         return Router([*own, *routes], redirect_slashes=False)
 
     async def docs(self, _request: Request) -> Response:
-        return HTMLResponse(self._described()[1], headers=readme.HEADERS)
+        return HTMLResponse(self._described()[1], headers=api_docs_page.HEADERS)
 
     async def _describe(self, _request: Request) -> Response:
         return Response(self._described()[0], media_type="application/json")
@@ -95,18 +95,18 @@ class Rest:
         async with Leaving(request.receive):
             outcome = await self._waiting.answer(operation.name, arguments, credentials, Door.REST)
             if outcome.refused:
-                return answers.problem(request, outcome.result or {})
+                return rest_answers.problem(request, outcome.result or {})
             # What signs a browser in or out goes into a cookie, and not into the body, where scripts could read it.
             result = outcome.result or {}
             status = operation.route.status if operation.route is not None else 200
             if operation.name not in ("sign_in", "sign_out"):
-                return answers.json(request, result, status)
+                return rest_answers.json(request, result, status)
             token = result.pop("browser_token", None)
-            response = answers.json(request, result, status)
-            identity.keep_signed_in(response, request, token)
+            response = rest_answers.json(request, result, status)
+            request_credentials.keep_signed_in(response, request, token)
             response.headers["cache-control"] = "no-store"
             return response
-        return await answers.left(request, Exception())
+        return await rest_answers.left(request, Exception())
 
     async def _asked(self, operation: Operation, request: Request) -> tuple[Credentials, dict[str, Any]]:
         """Who asks, and for what. Raises Refusal (not let in, not understood)."""
@@ -118,16 +118,16 @@ class Rest:
     def _described(self) -> tuple[bytes, str]:
         if self._openapi is None:
             document = openapi.document(self._operations.values(), API, STREAM)
-            self._openapi = orjson.dumps(document), readme.page(document)
+            self._openapi = orjson.dumps(document), api_docs_page.page(document)
         return self._openapi
 
 
 def _credentials(operation: Operation, request: Request) -> Credentials:
     """The bearer token, else what the browser's cookie says: an old one must not keep anybody from signing in."""
-    found = identity.credentials(dict(request.scope["headers"]), request.scope)
+    found = request_credentials.credentials(dict(request.scope["headers"]), request.scope)
     if found.bearer is not None:
         return found
-    token = identity.browser_token(request)
+    token = request_credentials.browser_token(request)
     return replace(found, signed_in_before=token) if operation.grant is Grant.OPEN else replace(found, cookie=token)
 
 

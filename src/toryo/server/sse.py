@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from toryo.server.bodies import Send
+from toryo.server.request_bodies import Send
 
 PING = b": ping\n\n"
 """Passed over by every client; says to whoever stands between that the connection lives."""

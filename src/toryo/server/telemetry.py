@@ -14,7 +14,7 @@ from opentelemetry.trace import NonRecordingSpan, SpanContext, SpanKind, Status,
 from toryo.domain.events import Event
 from toryo.domain.traces import trace_id_of
 from toryo.operations.calls.observers import Observed
-from toryo.server.errors import ConfigurationError
+from toryo.server.http_errors import ConfigurationError
 
 _ENDED = {"task.completed": "completed", "task.failed": "failed", "task.cancelled": "cancelled"}
 _NANO = 1_000_000_000

@@ -11,17 +11,10 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from toryo.domain.chat import (
-    ONE_WAY,
-    Conversation,
-    Delegation,
-    DelegationStatus,
-    Mailbox,
-    Message,
-    MessageKind,
-    State,
-    Viewer,
-)
+from toryo.domain.conversations import ONE_WAY, Conversation, State
+from toryo.domain.delegations import Delegation, DelegationStatus
+from toryo.domain.messages import Mailbox, Message, MessageKind
+from toryo.domain.panels import Viewer
 from toryo.domain.times import Millis
 from toryo.storage import schema
 from toryo.storage.engine.database import Connection

@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
-from toryo.domain.chat import Delegation, MessageKind
+from toryo.domain.delegations import Delegation
+from toryo.domain.messages import MessageKind
 from toryo.domain.tasks import Task
 from toryo.domain.times import Millis
-from toryo.storage import chat, schema, tasks, threads
+from toryo.storage import chat, schema, tasks, unread
 from toryo.storage.engine.database import Connection
 from toryo.storage.engine.statements import Statement, in_list
 
@@ -80,7 +81,7 @@ def _unread(me: sa.Column[str], other: sa.Column[str], seen: sa.Column[int]) -> 
             sa.func.min(_m.c.created_at),
             sa.func.max(_m.c.sequence),
         )
-        .select_from(_h.join(_m, threads.is_unread(_h.c.project_id, _h.c.thread, seen, me)))
+        .select_from(_h.join(_m, unread.is_unread(_h.c.project_id, _h.c.thread, seen, me)))
         .where(
             in_list(_h.c.project_id, "projects"),
             in_list(me, "people"),

@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
-from toryo.domain import chat
 from toryo.domain.agents import Agent, Role
+from toryo.domain.delegations import DelegationStatus
 from toryo.domain.handover import INTERRUPT
 from toryo.domain.launches import Purpose
 from toryo.domain.projects import Project
 from toryo.domain.sessions import Session
+from toryo.domain.talk_limits import TalkLimits
+from toryo.domain.task_tree import Tree
 from toryo.domain.tasks import CLOSED, Task
 from toryo.domain.times import Millis
-from toryo.domain.tree_state import Tree, TreeState
+from toryo.domain.tree_state import TreeState
 from toryo.domain.usages import day_of
 from toryo.storage.transaction import Transaction
-from toryo.workflow.snapshot import ChatState, Cooldown, Limits, News, Snapshot, offers, whole
+from toryo.workflow.limits import Limits
+from toryo.workflow.snapshot import ChatState, Cooldown, News, Snapshot, offers, whole
 
 _CLOSED = tuple(f"task.{status}" for status in sorted(CLOSED))
 _DELEGATION_ENDED = ("delegation.completed", "delegation.failed")
@@ -133,7 +136,7 @@ def load_chat(
     project_id: str,
     now: Millis,
     limits: Limits,
-    talk_limits: chat.Limits,
+    talk_limits: TalkLimits,
     asking: Session | None = None,
 ) -> Snapshot:
     """What decisions about chat look at: nothing about tasks, so that who waits or is blocked can be talked to."""
@@ -163,7 +166,7 @@ def load_chat(
 
 
 def talk(
-    tx: Transaction, agent_id: str, project_id: str, now: Millis, limits: chat.Limits, session: Session | None
+    tx: Transaction, agent_id: str, project_id: str, now: Millis, limits: TalkLimits, session: Session | None
 ) -> ChatState:
     """Mail, delegations, conversations and panels of an agent, counted. `session` is its live chat session."""
     box = tx.chat.mailbox(project_id, agent_id)
@@ -176,7 +179,7 @@ def talk(
     ]
     return ChatState(
         undelivered=box.has_undelivered,
-        delegation_waits=any(delegation.status is chat.DelegationStatus.PENDING for delegation in delegations),
+        delegation_waits=any(delegation.status is DelegationStatus.PENDING for delegation in delegations),
         invited=any(conversation.invites(agent_id) for conversation in conversations),
         my_turn=any(conversation.awaits(agent_id) for conversation in conversations),
         ending_untold=any(not conversation.open and not conversation.told(agent_id) for conversation in conversations),

@@ -11,9 +11,9 @@ import sqlalchemy as sa
 
 from toryo.domain import tasks as domain
 from toryo.domain.dependencies import Links
+from toryo.domain.task_tree import Tree
 from toryo.domain.tasks import Details, Task, Wait
 from toryo.domain.times import Millis
-from toryo.domain.tree_state import Tree
 from toryo.storage import schema
 from toryo.storage.engine.database import Connection
 from toryo.storage.engine.statements import Statement, in_list

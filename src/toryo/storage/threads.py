@@ -1,18 +1,17 @@
-"""Threads, as rows: what two have said to each other, how far a person of the two has seen it, and what is unread.
+"""Threads, as rows: what two have said to each other, and how far a person of the two has seen it.
 
-Whoever writes here holds the project's lock.
+What is unread stands in `unread.py`. Whoever writes here holds the project's lock.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import sqlalchemy as sa
 
-from toryo.domain.chat import Message, thread_of
+from toryo.domain.messages import Message, thread_of
 from toryo.domain.times import Millis
-from toryo.storage import schema
+from toryo.storage import schema, unread
 from toryo.storage.engine.database import Connection
 from toryo.storage.engine.statements import Statement, upsert
 from toryo.storage.rows import Rows
@@ -44,24 +43,6 @@ class Thread:
 THREADS = Rows(Thread, _h)
 
 
-def is_unread(
-    project_id: sa.ColumnElement[Any],
-    thread: sa.ColumnElement[Any],
-    seen: sa.ColumnElement[Any],
-    person_id: sa.ColumnElement[Any],
-) -> sa.ColumnElement[bool]:
-    """Whether a message of a thread is to a person who has not seen it; `seen` is how far they have."""
-    return sa.and_(
-        _m.c.project_id == project_id,
-        _m.c.thread == thread,
-        _m.c.sequence > seen,
-        _m.c.to_agent_id == person_id,
-    )
-
-
-_COUNT_UNREAD = Statement(
-    sa.select(sa.func.count()).where(is_unread(_p("project_id"), _p("thread"), _p("seen"), _p("person_id")))
-)
 _TOUCH = upsert(_h, THREADS.names, ["project_id", "thread"], ["newest", "newest_at"])
 _THREAD = Statement(THREADS.select().where(_h.c.project_id == _p("project_id"), _h.c.thread == _p("thread")))
 _THREADS = Statement(
@@ -115,7 +96,7 @@ class Threads:
         """How many messages to a person no open thread has shown."""
         return int(
             self._connection.value(
-                _COUNT_UNREAD,
+                unread.COUNT,
                 project_id=thread.project_id,
                 thread=thread.thread,
                 seen=thread.seen_by(person_id),

@@ -18,8 +18,8 @@ from toryo.storage.overview import Overview
 from toryo.storage.people import People
 from toryo.storage.projects import Projects
 from toryo.storage.queues import Queues
-from toryo.storage.remembered import RememberedTasks
 from toryo.storage.sessions import Sessions
+from toryo.storage.task_cache import RememberedTasks
 from toryo.storage.tasks import Tasks
 from toryo.storage.threads import Threads
 from toryo.storage.tokens import Tokens

@@ -1,8 +1,8 @@
 """The words sent with each next action, in English, and the tools they name.
 
 Words name only tools that the caller may call now, with arguments that are valid: ids come from the facts. In other
-languages they stand in the catalogues (`catalogues.py`); the Japanese of the origin's manager states is word for word
-the origin's.
+languages they stand in the catalogues (`translation_catalogues.py`); the Japanese of the origin's manager states is
+word for word the origin's.
 """
 
 from __future__ import annotations

@@ -18,9 +18,10 @@ from toryo.domain.sessions import Session
 from toryo.domain.tasks import Task
 from toryo.domain.times import DAY, Millis
 from toryo.domain.tree_state import TreeState
-from toryo.workflow import cooldowns, facts, worker
+from toryo.workflow import facts, program_choice, worker
+from toryo.workflow.limits import Limits
 from toryo.workflow.rules import Rule, always, first_match
-from toryo.workflow.snapshot import Limits, RuleInput, Snapshot
+from toryo.workflow.snapshot import RuleInput, Snapshot
 
 
 class Action(StrEnum):
@@ -193,7 +194,7 @@ def only_blocked_tasks(s: Snapshot) -> bool:
 
 
 def cooling_down(s: Snapshot) -> bool:
-    return cooldowns.cooling_down(s, Purpose.TASK)
+    return program_choice.cooling_down(s, Purpose.TASK)
 
 
 AGENT_ROWS: Sequence[Rule[Snapshot, Verdict]] = (
@@ -422,7 +423,7 @@ def _decision(row: Rule[Snapshot, Verdict], s: Snapshot) -> Decision:
 
 def _until(row: Rule[Snapshot, Verdict], s: Snapshot) -> Millis | None:
     if row.then.reason == "cooling_down":
-        return cooldowns.until(s, Purpose.TASK)
+        return program_choice.until(s, Purpose.TASK)
     if row.then.reason == "budget_exhausted":
         return (s.now // DAY + 1) * DAY
     launch = s.launches.get(Purpose.TASK)
@@ -445,13 +446,13 @@ def _facts(s: Snapshot) -> dict[str, Any]:
 
 def _facts_of_programs(s: Snapshot, purpose: Purpose) -> dict[str, Any]:
     """What keeps its own program from being started, whose account that is, and what stands in."""
-    hindered, own = cooldowns.hindrance(s, purpose), s.agent.program if s.agent is not None else None
+    hindered, own = program_choice.hindrance(s, purpose), s.agent.program if s.agent is not None else None
     if hindered is None or own is None:
         return {}
     found = {"cooldown": hindered.reason}
     if own.account is not None and hindered == s.accounts.get(own.account):
         found["account"] = own.account
-    other = cooldowns.chosen(s, purpose)
+    other = program_choice.chosen(s, purpose)
     return found if other is None else {**found, "stands_in": other.name}
 
 
@@ -479,7 +480,7 @@ def _chat_live(s: Snapshot) -> bool:
 
 
 def _chat_cooling_down(s: Snapshot) -> bool:
-    return cooldowns.cooling_down(s, Purpose.CHAT)
+    return program_choice.cooling_down(s, Purpose.CHAT)
 
 
 def _chat_runaway(s: Snapshot) -> bool:
@@ -539,7 +540,7 @@ def decide_chat(s: Snapshot, *, by_hand: bool = False) -> Decision:
     """The launch decision for chat. It never looks at tasks: who waits or is blocked can still be talked to."""
     row = first_match(_CHAT_BY_HAND if by_hand else CHAT_ROWS, s)
     assert row is not None, "the last row always holds"
-    until = cooldowns.until(s, Purpose.CHAT) if row.then.reason == "cooling_down" else None
+    until = program_choice.until(s, Purpose.CHAT) if row.then.reason == "cooling_down" else None
     # What the chat rows read, for the record: only what is the case.
     names = ("undelivered", "delegation_waits", "invited", "my_turn", "opened_since", "in_conversation", "watched")
     found: dict[str, Any] = {name: True for name in names if getattr(s.talk, name)}

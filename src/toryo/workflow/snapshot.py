@@ -6,33 +6,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from toryo.domain import start_conditions
 from toryo.domain.agents import Agent
 from toryo.domain.launches import Launch, Purpose
 from toryo.domain.projects import Project
 from toryo.domain.sessions import Session
+from toryo.domain.task_tree import Tree
 from toryo.domain.tasks import Task
-from toryo.domain.times import SECOND, Millis
-from toryo.domain.tree_state import Tree, TreeState
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """Of the guards and graces. Times are milliseconds."""
-
-    stop_grace: Millis = 60 * SECOND
-    pause_grace: Millis = 300 * SECOND
-    same_answers: int = 25
-    refusals: int = 20
-    idle_calls: int = 300
-    calls: int = 2_000
-    moves_of_one_task: int = 20
-    silence: Millis = 1_800 * SECOND
-    run_time: Millis = 86_400 * SECOND
-    idle_launches: int = 5
-    unreported_ends: int = 3
-    cooldown: Millis = 60 * SECOND
-    longest_cooldown: Millis = 3_600 * SECOND
-    quota_margin_percent: int = 10
+from toryo.domain.times import Millis
+from toryo.domain.tree_state import TreeState
+from toryo.workflow.limits import Limits
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +205,9 @@ class RuleInput:
     @cached_property
     def dispatchable(self) -> list[Task]:
         """Children that a manager could start now, in order."""
-        return [child for child in self.children if self.tree_state.dispatchable(child, self.agent.id)]
+        return [
+            child for child in self.children if start_conditions.dispatchable(self.tree_state, child, self.agent.id)
+        ]
 
     @property
     def open_delegations(self) -> int:

@@ -19,14 +19,14 @@ import pytest
 
 from toryo.coordinator import logs
 from toryo.coordinator.config import Config
+from toryo.coordinator.launch_start import Resumed, Starter
 from toryo.coordinator.logs import Log
 from toryo.coordinator.orders import Launch
+from toryo.coordinator.program_output import Reading
 from toryo.coordinator.provider import BadConfig, Exit, Provider, Setting, Verdict
 from toryo.coordinator.providers import BUILT_IN
-from toryo.coordinator.starting import Resumed, Starter
-from toryo.coordinator.stream import Reading
 from toryo.coordinator.workspaces import STDIN, Workspaces
-from toryo.first_words import first_words
+from toryo.first_prompt import first_words
 
 BOUND = 100.0
 STREAMS = Path(__file__).parents[2] / "clis" / "streams"

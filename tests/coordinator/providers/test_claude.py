@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from tests.coordinator.providers.contract import Bench, Contract, Seen, beginnings, judged, read_all, recorded
+from toryo.coordinator.program_output import Reading, Totals
 from toryo.coordinator.provider import Exit, Provider
-from toryo.coordinator.stream import Reading, Totals
 from toryo.failures import Failure
 
 NOW = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)

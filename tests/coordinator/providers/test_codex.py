@@ -23,9 +23,9 @@ from tests.coordinator.providers.contract import (
     read_all,
     recorded,
 )
+from toryo.coordinator.launch_start import Resumed
+from toryo.coordinator.program_output import Reading, Totals
 from toryo.coordinator.provider import Exit, Provider
-from toryo.coordinator.starting import Resumed
-from toryo.coordinator.stream import Reading, Totals
 
 NOW = datetime(2026, 9, 26, 14, 5, tzinfo=UTC)
 

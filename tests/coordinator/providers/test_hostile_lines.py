@@ -6,15 +6,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import pytest
 
 from tests.coordinator.providers.contract import STREAMS
 from toryo.client import wire
+from toryo.coordinator.prices import cost
+from toryo.coordinator.program_output import LONGEST_NAME, Reading
 from toryo.coordinator.provider import Exit, Provider
 from toryo.coordinator.providers import BUILT_IN
-from toryo.coordinator.stream import LONGEST_NAME, Reading
 from toryo.operations.calls.catalogue import catalogue
 
 PROGRAMS = ("claude", "codex", "copilot", "gemini", "opencode", "qwen")
@@ -99,9 +101,9 @@ def test_no_line_ends_the_reading_and_what_was_understood_can_be_sent(name: str)
     provider = BUILT_IN[name]
     lines = list(hostile_lines(name))
     assert len(lines) > 500
-    whole = Reading(provider.parse, price=provider.price, asked=provider.asks_untold)
+    whole = Reading(provider.parse, price=partial(cost, provider.name, provider.prices), asked=provider.asks_untold)
     for line in lines:
-        alone = Reading(provider.parse, price=provider.price, asked=provider.asks_untold)
+        alone = Reading(provider.parse, price=partial(cost, provider.name, provider.prices), asked=provider.asks_untold)
         for reading in (alone, whole):
             assert reading.line(line).encode() is not None
         assert len(alone.session_id or "") <= LONGEST_NAME

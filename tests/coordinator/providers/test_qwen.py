@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from tests.coordinator.providers.contract import MODEL, Bench, Contract, Seen, beginnings, judged, read_all, recorded
+from toryo.coordinator.program_output import Reading, Totals
 from toryo.coordinator.provider import FINE, Exit, Provider
-from toryo.coordinator.stream import Reading, Totals
 from toryo.failures import Failure
 
 SAYS = {"type": "text", "text": "I shall\nlook."}

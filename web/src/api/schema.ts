@@ -1625,16 +1625,16 @@ export interface components {
             seconds_left: number;
         };
         CommandCheck: {
-            /** @description A command that must end with 0. */
+            /** @description Must end with 0. */
             command: string | string[];
             /**
-             * @description Its time limit in seconds.
+             * @description Seconds.
              * @default null
              */
             timeout_seconds: number | null;
         };
         FileCheck: {
-            /** @description A path that must exist, in the working directory. */
+            /** @description A path that must exist. */
             file: string;
         };
         /**

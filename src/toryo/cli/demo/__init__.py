@@ -1,7 +1,7 @@
 """`toryo demo`: the main job from nothing, without a model and without a key.
 
 A server and a Coordinator are started as real processes, the team of toryo/demo_team is made, its four tasks are
-filed, and the rest is what Toryo is for. stories.py says what must come of it, watching.py waits, showing.py draws,
+filed, and the rest is what Toryo is for. stories.py says what must come of it, task_watch.py waits, display.py draws,
 verdict.py judges.
 """
 
@@ -19,9 +19,9 @@ from typing import Annotated
 
 import typer
 
-from toryo import directories, files, held
-from toryo.cli.failures import FAILED, INTERRUPTED, Failure, Misuse
-from toryo.cli.here import Here, command
+from toryo import data_directories, process_locks, untrusted_files
+from toryo.cli.command_context import Here, command
+from toryo.cli.exit_codes import FAILED, INTERRUPTED, Failure, Misuse
 
 LIMIT_SECONDS = 120
 MARKER = "demo"
@@ -49,15 +49,15 @@ def demo(
 ) -> None:
     """See a team at work, from nothing: no model, no key. What it makes is kept with --dir, else removed at the end;
     only what is not as promised stays to be looked at."""
-    from toryo.cli.processes import heed_terminate
+    from toryo.cli.child_processes import heed_terminate
 
     heed_terminate()
     temporary = None if dir else Path(tempfile.mkdtemp(prefix="toryo-demo-"))
     directory = _directory(dir) if dir else Path(str(temporary), "crew")
     # Makes the demo's directory and its data directory, which is not in it: agents work there.
     directory.mkdir(parents=True, exist_ok=True)
-    data = directories.prepare(directory, (temporary and temporary / "data"))
-    (directory / directories.MARK / MARKER).touch()
+    data = data_directories.prepare(directory, (temporary and temporary / "data"))
+    (directory / data_directories.MARK / MARKER).touch()
     try:
         ends = "ends it" if temporary is None else "ends it, and removes its files (--dir keeps them)"
         as_promised = _perform(here, directory, data, keeps_up=ends if keep else None, open_it=not no_browser)
@@ -67,9 +67,9 @@ def demo(
     if as_promised:
         _remove(temporary)
     if not here.json:
-        from toryo.cli.demo import showing
+        from toryo.cli.demo import display
 
-        showing.removed() if temporary is not None and as_promised else showing.where(directory, data)
+        display.removed() if temporary is not None and as_promised else display.where(directory, data)
     if not as_promised:
         raise typer.Exit(FAILED)
 
@@ -81,10 +81,10 @@ def _remove(temporary: Path | None) -> None:
 
 def _perform(here: Here, directory: Path, data: Path, *, keeps_up: str | None, open_it: bool) -> bool:
     """The whole demo in a directory; whether everything is as promised. `keeps_up`: until ^C, and what that does."""
-    from toryo.cli import opening, output
-    from toryo.cli.demo import showing, verdict, watching
+    from toryo.cli import open_dashboard, output
+    from toryo.cli.child_processes import Crew, without_toryo
+    from toryo.cli.demo import display, task_watch, verdict
     from toryo.cli.demo.stories import STORIES
-    from toryo.cli.processes import Crew, without_toryo
 
     log = directory / "demo.log"
     output.say(f"Starting a server and a Coordinator in {directory}")
@@ -94,26 +94,26 @@ def _perform(here: Here, directory: Path, data: Path, *, keeps_up: str | None, o
         Crew(data, ["--port", "0"], coordinating, without_toryo(os.environ), _into(log)) as crew,
     ):
         there = Here(data_dir=data, server=crew.address, json=here.json)
-        since = watching.newest_event(there)
+        since = task_watch.newest_event(there)
         # Lays out the directories and applies team.yaml, as anybody would their own toryo.yaml.
         from toryo import demo_team
-        from toryo.cli import applying, manifest
+        from toryo.cli import manifest, manifest_apply
 
         for job in demo_team.JOBS.values():
             job.lay_out(directory)
         (directory / TEAM).write_text(demo_team.text(), "utf-8")
-        applying.apply(there, manifest.read(directory / TEAM))
-        seen = watching.file_tasks(there, STORIES)
-        progress = showing.Progress(seen, live=sys.stderr.isatty() and not here.json)
+        manifest_apply.apply(there, manifest.read(directory / TEAM))
+        seen = task_watch.file_tasks(there, STORIES)
+        progress = display.Progress(seen, live=sys.stderr.isatty() and not here.json)
         with progress.shown():
-            watching.until_over(there, seen, LIMIT_SECONDS, progress.changed, lambda: crew.ended(within_seconds=0))
+            task_watch.until_over(there, seen, LIMIT_SECONDS, progress.changed, lambda: crew.ended(within_seconds=0))
         found = verdict.judge(there, seen, STORIES, directory, since)
-        here.answer(found.document(directory), lambda: showing.result(found))
+        here.answer(found.document(directory), lambda: display.result(found))
         if not seen.over:
-            showing.stuck(there, seen, LIMIT_SECONDS)
+            display.stuck(there, seen, LIMIT_SECONDS)
         if keeps_up is not None:
             output.say(f"Toryo stays up at {crew.address} (data in {data}); ^C {keeps_up}.")
-            opening.invite(there, data, open_it=open_it)
+            open_dashboard.invite(there, data, open_it=open_it)
             crew.wait()
     return found.ok
 
@@ -123,14 +123,14 @@ def _directory(given: Path) -> Path:
     directory = given.expanduser().resolve()
     elsewhere = "Name a new or empty directory, or that of an earlier demo."
     if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
-        if not (directory / directories.MARK / MARKER).is_file():
+        if not (directory / data_directories.MARK / MARKER).is_file():
             raise Misuse(f"{directory} is not empty, and no demo made it.", elsewhere)
         team = directory / TEAM
         from toryo import demo_team
 
-        if not (not team.exists() or files.text(team, errors="replace") == demo_team.text()):
+        if not (not team.exists() or untrusted_files.text(team, errors="replace") == demo_team.text()):
             raise Misuse(f"{directory / TEAM} is not the demo's any more, and it would be overwritten.", elsewhere)
-        for holder in held.holders(directories.prepare(directory)):
+        for holder in process_locks.holders(data_directories.prepare(directory)):
             raise Misuse(
                 f"A {holder.name} (pid {holder.pid}) runs there.",
                 f"Stop it first: cd {shlex.quote(str(directory))} && toryo down",
@@ -154,7 +154,7 @@ def _shown_on_failure(log: Path) -> Iterator[None]:
     try:
         yield
     except Failure:
-        lines = files.text(log, largest=files.LARGEST_RECORD).splitlines() if log.exists() else []
+        lines = untrusted_files.text(log, largest=untrusted_files.LARGEST_RECORD).splitlines() if log.exists() else []
         from toryo.cli import output
 
         output.say(*lines[-LAST_WORDS:])

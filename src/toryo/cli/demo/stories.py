@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from toryo import files
+from toryo import untrusted_files
 from toryo.demo_team import JOBS, LINES, Job
 
 Task = Mapping[str, Any]
@@ -55,7 +55,7 @@ def _translated(story: Happened) -> list[str]:
 def _doubled(story: Happened) -> list[str]:
     seed_file, result_file = story.directory / "seed.txt", story.directory / "result.txt"
     try:
-        seed, result = int(files.text(seed_file)), int(files.text(result_file))
+        seed, result = int(untrusted_files.text(seed_file)), int(untrusted_files.text(result_file))
     except (OSError, ValueError) as error:
         return [f"no numbers to compare: {error}"]
     wrong = [] if 1 <= seed <= 1000 else [f"seed.txt is {seed}, not 1 to 1000"]
@@ -86,7 +86,7 @@ def _asked(story: Happened) -> list[str]:
 
 def _different(path: Path, expected: str) -> list[str]:
     try:
-        found = files.text(path)
+        found = untrusted_files.text(path)
     except OSError:
         return [f"{path.name} is missing"]
     return [] if found == expected else [f"{path.name} has other contents than promised"]

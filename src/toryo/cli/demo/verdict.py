@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from toryo.cli import events
+from toryo.cli.command_context import Here
 from toryo.cli.demo.stories import Happened, Story, Task
-from toryo.cli.demo.watching import Seen
-from toryo.cli.here import Here
+from toryo.cli.demo.task_watch import Seen
 from toryo.cli.output import seconds_between
 
 LOOKING = frozenset({"task.fetched", "task.waiting"})

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from toryo.coordinator.config import ProviderConfig
-from toryo.coordinator.provider import Command, Prices, Provider, Setting
+from toryo.coordinator.prices import Prices
+from toryo.coordinator.provider import Command, Provider, Setting
 from toryo.coordinator.providers import (
     claude,
     codex,

@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from toryo.coordinator import content_blocks
-from toryo.coordinator.connection import NAME, TOOL_TIME_OUT, mcp_server
+from toryo.coordinator.agent_mcp_config import NAME, TOOL_TIME_OUT, mcp_server
 from toryo.coordinator.environment import PROXIES
 from toryo.coordinator.failure_words import judge_model
-from toryo.coordinator.probe import ask
+from toryo.coordinator.program_output import Called, Event, NotConnected, Said, Session, Troubled, Turned, Used
+from toryo.coordinator.program_probe import ask
 from toryo.coordinator.provider import (
     Command,
     Exit,
@@ -30,7 +31,6 @@ from toryo.coordinator.provider import (
     home,
     permissions,
 )
-from toryo.coordinator.stream import Called, Event, NotConnected, Said, Session, Troubled, Turned, Used
 from toryo.failures import Failure
 from toryo.provider_options import Permissions
 

@@ -14,11 +14,12 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from toryo import files
-from toryo.agents.variables import CREDENTIAL
-from toryo.coordinator.connection import NAME, TOOL_TIME_OUT, mcp_server, over_socket
+from toryo import untrusted_files
+from toryo.agents.env_vars import CREDENTIAL
+from toryo.coordinator.agent_mcp_config import NAME, TOOL_TIME_OUT, mcp_server, over_socket
 from toryo.coordinator.failure_words import judge_model
-from toryo.coordinator.probe import ask
+from toryo.coordinator.program_output import Answering, Called, Event, Note, Returned, Said, Session, Troubled, Used
+from toryo.coordinator.program_probe import ask
 from toryo.coordinator.provider import (
     Command,
     Exit,
@@ -31,7 +32,6 @@ from toryo.coordinator.provider import (
     home,
     permissions,
 )
-from toryo.coordinator.stream import Answering, Called, Event, Note, Returned, Said, Session, Troubled, Used
 from toryo.failures import Failure
 from toryo.provider_options import Permissions
 
@@ -206,7 +206,7 @@ def _own_settings(environ: Mapping[str, str]) -> dict[str, Any]:
     """What cannot be read counts as nothing: Codex says so itself."""
     home = environ.get("CODEX_HOME") or Path(environ.get("HOME") or "/") / ".codex"
     try:
-        return tomllib.loads(files.text(Path(home) / "config.toml"))
+        return tomllib.loads(untrusted_files.text(Path(home) / "config.toml"))
     except (OSError, ValueError, RecursionError):
         return {}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from toryo.agents.variables import own_python_path
+from toryo.agents.env_vars import own_python_path
 from toryo.coordinator.failure_words import judge_runner
 from toryo.coordinator.provider import Command, Provider, Setting
 

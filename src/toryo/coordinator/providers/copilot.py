@@ -12,11 +12,10 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from toryo import files
-from toryo.coordinator.connection import NAME, TOOL_TIME_OUT, mcp_server, over_socket
+from toryo import untrusted_files
+from toryo.coordinator.agent_mcp_config import NAME, TOOL_TIME_OUT, mcp_server, over_socket
 from toryo.coordinator.failure_words import judge_model
-from toryo.coordinator.provider import Command, Login, Needs, Provider, Setting, extra_arguments, home, permissions
-from toryo.coordinator.stream import (
+from toryo.coordinator.program_output import (
     Asked,
     Called,
     Event,
@@ -29,6 +28,7 @@ from toryo.coordinator.stream import (
     Turned,
     Used,
 )
+from toryo.coordinator.provider import Command, Login, Needs, Provider, Setting, extra_arguments, home, permissions
 from toryo.provider_options import Permissions
 
 MCP_CONFIG = "mcp.json"
@@ -127,7 +127,9 @@ _COUNTED = ("input_tokens", "output_tokens", "cache_read.input_tokens")
 
 def _used(workspace: Path) -> Iterable[Event]:
     """One line per call of a model, whatever agent within the program made it; sums and measures come beside them."""
-    for line in files.text(workspace / TELEMETRY, largest=files.LARGEST_RECORD, errors="replace").splitlines():
+    for line in untrusted_files.text(
+        workspace / TELEMETRY, largest=untrusted_files.LARGEST_RECORD, errors="replace"
+    ).splitlines():
         try:
             yield from _called_model(json.loads(line))
         except (AttributeError, RecursionError, TypeError, ValueError):
@@ -162,7 +164,7 @@ def _users(environ: Mapping[str, str]) -> list[str]:
     """Copilot's own list, in JSON with comment lines before it."""
     home = environ.get("COPILOT_HOME") or Path(environ.get("HOME") or "/") / ".copilot"
     try:
-        lines = files.text(Path(home) / "config.json").splitlines()
+        lines = untrusted_files.text(Path(home) / "config.json").splitlines()
         config = json.loads("\n".join(line for line in lines if not line.lstrip().startswith("//")))
         return [str(each["login"]) for each in config.get("loggedInUsers") or ()]
     except (OSError, ValueError, AttributeError, KeyError, TypeError):

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 
+from toryo.coordinator.agent_mcp_config import mcp_server
 from toryo.coordinator.config import ProviderConfig
-from toryo.coordinator.connection import mcp_server
 from toryo.coordinator.failure_words import judge_by_words
 from toryo.coordinator.provider import Command, Provider, Setting
 from toryo.provider_options import COMMON

@@ -15,10 +15,22 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from toryo import files
-from toryo.coordinator.connection import NAME, mcp_server_of_gemini
+from toryo import untrusted_files
+from toryo.coordinator.agent_mcp_config import NAME, mcp_server_of_gemini
 from toryo.coordinator.environment import PROXIES
 from toryo.coordinator.failure_words import judge_model
+from toryo.coordinator.program_output import (
+    PLAIN,
+    Answering,
+    Called,
+    Event,
+    Note,
+    Piece,
+    Returned,
+    Session,
+    Troubled,
+    Used,
+)
 from toryo.coordinator.provider import (
     Command,
     Exit,
@@ -31,7 +43,6 @@ from toryo.coordinator.provider import (
     named_files,
     permissions,
 )
-from toryo.coordinator.stream import PLAIN, Answering, Called, Event, Note, Piece, Returned, Session, Troubled, Used
 from toryo.failures import Failure
 from toryo.provider_options import Permissions
 
@@ -99,7 +110,7 @@ def _settings(setting: Setting, home: Path) -> dict[str, Any]:
 def _own_settings(home: Path) -> dict[str, Any]:
     """What cannot be read counts as nothing: it says so itself where a person starts it."""
     try:
-        found = json.loads(files.text(home / SETTINGS))
+        found = json.loads(untrusted_files.text(home / SETTINGS))
     except (OSError, ValueError):
         return {}
     return found if isinstance(found, dict) else {}

@@ -14,21 +14,10 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from toryo import files
-from toryo.coordinator.connection import NAME, TOOL_TIME_OUT, mcp_server, over_socket
+from toryo import untrusted_files
+from toryo.coordinator.agent_mcp_config import NAME, TOOL_TIME_OUT, mcp_server, over_socket
 from toryo.coordinator.failure_words import judge_model
-from toryo.coordinator.provider import (
-    Command,
-    Login,
-    Needs,
-    Provider,
-    Setting,
-    extra_arguments,
-    home,
-    named_files,
-    permissions,
-)
-from toryo.coordinator.stream import (
+from toryo.coordinator.program_output import (
     PLAIN,
     Called,
     Event,
@@ -40,6 +29,17 @@ from toryo.coordinator.stream import (
     Troubled,
     Turned,
     Used,
+)
+from toryo.coordinator.provider import (
+    Command,
+    Login,
+    Needs,
+    Provider,
+    Setting,
+    extra_arguments,
+    home,
+    named_files,
+    permissions,
 )
 from toryo.provider_options import Permissions
 
@@ -153,7 +153,7 @@ def _login(environ: Mapping[str, str]) -> Login:
     """Its own list of logins costs half a gigabyte of memory; the file behind it is documented."""
     data = environ.get("XDG_DATA_HOME") or Path(environ.get("HOME") or "/") / ".local" / "share"
     try:
-        names = sorted(json.loads(files.text(Path(data) / "opencode" / "auth.json")))
+        names = sorted(json.loads(untrusted_files.text(Path(data) / "opencode" / "auth.json")))
     except (OSError, ValueError, TypeError):
         names = []
     if names:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import sys
 
-from toryo.agents.variables import own_python_path
+from toryo.agents.env_vars import own_python_path
 from toryo.coordinator.failure_words import judge_runner
 from toryo.coordinator.provider import BadConfig, Command, Provider, Setting
 from toryo.formats import playbook_format

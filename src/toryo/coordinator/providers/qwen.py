@@ -14,11 +14,12 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from toryo import files
+from toryo import untrusted_files
 from toryo.coordinator import content_blocks
-from toryo.coordinator.connection import NAME, mcp_server_of_gemini
+from toryo.coordinator.agent_mcp_config import NAME, mcp_server_of_gemini
 from toryo.coordinator.environment import PROXIES
 from toryo.coordinator.failure_words import judge_model
+from toryo.coordinator.program_output import Answering, Called, Event, NotConnected, Said, Session, Troubled, Used
 from toryo.coordinator.provider import (
     FINE,
     Beside,
@@ -33,7 +34,6 @@ from toryo.coordinator.provider import (
     home,
     permissions,
 )
-from toryo.coordinator.stream import Answering, Called, Event, NotConnected, Said, Session, Troubled, Used
 from toryo.provider_options import Permissions
 
 SETTINGS = "qwen.json"
@@ -201,7 +201,7 @@ def _login(environ: Mapping[str, str]) -> Login:
     if (place / ".env").is_file() and (place / ".env").stat().st_size:
         return Login(None, f"{place / '.env'} may hold a key")
     try:
-        kind = json.loads(files.text(place / "settings.json"))["security"]["auth"]["selectedType"]
+        kind = json.loads(untrusted_files.text(place / "settings.json"))["security"]["auth"]["selectedType"]
         return Login(None, f"set up for {kind}")
     except (OSError, ValueError, KeyError, TypeError):
         return Login(False, "no key, and never set up")

@@ -8,13 +8,13 @@ in a thread. Submodules are not checked out. No hook runs, and no program that t
 filters (LFS) and merge drivers are those of the user's own configuration.
 """
 
-from toryo.coordinator.worktrees.contents import Diff, FileChange, Kept, diff, keep, unkept
+from toryo.coordinator.worktrees.commits_and_diffs import Diff, FileChange, Kept, diff, keep, unkept
+from toryo.coordinator.worktrees.creating import make
 from toryo.coordinator.worktrees.disk import Leftover, leftovers, size
 from toryo.coordinator.worktrees.git import Trouble
-from toryo.coordinator.worktrees.making import make
 from toryo.coordinator.worktrees.merging import Conflict, Merged, Nothing, Person, merge, merged_before, person
 from toryo.coordinator.worktrees.merging_subtasks import bring
-from toryo.coordinator.worktrees.places import (
+from toryo.coordinator.worktrees.paths import (
     Worktree,
     branch_of,
     find,

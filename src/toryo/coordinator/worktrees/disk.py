@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from toryo.coordinator.worktrees.git import Trouble
-from toryo.coordinator.worktrees.places import Worktree, opened_at, safe
+from toryo.coordinator.worktrees.paths import Worktree, opened_at, safe
 
 BLOCK = 512
 """Bytes in which `st_blocks` counts, whatever the file system's own blocks are."""

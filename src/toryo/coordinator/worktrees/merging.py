@@ -11,19 +11,10 @@ import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from toryo.coordinator.worktrees import contents
+from toryo.coordinator.worktrees import commits_and_diffs
+from toryo.coordinator.worktrees.creating import alone
 from toryo.coordinator.worktrees.git import LONG, Git, Trouble
-from toryo.coordinator.worktrees.making import alone
-from toryo.coordinator.worktrees.places import (
-    Worktree,
-    checkout_of,
-    contains,
-    entries,
-    joined,
-    safe,
-    signature,
-    tip,
-)
+from toryo.coordinator.worktrees.paths import Worktree, checkout_of, contains, entries, joined, safe, signature, tip
 from toryo.coordinator.worktrees.repository import Checkout, content, opened
 
 TASK = "Toryo-Task"
@@ -95,7 +86,7 @@ def merge(
     for each in (target, worktree.branch):
         if tip(checkout.git, each) is None:
             raise Trouble(f"There is no branch {each} in {worktree.repository}: create it, or name another one.")
-    words = contents.unkept(worktree)
+    words = commits_and_diffs.unkept(worktree)
     if words:
         raise Trouble(f"{worktree.branch} cannot be merged yet. {words}")
     with alone(worktree.path.parent):
@@ -138,8 +129,9 @@ def _attempt(checkout: Checkout, worktree: Worktree, target: str, message: str) 
 
 def _conflict(worktree: Worktree, target: str, files: tuple[str, ...]) -> str:
     return (
-        f"{worktree.branch} and {target} changed the same places of {contents.named(files)}. Nothing was merged. Merge"
-        f" {target} into {worktree.branch} in {worktree.path}, resolve it there and commit, then merge again."
+        f"{worktree.branch} and {target} changed the same places of {commits_and_diffs.named(files)}."
+        f" Nothing was merged. Merge {target} into {worktree.branch} in {worktree.path}, resolve it there and commit,"
+        " then merge again."
     )
 
 
@@ -176,8 +168,8 @@ def _hindered(git: Git, target: str, errors: str) -> str:
         words = " ".join(errors.split())
         return f"{target} cannot be merged into where it is checked out, in {git.directory}: {words}"
     return (
-        f"Merging into {target} would overwrite what is not committed in {git.directory}: {contents.named(files)}."
-        " Nothing was merged. Commit, stash or remove these there, then merge again."
+        f"Merging into {target} would overwrite what is not committed in {git.directory}:"
+        f" {commits_and_diffs.named(files)}. Nothing was merged. Commit, stash or remove these there, then merge again."
     )
 
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from toryo.coordinator.worktrees import contents
+from toryo.coordinator.worktrees import commits_and_diffs
+from toryo.coordinator.worktrees.creating import alone
 from toryo.coordinator.worktrees.git import LONG, Git, Trouble
-from toryo.coordinator.worktrees.making import alone
-from toryo.coordinator.worktrees.places import Worktree, contains, inside, joined, tip
+from toryo.coordinator.worktrees.paths import Worktree, contains, inside, joined, tip
 
 
 def bring(worktree: Worktree, branches: Sequence[str]) -> tuple[str, ...]:
@@ -27,7 +27,7 @@ def bring(worktree: Worktree, branches: Sequence[str]) -> tuple[str, ...]:
             for branch in branches
             if (commit := tip(git, branch)) and not contains(git, "HEAD", commit)
         ]
-        hindrance = contents.unkept(worktree) if new else ""
+        hindrance = commits_and_diffs.unkept(worktree) if new else ""
         if hindrance:
             return (f"The work of {', '.join(name for name, _ in new)} is not in {worktree.path}. {hindrance}",)
         return tuple(filter(None, (_one(git, worktree, name, commit) for name, commit in new)))
@@ -39,7 +39,7 @@ def _one(git: Git, worktree: Worktree, name: str, commit: str) -> str:
     tree = joined(git, head, commit)
     if isinstance(tree, tuple):
         return (
-            f"{name} is not in {worktree.path}: both changed {contents.named(tree)}. Merge it there by hand"
+            f"{name} is not in {worktree.path}: both changed {commits_and_diffs.named(tree)}. Merge it there by hand"
             f" (git merge {name}), or merge the one of them that counts."
         )
     merged = git("commit-tree", tree, "-p", head, "-p", commit, given=f"Bring {name} into {worktree.branch}\n")

@@ -8,19 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from toryo.coordinator.worktrees import contents
+from toryo.coordinator.worktrees import commits_and_diffs
+from toryo.coordinator.worktrees.creating import alone
 from toryo.coordinator.worktrees.git import Git, Trouble
-from toryo.coordinator.worktrees.making import alone
-from toryo.coordinator.worktrees.places import (
-    Worktree,
-    checkout_of,
-    contains,
-    entry_at,
-    forget,
-    inside,
-    tip,
-    unnote,
-)
+from toryo.coordinator.worktrees.paths import Worktree, checkout_of, contains, entry_at, forget, inside, tip, unnote
 from toryo.coordinator.worktrees.repository import Checkout, opened
 
 
@@ -62,12 +53,11 @@ def remove(worktree: Worktree, *, force: bool = False) -> None:
     checkout = opened(worktree.repository)
     with alone(worktree.path.parent):
         _refuse_in_use(checkout, worktree)
-        words = contents.unkept(worktree)
-        others = () if force or words else contents.others(worktree)
+        words = commits_and_diffs.unkept(worktree)
+        others = () if force or words else commits_and_diffs.others(worktree)
         if others:
-            words = (
-                f"What is inside and cannot be kept is nowhere else: {contents.named(others)}. Move away what counts."
-            )
+            named = commits_and_diffs.named(others)
+            words = f"What is inside and cannot be kept is nowhere else: {named}. Move away what counts."
         last = tip(checkout.git, worktree.branch)
         if not words and last is not None and not _elsewhere(checkout.git, worktree, last):
             words = f"{worktree.branch} has commits that no other branch has: merge it first, or discard it."

@@ -22,7 +22,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from toryo import files
+from toryo import untrusted_files
 from toryo.coordinator.worktrees.git import Git, Trouble, explained, require
 
 SETTINGS = frozenset(
@@ -204,7 +204,7 @@ def pointed(file: Path) -> Path | None:
 
 def content(file: Path) -> bytes:
     """Of a regular file that is no link, if it is not too large: agents may put anything in its place."""
-    return files.data(file, largest=LARGEST, nofollow=True)
+    return untrusted_files.data(file, largest=LARGEST, nofollow=True)
 
 
 def connect(path: Path, directory: Path) -> None:

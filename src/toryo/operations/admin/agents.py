@@ -9,30 +9,30 @@ from typing import Any, Literal, NotRequired
 
 from pydantic import Field
 
-from toryo import provider_options, token_forms
+from toryo import provider_options, secret_patterns
 from toryo.domain import agents as people
 from toryo.domain import ids
 from toryo.domain.agents import Agent, Kind, Role
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.times import iso
 from toryo.domain.wording import say
-from toryo.formats import plans
-from toryo.operations.admin.shared import AgentsResult, Name, Text, join, widened_told
+from toryo.formats import plan_options
+from toryo.operations.admin.shared import AgentsResult, Name, join, widened_told
 from toryo.operations.calls import rendering, schemas, visibility
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.calls.catalogue import Parameters, Route, operation
-from toryo.operations.calls.concurrency import refuse_stale
-from toryo.operations.calls.failed_logins import PASSKEY
-from toryo.operations.calls.fields import Id
+from toryo.operations.calls.credential_verification import digest
+from toryo.operations.calls.fields import Id, Text
 from toryo.operations.calls.grants import Grant
-from toryo.operations.calls.identity import digest
+from toryo.operations.calls.optimistic_concurrency import refuse_stale
 from toryo.operations.calls.pagination import Paged, cut, paged
 from toryo.operations.calls.results import Result
-from toryo.operations.directory import names as directory_names
-from toryo.operations.directory import roles, widening
+from toryo.operations.calls.sign_in_lockout import PASSKEY
+from toryo.operations.directory import confusable_names as directory_names
+from toryo.operations.directory import person_roles, wider_rights
 from toryo.operations.launches import dismissal
 from toryo.operations.messaging import mailboxes
-from toryo.operations.people import credentials
+from toryo.operations.people import credential_revocation
 from toryo.provider_options import Wrong
 
 
@@ -80,7 +80,7 @@ def _mistakes_of_plans(options: dict[str, Any]) -> list[Wrong]:
             provider_options.say("The {option} has a mistake: {mistake}", option=name, mistake=each.told(found.source)),
             provider_options.say("Correct it, then send the request again."),
         )
-        for name, found in plans.mistakes(options)
+        for name, found in plan_options.mistakes(options)
         for each in found.found
     ]
 
@@ -99,7 +99,7 @@ def create_agent(call: Call, wanted: CreateAgent) -> AgentResult:
     call.tx.lock_everything()
     agent_id = ids.chosen(wanted.id) if wanted.id else call.new_id(ids.AGENT)
     if (existing := call.tx.agents.find(agent_id)) is not None:
-        raise roles.id_taken(existing)
+        raise person_roles.id_taken(existing)
     if wanted.reports_to is not None:
         call.known_agent(wanted.reports_to)
     for each in wanted.projects:
@@ -125,10 +125,10 @@ def create_agent(call: Call, wanted: CreateAgent) -> AgentResult:
     if not agent.human:
         directory_names.refuse_misleading(call, agent.id, agent.name, wanted.projects)
     people.refuse_mistakes(agent, wrong_plans)
-    widened = widening.widened(None, agent)
+    widened = wider_rights.widened(None, agent)
     if wanted.preview:
         return {**_agent(call, agent), **widened_told(widened)}
-    passkey = call.new_token(token_forms.PASSKEY)
+    passkey = call.new_token(secret_patterns.PASSKEY)
     call.tx.agents.add(agent, digest(passkey))
     data = {"role": agent.role.value, "provider": agent.provider, **widened_told(widened)}
     call.event("agent.created", agent_id=agent.id, data=data)
@@ -139,7 +139,7 @@ def create_agent(call: Call, wanted: CreateAgent) -> AgentResult:
 
 def _agent(call: Call, agent: Agent) -> AgentResult:
     """`warnings`: nothing is wrong with what was asked for, and it will not work as it stands."""
-    warnings = widening.warnings(agent, widening.reported_providers(call))
+    warnings = wider_rights.warnings(agent, wider_rights.reported_providers(call))
     answer: AgentResult = {"success": True, "agent_id": agent.id, "agent": rendering.agent(agent)}
     return {**answer, "warnings": warnings} if warnings else answer
 
@@ -275,7 +275,7 @@ def edit_agent(call: Call, wanted: EditAgent) -> AgentResult:
         people.refuse_mistakes(changed, wrong_plans)
     if changed.name != agent.name and not agent.human:
         directory_names.refuse_misleading(call, agent.id, changed.name, call.tx.agents.projects_of(agent.id))
-    widened = widening.widened(agent, changed)
+    widened = wider_rights.widened(agent, changed)
     changes = provider_options.changes(agent.provider_options, changed.provider_options)
     answer = (
         _agent(call, changed)
@@ -333,7 +333,7 @@ def renew_passkey(call: Call, wanted: OneAgent) -> Passkey:
     """Make a new passkey, shown once. The old one is refused from now on, and sessions signed in with it end."""
     call.tx.lock_everything()
     agent = call.known_agent(wanted.agent_id)
-    passkey = call.new_token(token_forms.PASSKEY)
+    passkey = call.new_token(secret_patterns.PASSKEY)
     call.tx.agents.set_passkey(agent.id, digest(passkey))
     call.context.tries.forgive(PASSKEY, agent.id)
     call.event("agent.passkey_renewed", agent_id=agent.id)
@@ -407,7 +407,7 @@ def deactivate_agent(call: Call, wanted: OneAgent) -> AgentResult:
         )
     dismissal.dismiss(call, agent)
     if agent.human:
-        credentials.end_all(call, agent.id)
+        credential_revocation.end_all(call, agent.id)
     return _save_agent(
         call, agent, replace(agent, status=people.Status.INACTIVE, deactivated_at=call.now), "agent.deactivated"
     )

@@ -1,8 +1,8 @@
 """The demo's team on this server: one call makes its projects and agents and files its tasks, another puts it away.
 
 Everything is done by the operations that people use for it, in one transaction. What is the demo's is known by where
-its projects work: in `demo/` where Toryo makes directories for agents (`directories.work_dir`). Its files are laid out
-there, on the server's machine: that is where `toryo up` has its Coordinator.
+its projects work: in `demo/` where Toryo makes directories for agents (`data_directories.work_dir`). Its files are laid
+out there, on the server's machine: that is where `toryo up` has its Coordinator.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from toryo import demo_team, directories
+from toryo import data_directories, demo_team
 from toryo.domain.agents import Agent
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.projects import Project, Status
@@ -187,7 +187,7 @@ def remove_demo(call: Call, _: NoParameters) -> DemoRemoved:
 
 
 def _directory(call: Call) -> Path:
-    return directories.work_dir(call.context.settings.directory()) / DIRECTORY
+    return data_directories.work_dir(call.context.settings.directory()) / DIRECTORY
 
 
 def _called(call: Call) -> list[Project]:

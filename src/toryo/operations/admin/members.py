@@ -12,7 +12,7 @@ from toryo.operations.calls.fields import Id
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.pagination import Paged, cut, paged
 from toryo.operations.calls.results import Result
-from toryo.operations.directory import names as directory_names
+from toryo.operations.directory import confusable_names as directory_names
 from toryo.operations.launches import dismissal
 from toryo.operations.messaging import mailboxes
 

@@ -15,13 +15,13 @@ from toryo.domain.handover import INTERRUPT, PAUSED, Notification
 from toryo.domain.launches import Purpose
 from toryo.domain.projects import Project, Settings
 from toryo.domain.wording import constant, say
-from toryo.operations.admin.shared import Name, OneProject, Text, widened_told
+from toryo.operations.admin.shared import Name, OneProject, widened_told
 from toryo.operations.calls import rendering, schemas, visibility
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.calls.catalogue import Parameters, Route, operation
-from toryo.operations.calls.concurrency import refuse_stale
-from toryo.operations.calls.fields import Id
+from toryo.operations.calls.fields import Id, Text
 from toryo.operations.calls.grants import Grant
+from toryo.operations.calls.optimistic_concurrency import refuse_stale
 from toryo.operations.calls.pagination import Page, Paged, cut, paged
 from toryo.operations.calls.results import Result
 from toryo.operations.messaging import notifications

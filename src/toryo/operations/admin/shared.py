@@ -10,13 +10,10 @@ from typing_extensions import TypedDict
 from toryo.operations.calls import schemas
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.calls.catalogue import Parameters
-from toryo.operations.calls.fields import Id, Lines
+from toryo.operations.calls.fields import Id
 from toryo.operations.calls.pagination import Page
 
 Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"\S")]
-
-
-Text = Annotated[Lines, Field(max_length=100_000)]
 
 
 class OneProject(Parameters):

@@ -21,7 +21,7 @@ from toryo.domain.tasks import Task
 from toryo.domain.times import Millis
 from toryo.domain.tree_state import TreeState
 from toryo.domain.wording import say
-from toryo.operations.calls import near, reachable, visibility
+from toryo.operations.calls import did_you_mean, reachable_agents, visibility
 from toryo.operations.calls.callers import Caller, Kind, Login
 from toryo.operations.calls.context import Context
 from toryo.storage import snapshots
@@ -195,7 +195,9 @@ class Call:
             raise Refusal(
                 Code.PROJECT_NOT_FOUND,
                 say("There is no project {project_id}.", project_id=project_id),
-                near.hint(project_id, self._projects(), "List the projects for their ids (toryo project list)."),
+                did_you_mean.hint(
+                    project_id, self._projects(), "List the projects for their ids (toryo project list)."
+                ),
                 project_id=project_id,
             )
         return found
@@ -206,7 +208,7 @@ class Call:
             raise Refusal(
                 Code.TASK_NOT_FOUND,
                 say("There is no task {task_id} here.", task_id=task_id),
-                near.hint(task_id, self.tasks_like(task_id), self._where_tasks_are()),
+                did_you_mean.hint(task_id, self.tasks_like(task_id), self._where_tasks_are()),
                 task_id=task_id,
             )
         return found
@@ -217,7 +219,7 @@ class Call:
             raise Refusal(
                 Code.AGENT_NOT_FOUND,
                 say("There is no agent {agent_id}.", agent_id=agent_id),
-                near.hint(agent_id, self._agents(), self._where_agents_are()),
+                did_you_mean.hint(agent_id, self._agents(), self._where_agents_are()),
                 agent_id=agent_id,
             )
         return found
@@ -234,18 +236,19 @@ class Call:
     def _agents(self) -> list[tuple[str, str]]:
         if self.of_agent:
             return [
-                (other.id, other.name) for other in reachable.others(self.tx, self.caller, self.caller.project_id or "")
+                (other.id, other.name)
+                for other in reachable_agents.others(self.tx, self.caller, self.caller.project_id or "")
             ]
         return [(agent.id, agent.name) for agent in self.tx.agents.all() if visibility.sees_agent(self, agent)]
 
     def tasks_like(self, given: str, project_id: str | None = None) -> list[tuple[str, str]]:
         """Tasks that the caller sees (in a project) and may have meant."""
         projects = [project_id] if project_id is not None else [each for each, _ in self._projects()]
-        return self.tx.tasks.near(given, projects) if len(given) >= near.SHORTEST else []
+        return self.tx.tasks.near(given, projects) if len(given) >= did_you_mean.SHORTEST else []
 
     def _where_agents_are(self) -> str:
         return (
-            reachable.told(self.tx, self.caller)
+            reachable_agents.told(self.tx, self.caller)
             if self.of_agent
             else "List the agents for their ids (toryo agent list)."
         )

@@ -11,7 +11,7 @@ import structlog
 
 from toryo.domain.errors import Code
 from toryo.domain.events import Event
-from toryo.operations.calls import masking
+from toryo.operations.calls import argument_redaction
 from toryo.operations.calls.callers import Caller, Kind
 from toryo.operations.calls.catalogue import Operation
 from toryo.operations.calls.grants import Grant
@@ -75,7 +75,7 @@ def write(call: Finished) -> None:
             "purpose": session.purpose.value if session is not None else None,
             "project": caller.project_id if caller is not None else None,
             "outcome": call.outcome,
-            "arguments": masking.shown(operation.parameters, call.arguments),
+            "arguments": argument_redaction.shown(operation.parameters, call.arguments),
         },
         **_STRANGER if caller is None or caller.kind is Kind.NOBODY else {},
     )

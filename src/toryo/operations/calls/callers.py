@@ -1,6 +1,6 @@
 """Who is calling: what was brought to prove it (`Credentials`), and what that proves (`Caller`).
 
-A `Caller` is never what an argument claims. `identity.py` makes one from the other.
+A `Caller` is never what an argument claims. `credential_verification.py` makes one from the other.
 """
 
 from __future__ import annotations

@@ -6,17 +6,17 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from typing import Any, Protocol
 
-from toryo.domain import chat
+from toryo.domain.talk_limits import TalkLimits
 from toryo.domain.times import SECOND
 from toryo.operations.calls.decision_cache import HoldCache, Waits
-from toryo.operations.calls.failed_logins import Tries
-from toryo.operations.calls.faults import Faults
+from toryo.operations.calls.internal_faults import Faults
 from toryo.operations.calls.rate_limits import Pace
-from toryo.operations.calls.token_uses import Uses
+from toryo.operations.calls.sign_in_lockout import Tries
+from toryo.operations.calls.token_last_use import Uses
 from toryo.settings import Settings
 from toryo.storage.shared_state import InDatabase, Shared
 from toryo.storage.transaction import Transaction
-from toryo.workflow.snapshot import Limits
+from toryo.workflow.limits import Limits
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Context:
     holds: HoldCache = field(default_factory=HoldCache)
     waits: Waits = field(default_factory=Waits)
     faults: Faults = field(default_factory=Faults)
-    talk: chat.Limits = field(default_factory=chat.Limits)
+    talk: TalkLimits = field(default_factory=TalkLimits)
     shared: Callable[[Transaction], Shared] = InDatabase
     """Where shared values are."""
     uses: Uses = field(default_factory=Uses)
@@ -57,9 +57,9 @@ def limits_of(settings: Settings) -> Limits:
     return Limits(**_in_milliseconds(Limits, settings.guards.model_dump()))
 
 
-def chat_limits_of(settings: Settings) -> chat.Limits:
+def chat_limits_of(settings: Settings) -> TalkLimits:
     """The chat settings (seconds) as the rules about talk take them (milliseconds)."""
-    return chat.Limits(**_in_milliseconds(chat.Limits, settings.chat.model_dump()))
+    return TalkLimits(**_in_milliseconds(TalkLimits, settings.chat.model_dump()))
 
 
 def _in_milliseconds(limits: type[Any], given: dict[str, int]) -> dict[str, int]:

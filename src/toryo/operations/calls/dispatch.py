@@ -31,8 +31,8 @@ from toryo.operations.calls import call_log, context, idempotency, session_hooks
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.callers import NOTHING_SHOWN, Caller, Credentials, Kind
 from toryo.operations.calls.catalogue import Later, NoParameters, Operation, catalogue
+from toryo.operations.calls.credential_verification import TwoCallers, identify
 from toryo.operations.calls.grants import KEYED, Door, Grant
-from toryo.operations.calls.identity import TwoCallers, identify
 from toryo.operations.calls.observers import Observed, Observer
 from toryo.operations.calls.permissions import refuse
 from toryo.operations.calls.results import JsonObject, Result
@@ -41,7 +41,7 @@ from toryo.storage.engine.database import Connection, Database
 from toryo.storage.errors import ConstraintBroken, DatabaseUnavailable, Unstorable
 from toryo.storage.shared_state import InDatabase, Shared
 from toryo.storage.transaction import Transaction
-from toryo.workflow.snapshot import Limits
+from toryo.workflow.limits import Limits
 
 _NO_TOOL = "no_such_tool"
 """How a call of what does not exist is counted, whatever its name."""

@@ -40,6 +40,10 @@ GivenPriority = Literal["low", "medium", "high", "critical", "urgent"]
 Lines = Annotated[str, _LINES]
 Command = Annotated[str, _COMMAND]
 Printed = Annotated[str, _PRINTED]
+Text = Annotated[Lines, Field(max_length=100_000)]
+"""A description, a summary: prose as long as anybody needs."""
+Title = Annotated[str, Field(min_length=1, max_length=300, pattern=r"\S")]
+"""Of a task."""
 
 
 def one_line(field: FieldInfo) -> bool:

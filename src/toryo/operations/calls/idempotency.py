@@ -1,9 +1,9 @@
 """The same request once: sent again with its idempotency key, it is answered as the first time.
 
 REST creates take an `Idempotency-Key` header, some tools an `idempotency_key`. Keys are each caller's own in a scope
-(an operation, a main task, a project); people's are forgotten after a day, agents' after 30 (`housekeeping/keys.py`).
-The same key with other content is refused, on every path alike. What is secret in an answer is not kept: it was shown
-once.
+(an operation, a main task, a project); people's are forgotten after a day, agents' after 30
+(`housekeeping/old_idempotency_keys.py`). The same key with other content is refused, on every path alike. What is
+secret in an answer is not kept: it was shown once.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from toryo.domain.errors import Code, Refusal
 from toryo.domain.wording import say
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Later, Operation
-from toryo.operations.calls.identity import digest
+from toryo.operations.calls.credential_verification import digest
 from toryo.operations.calls.results import JsonObject
 
 CREATED = 201

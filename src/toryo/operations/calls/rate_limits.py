@@ -1,14 +1,14 @@
 """How often somebody may knock: a bucket for each, refilled as time passes. Time is an argument.
 
 It guards the doors where people sign in (by address: their passwords are expensive to verify on purpose), and what API
-keys call. Wrong passwords are counted elsewhere (`failed_logins.py`); this here forgets, and is each server's own.
+keys call. Wrong passwords are counted elsewhere (`sign_in_lockout.py`); this here forgets, and is each server's own.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
 
-from toryo.domain.addresses import household
+from toryo.domain.network_addresses import household
 
 BURST, EVERY_SECONDS = 30, 2.0
 """So many at once, and one more in so many seconds."""

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 from toryo.domain import agents
 from toryo.domain.agents import Agent
-from toryo.domain.chat import Delegation
+from toryo.domain.delegations import Delegation
 from toryo.domain.handover import INTERRUPT, Handoff, Notification
 from toryo.domain.launches import Launch
 from toryo.domain.projects import Project
 from toryo.domain.sessions import Session
+from toryo.domain.task_tree import Tree
 from toryo.domain.tasks import Details, Task
 from toryo.domain.times import iso, iso_or_none
-from toryo.domain.tree_state import Tree
 from toryo.domain.usages import Usage
 from toryo.operations.calls import schemas
 from toryo.storage.coordinators import Disk

@@ -7,7 +7,7 @@ it lets a Coordinator that finds another server at a familiar address say so, an
 from __future__ import annotations
 
 from toryo.domain.agents import OWNER_ID
-from toryo.operations.calls.identity import digest
+from toryo.operations.calls.credential_verification import digest
 from toryo.storage.transaction import Transaction
 
 

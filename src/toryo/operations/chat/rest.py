@@ -10,14 +10,16 @@ from functools import partial
 
 from pydantic import Field
 
-from toryo.domain import chat, ids
+from toryo.domain import ids
 from toryo.domain.agents import Agent, superiors
-from toryo.domain.chat import Conversation, Message, Viewer
+from toryo.domain.conversations import MOST_TURNS, Conversation
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.launches import Purpose
+from toryo.domain.messages import LONGEST_MESSAGE, Message, thread_of
+from toryo.domain.panels import Viewer
 from toryo.domain.times import iso, iso_or_none
 from toryo.domain.wording import say
-from toryo.operations.calls import fencing, schemas, visibility
+from toryo.operations.calls import fault_isolation, schemas, visibility
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.callers import Login
 from toryo.operations.calls.catalogue import Later, Parameters, Route, operation
@@ -26,9 +28,9 @@ from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.pagination import Page, Paged, cursor_of, cut, key_of, paged
 from toryo.operations.calls.results import Result
 from toryo.operations.chat import on_behalf
-from toryo.operations.launches import decisions, explanations, placement
+from toryo.operations.launches import placement, reason_texts, start_decisions
 from toryo.operations.messaging import conversations as messaging_conversations
-from toryo.operations.messaging import mailboxes
+from toryo.operations.messaging import mailboxes, messages, partners
 from toryo.storage.threads import Thread
 from toryo.workflow import chat as table
 from toryo.workflow.launch import Action
@@ -73,7 +75,7 @@ def open_chat(call: Call, wanted: OpenChat) -> Opened:
     call.enter(wanted.project_id)
     project = call.project(wanted.project_id)
     me, agent = on_behalf.person(call, wanted.as_person), call.known_agent(wanted.agent_id)
-    mailboxes.refuse_partner(call, project, me, agent)
+    partners.refuse_partner(call, project, me, agent)
     viewer = _kept_open(call, wanted, me) or _opened(call, project.id, agent, me)
     if wanted.seen is not None:
         call.tx.threads.see(project.id, me.id, agent.id, wanted.seen)
@@ -150,19 +152,19 @@ def _status(call: Call, project_id: str, agent: Agent) -> schemas.ChatStatus:
     """`connected`, `connecting`, `terminating`, `cooling_down` or `disconnected`, and why."""
     if agent.human:
         return {"state": "person", "explanation": f"{agent.name} is a person."}
-    said = explanations.said(fencing.REASON)
+    said = reason_texts.said(fault_isolation.REASON)
     unknown: schemas.ChatStatus = {
         "state": "disconnected",
-        "reason": fencing.REASON,
+        "reason": fault_isolation.REASON,
         "explanation": said,
         "until": None,
     }
     look = partial(_status_of_program, call, project_id, agent)
-    return fencing.fenced(call, "chat_status", look, unknown, agent_id=agent.id, project_id=project_id)
+    return fault_isolation.fenced(call, "chat_status", look, unknown, agent_id=agent.id, project_id=project_id)
 
 
 def _status_of_program(call: Call, project_id: str, agent: Agent) -> schemas.ChatStatus:
-    snapshot, decision = decisions.decide(call, agent.id, project_id, Purpose.CHAT, changes=False)
+    snapshot, decision = start_decisions.decide(call, agent.id, project_id, Purpose.CHAT, changes=False)
     if Purpose.CHAT in snapshot.sessions:
         leaving = table.nobody_needs_it(snapshot) and not snapshot.talk.wanted
         state: schemas.ChatState = "terminating" if leaving or decision.action is Action.STOP else "connected"
@@ -173,7 +175,7 @@ def _status_of_program(call: Call, project_id: str, agent: Agent) -> schemas.Cha
     return {
         "state": state,
         "reason": decision.reason,
-        "explanation": explanations.explained(
+        "explanation": reason_texts.explained(
             decision, agent.id, placement.nobody_can(call, snapshot, decision, Purpose.CHAT), project_id
         ),
         "until": iso_or_none(decision.until),
@@ -184,7 +186,7 @@ def _status_of_program(call: Call, project_id: str, agent: Agent) -> schemas.Cha
 
 
 class SendChat(WithAgent):
-    content: Lines = Field(min_length=1, max_length=chat.LONGEST, pattern=r"\S", description="What you say.")
+    content: Lines = Field(min_length=1, max_length=LONGEST_MESSAGE, pattern=r"\S", description="What you say.")
     related_task_id: Id | None = Field(None, description="The task it is about.")
 
 
@@ -205,7 +207,7 @@ def send_chat_message(call: Call, said: SendChat) -> ChatSent:
     call.enter(said.project_id)
     project = call.project(said.project_id)
     me, agent = on_behalf.person(call, said.as_person), call.known_agent(said.agent_id)
-    mailboxes.refuse_partner(call, project, me, agent)
+    partners.refuse_partner(call, project, me, agent)
     if said.related_task_id is not None and call.task(said.related_task_id).project_id != project.id:
         raise Refusal(
             Code.TASK_NOT_FOUND,
@@ -217,10 +219,10 @@ def send_chat_message(call: Call, said: SendChat) -> ChatSent:
             "Name a task of this project.",
             task_id=said.related_task_id,
         )
-    message = mailboxes.store(call, project.id, me.id, agent, said.content, related_task_id=said.related_task_id)
+    message = messages.store(call, project.id, me.id, agent, said.content, related_task_id=said.related_task_id)
     return {
         "success": True,
-        "message": mailboxes.shown(call, message),
+        "message": messages.shown(call, message),
         "status": _status(call, project.id, agent),
     }
 
@@ -260,10 +262,10 @@ def read_chat(call: Call, wanted: ReadChat) -> ChatRead | Later:
     observing = me.id not in (other.id, agent.id)
     if observing:
         _refuse_observer(call, me, agent, other)
-    messages = _messages(call, wanted, project.id, chat.thread_of(agent.id, other.id))
+    said = _messages(call, wanted, project.id, thread_of(agent.id, other.id))
     status = _status(call, project.id, agent)
     unchanged = wanted.state in (None, status["state"])
-    if wanted.after is not None and wanted.wait_seconds and not messages and unchanged and call.may_wait:
+    if wanted.after is not None and wanted.wait_seconds and not said and unchanged and call.may_wait:
         comes_and_goes = f"project:{project.id}"
         return Later(frozenset({comes_and_goes, *(mailboxes.topic(project.id, each) for each in (agent.id, other.id))}))
     thread = call.tx.threads.find(project.id, agent.id, other.id)
@@ -271,8 +273,8 @@ def read_chat(call: Call, wanted: ReadChat) -> ChatRead | Later:
     conversation = call.tx.chat.open_between(project.id, low, high)
     return {
         "success": True,
-        "messages": [mailboxes.shown(call, message) for message in messages],
-        "last": messages[-1].sequence if messages else wanted.after or 0,
+        "messages": [messages.shown(call, message) for message in said],
+        "last": said[-1].sequence if said else wanted.after or 0,
         "unread": call.tx.threads.unread(thread, me.id) if thread is not None and not observing else 0,
         "observing": observing,
         "status": status,
@@ -358,7 +360,7 @@ def _thread(call: Call, thread: Thread, whose: Agent, other: Agent, *, observing
         "with_agent_id": whose.id,
         "observing": observing,
         "unread": 0 if observing or not whose.human else call.tx.threads.unread(thread, whose.id),
-        "newest": mailboxes.shown(call, newest[0]) if newest else None,
+        "newest": messages.shown(call, newest[0]) if newest else None,
         "newest_at": iso(thread.newest_at),
         "status": _status(call, thread.project_id, other),
     }
@@ -397,7 +399,7 @@ def list_task_messages(call: Call, wanted: ListTaskMessages) -> TaskMessages:
             may[each.thread] = one is not None and other is not None and _may_list(call, call.agent, one, other)
     answer: TaskMessages = {
         "success": True,
-        "messages": [mailboxes.shown(call, each) for each in found[:limit] if may[each.thread]],
+        "messages": [messages.shown(call, each) for each in found[:limit] if may[each.thread]],
     }
     return paged(answer, more)
 
@@ -451,11 +453,11 @@ def show_conversation(call: Call, wanted: OneConversation) -> ConversationShown:
     conversation = _seen(call, wanted.conversation_id)
     sides = [call.known_agent(each) for each in (conversation.initiator_id, conversation.partner_id)]
     _refuse_observer(call, call.agent, *sides)
-    messages = call.tx.chat.of_conversation(conversation.id, chat.MOST_TURNS + 1)
+    said = call.tx.chat.of_conversation(conversation.id, MOST_TURNS + 1)
     return {
         "success": True,
         "conversation": _conversation(conversation),
-        "messages": [mailboxes.shown(call, message) for message in messages],
+        "messages": [messages.shown(call, message) for message in said],
     }
 
 

@@ -8,7 +8,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from toryo.domain.agents import Agent, superiors
-from toryo.operations.calls import reachable
+from toryo.operations.calls import reachable_agents
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Audience, Available, Parameters, operation
 from toryo.operations.calls.grants import Grant
@@ -29,7 +29,7 @@ class Colleague(TypedDict):
     """What there is to say: every key costs tokens."""
 
     agent_id: str
-    role: reachable.Rank
+    role: reachable_agents.Rank
     name: NotRequired[str]
     capabilities: NotRequired[list[str]]
     relation: NotRequired[Relation]
@@ -49,8 +49,8 @@ class Team(Result):
 )
 def list_team(call: Call, wanted: ListTeam) -> Team:
     """Who else is here: agents and people you may talk to, or request a task of; who is above or below you."""
-    here = reachable.others(call.tx, call.caller, call.session.project_id)
-    found = [each for each in here if wanted.role in (None, reachable.rank(each))]
+    here = reachable_agents.others(call.tx, call.caller, call.session.project_id)
+    found = [each for each in here if wanted.role in (None, reachable_agents.rank(each))]
     above = call.tx.agents.tree()
     shown = [_shown(each, _relation(call.agent.id, each.id, above)) for each in found[:MOST]]
     return {"success": True, "members": shown, "total": len(found)}
@@ -63,7 +63,7 @@ def _relation(own_id: str, other_id: str, above: dict[str, str | None]) -> Relat
 
 
 def _shown(each: Agent, relation: Relation | None) -> Colleague:
-    shown: Colleague = {"agent_id": each.id, "role": reachable.rank(each)}
+    shown: Colleague = {"agent_id": each.id, "role": reachable_agents.rank(each)}
     if each.name and each.name != each.id:
         shown["name"] = each.name
     if each.capabilities:

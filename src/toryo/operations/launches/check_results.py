@@ -1,4 +1,4 @@
-"""How acceptance checks that a Coordinator has run ended. They are handed out in `checks.py`."""
+"""How acceptance checks that a Coordinator has run ended. They are handed out in `check_orders.py`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from toryo.operations.calls.catalogue import Parameters, operation
 from toryo.operations.calls.fields import Id, Printed
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
-from toryo.operations.tasks import commands as task_commands
+from toryo.operations.tasks import mutations
 
 
 class CheckFailure(Parameters):
@@ -50,5 +50,5 @@ def report_check_result(call: Call, reported: CheckResult) -> CheckTaken:
         ]
         call.tx.launches.save_check(check, replace(check, finished_at=call.now, failures=failures))
         if task.check_id == check.id:
-            task_commands.finish_checks(call, task, failures)
+            mutations.finish_checks(call, task, failures)
     return {"success": True, "task_status": task.status.value}

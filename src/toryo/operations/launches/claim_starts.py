@@ -17,24 +17,24 @@ from toryo.operations.calls import server_id
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.calls.catalogue import Later, operation
 from toryo.operations.calls.decision_cache import Candidate
-from toryo.operations.calls.fencing import each_fenced
+from toryo.operations.calls.fault_isolation import each_fenced
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
-from toryo.operations.launches import decisions, termination
-from toryo.operations.launches.candidates import Talker, chat_candidates, task_candidates
-from toryo.operations.launches.checks import CheckOrder, checks_for
+from toryo.operations.launches import start_decisions, termination
+from toryo.operations.launches.check_orders import CheckOrder, checks_for
 from toryo.operations.launches.claim_request import CLAIM, ClaimStarts
-from toryo.operations.launches.reported import hindered
-from toryo.operations.launches.running import Stop, renew, stops_for
-from toryo.operations.worktrees import file_locks
-from toryo.operations.worktrees.handing_out import Job, jobs_for
+from toryo.operations.launches.cooldowns import hindered
+from toryo.operations.launches.running_launches import Stop, renew, stops_for
+from toryo.operations.launches.start_candidates import Talker, chat_candidates, task_candidates
+from toryo.operations.worktrees import worktree_locks
+from toryo.operations.worktrees.job_handout import Job, jobs_for
 from toryo.storage.coordinators import Seen
-from toryo.workflow import cooldowns
+from toryo.workflow import program_choice
 from toryo.workflow.launch import Action
 
 
 class Claimed(Result):
-    start: list[decisions.Start]
+    start: list[start_decisions.Start]
     stop: list[Stop]
     checks: list[CheckOrder]
     errands: list[Job]
@@ -108,9 +108,11 @@ def _enter(call: Call, asked: ClaimStarts, candidates: Iterable[Candidate | Talk
     return projects
 
 
-def _starts(call: Call, asked: ClaimStarts, lost: list[Launch], candidates: list[Candidate]) -> list[decisions.Start]:
+def _starts(
+    call: Call, asked: ClaimStarts, lost: list[Launch], candidates: list[Candidate]
+) -> list[start_decisions.Start]:
     """Orders whose answer was lost, then new ones, the longest waiting first, as far as slots go."""
-    given: list[decisions.Start] = []
+    given: list[start_decisions.Start] = []
     if asked.free_slots <= 0:
         return given
     again = (each for each in lost if each.purpose is Purpose.TASK)
@@ -122,24 +124,24 @@ def _starts(call: Call, asked: ClaimStarts, lost: list[Launch], candidates: list
     return given
 
 
-def _start_again(call: Call, asked: ClaimStarts, launch: Launch) -> list[decisions.Start]:
+def _start_again(call: Call, asked: ClaimStarts, launch: Launch) -> list[start_decisions.Start]:
     """An order whose answer was lost, as far as it is still wanted; none or one."""
     if not _still_wanted(call, launch, asked):
         return []
-    return [decisions.shown(call, launch, decisions.handed_out_again(call, launch, asked.coordinator_id))]
+    return [start_decisions.shown(call, launch, start_decisions.handed_out_again(call, launch, asked.coordinator_id))]
 
 
-def _start(call: Call, asked: ClaimStarts, each: Candidate) -> list[decisions.Start]:
+def _start(call: Call, asked: ClaimStarts, each: Candidate) -> list[start_decisions.Start]:
     """None or one."""
-    snapshot, decision = decisions.decide(call, each.agent_id, each.project_id, Purpose.TASK)
+    snapshot, decision = start_decisions.decide(call, each.agent_id, each.project_id, Purpose.TASK)
     call.context.holds.remember(each, decision, call.now)
-    program = cooldowns.chosen(snapshot, Purpose.TASK)
+    program = program_choice.chosen(snapshot, Purpose.TASK)
     if decision.action is not Action.START or program is None or not asked.offer.has(program):
         return []
-    if file_locks.hindrance(call, decision.task_id, asked.coordinator_id) is not None:
+    if worktree_locks.hindrance(call, decision.task_id, asked.coordinator_id) is not None:
         return []
-    made = decisions.order(call, snapshot, decision, Purpose.TASK, asked.coordinator_id)
-    return [decisions.shown(call, *made)] if made is not None else []
+    made = start_decisions.order(call, snapshot, decision, Purpose.TASK, asked.coordinator_id)
+    return [start_decisions.shown(call, *made)] if made is not None else []
 
 
 def _still_wanted(call: Call, launch: Launch, asked: ClaimStarts) -> bool:
@@ -150,15 +152,15 @@ def _still_wanted(call: Call, launch: Launch, asked: ClaimStarts) -> bool:
     listed = asked.agent_ids is None or launch.agent_id in asked.agent_ids
     if not listed or (asked.providers is not None and launch.provider not in asked.providers):
         return False
-    snapshot, decision = decisions.decide(call, launch.agent_id, launch.project_id, launch.purpose)
+    snapshot, decision = start_decisions.decide(call, launch.agent_id, launch.project_id, launch.purpose)
     pending = "start_pending" if launch.purpose is Purpose.TASK else "already_running"
     return decision.reason == pending and not hindered(snapshot, launch)
 
 
-def _chats(call: Call, asked: ClaimStarts, lost: list[Launch], talkers: list[Talker]) -> list[decisions.Start]:
+def _chats(call: Call, asked: ClaimStarts, lost: list[Launch], talkers: list[Talker]) -> list[start_decisions.Start]:
     """Chat processes have slots of their own; one that another's turn depends on takes none."""
     free = asked.free_chat_slots
-    given: list[decisions.Start] = []
+    given: list[start_decisions.Start] = []
     for launch in lost:
         if launch.purpose is Purpose.CHAT and (free > 0 or not launch.takes_slot):
             for start in each_fenced(call, CLAIM, [launch], partial(_start_again, call, asked)):
@@ -172,16 +174,16 @@ def _chats(call: Call, asked: ClaimStarts, lost: list[Launch], talkers: list[Tal
     return given
 
 
-def _chat(call: Call, asked: ClaimStarts, room: bool, each: Talker) -> list[decisions.Start]:
+def _chat(call: Call, asked: ClaimStarts, room: bool, each: Talker) -> list[start_decisions.Start]:
     """None or one."""
-    snapshot, decision = decisions.decide(call, each.agent_id, each.project_id, Purpose.CHAT)
+    snapshot, decision = start_decisions.decide(call, each.agent_id, each.project_id, Purpose.CHAT)
     if decision.action is not Action.START or not (room or snapshot.talk.answers_somebody):
         return []
-    program = cooldowns.chosen(snapshot, Purpose.CHAT)
+    program = program_choice.chosen(snapshot, Purpose.CHAT)
     if program is None or not asked.offer.has(program):
         return []
-    made = decisions.order(call, snapshot, decision, Purpose.CHAT, asked.coordinator_id)
-    return [decisions.shown(call, *made)] if made is not None else []
+    made = start_decisions.order(call, snapshot, decision, Purpose.CHAT, asked.coordinator_id)
+    return [start_decisions.shown(call, *made)] if made is not None else []
 
 
 def _ran_out(call: Call) -> list[Launch | Session]:

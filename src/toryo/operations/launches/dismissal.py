@@ -1,7 +1,7 @@
 """An agent may not be here any more: its sessions end, its process is stopped, what it has claimed goes back.
 
 Whoever takes a right of an agent away does it here, so that nothing of it goes on anywhere. What people have signed in
-with ends in `credentials.py`.
+with ends in `credential_revocation.py`.
 """
 
 from __future__ import annotations

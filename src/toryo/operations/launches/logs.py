@@ -12,7 +12,8 @@ from toryo.operations.calls.catalogue import Parameters, operation
 from toryo.operations.calls.fields import Id, Printed
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
-from toryo.operations.launches.reported import count_usage, launch_of
+from toryo.operations.launches.reported_launch import launch_of
+from toryo.operations.launches.usage_counting import count_usage
 
 LOG_CAP = 2_000_000
 """Characters of output kept per launch."""

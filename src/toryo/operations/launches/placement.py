@@ -12,7 +12,7 @@ from toryo.domain.times import Millis
 from toryo.domain.wording import Worded, constant, say
 from toryo.operations.calls.call import Call
 from toryo.storage.coordinators import Seen
-from toryo.workflow import cooldowns
+from toryo.workflow import program_choice
 from toryo.workflow.launch import Action, Decision
 from toryo.workflow.snapshot import Snapshot
 
@@ -27,7 +27,7 @@ class PlacementProblem:
 
 def nobody_can(call: Call, snapshot: Snapshot, decision: Decision, purpose: Purpose) -> PlacementProblem | None:
     """Why a start that is decided will not happen; None: it will, or nothing is to be started."""
-    agent, program = snapshot.agent, cooldowns.chosen(snapshot, purpose)
+    agent, program = snapshot.agent, program_choice.chosen(snapshot, purpose)
     if decision.action is not Action.START or agent is None or program is None:
         return None
     return obstacle(agent, program, call.tx.coordinators.all(), call.now)

@@ -12,8 +12,8 @@ from toryo.domain.launches import Launch, Purpose, State
 from toryo.domain.sessions import End
 from toryo.failures import Failure
 from toryo.operations.calls.call import Call
-from toryo.operations.calls.fencing import each_fenced
-from toryo.operations.launches import decisions, termination
+from toryo.operations.calls.fault_isolation import each_fenced
+from toryo.operations.launches import cooldowns, start_decisions, termination
 from toryo.workflow.launch import Action, Decision
 
 
@@ -31,7 +31,7 @@ def stop(call: Call, launch: Launch, decision: Decision) -> None:
             data={"reason": decision.reason, "row": decision.row},
         )
     if decision.reason in (Failure.SILENT, Failure.TIME_LIMIT):  # a runaway's session cools down however it ends
-        termination.cool(call, launch.agent_id, launch.purpose, decision.reason, None)
+        cooldowns.cool(call, launch.agent_id, launch.purpose, decision.reason, None)
     ended = call.tx.launches.find(launch.id)
     if ended is not None:
         call.tx.launches.save(ended, replace(ended, stop_since=call.now, stop_reason=decision.reason))
@@ -49,7 +49,7 @@ def overdue(call: Call) -> int:
 
 
 def _stop_overdue(call: Call, launch: Launch) -> bool:
-    _, decision = decisions.decide(call, launch.agent_id, launch.project_id, launch.purpose)
+    _, decision = start_decisions.decide(call, launch.agent_id, launch.project_id, launch.purpose)
     if decision.action is not Action.STOP or decision.reason not in _TAKEN_AWAY or launch.purpose is not Purpose.TASK:
         return False
     stop(call, launch, decision)

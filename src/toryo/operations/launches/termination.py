@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from toryo import backoff, failures
-from toryo.domain.agents import SYSTEM, program_name
+from toryo import failures
+from toryo.domain.agents import SYSTEM
 from toryo.domain.launches import Launch, Purpose, State
 from toryo.domain.moves import Actor
 from toryo.domain.sessions import End, Session
 from toryo.domain.tasks import Status, Task, Wait
 from toryo.failures import Failure
 from toryo.operations.calls.call import WORK, Call
+from toryo.operations.launches import cooldowns
 from toryo.operations.messaging import conversations
 from toryo.operations.queue import claims
 from toryo.operations.queue.claims import Fate
-from toryo.operations.tasks import commands as task_commands
+from toryo.operations.tasks import mutations
 from toryo.workflow import launch as rows
 
 GUARD = Actor(SYSTEM, everything=True, guard=True)
@@ -24,10 +25,6 @@ _BY_ORDER = frozenset({End.REPORTED, End.LEFT_TO_WAIT, End.TOLD_TO_EXIT})
 _WELL = frozenset({End.REPORTED, End.LEFT_TO_WAIT})
 _NOT_ITS_FAULT = frozenset({End.LEASE_EXPIRED, End.ENDED_BY_PERSON, End.DISMISSED})
 _DECIDED_BY_OTHERS = frozenset({End.REPORTED, End.ENDED_BY_PERSON, End.DISMISSED, End.SUPERSEDED})
-
-
-USUAL_QUOTA_SECONDS = 1800
-"""Where a message names no time."""
 
 
 def end_session(call: Call, session: Session, why: End, *, counts: bool = False) -> Session:
@@ -59,11 +56,11 @@ def end_session(call: Call, session: Session, why: End, *, counts: bool = False)
         conversations.leave(call, ended, why)
         wanted = call.chat_snapshot(ended.agent_id, ended.project_id).talk.wanted
         if counts and did_nothing and wanted and ended.runaway is None:
-            cool(call, ended.agent_id, Purpose.CHAT, Failure.LEFT_WITHOUT_ANSWERING.value, None)
+            cooldowns.cool(call, ended.agent_id, Purpose.CHAT, Failure.LEFT_WITHOUT_ANSWERING.value, None)
     if session.runaway is not None:
-        cool(call, session.agent_id, session.purpose, Failure.RUNAWAY.value, None)
+        cooldowns.cool(call, session.agent_id, session.purpose, Failure.RUNAWAY.value, None)
     elif why in _WELL or (session.purpose is Purpose.CHAT and why is End.TOLD_TO_EXIT):
-        _warm(call, session.agent_id, session.purpose, launch)
+        cooldowns.clear(call, session.agent_id, session.purpose, launch)
     return ended
 
 
@@ -98,21 +95,6 @@ def _goes_on_later(call: Call, session: Session) -> bool:
     agent = call.tx.agents.find(session.agent_id)
     member = bool(call.tx.agents.members_among(session.project_id, [session.agent_id]))
     return member and agent is not None and agent.active and agent.managed
-
-
-def _warm(call: Call, agent_id: str, purpose: Purpose, launch: Launch | None) -> None:
-    """A success clears failures; that of a stand-in does not prove that the own program can be used again."""
-    row = call.tx.agents.cooldowns(agent_id).get(purpose.value)
-    if row is None:
-        return
-    until, _, _, failed = row
-    if failed in (None, program_of(launch)) or until <= call.now:
-        call.tx.agents.warm(agent_id, purpose.value)
-
-
-def program_of(launch: Launch | None) -> str | None:
-    """The name of the program that a launch was for."""
-    return None if launch is None or launch.provider is None else program_name(launch.provider, launch.model)
 
 
 def end_launch(
@@ -161,7 +143,7 @@ def block_by_guard(call: Call, task: Task, reason: str) -> None:
     """A guard blocks a task: only a person lifts that."""
     if not task.in_progress:
         return
-    task_commands.move(call, call.tree_state(task), task, Status.BLOCKED, reason, actor=GUARD)
+    mutations.move(call, call.tree_state(task), task, Status.BLOCKED, reason, actor=GUARD)
     call.event("guard.blocked", task=task, actor=GUARD, data={"reason": reason})
 
 
@@ -180,69 +162,6 @@ def lapse(call: Call, launch: Launch | None, session: Session | None) -> bool:
     if launch is not None and launch.ran_out(call.now):
         end_launch(call, launch, State.EXPIRED, "not_signed_in")
         if launch.seen_at is not None:
-            cool(call, launch.agent_id, launch.purpose, Failure.COULD_NOT_CONNECT.value, None)
+            cooldowns.cool(call, launch.agent_id, launch.purpose, Failure.COULD_NOT_CONNECT.value, None)
         return True
     return False
-
-
-def explain_missing(call: Call, launch: Launch, reason: str, seconds: int | None) -> int | None:
-    """Why nobody has signed in for a launch that has expired: known when its process has ended, and no new failure."""
-    row = call.tx.agents.cooldowns(launch.agent_id).get(launch.purpose.value)
-    if row is None or row[0] <= call.now or row[1] != Failure.COULD_NOT_CONNECT:
-        return None
-    until = call.now + seconds * _with_margin(call) if seconds is not None else row[0]
-    call.tx.agents.cool(launch.agent_id, launch.purpose.value, until, reason, row[2], program_of(launch))
-    call.event(
-        "agent.cooling_down",
-        agent_id=launch.agent_id,
-        data={"purpose": launch.purpose.value, "reason": reason, "until": until, "failures": row[2]},
-    )
-    call.tx.hint(WORK)
-    return until
-
-
-def cool_account(call: Call, account: str, reason: str, seconds: int | None, agent_id: str) -> int:
-    """The quota of an account is used up: nobody who works on it is started until a moment that the server knows.
-
-    `seconds` as the message named them, with a margin of 10 %; half an hour where it named none. Of several messages
-    the one that says longest counts: they may speak of different limits (of the hour, of the week).
-    """
-    wait = (seconds or USUAL_QUOTA_SECONDS) * _with_margin(call)
-    known, _ = call.tx.agents.accounts([account]).get(account, (0, ""))
-    until: int = max(known, call.now + wait)
-    call.tx.agents.cool_account(account, until, reason)
-    call.event("account.used_up", agent_id=agent_id, data={"account": account, "reason": reason, "until": until})
-    call.tx.hint(WORK)
-    return until
-
-
-def _with_margin(call: Call) -> int:
-    """Milliseconds to wait for each second that a message names."""
-    return 1000 + 10 * call.context.limits.quota_margin_percent
-
-
-def cool(
-    call: Call, agent_id: str, purpose: Purpose, reason: str, seconds: int | None, program: str | None = None
-) -> int:
-    """A failed start or run: the agent is not started until a moment that the server knows; answers that moment.
-
-    60 s, doubling to 3600 s; `seconds` from a quota message count instead, with a margin of 10 %. `program` names the
-    one that failed: another may stand in. When that one fails too, the agent waits until both may be used again.
-    """
-    limits = call.context.limits
-    before = call.tx.agents.cooldowns(agent_id).get(purpose.value)
-    times = (before[2] if before else 0) + 1
-    wait = backoff.pause(times, limits.cooldown, limits.longest_cooldown)
-    if seconds is not None:
-        wait = seconds * _with_margin(call)
-    until: int = call.now + wait
-    if before is not None and before[0] > call.now and before[3] != program:
-        until, program = max(until, before[0]), None
-    call.tx.agents.cool(agent_id, purpose.value, until, reason, times, program)
-    call.event(
-        "agent.cooling_down",
-        agent_id=agent_id,
-        data={"purpose": purpose.value, "reason": reason, "until": until, "failures": times},
-    )
-    call.tx.hint(WORK)
-    return until

@@ -1,14 +1,15 @@
 """Conversations as they change: by whoever talks, by the passing of time, and by the end of a chat session.
 
-Their rules are in `domain/chat.py`; here they are stored, and everybody concerned is told."""
+Their rules are in `domain/conversations.py`; here they are stored, and everybody concerned is told."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from toryo.domain import chat, ids
+from toryo.domain import ids
 from toryo.domain.agents import Agent
-from toryo.domain.chat import Conversation, Delegation
+from toryo.domain.conversations import CONVERSATION_WINDOW, Conversation, State, after_time, ended, joined, with_turn
+from toryo.domain.delegations import Delegation, lost, parked
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.handover import Note
 from toryo.domain.projects import Project
@@ -17,7 +18,7 @@ from toryo.domain.texts import one_line, quoted
 from toryo.domain.times import Millis
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.results import JsonObject
-from toryo.operations.messaging import delegation_changes, mailboxes
+from toryo.operations.messaging import delegations, mailboxes, messages
 
 _LAST = 6
 """Messages that a summary, or a result the server writes itself, shows."""
@@ -54,7 +55,7 @@ def start(
         initiator_id=agent.id,
         partner_id=partner.id,
         purpose=purpose,
-        state=chat.State.PENDING,
+        state=State.PENDING,
         turns=1,
         max_turns=max_turns,
         turn_of=partner.id,
@@ -65,8 +66,8 @@ def start(
     )
     call.tx.chat.add_conversation(conversation)
     if delegation is not None:
-        delegation_changes.save(call, delegation, conversation_id=conversation.id)
-    mailboxes.store(
+        delegations.save(call, delegation, conversation_id=conversation.id)
+    messages.store(
         call,
         project.id,
         agent.id,
@@ -81,7 +82,7 @@ def start(
 
 def _refuse_too_many(call: Call, project_id: str, low: str, high: str) -> None:
     limit = call.context.talk.conversations_per_hour
-    if call.tx.chat.started_since(project_id, low, high, call.now - chat.CONVERSATION_WINDOW) >= limit:
+    if call.tx.chat.started_since(project_id, low, high, call.now - CONVERSATION_WINDOW) >= limit:
         raise Refusal(
             Code.RATE_LIMITED,
             f"{low} and {high} have started {limit} conversations within an hour; that is the limit.",
@@ -93,9 +94,9 @@ def _refuse_too_many(call: Call, project_id: str, low: str, high: str) -> None:
 def take_turn(call: Call, conversation: Conversation, content: str) -> Conversation:
     """One turn of the caller's: checked, counted and stored in one act. Raises Refusal."""
     agent = call.agent
-    after = chat.with_turn(_after_time(call, conversation), agent.id, call.now)
+    after = with_turn(_after_time(call, conversation), agent.id, call.now)
     partner = call.known_agent(conversation.other(agent.id))
-    mailboxes.store(
+    messages.store(
         call,
         conversation.project_id,
         agent.id,
@@ -112,14 +113,14 @@ def end(
     call: Call, conversation: Conversation, by: str | None, reason: str, summary: str | None = None
 ) -> Conversation:
     """Ends it for both. Raises Refusal if it is over."""
-    after = chat.ended(_after_time(call, conversation), by, reason, call.now, summary)
+    after = ended(_after_time(call, conversation), by, reason, call.now, summary)
     _keep(call, conversation, after)
     return after
 
 
 def join(call: Call, conversation: Conversation) -> Conversation:
     """The invited side has fetched the invitation."""
-    after = chat.joined(conversation, call.now)
+    after = joined(conversation, call.now)
     call.tx.chat.save_conversation(conversation, after)
     _tell(call, after, "conversation.joined")
     return after
@@ -127,13 +128,13 @@ def join(call: Call, conversation: Conversation) -> Conversation:
 
 def lapse(call: Call, project_id: str, agent_id: str) -> bool:
     """Ends those of an agent that have waited too long. True if any had."""
-    ended = [lapse_one(call, conversation) for conversation in call.tx.chat.unsettled(project_id, agent_id)]
-    return any(ended)
+    lapsed = [lapse_one(call, conversation) for conversation in call.tx.chat.unsettled(project_id, agent_id)]
+    return any(lapsed)
 
 
 def lapse_one(call: Call, conversation: Conversation) -> bool:
     """Whether the passing of time has changed it."""
-    after = chat.after_time(conversation, call.now, call.context.talk)
+    after = after_time(conversation, call.now, call.context.talk)
     if after is None:
         return False
     _keep(call, conversation, after)
@@ -142,7 +143,7 @@ def lapse_one(call: Call, conversation: Conversation) -> bool:
 
 def _after_time(call: Call, conversation: Conversation) -> Conversation:
     """As it is now: what has run out by now is over, whether or not anybody has noticed."""
-    return chat.after_time(conversation, call.now, call.context.talk) or conversation
+    return after_time(conversation, call.now, call.context.talk) or conversation
 
 
 def _keep(call: Call, before: Conversation, after: Conversation) -> None:
@@ -151,8 +152,9 @@ def _keep(call: Call, before: Conversation, after: Conversation) -> None:
     if before.open and not after.open:
         mailboxes.forget_over(call, after.project_id, after.low_id, after.high_id)
         _summarise(call, after)
-        delegation_changes.hand_back(call, after)
-        _tell(call, after, "conversation.expired" if after.state is chat.State.EXPIRED else "conversation.ended")
+        for one in (after.low_id, after.high_id):  # also what it was not begun for: no other answer will come
+            delegations.hand_back(call, after.project_id, one, after.other(one))
+        _tell(call, after, "conversation.expired" if after.state is State.EXPIRED else "conversation.ended")
     elif before.state is not after.state:
         mailboxes.touch(call, after.project_id, after.low_id, after.high_id)
 
@@ -221,19 +223,19 @@ def leave(call: Call, session: Session, why: End) -> None:
 def _let_go(call: Call, delegation: Delegation, *, in_order: bool) -> None:
     conversation = call.tx.chat.conversation(delegation.conversation_id) if delegation.conversation_id else None
     if in_order and conversation is not None and not conversation.open:
-        came = conversation.state is not chat.State.EXPIRED
-        delegation_changes.finish(call, delegation, _outcome(call, conversation), success=came)
+        came = conversation.state is not State.EXPIRED
+        delegations.finish(call, delegation, _outcome(call, conversation), success=came)
         return
     if in_order and (conversation is not None or _answer_awaited(call, delegation)):
-        call.tx.chat.save_delegation(delegation, chat.parked(delegation))
-        delegation_changes.record(call, delegation, "delegation.parked", fact=False)
+        call.tx.chat.save_delegation(delegation, parked(delegation))
+        delegations.record(call, delegation, "delegation.parked", fact=False)
         return
-    after = chat.lost(delegation, call.now, call.context.talk)
+    after = lost(delegation, call.now, call.context.talk)
     call.tx.chat.save_delegation(delegation, after)
     if after.open:
-        delegation_changes.record(call, after, "delegation.returned", fact=False)
+        delegations.record(call, after, "delegation.returned", fact=False)
     else:
-        delegation_changes.tell_end(call, after)
+        delegations.tell_end(call, after)
 
 
 def _answer_awaited(call: Call, delegation: Delegation) -> bool:

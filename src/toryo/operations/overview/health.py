@@ -1,31 +1,15 @@
-"""What anybody may call: is the server well, and which tools there are."""
+"""Whether the server is well, for anybody; and the counts of what it holds, for /metrics."""
 
 from __future__ import annotations
 
-from typing import NotRequired
-
-from pydantic import Field
-from typing_extensions import TypedDict
-
 import toryo
-from toryo.domain.errors import Code, Refusal
 from toryo.domain.measures import Measure
 from toryo.domain.times import iso
-from toryo.domain.wording import say
-from toryo.operations.calls import permissions, server_id
+from toryo.operations.calls import server_id
 from toryo.operations.calls.call import Call
-from toryo.operations.calls.catalogue import Audience, Available, NoParameters, Operation, Parameters, operation, tools
+from toryo.operations.calls.catalogue import Available, NoParameters, operation
 from toryo.operations.calls.grants import Grant
-from toryo.operations.calls.results import JsonObject, Result
-
-FORMER_NAMES = {
-    "exit": "Now called wait: leave until your workers are done (select_action).",
-    "delegate": "Now called start: assign and start tasks (select_action). To delegate talk, a chat session is used.",
-    "needs_assignment": "Now part of start: assign_task, then update_task_status.",
-    "needs_start": "For managers now part of start; workers are told start_subtask.",
-    "waiting_for_dependencies": "Now part of wait.",
-}
-"""Names of the older protocol that agents may still know."""
+from toryo.operations.calls.results import Result
 
 
 class Health(Result):
@@ -51,85 +35,3 @@ def health_check(call: Call, _: NoParameters) -> Health:
 def measures(call: Call) -> list[Measure]:
     """How many tasks, sessions, launches and claims there are, for /metrics."""
     return [*call.tx.measures(), Measure("internal_errors", {}, call.context.faults.total)]
-
-
-class Help(Parameters):
-    tool_name: str | None = Field(None, max_length=100, description="Only this tool, in detail.")
-
-
-class RefusedNow(TypedDict):
-    """Why the caller may not call a tool now."""
-
-    error: str
-    why: str
-
-
-class RefusedTool(RefusedNow):
-    name: str
-
-
-class RefusedInDetail(RefusedNow):
-    instruction: str
-
-
-class HelpedTool(TypedDict):
-    """A tool; asked for by its name, with its parameters as JSON Schema, and why it may not be called now."""
-
-    name: str
-    description: str
-    parameters: NotRequired[JsonObject]
-    not_now: NotRequired[RefusedInDetail]
-
-
-class Helped(Result):
-    tools: list[HelpedTool]
-    not_now: NotRequired[list[RefusedTool]]
-    message: NotRequired[str]
-
-
-@operation(
-    "help",
-    shown_to=Audience.WORKER | Audience.MANAGER | Audience.CHAT | Audience.QUEUE,
-    available=Available.ALWAYS,
-    grant=Grant.OPEN,
-    parameters=Help,
-    reads=True,
-)
-def help_(call: Call, wanted: Help) -> Helped:
-    """The tools you may call now, and why the others are not for you now."""
-    if wanted.tool_name is not None:
-        return _about(call, wanted.tool_name)
-    may: list[HelpedTool] = []
-    may_not: list[RefusedTool] = []
-    for tool in tools():
-        refusal = _refusal(call, tool)
-        if refusal is None:
-            may.append({"name": tool.name, "description": tool.summary})
-        else:
-            may_not.append({"name": tool.name, "error": refusal.code.value, "why": refusal.message})
-    return {"success": True, "tools": may, "not_now": may_not}
-
-
-def _about(call: Call, name: str) -> Helped:
-    if name in FORMER_NAMES:
-        return {"success": True, "tools": [], "message": FORMER_NAMES[name]}
-    found = next((tool for tool in tools() if tool.name == name), None)
-    if found is None:
-        raise Refusal(
-            Code.TOOL_NOT_FOUND,
-            say("There is no tool {name!r}.", name=name),
-            "Call help without arguments for all of them.",
-        )
-    refusal = _refusal(call, found)
-    about: HelpedTool = {"name": name, "description": found.summary, "parameters": found.input_schema}
-    if refusal is not None:
-        about["not_now"] = {"error": refusal.code.value, "why": refusal.message, "instruction": refusal.instruction}
-    return {"success": True, "tools": [about]}
-
-
-def _refusal(call: Call, each: Operation) -> Refusal | None:
-    try:
-        permissions.refuse(each, call.caller)
-    except Refusal as refusal:
-        return refusal
-    return None

@@ -1,7 +1,7 @@
 """The first glance: what needs you, what happened meanwhile, who does what, what is held, what is used up, what runs.
 
-In the order in which a person decides. How it is read stands in `state.py`, the team in `team_status.py`, the queue in
-`queue_status.py`, what needs somebody in `needs.py`.
+In the order in which a person decides. How it is read stands in `home_state.py`, the team in `team_status.py`, the
+queue in `queue_status.py`, what needs somebody in `needs.py`.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from toryo.operations.calls.fields import Id
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
 from toryo.operations.calls.schemas import Disk, Need
-from toryo.operations.launches import explanations
+from toryo.operations.launches import reason_texts
 from toryo.operations.overview import needs, queue_status, team_status
+from toryo.operations.overview.home_state import Picture
 from toryo.operations.overview.queue_status import QueueStatus
-from toryo.operations.overview.state import Picture
 from toryo.operations.overview.team_status import Member
 from toryo.storage.overview import Ended
 
@@ -225,7 +225,7 @@ def _fuel(picture: Picture) -> Fuel:
     cooling = sorted((*accounts, *agents), key=lambda each: each[3])
     return {
         "cooldowns": [
-            {"name": name, "kind": kind, "reason": why, "explanation": explanations.failed(why), "until": iso(until)}
+            {"name": name, "kind": kind, "reason": why, "explanation": reason_texts.failed(why), "until": iso(until)}
             for name, kind, why, until in cooling
         ],
         "today": [_today(picture, project_id) for project_id in picture.projects],

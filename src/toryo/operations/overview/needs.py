@@ -13,28 +13,29 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from toryo.domain import moves, people, usages
+from toryo.domain import moves, people, start_conditions, usages
 from toryo.domain.agents import Agent, Role, mistakes_of, superiors
-from toryo.domain.chat import Delegation, DelegationStatus, MessageKind
+from toryo.domain.delegations import Delegation, DelegationStatus
 from toryo.domain.launches import Launch
+from toryo.domain.messages import MessageKind
 from toryo.domain.needs import Action, Kind, Need, Request, requested
 from toryo.domain.projects import Project
 from toryo.domain.projects import Status as ProjectStatus
+from toryo.domain.start_conditions import StartBlocker
 from toryo.domain.tasks import Details, Status, Task
 from toryo.domain.times import DAY, Millis, iso
-from toryo.domain.tree_state import StartBlocker
 from toryo.domain.wording import Worded, constant, say, together
 from toryo.domain.worktrees import Worktree
 from toryo.failures import NATURES, Failure
-from toryo.operations.calls import failed_logins, fencing, schemas, visibility
+from toryo.operations.calls import fault_isolation, schemas, sign_in_lockout, visibility
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.callers import Login
 from toryo.operations.calls.catalogue import catalogue
-from toryo.operations.calls.faults import Fault
 from toryo.operations.calls.grants import Grant
-from toryo.operations.directory import widening
+from toryo.operations.calls.internal_faults import Fault
+from toryo.operations.directory import wider_rights
 from toryo.operations.overview import stuck
-from toryo.operations.overview.state import Picture
+from toryo.operations.overview.home_state import Picture
 from toryo.operations.overview.stuck import Stuck
 from toryo.operations.tasks import remedies
 from toryo.storage.errors import DatabaseUnavailable
@@ -172,7 +173,7 @@ class _View:
         """What is found of an agent, if that can be found."""
         nothing: list[Need] = []
         look: Callable[[], list[Need]] = partial(list, find(self, agent, *more))
-        return fencing.fenced(self.call, NEEDS, look, nothing, agent_id=agent.id, asks=asks)
+        return fault_isolation.fenced(self.call, NEEDS, look, nothing, agent_id=agent.id, asks=asks)
 
     def only(self, project_id: str) -> _View:
         """The same, with nothing in it but one project."""
@@ -296,7 +297,7 @@ def _by_project(view: _View, source: Callable[[_View], Iterator[Need]]) -> list[
             return found
         for project_id in sorted(view.projects):
             look: Callable[[], list[Need]] = partial(list, source(view.only(project_id)))
-            found += fencing.fenced(view.call, NEEDS, look, [], project_id=project_id)
+            found += fault_isolation.fenced(view.call, NEEDS, look, [], project_id=project_id)
         return found
 
 
@@ -549,7 +550,7 @@ def _freed(view: _View) -> Iterator[Need]:
         if event is None or "caused_by" not in event.data or _left_to_agent(view, task, above):
             continue
         tree_state = view.call.tree_state(task)
-        hindrance = next(tree_state.hindrances(task), None)
+        hindrance = next(start_conditions.hindrances(tree_state, task), None)
         if hindrance not in _TOLD_ELSEWHERE:
             hindered = moves.refusal_to_start(tree_state, task, hindrance).message if hindrance is not None else ""
             yield from _of_task(
@@ -736,14 +737,14 @@ def _cannot_start(view: _View) -> Iterator[Need]:
 
 def _mistaken(view: _View) -> Iterator[Need]:
     """Agents that nothing starts because of what stands in their options, or of a provider that nobody has."""
-    reported = widening.reported_providers(view.call)
+    reported = wider_rights.reported_providers(view.call)
     for agent in view.agents.values():
         if agent.managed and agent.active:
             yield from view.about(agent, _mistakes, reported, asks=False)
 
 
 def _mistakes(view: _View, agent: Agent, reported: Collection[str] | None) -> Iterator[Need]:
-    for code, found in (("bad_options", mistakes_of(agent)), ("no_provider", widening.warnings(agent, reported))):
+    for code, found in (("bad_options", mistakes_of(agent)), ("no_provider", wider_rights.warnings(agent, reported))):
         for person_id in view.responsible(agent.id, None) if found else ():
             yield Need(
                 person_id=person_id,
@@ -833,7 +834,7 @@ def _signed_in(view: _View, agent_id: str, purpose: str) -> bool:
 def _locked(view: _View) -> Iterator[Need]:
     """Known agents whose passkey was guessed at."""
     active = {each.id for each in view.agents.values() if each.active}
-    for agent_id, since, until in view.call.context.tries.locked(failed_logins.PASSKEY, active, view.now):
+    for agent_id, since, until in view.call.context.tries.locked(sign_in_lockout.PASSKEY, active, view.now):
         agent = view.agents[agent_id]
         for person_id in view.responsible(agent.id, None):
             yield Need(
@@ -867,7 +868,7 @@ def _faults(view: _View) -> Iterator[Need]:
             yield Need(
                 person_id=person_id,
                 kind=Kind.AGENT_CANNOT_START if agent_id else Kind.STUCK,
-                about=" ".join(filter(None, [fencing.REASON, project_id, agent_id])),
+                about=" ".join(filter(None, [fault_isolation.REASON, project_id, agent_id])),
                 title=say("Internal error: {what}", what=view.name(agent_id) if agent_id else project_id or "Toryo"),
                 text=say("Internal error, see the server's log ({where}; {times} times).", where=where, times=times),
                 since=min(each.since for each in faults),

@@ -1,7 +1,7 @@
 """Prompts: words for a model, made from what is so now, in the project's language. Changes nothing.
 
 Each operation here is an MCP prompt of the same name; its parameters are the prompt's arguments. The words for a
-starting agent stand in `toryo/first_words.py`, which the Coordinator says too.
+starting agent stand in `toryo/first_prompt.py`, which the Coordinator says too.
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ from typing import Any, TypeVar
 
 from pydantic import Field
 
-from toryo.catalogues import in_language
 from toryo.domain.agents import Agent, Role
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.handover import Note
 from toryo.domain.projects import Language, Project
 from toryo.domain.tasks import Status, Task
-from toryo.first_words import first_words
+from toryo.first_prompt import first_words
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Available, Parameters, operation
 from toryo.operations.calls.fields import Id
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
+from toryo.translation_catalogues import in_language
 
 Thing = TypeVar("Thing")
 

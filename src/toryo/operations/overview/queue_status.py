@@ -8,14 +8,15 @@ from typing import Any
 
 from typing_extensions import TypedDict
 
-from toryo.domain import moves
+from toryo.domain import moves, start_conditions
 from toryo.domain.launches import Purpose
+from toryo.domain.start_conditions import StartBlocker
 from toryo.domain.tasks import Status, Task
 from toryo.domain.times import Millis, iso
-from toryo.domain.tree_state import StartBlocker, TreeState
+from toryo.domain.tree_state import TreeState
 from toryo.domain.wording import Worded, constant, say, together
 from toryo.operations.calls.schemas import StatusName
-from toryo.operations.overview.state import Picture, Place
+from toryo.operations.overview.home_state import Picture, Place
 from toryo.operations.overview.team_status import Member
 
 MOST = 50
@@ -110,7 +111,12 @@ def _blocked(picture: Picture, task: Task) -> HeldBy:
 def _to_do(picture: Picture, tree_state: TreeState, task: Task) -> str | Why:
     for_queue = {StartBlocker.UNASSIGNED} if task.for_queue else set()
     hindrance = next(
-        (start_blocker for start_blocker in tree_state.hindrances(task) if start_blocker not in for_queue), None
+        (
+            start_blocker
+            for start_blocker in start_conditions.hindrances(tree_state, task)
+            if start_blocker not in for_queue
+        ),
+        None,
     )
     if hindrance is not None:
         return partial(_hindered, picture, tree_state, task, hindrance)

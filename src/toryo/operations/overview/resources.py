@@ -27,7 +27,7 @@ from toryo.operations.calls.catalogue import Available, Later, NoParameters, Par
 from toryo.operations.calls.fields import Id
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
-from toryo.operations.tasks import descendants
+from toryo.operations.tasks import below_main_task
 
 MOST = 200
 """Tasks that one column of a board shows; of closed ones the newest."""
@@ -183,7 +183,7 @@ class ReadTaskResult(ReadResult):
 def read_task(call: Call, wanted: ReadTask) -> ReadTaskResult | Unchanged | Later:
     """One task in detail, as get_task shows it."""
     task = call.task(wanted.task_id)
-    content: ReadTaskResult = {"success": True, "etag": "", "task": descendants.show(call, task)}
+    content: ReadTaskResult = {"success": True, "etag": "", "task": below_main_task.show(call, task)}
     return _answer(call, wanted, content, [f"task:{task.root_id}"])
 
 

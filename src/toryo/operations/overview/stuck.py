@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from toryo.domain import start_conditions
 from toryo.domain.agents import Role
 from toryo.domain.launches import Purpose
 from toryo.domain.needs import Action
@@ -20,7 +21,7 @@ from toryo.domain.tasks import Status, Task
 from toryo.domain.times import SECOND, Millis
 from toryo.domain.tree_state import TreeState
 from toryo.domain.wording import Worded, constant, say, together
-from toryo.operations.overview.state import Picture, Place
+from toryo.operations.overview.home_state import Picture, Place
 from toryo.workflow import facts
 from toryo.workflow import launch as table
 from toryo.workflow.snapshot import RuleInput, Snapshot
@@ -264,7 +265,7 @@ class _Look:
     def _nobody_comes(self, tree_state: TreeState, task: Task, queue: str) -> bool:
         """After the stall time: until then, whoever serves it may just be starting anew."""
         stalls = self._stalls(tree_state.project, task.moved_at)
-        return stalls and queue not in tree_state.served and tree_state.claimable(task)
+        return stalls and queue not in tree_state.served and start_conditions.claimable(tree_state, task)
 
     # --- what is below a failure ---------------------------------------------------------------------------------
 

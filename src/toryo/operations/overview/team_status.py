@@ -19,12 +19,12 @@ from toryo.domain.sessions import Session
 from toryo.domain.tasks import Task
 from toryo.domain.times import iso, iso_or_none
 from toryo.domain.wording import constant
-from toryo.operations.calls import fencing
-from toryo.operations.launches import explanations, placement
-from toryo.operations.overview import diagnosis
-from toryo.operations.overview.state import Picture, Place
-from toryo.workflow import cooldowns
+from toryo.operations.calls import fault_isolation
+from toryo.operations.launches import placement, reason_texts
+from toryo.operations.overview import agent_diagnosis
+from toryo.operations.overview.home_state import Picture, Place
 from toryo.workflow import launch as table
+from toryo.workflow import program_choice
 from toryo.workflow.launch import Action
 
 IN_FULL = 8
@@ -73,8 +73,8 @@ def members(picture: Picture) -> list[Member]:
 
     def member(place: Place) -> Member:
         tell = partial(_member, picture, place, used, in_full, last)
-        lost: Member = {**_nothing_yet(picture, place), "state": "held", **_words(fencing.REASON)}
-        return fencing.fenced(picture.call, "show_overview", tell, lost, agent_id=place[0], project_id=place[1])
+        lost: Member = {**_nothing_yet(picture, place), "state": "held", **_words(fault_isolation.REASON)}
+        return fault_isolation.fenced(picture.call, "show_overview", tell, lost, agent_id=place[0], project_id=place[1])
 
     return [member(each) for each in picture.places]
 
@@ -195,7 +195,7 @@ def _signed_in(
         **_task(picture, session.task_id),
         "model": session.model_id or (launch.model if launch is not None else None) or shown["model"],
         "action": action,
-        "step": explanations.step(action),
+        "step": reason_texts.step(action),
         "last_call_at": iso(session.last_call_at),
         "started_at": iso(session.created_at),
         "lease_until": iso(session.expires_at),
@@ -203,7 +203,7 @@ def _signed_in(
         "cost_usd": cost,
         "launch_id": session.launch_id,
         "reason": decision.reason if stops else None,
-        "explanation": explanations.explained(decision, place[0], project_id=place[1]) if stops else None,
+        "explanation": reason_texts.explained(decision, place[0], project_id=place[1]) if stops else None,
     }
 
 
@@ -246,7 +246,7 @@ def _not_running(
     tasks = picture.main_tasks.get(place, [])
     first = _task(picture, tasks[0].id if tasks else None)
     if place in in_full:
-        told = diagnosis.told(picture.call, *place, Purpose.TASK)
+        told = agent_diagnosis.told(picture.call, *place, Purpose.TASK)
         hindered = {"no_coordinator", "held"} & set(told["facts"])
         return {
             **shown,
@@ -260,7 +260,7 @@ def _not_running(
     decision = table.decide(snapshot)
     if place in last and decision.row in _ABOUT_MAIN_TASKS:
         return {**shown, **first, "state": state_of("hold", last[place]), **_words(last[place])}
-    program = cooldowns.chosen(snapshot, Purpose.TASK)
+    program = program_choice.chosen(snapshot, Purpose.TASK)
     agent = picture.agents[place[0]]
     starts = decision.action is Action.START and program is not None
     obstacle = placement.obstacle(agent, program, picture.coordinators, picture.now) if starts and program else None
@@ -269,7 +269,7 @@ def _not_running(
         **first,
         "state": "held" if obstacle is not None else state_of(decision.action.value, decision.reason),
         "reason": decision.reason,
-        "explanation": explanations.explained(decision, agent.id, obstacle, place[1]),
+        "explanation": reason_texts.explained(decision, agent.id, obstacle, place[1]),
         "until": iso_or_none(decision.until),
     }
 
@@ -283,7 +283,7 @@ class _Why(TypedDict):
 
 
 def _words(reason: str) -> _Why:
-    return {"reason": reason, "explanation": explanations.said(reason)}
+    return {"reason": reason, "explanation": reason_texts.said(reason)}
 
 
 def state_of(action: str, reason: str) -> Doing:

@@ -20,13 +20,13 @@ from toryo.domain.wording import say
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.callers import Login
 from toryo.operations.calls.catalogue import Parameters, Route, operation
+from toryo.operations.calls.credential_verification import PERSON, digest
 from toryo.operations.calls.fields import Id
 from toryo.operations.calls.grants import Grant
-from toryo.operations.calls.identity import PERSON, digest
 from toryo.operations.calls.pagination import Page, Paged, cut, paged
 from toryo.operations.calls.results import Result
-from toryo.operations.directory import roles
-from toryo.operations.people import credentials
+from toryo.operations.directory import person_roles
+from toryo.operations.people import credential_revocation
 from toryo.storage.tokens import FileToken
 
 Role = Literal["owner", "member", "viewer"]
@@ -72,9 +72,13 @@ def make_access_token(call: Call, wanted: MakeToken) -> TokenMade:
     A token that is made with another one is good no longer than that one, and is revoked with it.
     """
     person = _whose(call, wanted.person_id)
-    own = roles.of_caller(call).value if person.id == call.agent.id else roles.capped(call, person, people.OWNER)
+    own = (
+        person_roles.of_caller(call).value
+        if person.id == call.agent.id
+        else person_roles.capped(call, person, people.OWNER)
+    )
     at_most = wanted.login or own
-    roles.refuse_more(person, at_most, own)
+    person_roles.refuse_more(person, at_most, own)
     if sum(each.live(call.now) for each in call.tx.people.tokens_of(person.id)) >= MOST:
         raise Refusal(
             Code.LIMIT_REACHED,
@@ -106,12 +110,16 @@ def _whose(call: Call, person_id: str | None) -> Agent:
             "Tokens of others are for owners.",
             "Leave person_id out, or ask an owner of this server.",
         )
-    return roles.person(call, person_id)
+    return person_roles.person(call, person_id)
 
 
 def _until(call: Call, days: int | None) -> Millis | None:
     """As long as is wanted, and no longer than what it is made with."""
-    return credentials.good_until(call) if days is None else credentials.capped(call, call.now + days * DAY)
+    return (
+        credential_revocation.good_until(call)
+        if days is None
+        else credential_revocation.capped(call, call.now + days * DAY)
+    )
 
 
 def _shown(call: Call, person: Agent, token: AccessToken) -> ShownToken:
@@ -120,7 +128,7 @@ def _shown(call: Call, person: Agent, token: AccessToken) -> ShownToken:
         "token_id": token.id,
         "person_id": token.agent_id,
         "name": token.name,
-        "login": roles.capped(call, person, token.at_most),
+        "login": person_roles.capped(call, person, token.at_most),
         "created_at": iso(token.created_at),
         "expires_at": iso_or_none(token.expires_at),
         "last_used_on": used.isoformat() if used is not None else None,
@@ -179,13 +187,13 @@ def revoke_access_token(call: Call, wanted: OneToken) -> TokenRevoked:
             "toryo token person list has the ids of yours.",
         )
     if found.revoked_at is None:
-        credentials.revoke(call, found)
+        credential_revocation.revoke(call, found)
     return {"success": True, "token_id": found.id}
 
 
 # --- of data directories ---------------------------------------------------------------------------------------------
 
-_FILES = {"owner": credentials.OWNER, "coordinator": credentials.COORDINATOR}
+_FILES = {"owner": credential_revocation.OWNER, "coordinator": credential_revocation.COORDINATOR}
 
 
 class ServerToken(TypedDict):
@@ -262,8 +270,10 @@ def rotate_server_token(call: Call, wanted: RotateToken) -> TokenRotated:
             Code.NOT_NOW, "This server has no data directory.", "Start it with toryo server, and call this again."
         )
     before = [each for each in call.tx.tokens.all() if each.name == file and each.place == files.place]
-    lost = sum((credentials.revoke_of_directory(call, each) for each in before), credentials.Ended())
-    credentials.make_known(call, file, files.renew(file))
+    lost = sum(
+        (credential_revocation.revoke_of_directory(call, each) for each in before), credential_revocation.Ended()
+    )
+    credential_revocation.make_known(call, file, files.renew(file))
     return {
         "success": True,
         "file": file,
@@ -295,5 +305,5 @@ def revoke_server_token(call: Call, wanted: OneToken) -> TokenRevoked:
             say("{file} of this server's data directory holds it.", file=found.name),
             "Put a new one in its place: toryo token rotate owner, or toryo token rotate coordinator.",
         )
-    credentials.revoke_of_directory(call, found)
+    credential_revocation.revoke_of_directory(call, found)
     return {"success": True, "token_id": found.id}

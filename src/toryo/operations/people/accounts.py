@@ -10,24 +10,24 @@ from typing import Annotated, Literal, NotRequired
 from pydantic import Field, SecretStr
 from typing_extensions import TypedDict
 
-from toryo.domain import ids, people
+from toryo.domain import ids, passwords, people
 from toryo.domain.agents import OWNER_ID, Agent, Status
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.people import Account
 from toryo.domain.wording import say
-from toryo.operations.calls import failed_logins
+from toryo.operations.calls import sign_in_lockout
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.calls.callers import Login
 from toryo.operations.calls.catalogue import Parameters, Route, operation
-from toryo.operations.calls.concurrency import refuse_stale
 from toryo.operations.calls.fields import Id
 from toryo.operations.calls.grants import Grant
+from toryo.operations.calls.optimistic_concurrency import refuse_stale
 from toryo.operations.calls.pagination import Page, Paged, cut, paged
 from toryo.operations.calls.results import Result
-from toryo.operations.directory import roles, widening
+from toryo.operations.directory import person_roles, wider_rights
 from toryo.operations.launches import dismissal
-from toryo.operations.people import credentials, passwords
-from toryo.operations.people.passwords import Checked
+from toryo.operations.people import credential_revocation, password_hashing
+from toryo.operations.people.password_hashing import Checked
 
 Role = Literal["owner", "member", "viewer"]
 Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"\S")]
@@ -117,10 +117,10 @@ def add_person(call: Call, wanted: AddPerson) -> PersonResult:
     call.tx.lock_everything()
     person_id = ids.chosen(wanted.person_id)
     if (existing := call.tx.agents.find(person_id)) is not None:
-        raise roles.id_taken(existing)
+        raise person_roles.id_taken(existing)
     for each in wanted.projects:
         call.project(each)
-    person = roles.make_person(call, person_id, wanted.name, wanted.login)
+    person = person_roles.make_person(call, person_id, wanted.name, wanted.login)
     _put(call, Account(person.id, wanted.login, own_login=wanted.login), wanted.email)
     for each in wanted.projects:
         call.tx.agents.join(each, person.id, call.now)
@@ -132,7 +132,7 @@ def add_person(call: Call, wanted: AddPerson) -> PersonResult:
 
 def _put(call: Call, account: Account, email: str | None) -> None:
     """Stores it; two people cannot be known by the same address."""
-    subject = roles.mailto(email) if email is not None else account.subject
+    subject = person_roles.mailto(email) if email is not None else account.subject
     other = call.tx.people.by_subject(subject) if subject is not None else None
     if other is not None and other.agent_id != account.agent_id:
         raise Refusal(
@@ -141,7 +141,7 @@ def _put(call: Call, account: Account, email: str | None) -> None:
             "Give another one, or change theirs first: toryo person edit ID --email ADDRESS.",
             existing_id=other.agent_id,
         )
-    address = roles.address(email) if email is not None else account.email
+    address = person_roles.address(email) if email is not None else account.email
     call.tx.people.put(replace(account, subject=subject, email=address, changed_at=call.now))
 
 
@@ -163,16 +163,18 @@ class ChangePerson(Parameters):
 def change_person(call: Call, wanted: ChangePerson) -> PersonResult:
     """Change what a person may do, at once and everywhere they are signed in, or what they are called."""
     call.tx.lock_everything()
-    person = roles.person(call, wanted.person_id)
+    person = person_roles.person(call, wanted.person_id)
     refuse_stale(wanted.version, person.version)
     before = call.tx.people.account(person.id)
     login = wanted.login or people.role_of(person, before)
     _keep_first_owner(person, login)
     account = before or Account(person.id, login, own_login=login)
     _put(call, replace(account, login=login, own_login=wanted.login or account.own_login), wanted.email)
-    credentials.lose_ownership(call, person.id, people.role_of(person, before), login)
-    person = roles.renewed(call, person, name=(wanted.name or person.name).strip())
-    call.event("person.changed", agent_id=person.id, data=widening.told_of_login(people.role_of(person, before), login))
+    credential_revocation.lose_ownership(call, person.id, people.role_of(person, before), login)
+    person = person_roles.renewed(call, person, name=(wanted.name or person.name).strip())
+    call.event(
+        "person.changed", agent_id=person.id, data=wider_rights.told_of_login(people.role_of(person, before), login)
+    )
     return {"success": True, "person": _shown(call, person)}
 
 
@@ -205,9 +207,9 @@ class Removed(Result):
 def remove_person(call: Call, wanted: OnePerson) -> Removed:
     """Nobody comes in as this person any more: browsers, tokens, links and password end. What they did stays."""
     call.tx.lock_everything()
-    person = roles.person(call, wanted.person_id)
+    person = person_roles.person(call, wanted.person_id)
     _keep_first_owner(person, None)
-    lost = credentials.end_all(call, person.id)
+    lost = credential_revocation.end_all(call, person.id)
     call.tx.people.drop(person.id)
     if person.active:
         ended = replace(person, status=Status.INACTIVE, deactivated_at=call.now, updated_at=call.now)
@@ -229,9 +231,9 @@ def remove_person(call: Call, wanted: OnePerson) -> Removed:
 
 class SetPassword(Parameters):
     person_id: Id = Field(description="Whose.")
-    password: SecretStr = Field(max_length=people.LONGEST_PASSWORD, description="The new one.")
+    password: SecretStr = Field(max_length=passwords.LONGEST_PASSWORD, description="The new one.")
     old_password: SecretStr | None = Field(
-        None, max_length=people.LONGEST_PASSWORD, description="The present one, if it is yours and you have one."
+        None, max_length=passwords.LONGEST_PASSWORD, description="The present one, if it is yours and you have one."
     )
     login: Role | None = Field(None, description="What they may do from now on; owners only.")
 
@@ -248,7 +250,7 @@ def _look_at_password(call: Call, wanted: SetPassword) -> Callable[[], Checked] 
     account = call.tx.people.account(wanted.person_id)
     old = wanted.old_password.get_secret_value() if wanted.old_password is not None else None
     present = account.password_hash if account is not None else None
-    return partial(passwords.replacing, present, old, wanted.password.get_secret_value())
+    return partial(password_hashing.replacing, present, old, wanted.password.get_secret_value())
 
 
 @operation(
@@ -263,8 +265,8 @@ def set_password(call: Call, wanted: SetPassword) -> PasswordSet:
     """Give a person a password: yourself, or as an owner anybody. Their other browsers are signed out."""
     call.tx.lock_everything()
     _refuse_foreign(call, wanted)
-    person = roles.person(call, wanted.person_id)
-    people.refuse_weak(wanted.password.get_secret_value())
+    person = person_roles.person(call, wanted.person_id)
+    passwords.refuse_weak(wanted.password.get_secret_value())
     before = call.tx.people.account(person.id)
     if call.prepared is None or call.prepared.password_hash != (before.password_hash if before is not None else None):
         raise Refusal(Code.CONFLICT, "Somebody else set this password at the same time.", "Look, and set it again.")
@@ -280,11 +282,11 @@ def set_password(call: Call, wanted: SetPassword) -> PasswordSet:
     call.tx.people.put(
         replace(account, login=login, own_login=own, password_hash=checked.new_hash, changed_at=call.now)
     )
-    roles.renewed(call, person)
-    call.context.tries.forgive(failed_logins.PASSWORD, person.id)
-    signed_out = credentials.end_sign_ins(call, person.id, call.caller.sign_in_id).browsers
-    credentials.lose_ownership(call, person.id, people.role_of(person, before), login)
-    told = widening.told_of_login(people.role_of(person, before), login)
+    person_roles.renewed(call, person)
+    call.context.tries.forgive(sign_in_lockout.PASSWORD, person.id)
+    signed_out = credential_revocation.end_sign_ins(call, person.id, call.caller.sign_in_id).browsers
+    credential_revocation.lose_ownership(call, person.id, people.role_of(person, before), login)
+    told = wider_rights.told_of_login(people.role_of(person, before), login)
     call.event("person.password_set", agent_id=person.id, data=told)
     return {"success": True, "person_id": person.id, "login": login, "signed_out": signed_out}
 
@@ -298,10 +300,10 @@ def _refuse_foreign(call: Call, wanted: SetPassword) -> None:
             "Passwords and roles of others are set by owners.",
             "Set your own, without login, or ask an owner of this server.",
         )
-    if not owner and not roles.is_whole(call):
+    if not owner and not person_roles.is_whole(call):
         raise Refusal(
             Code.PERMISSION_DENIED,
-            say("Here you are a {role} only, which is less than you are.", role=roles.of_caller(call)),
+            say("Here you are a {role} only, which is less than you are.", role=person_roles.of_caller(call)),
             "Sign in as yourself (toryo open), and set it there.",
         )
 

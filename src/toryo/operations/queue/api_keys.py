@@ -12,12 +12,12 @@ from toryo.domain.errors import Code, Refusal
 from toryo.domain.queue import ApiKey
 from toryo.domain.times import iso, iso_or_none
 from toryo.domain.wording import say
-from toryo.operations.calls import near, schemas, visibility
+from toryo.operations.calls import did_you_mean, schemas, visibility
 from toryo.operations.calls.call import RIGHTS, Call
 from toryo.operations.calls.catalogue import Parameters, Route, operation
+from toryo.operations.calls.credential_verification import QUEUE, digest
 from toryo.operations.calls.fields import Id
 from toryo.operations.calls.grants import Grant
-from toryo.operations.calls.identity import QUEUE, digest
 from toryo.operations.calls.pagination import Page, Paged, cut, paged
 from toryo.operations.calls.results import Result
 from toryo.operations.queue import claims as queue_claims
@@ -131,7 +131,7 @@ def revoke_api_key(call: Call, wanted: OneKey) -> KeyRevoked:
         raise Refusal(
             Code.VALIDATION_ERROR,
             say("There is no API key {key_id}.", key_id=wanted.key_id),
-            near.hint(
+            did_you_mean.hint(
                 wanted.key_id,
                 (
                     (each.id, each.name)

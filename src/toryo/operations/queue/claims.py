@@ -1,6 +1,6 @@
 """Claims of queue tasks: taking one, losing one, and what is told when. Used by queue tools, launches and housekeeping.
 
-A claim never moves a task by itself: `tasks.commands.move` does, under the rules of every other path.
+A claim never moves a task by itself: `tasks.mutations.move` does, under the rules of every other path.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from dataclasses import replace
 from enum import StrEnum
 from typing import Any
 
-from toryo.domain import queue
+from toryo.domain import queue, start_conditions
 from toryo.domain.agents import SYSTEM, Agent
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.moves import Actor
@@ -18,8 +18,8 @@ from toryo.domain.queue import Claim, Presence
 from toryo.domain.tasks import Status, Task
 from toryo.domain.times import SECOND, Millis
 from toryo.operations.calls.call import Call
-from toryo.operations.calls.fencing import each_fenced
-from toryo.operations.tasks import commands as task_commands
+from toryo.operations.calls.fault_isolation import each_fenced
+from toryo.operations.tasks import mutations
 
 EXHAUSTED = "attemptsExhausted"
 MOST_PASSED = 200
@@ -33,7 +33,7 @@ def claim(call: Call, task: Task, agent: Agent, launch_id: str | None = None) ->
     claimed = tree_state.claimed(task, agent.id)
     given = replace(claimed.tree.tasks[task.id], status=task.status)
     becomes = replace(claimed, tree=claimed.tree.changed(given))
-    if not becomes.startable(given):
+    if not start_conditions.startable(becomes, given):
         return None
     call.tx.tasks.save(task, given)
     for before in tree_state.tree.descendants(task):
@@ -43,7 +43,7 @@ def claim(call: Call, task: Task, agent: Agent, launch_id: str | None = None) ->
             moved = {"from": before.assignee_id, "to": part.assignee_id}
             call.event("task.assigned", task=part, agent_id=agent.id, fact=True, data=moved)
     _add(call, task, agent.id, launch_id)
-    after = task_commands.move(call, becomes, given, Status.IN_PROGRESS, actor=Actor(agent.id))
+    after = mutations.move(call, becomes, given, Status.IN_PROGRESS, actor=Actor(agent.id))
     call.event("claim.taken", task=after, agent_id=agent.id, data={"attempt": task.attempt, "launch_id": launch_id})
     return after
 
@@ -121,9 +121,9 @@ def lose(call: Call, lost: Claim, reason: str, *, counted: bool = True, rest: bo
     call.event("claim.lost", task=task, agent_id=lost.agent_id, data=data)
     if counted and task.attempt >= (task.max_attempts or queue.MAX_ATTEMPTS):
         call.tx.tasks.save_details(task.id, error=EXHAUSTED)
-        task_commands.move(call, call.tree_state(task), task, Status.FAILED, EXHAUSTED, actor=_TORYO)
+        mutations.move(call, call.tree_state(task), task, Status.FAILED, EXHAUSTED, actor=_TORYO)
         return
-    back = task_commands.move(call, call.tree_state(task), task, Status.TODO, reason, actor=_TORYO)
+    back = mutations.move(call, call.tree_state(task), task, Status.TODO, reason, actor=_TORYO)
     resting = replace(
         back,
         assignee_id=None,

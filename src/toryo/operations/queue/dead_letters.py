@@ -17,8 +17,7 @@ from toryo.operations.calls.fields import Id
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.pagination import Page, Paged, cursor_of, key_of, paged
 from toryo.operations.calls.results import Result
-from toryo.operations.tasks import commands as task_commands
-from toryo.operations.tasks import queued
+from toryo.operations.tasks import mutations, queue_tasks
 
 MOST_DEAD = 500
 """Dead letters of one page, where nobody says how many."""
@@ -47,7 +46,7 @@ def list_dead_letters(call: Call, wanted: ListDeadLetters) -> DeadLetters:
     found = call.tx.queues.dead(project.id, limit + 1, (key[0], key[1]) if key is not None else None)
     shown = found[:limit]
     more = cursor_of(shown[-1].completed_at or 0, shown[-1].id) if len(found) > limit else None
-    answer: DeadLetters = {"success": True, "tasks": [queued.show(call, each) for each in shown]}
+    answer: DeadLetters = {"success": True, "tasks": [queue_tasks.show(call, each) for each in shown]}
     return paged(answer, more)
 
 
@@ -80,11 +79,11 @@ def requeue_task(call: Call, wanted: Requeue) -> Requeued:
             "Only queue tasks that have failed are put back.",
             task_id=task.id,
         )
-    back = task_commands.move(call, call.tree_state(task), task, Status.TODO)
+    back = mutations.move(call, call.tree_state(task), task, Status.TODO)
     last = back.attempt - 1 + _tries(call, task)
     stored = call.tx.tasks.save(back, replace(back, assignee_id=None, not_before=None, max_attempts=last))
     call.event("task.requeued", task=stored, data={"attempt": stored.attempt})
-    return {"success": True, "task_id": stored.id, "task": queued.show(call, stored)}
+    return {"success": True, "task_id": stored.id, "task": queue_tasks.show(call, stored)}
 
 
 def _tries(call: Call, task: Task) -> int:

@@ -13,8 +13,7 @@ from toryo.operations.calls.fields import Id
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
 from toryo.operations.queue import claims as queue_claims
-from toryo.operations.tasks import commands as task_commands
-from toryo.operations.tasks import queued
+from toryo.operations.tasks import mutations, queue_tasks
 
 
 class Poll(Parameters):
@@ -45,8 +44,8 @@ def poll_tasks(call: Call, wanted: Poll) -> Polled | Later:
     many = min(wanted.max_tasks, room)
     taken, more = queue_claims.claim_ready(call, project, presence.agent_type, many)
     if more:  # a hint wakes a few of those who wait: there is work for more
-        call.tx.hint(task_commands.queue_topic(project.id, presence.agent_type))
+        call.tx.hint(mutations.queue_topic(project.id, presence.agent_type))
     if not taken and wanted.wait_seconds and call.may_wait:
-        topics = {task_commands.queue_topic(project.id, presence.agent_type), f"project-status:{project.id}"}
+        topics = {mutations.queue_topic(project.id, presence.agent_type), f"project-status:{project.id}"}
         return Later(frozenset(topics), queue_claims.next_look(call, project.id, presence.agent_type))
-    return {"success": True, "result": queued.show_all(call, taken)}
+    return {"success": True, "result": queue_tasks.show_all(call, taken)}

@@ -9,21 +9,21 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from toryo.domain import ids, queue
-from toryo.domain.addresses import is_loopback
 from toryo.domain.agents import Agent, Role, Status
 from toryo.domain.agents import Kind as AgentKind
 from toryo.domain.errors import Code, Refusal
+from toryo.domain.network_addresses import is_loopback
 from toryo.domain.queue import ApiKey, Presence
 from toryo.domain.times import iso
 from toryo.operations.calls import schemas
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Parameters, operation
+from toryo.operations.calls.credential_verification import QUEUE, digest
 from toryo.operations.calls.fields import Id
 from toryo.operations.calls.grants import Grant
-from toryo.operations.calls.identity import QUEUE, digest
 from toryo.operations.calls.permissions import key_required
 from toryo.operations.calls.results import Result, Said
-from toryo.operations.directory import names
+from toryo.operations.directory import confusable_names
 from toryo.operations.queue import claims as queue_claims
 
 TypeName = Annotated[str, Field(min_length=1, max_length=100, pattern=r"\S")]
@@ -181,7 +181,7 @@ def _agent(call: Call, key: ApiKey, wanted: Register) -> Agent:
     member = bool(call.tx.agents.members_among(key.project_id, [agent_id]))
     if not member:
         name = known.name if known is not None else wanted.name or agent_id
-        names.refuse_misleading(call, agent_id, name, [key.project_id], by_itself=known is None)
+        confusable_names.refuse_misleading(call, agent_id, name, [key.project_id], by_itself=known is None)
     agent = known or _made(call, wanted)
     if not member:
         call.tx.agents.join(key.project_id, agent.id, call.now)

@@ -12,7 +12,7 @@ from toryo.domain.tasks import Task
 from toryo.domain.times import SECOND
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.calls.catalogue import Available, Operation
-from toryo.operations.calls.identity import END_PROCESS
+from toryo.operations.calls.credential_verification import END_PROCESS
 from toryo.workflow.launch import withdrawal
 
 

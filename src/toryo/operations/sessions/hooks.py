@@ -8,7 +8,7 @@ from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Operation
 from toryo.operations.calls.results import JsonObject
 from toryo.operations.messaging import mailboxes
-from toryo.operations.sessions import guards, next_action
+from toryo.operations.sessions import guards, next_action_answer
 
 
 class _Hooks:
@@ -29,12 +29,12 @@ class _Hooks:
         if session.over or session.ended_at is not None:
             return answer
         if operation.leads:
-            answer = {**answer, "next": next_action.riding(call)}
+            answer = {**answer, "next": next_action_answer.riding(call)}
         waiting = call.tx.handovers.count_waiting(session.id)
         return {**answer, "notifications_pending": waiting} if waiting else answer
 
     def recorded(self, call: Call, answer: JsonObject) -> JsonObject:
-        return next_action.dated(call, answer)
+        return next_action_answer.dated(call, answer)
 
 
 session_hooks.install(_Hooks())

@@ -6,7 +6,7 @@ from toryo.domain.agents import Agent, superiors
 from toryo.domain.tasks import Task
 from toryo.domain.texts import quoted
 from toryo.operations.calls.call import Call
-from toryo.operations.messaging import mailboxes
+from toryo.operations.messaging import messages
 
 
 def ask_superiors(call: Call, task: Task) -> None:
@@ -21,7 +21,7 @@ def ask_superiors(call: Call, task: Task) -> None:
     for agent in asked:
         about = task.assignee_id if task.assignee_id not in (None, agent.id) else call.actor.id
         if about not in (None, agent.id):
-            mailboxes.tell_person(call, task.project_id, agent.id, about, told, task.id)
+            messages.tell_person(call, task.project_id, agent.id, about, told, task.id)
     call.event("task.approval_asked", task=task, data={"asked": [agent.id for agent in asked]})
 
 
@@ -32,7 +32,7 @@ def tell_consented(call: Call, task: Task, person: Agent) -> None:
         f"message. Look at it: toryo task show {task.id}; start it: toryo task move {task.id} in_progress; take it "
         f"back: toryo task cancel {task.id} --reason …"
     )
-    mailboxes.tell_person(call, task.project_id, person.id, call.agent.id, told, task.id)
+    messages.tell_person(call, task.project_id, person.id, call.agent.id, told, task.id)
 
 
 def _asker(call: Call, task: Task) -> str:

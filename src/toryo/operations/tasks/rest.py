@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
-from toryo.domain import creating, moves
-from toryo.domain.creating import Draft
+from toryo.domain import creation_rules, moves
+from toryo.domain.creation_rules import Draft
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.projects import Project
 from toryo.domain.tasks import Approval, CheckFailure, Checks, Status, Task, priority_named, status_named
@@ -17,30 +17,13 @@ from toryo.domain.wording import constant, say
 from toryo.operations.calls import schemas
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.calls.catalogue import Parameters, Route, operation
-from toryo.operations.calls.concurrency import refuse_stale
-from toryo.operations.calls.fields import Command, GivenPriority, GivenStatus, Id, Lines
+from toryo.operations.calls.fields import GivenPriority, GivenStatus, Id, Lines, Text, Title
 from toryo.operations.calls.grants import Grant
+from toryo.operations.calls.optimistic_concurrency import refuse_stale
 from toryo.operations.calls.pagination import Page, Paged, cursor_of, key_of, paged
 from toryo.operations.calls.results import MoveResult, Result
-from toryo.operations.tasks import acceptance, descendants
-from toryo.operations.tasks import commands as task_commands
-
-Text = Annotated[Lines, Field(max_length=100_000)]
-Title = Annotated[str, Field(min_length=1, max_length=300, pattern=r"\S")]
-
-
-class FileCheck(Parameters):
-    file: str = Field(min_length=1, max_length=1000, description="A path that must exist, in the working directory.")
-
-
-class CommandCheck(Parameters):
-    command: (
-        Annotated[Command, Field(pattern=r"\S")] | Annotated[list[Command], Field(min_length=1, max_length=1_000)]
-    ) = Field(description="A command that must end with 0.")
-    timeout_seconds: int | None = Field(None, ge=1, le=3600, description="Its time limit in seconds.")
-
-
-Acceptance = Annotated[list[FileCheck | CommandCheck], Field(max_length=20)]
+from toryo.operations.tasks import acceptance_checks, below_main_task, mutations
+from toryo.operations.tasks.acceptance_checks import Acceptance
 
 
 class FiledTask(Result):
@@ -85,11 +68,11 @@ def file_task(call: Call, wanted: FileTask) -> FiledTask:
         assignee_id=wanted.assignee_id,
         agent_type=wanted.agent_type,
         context=wanted.context,
-        acceptance=acceptance.kept(wanted.acceptance),
+        acceptance=acceptance_checks.kept(wanted.acceptance),
     )
     if parent is not None:
         tree = call.tx.tasks.tree(parent.root_id)
-        creating.refuse_place(project.settings, tree, parent, [draft], capped=False)
+        creation_rules.refuse_place(project.settings, tree, parent, [draft], capped=False)
     to = status_named(wanted.status)
     if to is Status.IN_PROGRESS and wanted.assignee_id is None:
         raise Refusal(
@@ -98,11 +81,11 @@ def file_task(call: Call, wanted: FileTask) -> FiledTask:
             "Name one (assignee_id; --assignee AGENT), or let it begin in todo.",
         )
     first = Status.TODO if to is Status.IN_PROGRESS else to
-    [made] = task_commands.create(call, project, parent, [draft], status=first).values()
+    [made] = mutations.create(call, project, parent, [draft], status=first).values()
     if to is not Status.IN_PROGRESS:
-        return {"success": True, "task_id": made.task.id, "task": descendants.show_created(made)}
+        return {"success": True, "task_id": made.task.id, "task": below_main_task.show_created(made)}
     try:
-        task_commands.move(call, call.tree_state(made.task), made.task, to)
+        mutations.move(call, call.tree_state(made.task), made.task, to)
     except Refusal as refusal:
         refusal.instruction = constant("Nothing was filed. File it in todo, and start it when that is settled.")
         raise
@@ -148,7 +131,7 @@ def _refuse_assignee(call: Call, project: Project, assignee_id: str | None, agen
 
 def _shown(call: Call, task_id: str) -> FiledTask:
     task = call.task(task_id)
-    return {"success": True, "task_id": task.id, "task": descendants.show(call, task)}
+    return {"success": True, "task_id": task.id, "task": below_main_task.show(call, task)}
 
 
 class FiledTasks(Page):
@@ -186,7 +169,7 @@ def list_project_tasks(call: Call, wanted: ListFiled) -> FiledTasks:
     )
     shown = found if wanted.limit is None else found[: wanted.limit]
     more = cursor_of(*shown[-1].order) if len(found) > len(shown) else None
-    answer: FiledTasks = {"success": True, "tasks": descendants.show_all(call, shown)}
+    answer: FiledTasks = {"success": True, "tasks": below_main_task.show_all(call, shown)}
     return paged(answer, more)
 
 
@@ -234,20 +217,20 @@ def edit_task(call: Call, wanted: EditTask) -> FiledTask:
     if "assignee_id" in given and given["assignee_id"] != task.assignee_id:
         project = call.project(task.project_id)
         _refuse_assignee(call, project, given["assignee_id"], task.agent_type if given["assignee_id"] else None)
-        task_commands.assign(call, call.tree_state(task), task, given["assignee_id"])
+        mutations.assign(call, call.tree_state(task), task, given["assignee_id"])
         task = call.task(task.id)
     if wanted.add_dependencies or wanted.remove_dependencies:
-        task_commands.depend(call, task, wanted.add_dependencies, wanted.remove_dependencies)
+        mutations.depend(call, task, wanted.add_dependencies, wanted.remove_dependencies)
         task = call.task(task.id)
     if {"title", "description", "priority", "context", "acceptance"} & set(given):
-        task_commands.edit(
+        mutations.edit(
             call,
             task,
             title=wanted.title,
             priority=priority_named(wanted.priority) if wanted.priority else None,
             description=wanted.description,
             context=wanted.context,
-            acceptance=acceptance.kept(wanted.acceptance) if wanted.acceptance is not None else None,
+            acceptance=acceptance_checks.kept(wanted.acceptance) if wanted.acceptance is not None else None,
         )
     return _shown(call, task.id)
 
@@ -294,7 +277,7 @@ def move_task(call: Call, wanted: MoveTask) -> Moved:
     to = status_named(wanted.status)
     before = task.status
     for step in moves.steps(before, to):
-        task_commands.move(call, call.tree_state(task), task, step, wanted.reason)
+        mutations.move(call, call.tree_state(task), task, step, wanted.reason)
         task = call.task(task.id)
     if to is Status.FAILED:
         call.tx.tasks.save_details(task.id, error=wanted.reason)
@@ -346,8 +329,8 @@ def _judged(call: Call, wanted: Judge, to: Approval, kind: str) -> FiledTask:
     judged = replace(task, approval=to, approved_by=by, updated_at=call.now)
     call.tx.tasks.save(task, judged)
     call.event(kind, task=judged, fact=True, data={"reason": wanted.reason})
-    task_commands.tell_judged(call, judged, kind.removeprefix("task."), wanted.reason)
-    task_commands.hint(call, [judged])
+    mutations.tell_judged(call, judged, kind.removeprefix("task."), wanted.reason)
+    mutations.hint(call, [judged])
     return _shown(call, task.id)
 
 
@@ -377,9 +360,9 @@ def steer_task(call: Call, wanted: SteerTask) -> Steered:
             "File a new task.",
             task_id=task.id,
         )
-    reached = task_commands.steer(call, task, f"{call.agent.name} says about {quoted(task.title)}: {wanted.text}")
+    reached = mutations.steer(call, task, f"{call.agent.name} says about {quoted(task.title)}: {wanted.text}")
     call.event("task.steered", task=task, fact=True, data={"text": wanted.text[:500], "delivered_to": reached})
-    task_commands.hint(call, [task])
+    mutations.hint(call, [task])
     return {**_shown(call, task.id), "delivered_to": reached or "the next session of this task"}
 
 
@@ -407,6 +390,6 @@ def confirm_checks(call: Call, wanted: ConfirmChecks) -> FiledTask:
             task_id=task.id,
         )
     failure: CheckFailure = {"check": "by hand", "message": wanted.message or "not accepted"}
-    task_commands.finish_checks(call, task, [] if wanted.passed else [failure])
+    mutations.finish_checks(call, task, [] if wanted.passed else [failure])
     call.tx.hint(WORK)
     return _shown(call, task.id)

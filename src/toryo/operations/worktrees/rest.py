@@ -24,7 +24,7 @@ from toryo.operations.calls.fields import Id, Lines
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.pagination import Page, Paged, cut, paged
 from toryo.operations.calls.results import Result
-from toryo.operations.worktrees import file_locks
+from toryo.operations.worktrees import worktree_locks
 
 
 class OneTask(Parameters):
@@ -249,7 +249,7 @@ def _in_order(tasks: Mapping[str, Task], dependencies: Mapping[str, tuple[str, .
 
 def _refuse_at_work(call: Call, found: Sequence[Worktree]) -> None:
     """Nobody's files are moved while a process works in them, or another errand moves them."""
-    worker = file_locks.at_work(call, [worktree.task_id for worktree in found])
+    worker = worktree_locks.at_work(call, [worktree.task_id for worktree in found])
     if worker is not None:
         raise Refusal(
             Code.NOT_NOW,
@@ -262,7 +262,7 @@ def _refuse_at_work(call: Call, found: Sequence[Worktree]) -> None:
             task_id=worker.task_id,
             leaving=not worker.live,
         )
-    errand = next(filter(None, (file_locks.moving(call, worktree) for worktree in found)), None)
+    errand = next(filter(None, (worktree_locks.moving(call, worktree) for worktree in found)), None)
     if errand is not None:
         raise Refusal(
             Code.NOT_NOW,
@@ -298,14 +298,14 @@ def _refuse_scattered(found: Sequence[Worktree]) -> None:
 
 def _ask(call: Call, worktree: Worktree, kind: Kind, options: dict[str, Any] | None) -> Errand:
     _refuse_away(call, worktree)
-    return file_locks.send(call, worktree, kind, options)
+    return worktree_locks.send(call, worktree, kind, options)
 
 
 def _refuse_away(call: Call, worktree: Worktree) -> None:
     """A person would wait in vain for a Coordinator that does not run."""
-    if not file_locks.is_away(call, worktree.coordinator_id):
+    if not worktree_locks.is_away(call, worktree.coordinator_id):
         return
-    at = file_locks.seen_at(call, worktree.coordinator_id)
+    at = worktree_locks.seen_at(call, worktree.coordinator_id)
     since = say("since {time}", time=iso(at)) if at is not None else constant("yet")
     raise Refusal(
         Code.NOT_NOW,

@@ -26,7 +26,7 @@ from psycopg.adapt import Buffer, Loader
 from psycopg.pq import ConnStatus, ExecStatus
 from psycopg.types.numeric import Int8Dumper
 
-from toryo.domain import secrecy
+from toryo.domain import log_redaction
 from toryo.storage.engine.database import Connection, Database, DriverConnection, T, Work, ddl_text
 from toryo.storage.engine.executor import Call, WorkerPool
 from toryo.storage.engine.statements import Compiled, Row, Statement
@@ -389,7 +389,7 @@ def _conninfo(url: str, patience: float) -> tuple[str, str]:
         told: dict[str, Any] = conninfo.conninfo_to_dict(f"{scheme.partition('+')[0]}://{rest}")
     except psycopg.ProgrammingError:  # its words repeat what cannot be read: the password, perhaps
         raise DatabaseUnavailable(
-            f"The database URL {secrecy.address(url)} cannot be read.",
+            f"The database URL {log_redaction.address(url)} cannot be read.",
             "Write postgresql://USER:PASSWORD@HOST:5432/NAME, with / ? # @ % in the password written as %2F %3F %23 "
             "%40 %25.",
         ) from None

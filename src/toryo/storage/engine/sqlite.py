@@ -19,7 +19,7 @@ from urllib.parse import quote
 
 import sqlalchemy as sa
 
-from toryo.domain import secrecy
+from toryo.domain import log_redaction
 from toryo.storage.engine.database import Connection, Database, DriverConnection, T, Work, ddl_text
 from toryo.storage.engine.executor import Call, WorkerPool, gone
 from toryo.storage.engine.statements import Row, Statement
@@ -385,7 +385,7 @@ def _path(url: str) -> Path:
     name = sa.make_url(url).database
     if not name or name == ":memory:" or name.startswith("file:"):
         raise DatabaseUnavailable(
-            f"{secrecy.address(url)} names no file, and Toryo needs one: it uses several connections.",
+            f"{log_redaction.address(url)} names no file, and Toryo needs one: it uses several connections.",
             "Use sqlite:///path/to/toryo.db.",
         )
     return Path(name).resolve()

@@ -10,7 +10,7 @@ import type { Between } from "@/views/chat/thread";
 const MOST = 4000;
 const NEARLY = 3500;
 
-/** Whether a message approves the task that is requested because of it: as the server reads it (domain/chat.py). */
+/** Whether a message approves the task that is requested because of it: as the server reads it (domain/consent.py). */
 export function approves(content: string): boolean {
   const [first = "", ...wanted] = content.trim().split("\n");
   const patch = wanted.some((each) => /^(\+|-|@@|\*\*\* )/.test(each));

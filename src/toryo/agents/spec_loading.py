@@ -1,0 +1,34 @@
+"""What a runner is started with: a document that a Coordinator has checked, or one that a person wrote."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from toryo import untrusted_files
+from toryo.agents.agent_loop import say
+
+WRONG_CONFIGURATION = 78
+
+
+def given(kind: str, parse: Callable[[str, str], dict[str, Any]]) -> dict[str, Any]:
+    """The document of `--file`; ends the process where it has mistakes, before it has signed in."""
+    arguments = argparse.ArgumentParser(prog=f"toryo.agents.{kind}")
+    arguments.add_argument("--file", type=Path, required=True, help=f"the {kind}: YAML, or JSON as checked before")
+    try:
+        # JSON is the checked form that a Coordinator writes; YAML, as people write it, is checked here.
+        path = arguments.parse_args().file
+        text = untrusted_files.text(path, largest=untrusted_files.LARGEST_RECORD)
+        if path.suffix == ".json":
+            found: dict[str, Any] = json.loads(text)
+            return found
+        return parse(text, str(path))
+    except Exception as wrong:
+        if type(wrong).__name__ not in ("Mistakes", "JSONDecodeError") and not isinstance(wrong, OSError):
+            raise
+        say(f"error: {wrong}")
+        sys.exit(WRONG_CONFIGURATION)

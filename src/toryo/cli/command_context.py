@@ -1,0 +1,255 @@
+"""What every command is given: the options that stand everywhere, the server behind them, and one way to answer.
+
+A command is a function whose first parameter is a `Here`; `command` adds --data-dir, --server, --token, --token-file
+and --json to it, so that they may be written before or after the command's name. Nothing here knows a particular
+command.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+from urllib.parse import quote
+
+import typer
+
+from toryo.cli import task_lookup
+from toryo.cli.exit_codes import Misuse, ServerAway
+
+if TYPE_CHECKING:
+    from toryo.client import Client
+
+DataDir = Annotated[
+    Path | None,
+    typer.Option(
+        "--data-dir",
+        envvar="TORYO_DATA_DIR",
+        metavar="DIR",
+        help="The server's data directory (default: what .toryo/ here or above says, else the user's own).",
+    ),
+]
+Server = Annotated[
+    str | None,
+    typer.Option(
+        "--server",
+        envvar="TORYO_SERVER_URL",
+        metavar="URL",
+        help="The server's address (default: that of the server that runs from the data directory).",
+    ),
+]
+Token = Annotated[
+    str | None,
+    typer.Option(
+        "--token",
+        envvar="TORYO_TOKEN",
+        metavar="TOKEN",
+        help="Your token (default: the one in the data directory). Others on this machine can read it here: better"
+        " --token-file or TORYO_TOKEN.",
+    ),
+]
+TokenFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--token-file",
+        metavar="FILE",
+        help="A file with the token of --token; - reads it from stdin.",
+    ),
+]
+Json = Annotated[
+    bool,
+    typer.Option("--json", help="Print one JSON document on stdout and nothing else there."),
+]
+PRIVATE_NETWORK = "TORYO_PRIVATE_NETWORK"
+"""The environment variable that says: the way to the server is encrypted by other means."""
+_NOT_SIGNED_IN = frozenset({"authenticationRequired", "invalidCredentials"})
+STARTS_WITHIN_SECONDS = 10
+"""How long a command waits for a server that is just starting."""
+_OPTIONS: dict[str, Any] = {
+    "data_dir": DataDir,
+    "server": Server,
+    "token": Token,
+    "token_file": TokenFile,
+    "json": Json,
+}
+
+
+@dataclass
+class Here:
+    """Where the command was typed: which server it speaks to, as whom, and how it answers."""
+
+    data_dir: Path | None = None
+    server: str | None = None
+    token: str | None = None
+    token_file: Path | None = None
+    json: bool = False
+    starts_within_seconds: float = STARTS_WITHIN_SECONDS
+    """How long a server that is starting is waited for."""
+    followed_by: str | None = None
+    """The subcommand that comes after this one, for a command that may also stand alone."""
+
+    @cached_property
+    def client(self) -> Client:
+        """Made when first asked for: a person's client for the server that is named, or that left its address."""
+        from toryo.client import Client, server_discovery
+
+        try:
+            found = server_discovery.find(
+                self.server, self.token, self.data_dir, role="owner", wait_seconds=self.starts_within_seconds
+            )
+            return Client(found.url, found.token)
+        except ValueError as error:
+            raise Misuse(str(error), "See --server and TORYO_SERVER_URL.") from None
+
+    def look_again(self) -> None:
+        """The server was away: it may come back at another address."""
+        self.__dict__.pop("client", None)
+
+    def get(self, path: str, **params: Any) -> dict[str, Any]:
+        return self._asked("GET", path, params=params)
+
+    def send(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """What is None in the body was not said, and is not sent."""
+        from orjson import JSONEncodeError
+
+        said = {key: each for key, each in (body or {}).items() if each is not None}
+        try:
+            return self._asked(method, path, json=said)
+        except JSONEncodeError:
+            raise Misuse("The message is not valid UTF-8.", "Encode it as UTF-8.") from None
+
+    def _asked(self, method: str, path: str, **more: Any) -> dict[str, Any]:
+        """A server that does not know what is asked for may be the wrong one, so the refusal says which one it was."""
+        from toryo.client import ProtocolError, RefusalError, Unreachable
+
+        try:
+            return self.client.rest(method, _quoted(path), **more)
+        except ProtocolError as error:
+            raise ServerAway(
+                f"{self.client.address}: {error}", "Name the address of a Toryo server with --server."
+            ) from None
+        except Unreachable as away:
+            if "client" not in self.__dict__ or str(self.client.address) in str(away):
+                raise
+            raise Unreachable(f"{self.client.address}: {away}", sent=away.sent) from None
+        except RefusalError as error:
+            if error.code in _NOT_SIGNED_IN and "TORYO_LAUNCH_CREDENTIAL" not in os.environ:
+                error.instruction = f"{self._where_tokens_come_from()} (Asked: {self.client.address})"
+            if error.code.endswith("NotFound"):
+                error.instruction = f"{error.instruction} (Asked: {self.client.address})".strip()
+            raise
+
+    def _where_tokens_come_from(self) -> str:
+        made = "an owner makes one with: toryo token person add NAME"
+        if self.client.token is None:
+            return f"You gave no token. Give one with --token-file FILE or TORYO_TOKEN; {made}."
+        if not (self.token or os.environ.get("TORYO_TOKEN")):  # it is that of the data directory
+            return f"The token in the data directory is not one of this server. Name yours with --token-file; {made}."
+        use = "Check --token, --token-file or TORYO_TOKEN"
+        if self.client.address.local:
+            use += ", or leave it out to use the token in the server's data directory"
+        return f"{use}; {made}."
+
+    def read_token_file(self) -> None:
+        """From here on `token` is what stands in the file, if one was named."""
+        if self.token_file is None:
+            return
+        text = sys.stdin.read() if str(self.token_file) == "-" else self.token_file.expanduser().read_text()
+        self.token = text.strip()
+        if not self.token or len(self.token.split()) != 1:
+            raise Misuse(f"{self.token_file} does not contain a token.", "It must contain one token and nothing else.")
+
+    def answer(self, document: Mapping[str, Any], show: Callable[[], None]) -> None:
+        """The one result of a command: the document for scripts, or what `show` prints for people."""
+        if self.json:
+            from toryo.cli import output
+
+            output.document(document)
+        else:
+            show()
+
+
+def _quoted(path: str) -> str:
+    """Ids are typed by people: a blank or a foreign letter in one must reach the server, which knows no such id."""
+    return quote(path, safe="/%", errors="replace")
+
+
+def command(
+    app: typer.Typer, name: str | None = None, *, options: tuple[str, ...] = tuple(_OPTIONS), **settings: Any
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Registers `function(here, …)` as a command with the options of everywhere, or those of them that are named."""
+
+    def register(function: Callable[..., None]) -> Callable[..., None]:
+        app.command(name, **settings)(taking(function, options))
+        return function
+
+    return register
+
+
+_TASKS = frozenset({"task", "parent", "depends_on", "no_longer_on"})
+"""Parameters of commands that name tasks: by id, title, or the end of an id."""
+
+
+def given_before(context: typer.Context, **values: Any) -> None:
+    """Remembers what was said before the command's name: `toryo --json task list`."""
+    context.obj = Here(**values)
+
+
+def taking(function: Callable[..., None], options: tuple[str, ...] = tuple(_OPTIONS)) -> Callable[..., None]:
+    """The function as Typer takes it: its own parameters after the first, and the options that are named."""
+
+    def run(typed: typer.Context, **values: Any) -> None:
+        said = {name: values.pop(name) for name in options}
+        before = typed.obj if isinstance(typed.obj, Here) else Here()
+        here = replace(before, **{name: value for name, value in said.items() if value})
+        here.followed_by = typed.invoked_subcommand
+        typed.obj = here
+        if here.followed_by is None:
+            here.read_token_file()
+            warn_of_clear_text(here.server)
+        for name in _TASKS & values.keys():
+            given = values[name]
+            if isinstance(given, str):
+                values[name] = task_lookup.task(here, given)
+            elif given:
+                values[name] = [task_lookup.task(here, each) for each in given]
+        function(here, **values)
+
+    own = list(inspect.signature(function, eval_str=True).parameters.values())[1:]
+    added = [_parameter(name) for name in options]
+    typed = inspect.Parameter("typed", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
+    parameters = [typed, *(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in own), *added]
+    run.__name__, run.__doc__, run.__module__ = function.__name__, function.__doc__, function.__module__
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return run
+
+
+def warn_of_clear_text(server: str | None) -> None:
+    """Whoever is between this machine and a server that is spoken to without TLS can read the token and use it.
+
+    Agents are not told: their Coordinator's operator has been. Nor is anybody whose network is private by other means
+    (a VPN, an SSH tunnel) and who has said so.
+    """
+    if server is None or "TORYO_LAUNCH_CREDENTIAL" in os.environ or os.environ.get(PRIVATE_NETWORK):
+        return
+    from toryo.cli import output
+    from toryo.client import server_address
+
+    with suppress(ValueError):  # what is no address is refused where it is used
+        if server_address.parse(server).in_clear:
+            output.say(
+                f"toryo: warning: {server} is not encrypted: others on the network can read your token. Use https://,"
+                f" or set {PRIVATE_NETWORK}=1 if the network itself is encrypted (VPN)."
+            )
+
+
+def _parameter(name: str) -> inspect.Parameter:
+    default = False if name == "json" else None
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=_OPTIONS[name], default=default)

@@ -1,0 +1,165 @@
+"""What people see of the demo: a tree of tasks that moves (plain lines where nobody looks), then what came of it."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from toryo.cli import output
+from toryo.cli.command_context import Here
+from toryo.cli.demo.stories import STORIES, Task
+from toryo.cli.demo.task_watch import Seen
+from toryo.cli.demo.verdict import Verdict
+from toryo.cli.why import told
+from toryo.domain.tasks import CLOSED
+
+if TYPE_CHECKING:
+    from rich.tree import Tree
+
+STATUS_WIDTH = 14
+
+
+class Progress:
+    """`changed` is called after each look; it draws the tree or says which tasks have moved."""
+
+    def __init__(self, seen: Seen, *, live: bool) -> None:
+        self._seen = seen
+        self._live = live
+        self._said: dict[str, str] = {}
+
+    @contextmanager
+    def shown(self) -> Iterator[None]:
+        if not self._live:
+            self.changed()
+            yield
+            return
+        from rich.live import Live
+
+        with Live(get_renderable=self._tree, console=output.messages(), refresh_per_second=8):
+            yield
+
+    def changed(self) -> None:
+        if self._live:
+            return
+        for tasks in self._seen.tasks.values():
+            for task in tasks:
+                self._say(task)
+
+    def _say(self, task: Task) -> None:
+        if self._said.get(task["task_id"]) == task["status"]:
+            return
+        self._said[task["task_id"]] = task["status"]
+        words = f"{output.MARKS[task['status']]} {task['status']:<11} {task['title']}  ({task['assignee_id'] or '-'})"
+        output.say(f"{self._seen.seconds:6.1f} s  {task['project_id']:<12} {words}")
+
+    def _tree(self) -> Tree:
+        from rich.tree import Tree
+
+        tree = Tree(f"[bold]Toryo demo[/]  {self._seen.seconds:.1f} s", guide_style="dim")
+        for story in STORIES:
+            branch = tree.add(f"[bold]{story.name}[/]")
+            if story.project in self._seen.tasks:
+                self._grow(branch, self._seen.task(story.project))
+        return tree
+
+    def _grow(self, branch: Tree, task: Task) -> None:
+        from rich.text import Text
+
+        mark, style = output.status(task["status"])
+        taken = output.seconds_between(task.get("started_at"), task.get("completed_at"))
+        # A fold is a blank: the number stays with its unit.
+        line = Text.assemble(
+            (f"{mark:<{STATUS_WIDTH}}", style),
+            f" {output.on_one_line(task['title'])}",
+            (f"  {task['assignee_id'] or 'nobody'}", "cyan"),
+            ("" if taken is None else f"  {taken:.1f}s", "dim"),
+        )
+        below = branch.add(line)
+        for part in self._seen.parts(task):
+            self._grow(below, part)
+
+
+def result(verdict: Verdict) -> None:
+    """The closing tables: what was made, who was started and for what, and what is not as promised."""
+    console = output.console()
+    console.print()
+    output.table(
+        ("STORY", "TASKS", "FILES", "AS PROMISED"),
+        [
+            (
+                outcome.story.name,
+                f"{outcome.completed}/{len(outcome.tasks)}",
+                ", ".join(outcome.made),
+                "✔" if outcome.ok else "✘",
+            )
+            for outcome in verdict.stories
+        ],
+        empty="",
+    )
+    console.print()
+    output.table(
+        ("START", "AGENT", "PROJECT", "WHY", "SECONDS", "WHAT IT CHANGED"),
+        [
+            (
+                number,
+                start.agent,
+                start.project,
+                start.reason,
+                "" if start.seconds is None else f"{start.seconds:.1f}",
+                "nothing: idle" if start.idle else ", ".join(_times(*change) for change in start.changes.items()),
+            )
+            for number, start in enumerate(verdict.starts, 1)
+        ],
+        empty="Nobody was started.",
+    )
+    console.print()
+    for conversation in (each for story in verdict.stories for each in story.conversations):
+        output.done(f"What {conversation['initiator_id']} and {conversation['partner_id']} said to each other:")
+        for message in conversation["messages"]:
+            output.done(f"  {message['from_agent_id']}: {message['content']}")
+        console.print()
+    for line in verdict.wrong:
+        output.done(f"✘ {line}")
+    idle = sum(start.idle for start in verdict.starts)
+    mark = "✔" if verdict.ok else "✘"
+    output.done(
+        f"{mark} {verdict.completed} of {verdict.filed} tasks completed in {verdict.seconds:.1f} s, "
+        f"{len(verdict.starts)} starts, {idle} of them idle"
+    )
+
+
+def _times(kind: str, number: int) -> str:
+    words = kind.replace(".", " ")
+    return words if number == 1 else f"{words} x{number}"
+
+
+def stuck(here: Here, seen: Seen, limit_seconds: float) -> None:
+    """The time is up: which tasks are still open, and why nobody works on them."""
+    output.say(f"Not done after {limit_seconds:.0f} s. Still open:")
+    left = [each for tasks in seen.tasks.values() for each in tasks if each["status"] not in CLOSED]
+    for task in left:
+        output.say(f"  {task['title']} ({task['status']}, {task['assignee_id'] or 'nobody'})")
+    for agent in dict.fromkeys(each["assignee_id"] for each in left if each["assignee_id"]):
+        for line in told(here.get(f"/agents/{agent}/why")):
+            output.say(f"  {line}")
+
+
+def where(directory: Path, data: Path) -> None:
+    typed, at = output.program(), shlex.quote(str(data))
+    output.done("", f"The files are in {directory}. To look again at who did what, and why, in a terminal of its own:")
+    output.commands(f"  {typed} up --data-dir {at}")
+    output.done("and in another one:")
+    output.commands(
+        *(
+            f"  {typed} {each} --data-dir {at}"
+            for each in ("events --after 0", "task list --project translation", "why lead")
+        )
+    )
+
+
+def removed() -> None:
+    output.done("", "The files are removed again. To keep them, name a directory for them:")
+    output.commands(f"  {output.program()} demo --dir DIR")

@@ -1,0 +1,102 @@
+"""Watches the demo's tasks until all of them are closed: woken by events, looking at the tasks themselves."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from toryo.cli.command_context import Here
+from toryo.cli.demo.stories import Story, Task
+from toryo.cli.exit_codes import Failure
+from toryo.domain.tasks import CLOSED
+
+FAILED = "agent.cooling_down"
+QUIET_WITHIN_SECONDS = 5
+LOOK_SECONDS = 1
+"""How long one look at the events waits: also how soon a process that died, or the time limit, is noticed."""
+
+
+@dataclass
+class Seen:
+    """What is known about the stories: their main tasks, and every task of their projects."""
+
+    started: float
+    main: dict[str, str]
+    """The main task of each project."""
+    tasks: dict[str, list[Task]] = field(default_factory=dict)
+    after: int = 0
+    finished: float | None = None
+
+    @property
+    def seconds(self) -> float:
+        """Since the tasks were filed, until the last of them was closed."""
+        return (time.monotonic() if self.finished is None else self.finished) - self.started
+
+    @property
+    def over(self) -> bool:
+        """Whether every main task is closed (what is below a completed one is closed, too)."""
+        return bool(self.tasks) and all(self.task(project)["status"] in CLOSED for project in self.main)
+
+    def task(self, project: str) -> Task:
+        return next(each for each in self.tasks[project] if each["task_id"] == self.main[project])
+
+    def parts(self, task: Task) -> list[Task]:
+        return [each for each in self.tasks[task["project_id"]] if each.get("parent_task_id") == task["task_id"]]
+
+
+def newest_event(here: Here) -> int:
+    return int(here.get("/status")["last_event"])
+
+
+def file_tasks(here: Here, stories: Sequence[Story]) -> Seen:
+    """Files every story's main task, in progress at once: that is all a person does here."""
+    seen = Seen(time.monotonic(), {}, after=newest_event(here))
+    for story in stories:
+        seen.main[story.project] = here.send("POST", f"/projects/{story.project}/tasks", story.task())["task_id"]
+    look(here, seen)
+    return seen
+
+
+def look(here: Here, seen: Seen) -> None:
+    for project in seen.main:
+        # The main task and all below it; a directory used twice has the tasks of the last time, too.
+        main = seen.main[project]
+        tasks = here.get(f"/projects/{project}/tasks")["tasks"]
+        family = [task for task in tasks if task["task_id"] == main]
+        for each in family:
+            family += [part for part in tasks if part.get("parent_task_id") == each["task_id"]]
+        seen.tasks[project] = family
+
+
+def until_over(
+    here: Here, seen: Seen, limit_seconds: float, changed: Callable[[], None], died: Callable[[], str | None]
+) -> None:
+    """Returns when all main tasks are closed or the time is up; raises Failure if a process has died meanwhile."""
+    while not seen.over and seen.seconds < limit_seconds:
+        if _heard(here, seen):
+            look(here, seen)
+            changed()
+        ended = died()
+        if ended is not None:
+            raise Failure(f"{ended}.", "See its log in the demo's directory.")
+    seen.finished = time.monotonic()
+    # Until nobody is at work any more: a start for nothing after the end would count, too.
+    until = time.monotonic() + QUIET_WITHIN_SECONDS
+    while seen.over and time.monotonic() < until and here.get("/status")["running"]:
+        _heard(here, seen)
+
+
+def _heard(here: Here, seen: Seen) -> bool:
+    """Waits a little for something to happen, and says whether it did."""
+    heard = here.get("/events", after=seen.after, wait_seconds=LOOK_SECONDS)
+    seen.after = heard["last"]
+    for event in heard["events"]:
+        if event["kind"] == FAILED:
+            # Nobody of the team fails: this machine keeps them from working, and their log says by what.
+            agent = event["agent_id"]
+            [launch, *_] = here.get("/launches", agent_id=agent)["launches"]
+            log = here.get(f"/launches/{launch['launch_id']}/log")["text"].strip()
+            last = log.splitlines()[-1] if log else launch.get("exit_error") or "nothing"
+            raise Failure(f"{agent} cannot work on this machine. Its process says: {last}", "See also: toryo doctor")
+    return bool(heard["events"])

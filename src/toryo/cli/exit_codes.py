@@ -1,0 +1,85 @@
+"""How a command that could not do what was asked says so: one line on stderr and an exit code.
+
+0 done · 1 the thing asked for failed · 2 wrong usage or configuration · 3 the server cannot be reached · 4 refused ·
+130 interrupted. Every message says what is wrong and what to do; codes of refusals are for scripts (`--json`: `error`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from toryo import wrong_values
+from toryo.data_directory_trust import Untrusted
+
+DONE, FAILED, MISUSED, UNREACHABLE, REFUSED, INTERRUPTED = 0, 1, 2, 3, 4, 130
+
+
+class Failure(Exception):
+    """What went wrong and what to do about it; `exit_code` tells scripts which kind it was."""
+
+    exit_code = FAILED
+
+    def __init__(self, what: str, instruction: str = "", details: Mapping[str, Any] | None = None) -> None:
+        super().__init__(what)
+        self.what = what
+        self.instruction = instruction
+        self.details = details or {}
+
+    def sentence(self) -> str:
+        """What is wrong and what to do, ready to be read."""
+        end = "" if self.what.endswith((".", "!", "?")) else "."
+        return f"{self.what}{end} {self.instruction}".rstrip()
+
+    def answer(self) -> dict[str, Any]:
+        return {**self.details, "success": False, "message": self.what, "instruction": self.instruction}
+
+
+class Misuse(Failure):
+    """Wrong usage or a wrong configuration."""
+
+    exit_code = MISUSED
+
+
+class ServerAway(Failure):
+    """There is no server, or it does not answer."""
+
+    exit_code = UNREACHABLE
+
+
+class Refused(Failure):
+    """The server said no."""
+
+    exit_code = REFUSED
+
+
+def of(error: BaseException) -> Failure | None:
+    """The failure that an error means to the person who typed the command; None if it is a defect of ours."""
+    if isinstance(error, Failure):
+        return error
+    if isinstance(error, Untrusted):
+        return Misuse(error.what, error.instruction)
+    if isinstance(error, OSError):
+        name = f"{error.filename}: " if error.filename else ""
+        return Misuse(f"{name}{error.strerror or error}", "Check the path and its permissions.")
+    return _of_client(error)
+
+
+def _of_client(error: BaseException) -> Failure | None:
+    # Imported only here: the client brings an HTTP library, which `toryo --help` must not pay for.
+    from toryo.client import ProtocolError, RefusalError, Unreachable
+
+    if isinstance(error, Unreachable):
+        known = "toryo up" in str(error) or "try again" in str(error)
+        return ServerAway(str(error), "" if known else "Start a server with `toryo up`, or name one with --server.")
+    if isinstance(error, ProtocolError):
+        return ServerAway(str(error), "Name the address of a Toryo server with --server.")
+    if not isinstance(error, RefusalError):
+        return None
+    kind = ServerAway if error.code == "unavailable" else Refused
+    details = {**error.data, "error": error.code}
+    mistakes = error.data.get("errors")
+    if mistakes:  # its words are for callers of the operation: which parameters there are helps nobody here
+        told = "; ".join(wrong_values.sentence(mistake["parameter"], mistake["problem"]) for mistake in mistakes)
+        return kind(told, "", details)
+    return kind(error.message, error.instruction, details)

@@ -1,0 +1,273 @@
+"""`toryo init` and `toryo apply`: a team as a file in your project, and the server made to match it."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from toryo import data_directories
+from toryo.cli import init_teams, output, terminal_questions, wider_rights
+from toryo.cli.agent_programs import KNOWN
+from toryo.cli.command_context import Here, command
+from toryo.cli.exit_codes import Misuse
+from toryo.data_directory_trust import Untrusted
+from toryo.nearest import nearest
+
+if TYPE_CHECKING:
+    from toryo.cli.agent_programs import Program
+
+TEAM = init_teams.FILE
+NONE = "none"
+LOOK = "ls -l"
+ELSEWHERE = "Nothing was written. Change into a directory of its own for the project, or name one with --dir."
+
+
+def add(app: typer.Typer) -> None:
+    command(app, "init", options=("json",))(init)
+    command(app, "apply")(apply)
+
+
+def init(
+    here: Here,
+    dir: Annotated[Path, typer.Option("--dir", metavar="DIR", help="The directory of your project.")] = Path(),
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Ask nothing; take the defaults.")] = False,
+    provider: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--provider",
+            metavar="NAME",
+            help=f"The program that runs the agents: {', '.join(KNOWN)} (repeat for several), or none (default: all"
+            " that are logged in).",
+        ),
+    ] = None,
+) -> None:
+    """Write a toryo.yaml for this directory. With the agent programs found here. Also makes a data directory for its
+    server, outside of this one, and .toryo/, which points to it."""
+    from toryo.cli import agent_programs
+
+    directory = dir.expanduser().resolve()
+    if not directory.is_dir():
+        raise Misuse(f"{directory} is not a directory.", "Create it, or choose another one with --dir.")
+    team = directory / TEAM
+    if team.exists():
+        raise Misuse(f"{team} is already there.", f"Change it, then: toryo apply {TEAM}")
+    ask = terminal_questions.possible(here) and not yes
+    if sys.stderr.isatty() and not here.json:
+        output.say("Looking for agent programs and their logins ...")
+    found = agent_programs.known(os.environ)
+    wanted = _wanted(provider or [], found)
+    doubt = _doubt(directory)
+    if doubt and not (ask and terminal_questions.yes(f"{doubt} Continue?")):
+        raise Misuse(doubt, ELSEWHERE)
+    if not here.json:
+        _print_found(found)
+    plan = _asked(directory, wanted, found) if ask else _by_default(directory, wanted, found)
+    place = _data_directory(directory)
+    team.write_text(plan.text(), encoding="utf-8")
+    document = {
+        "success": True,
+        "file": str(team),
+        "project_id": init_teams.id_from(plan.name),
+        "data_dir": str(place),
+        "providers": list(plan.providers) or ["command"],
+        "programs": [program.document() for program in found],
+    }
+    here.answer(document, lambda: _print_next(team, place, plan, found))
+
+
+def _doubt(directory: Path) -> str:
+    """Why a project is hardly meant to be here; empty if it may be."""
+    unusual = {Path("/"): "the root directory", Path.home().resolve(): "your home directory"}
+    if directory in unusual:
+        return f"{directory} is {unusual[directory]}, not one of a project."
+    above = next((parent for parent in directory.parents if parent not in unusual and _is_project(parent)), None)
+    return f"{directory} is inside another project, {above}." if above is not None else ""
+
+
+def _is_project(directory: Path) -> bool:
+    return (directory / TEAM).is_file() or data_directories.project_directory(directory) == directory
+
+
+def apply(
+    here: Here,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to apply.")] = Path(TEAM),
+    yes: wider_rights.Yes = False,
+) -> None:
+    """Make everything as a toryo.yaml says. Or nothing, if anything is wrong. Projects, agents, memberships and tasks;
+    of these nothing is removed, but an agent's provider_options become those of the file."""
+    from toryo.cli import manifest, manifest_apply
+
+    if not file.is_file():
+        raise _no_file(file)
+    wanted = manifest.noted(file)
+    applied = manifest_apply.apply(here, wanted, yes=yes)
+    output.say(*(f"toryo: kept: {each}" for each in applied.kept))
+    document = {"success": True, "changes": [change.document() for change in applied.changes], "kept": applied.kept}
+    told = [line for change in applied.changes for line in change.told()]
+    here.answer(document, lambda: output.done(*(told or ["nothing to change"])))
+
+
+def _no_file(path: Path) -> Misuse:
+    """Where it is not: which one was meant, if one stands in a directory above."""
+    if path.is_dir():
+        return Misuse(
+            f"{path} is a directory.", f"Name the file: {output.program()} apply {shlex.quote(str(path / TEAM))}"
+        )
+    above = next((each / TEAM for each in Path.cwd().parents if (each / TEAM).is_file()), None)
+    if path.parent == Path() and above is not None:
+        return Misuse(
+            f"There is no {path} here; {above} exists above.",
+            f"Apply that one: {output.program()} apply {shlex.quote(str(above))}",
+        )
+    return Misuse(f"{path} is not there.", f"Name a {TEAM}, or write one with `toryo init`.")
+
+
+# --- who is to work --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is to be written. Without providers, an agent that runs commands."""
+
+    name: str
+    providers: Sequence[str]
+    command: str = LOOK
+    isolated: bool = False
+
+    def text(self) -> str:
+        if self.providers:
+            return init_teams.of_models(self.name, self.providers, isolated=self.isolated)
+        return init_teams.without_model(self.name, self.command)
+
+
+def _wanted(named: Sequence[str], found: Sequence[Program]) -> list[str] | None:
+    """The providers that were named; None if none was. Raises Misuse for one that cannot work here."""
+    if not named:
+        return None
+    try:
+        return _chosen(named, found)
+    except ValueError as wrong:
+        raise Misuse(str(wrong), "Nothing was written.") from None
+
+
+def _chosen(names: Sequence[str], found: Sequence[Program]) -> list[str]:
+    """Each once; `none` stands alone. Raises ValueError, which says what there is to choose or to do."""
+    if set(names) == {NONE}:
+        return []
+    if NONE in names:
+        raise ValueError(f"{NONE} is for a team without a model, and cannot be combined with a program.")
+    there = {program.name: program for program in found}
+    for name in names:
+        if name not in there:
+            near = nearest(name, there)
+            meant = f"Did you mean {near}? " if near is not None else ""
+            raise ValueError(
+                f"There is no program {name!r}. {meant}Known are: {', '.join(there)}; or {NONE}, for no model."
+            )
+        if not there[name].ok:
+            raise ValueError(f"{name} cannot work here ({there[name].what}). {there[name].instruction}")
+    return list(dict.fromkeys(names))
+
+
+def _by_default(directory: Path, wanted: Sequence[str] | None, found: Sequence[Program]) -> Plan:
+    providers = [program.name for program in found if program.ready] if wanted is None else wanted
+    return Plan(_name_of(directory), providers)
+
+
+def _name_of(directory: Path) -> str:
+    return directory.name or "project"
+
+
+# --- at a terminal ---------------------------------------------------------------------------------------------------
+
+
+def _asked(directory: Path, wanted: Sequence[str] | None, found: Sequence[Program]) -> Plan:
+    """What is answered wrongly is asked again."""
+    name = terminal_questions.answer("The project's name", _name_of(directory), _named)
+    providers = _ask_for_providers(found) if wanted is None else list(wanted)
+    if not providers:
+        return Plan(name, [], command=terminal_questions.answer("A command to run as the first task", LOOK))
+    # Whether it lies in a git repository of which a worktree could be made.
+    from toryo.coordinator import worktrees
+
+    return Plan(name, providers, isolated=worktrees.possible(directory) and _ask_for_worktrees())
+
+
+def _named(text: str) -> str:
+    if not text.strip():
+        raise ValueError("A project needs a name.")
+    return text.strip()
+
+
+def _ask_for_providers(found: Sequence[Program]) -> list[str]:
+    startable = [program.name for program in found if program.ok]
+    if not startable:
+        return []
+    ready = [program.name for program in found if program.ready]
+
+    def read(text: str) -> list[str]:
+        return _chosen(text.replace(",", " ").split(), found)
+
+    question = f"Who is to work: one or several of {' '.join(startable)}, or {NONE}"
+    chosen: list[str] = terminal_questions.answer(question, " ".join(ready) or NONE, read)
+    return chosen
+
+
+def _ask_for_worktrees() -> bool:
+    return terminal_questions.yes("Give each task a git worktree of its own, to be merged by you?")
+
+
+# --- what is said ----------------------------------------------------------------------------------------------------
+
+
+def _print_found(found: Sequence[Program]) -> None:
+    for program in found:
+        mark = "ready" if program.ready else ("?" if program.ok and program.logged_in is None else "-")
+        output.done(f"{mark:<6} {program.name:<9} {program.what}")
+        if program.instruction and program.installed:
+            output.done(f"{'':<16} → {program.instruction}")
+
+
+def _data_directory(project: Path) -> Path:
+    """That of the project. A pointer that came with a repository, or is out of date, is replaced."""
+    try:
+        return data_directories.prepare(project)
+    except Untrusted:
+        return data_directories.prepare(project, data_directories.default_of(project))
+
+
+def _print_next(team: Path, place: Path, plan: Plan, found: Sequence[Program]) -> None:
+    typed = output.program()
+    output.done(f"wrote {shlex.quote(str(team))}: project {init_teams.id_from(plan.name)}, {_crew(plan)}")
+    output.done(f"The server's data will be in {shlex.quote(str(place))}")
+    for each in found:
+        if each.name in plan.providers and not each.ready:
+            output.done(f"{each.name} may not be logged in. {each.instruction}")
+    if not plan.providers:
+        output.done(_how_to_get_a_model(found, typed))
+    output.done("Next, here:", f"  {typed} up                # in a terminal of its own", f"  {typed} apply {TEAM}")
+    if plan.providers:
+        project = init_teams.id_from(plan.name)
+        output.done(f"  {typed} task list --project {project}", f"  {typed} task move TASK in_progress")
+        output.done("The last one starts the first task, and from then on it costs tokens.")
+
+
+def _crew(plan: Plan) -> str:
+    if not plan.providers:
+        return "an agent that runs commands, without a model"
+    return f"a manager and two workers, on {', '.join(init_teams.crew(plan.providers))}"
+
+
+def _how_to_get_a_model(found: Sequence[Program], typed: str) -> str:
+    """One line: log in to what is there, else install what is not."""
+    startable = next((program for program in found if program.ok), None)
+    if startable is not None:
+        return f"For a team with a model: {typed} init --provider {startable.name} (remove {TEAM} before)."
+    return f"For a team with a model, install one, such as: {found[0].instruction}. Then remove {TEAM} and init again."

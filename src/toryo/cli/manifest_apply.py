@@ -1,0 +1,495 @@
+"""Carries out a manifest: makes or changes projects, agents, memberships and tasks until they are as it says.
+
+Idempotent: what is already so is left alone, and nothing is ever removed. A task is known by its project, its place
+(the task it is a part of, or none) and its title; of several, those that people filed come before those of agents.
+All or nothing: what the file refers to is looked up first, then everything is sent in one request, which the server
+carries out in one transaction. Whatever is refused is named with its line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from toryo import provider_options
+from toryo.cli import exit_codes, manifest_plans, projects, wider_rights
+from toryo.cli import manifest as files
+from toryo.cli.command_context import Here
+from toryo.cli.exit_codes import Failure, Refused, ServerAway
+from toryo.cli.manifest import Agent, Manifest, Project, Task, by_project
+from toryo.domain.projects import Settings
+from toryo.formats import yaml_documents
+
+NOTHING = "Nothing was changed."
+OPEN = frozenset({"backlog", "todo", "in_progress", "blocked"})
+
+Found = dict[str, Any]
+"""A thing as the server shows it."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """One thing that was done: `made`, `changed` or `joined`, what, and for an agent without a program its passkey."""
+
+    verb: str
+    kind: str
+    id: str
+    detail: str = ""
+    passkey: str | None = None
+    changes: Sequence[str] = ()
+    """`key: old → new`."""
+
+    def told(self) -> list[str]:
+        detail = f" ({self.detail})" if self.detail and not self.changes else ""
+        passkey = f" passkey {self.passkey}" if self.passkey else ""
+        return [f"{self.verb} {self.kind} {self.id}{detail}{passkey}", *(f"  {change}" for change in self.changes)]
+
+    def document(self) -> dict[str, Any]:
+        return {key: each for key, each in asdict(self).items() if each}
+
+
+@dataclass(frozen=True)
+class Applied:
+    """What was done, and what the server has and the file does not say (any more): that is left alone."""
+
+    changes: list[Change]
+    kept: list[str]
+
+
+def apply(here: Here, manifest: Manifest, *, yes: bool = False) -> Applied:
+    """Everything the manifest says, or nothing of it.
+
+    Asks for confirmation before anything is changed if agents would get more rights than they have; new ones, than an
+    agent has of which nothing is said.
+    """
+    there = _looked_up(here, manifest)
+    for project in manifest.projects:
+        known = there.projects.get(project.id or project.name)
+        same = known is not None and known["working_directory"] == str(project.directory)
+        wrong = None if yes or same else projects.missing(here, project.directory)
+        if wrong is not None:
+            manifest.mistake(project, "directory", message=f"{wrong} (if it is on another machine, add --yes)")
+    _refuse_mistakes(manifest, there)
+    if not yes:
+        wider_rights.confirm(here, _widened(here, manifest, there), "This file")
+    plan = _Plan()
+    for project in manifest.projects:
+        wanted = {**project.said("directory"), "working_directory": str(project.directory)}
+        found = there.same(project)
+        if found is None:
+            plan.projects[project.where] = plan.add(
+                project, "create_project", wanted, lambda answer: Change("made", "project", answer["project_id"])
+            )
+        else:
+            _patch(plan, project, "project", found["project_id"], wanted, found)
+    agents = files.agents_in_order(manifest.agents)
+    for agent in agents:
+        _plan_agent(plan, agent, there)
+    for agent in agents:
+        _plan_memberships(plan, agent, manifest, there)
+    for tasks in by_project(manifest):
+        _plan_tasks(plan, tasks, manifest, here, there)
+    return Applied(_carried_out(here, manifest, plan), _kept(manifest, there))
+
+
+def _looked_up(here: Here, manifest: Manifest) -> _There:
+    """What the server has. Where it does not answer, the mistakes of the file itself are told at least."""
+    from toryo.client import ProtocolError, RefusalError, Unreachable
+
+    try:
+        return _There.of(here, manifest)
+    except (ProtocolError, RefusalError, Unreachable, Failure):
+        manifest_plans.check(manifest_plans.Team(manifest))
+        manifest.fail_if_mistaken()
+        raise
+
+
+# --- what is there already -------------------------------------------------------------------------------------------
+
+
+@dataclass
+class _There:
+    """What the server has of what the file speaks of. Projects by id and by name, members and tasks by project id."""
+
+    projects: dict[str, Found]
+    agents: dict[str, Found]
+    members: dict[str, set[str]]
+    tasks: dict[str, dict[str, list[Found]]]
+
+    @classmethod
+    def of(cls, here: Here, manifest: Manifest) -> _There:
+        found = here.get("/projects")["projects"]
+        projects = {**{each["name"]: each for each in found}, **{each["project_id"]: each for each in found}}
+        agents = {agent["agent_id"]: agent for agent in here.get("/agents")["agents"]}
+        there = cls(projects, agents, {}, {})
+        for project in filter(None, (there.project(manifest, each) for each in _joined(manifest))):
+            members = here.get(f"/projects/{project['project_id']}/members")["agents"]
+            there.members[project["project_id"]] = {member["agent_id"] for member in members}
+        for project in filter(None, (there.project(manifest, each[0].project) for each in by_project(manifest))):
+            tasks = there.tasks[project["project_id"]] = {}
+            for task in here.get(f"/projects/{project['project_id']}/tasks")["tasks"]:
+                tasks.setdefault(task["title"], []).append(task)
+        return there
+
+    def project(self, manifest: Manifest, name: str) -> Found | None:
+        """The one that a name in the file means: by the file's own entry, or by its id or name on the server."""
+        own = manifest.project_of(name)
+        return self.projects.get(name) if own is None else self.same(own)
+
+    def same(self, project: Project) -> Found | None:
+        key, wanted = ("project_id", project.id) if project.id else ("name", project.name)
+        return next((each for each in self.projects.values() if each[key] == wanted), None)
+
+    def team(self, manifest: Manifest) -> manifest_plans.Team:
+        """The agents and projects of the file and the server together."""
+
+        def members(name: str) -> set[str]:
+            found = self.project(manifest, name)
+            return self.members.get(found["project_id"], set()) if found is not None else set()
+
+        def settings(name: str) -> Found:
+            found = self.project(manifest, name)
+            return found["settings"] if found is not None else {}
+
+        return manifest_plans.Team(manifest, self.agents, members, settings)
+
+    def known(self, manifest: Manifest, name: str) -> dict[str, list[Found]]:
+        """The tasks of a project, by title."""
+        project = self.project(manifest, name)
+        return self.tasks.get(project["project_id"], {}) if project is not None else {}
+
+    def likely(self, tasks: Sequence[Found]) -> list[Found]:
+        """Those that people filed, if there are any; else all."""
+        people = {agent["agent_id"] for agent in self.agents.values() if agent["kind"] == "human"}
+        return [task for task in tasks if task["created_by"] in people] or list(tasks)
+
+    def candidates(self, manifest: Manifest, tasks: Sequence[Task]) -> dict[str, list[Found]]:
+        """By title, the tasks that may be meant: by an entry of the file those at its place, else those anywhere."""
+        known = self.known(manifest, tasks[0].project)
+        found = {title: self.likely(each) for title, each in known.items()}
+        for task in files.tasks_in_order(tasks):
+            parents = found.get(task.parent) if task.parent is not None else None
+            if parents is None:
+                place = task.parent  # none, or an id
+            elif parents:
+                place = _meant(parents)["task_id"]
+            else:
+                found[task.title] = []  # its parent is made now
+                continue
+            found[task.title] = self.likely(
+                [each for each in known.get(task.title, []) if each["parent_task_id"] == place]
+            )
+        return found
+
+
+def _joined(manifest: Manifest) -> dict[str, None]:
+    return dict.fromkeys(name for agent in manifest.agents for name in agent.projects)
+
+
+# --- what refers to nothing ------------------------------------------------------------------------------------------
+
+
+def _refuse_mistakes(manifest: Manifest, there: _There) -> None:
+    """All that is wrong with the file: what it names and nobody has, its plans, and what was noted before. Each with
+    its line. Raises Misuse."""
+    agents = [*there.agents, *(each.id for each in manifest.agents), *manifest.left_out("agents")]
+    projects = [*there.projects, *(name for each in manifest.projects for name in (each.id, each.name) if name)]
+    projects += manifest.left_out("projects")
+    for agent in manifest.agents:
+        if agent.reports_to is not None:
+            _refuse_unknown(manifest, agent, "reports_to", agent.reports_to, agents, "agent")
+        for name in agent.projects:
+            _refuse_unknown(manifest, agent, "projects", name, projects, "project")
+    for tasks in by_project(manifest):
+        try:
+            candidates = there.candidates(manifest, tasks)
+        except files.Circle:
+            candidates = there.known(manifest, tasks[0].project)  # the circle is noted as a mistake
+        for task in tasks:
+            _refuse_unknown(manifest, task, "project", task.project, projects, "project")
+            if task.assignee is not None:
+                _refuse_unknown(manifest, task, "assignee", task.assignee, agents, "agent")
+            _refuse_unknown_tasks(manifest, task, tasks, candidates)
+    manifest_plans.check(there.team(manifest))
+    manifest.fail_if_mistaken()
+
+
+def _refuse_unknown_tasks(
+    manifest: Manifest, task: Task, tasks: Sequence[Task], known: Mapping[str, list[Found]]
+) -> None:
+    own = [*(each.title for each in tasks), *manifest.left_out("tasks")]
+    for key, titles in (("parent", [task.parent]), ("depends_on", task.depends_on)):
+        for title in titles:
+            if title is None or title in own or title.startswith("tsk_"):
+                continue
+            if len(_open(known.get(title, []))) > 1:
+                _mistake_of_doubles(manifest, task, key, title, known)
+            elif title not in known:
+                _refuse_unknown(manifest, task, key, title, [*own, *known], "task")
+    if len(_open(known.get(task.title, []))) > 1:
+        _mistake_of_doubles(manifest, task, "title", task.title, known)
+
+
+def _mistake_of_doubles(manifest: Manifest, task: Task, key: str, title: str, known: Mapping[str, list[Found]]) -> None:
+    ids = ", ".join(each["task_id"] for each in _open(known[title]))
+    manifest.mistake(
+        task, key, message=f"several open tasks of this project have the title {title!r} ({ids}): rename one"
+    )
+
+
+def _refuse_unknown(
+    manifest: Manifest, entry: Agent | Task, key: str, name: str, known: Iterable[str], what: str
+) -> None:
+    names = list(dict.fromkeys(known))
+    if name not in names:
+        hint = yaml_documents.hint(name, names) if names else "there is none yet."
+        manifest.mistake(entry, key, message=f"there is no {what} {name!r}; {hint}")
+
+
+def _open(tasks: Iterable[Found]) -> list[Found]:
+    return [task for task in tasks if task["status"] in OPEN]
+
+
+# --- what widens -----------------------------------------------------------------------------------------------------
+
+
+def _widened(here: Here, manifest: Manifest, there: _There) -> list[str]:
+    """What the file widens, each with its project or agent. Only what decides about rights is looked at: what else it
+    says may refer to things that it makes itself."""
+    found: list[str] = []
+    for agent in manifest.agents:
+        said = {key: each for key, each in agent.said().items() if key in _DECIDE_RIGHTS}
+        if agent.id not in there.agents:
+            with _located(manifest, agent):
+                body = {"id": agent.id, "name": agent.name, **said}
+                found += [f"{agent.id}: {each}" for each in wider_rights.widened(here, "/agents", body, "POST")]
+        elif different := _different(said, there.agents[agent.id]):
+            body = {**different, **_whole(different)}
+            with _located(manifest, agent):
+                found += [f"{agent.id}: {each}" for each in wider_rights.widened(here, f"/agents/{agent.id}", body)]
+    for project in manifest.projects:
+        known = there.same(project)
+        if known is not None and project.settings:
+            path, body = f"/projects/{known['project_id']}", {"settings": project.settings}
+            with _located(manifest, project):
+                found += [f"{known['project_id']}: {each}" for each in wider_rights.widened(here, path, body)]
+    return found
+
+
+_DECIDE_RIGHTS = frozenset({"kind", "role", "provider", "model", "provider_options"})
+
+
+# --- what is to be done ----------------------------------------------------------------------------------------------
+
+
+@dataclass
+class _Plan:
+    """The changes as the server takes them, each with the entry of the file that asks for it and how it is told."""
+
+    steps: list[tuple[dict[str, Any], Project | Agent | Task]] = field(default_factory=list)
+    tellers: list[Callable[[Found], Change]] = field(default_factory=list)
+    projects: dict[yaml_documents.Path, str] = field(default_factory=dict)
+    """What is made: by where it stands in the file, the id by which later changes mean it."""
+
+    def project(self, manifest: Manifest, name: str, there: _There) -> str:
+        """The id of the project that a name in the file means: one on the server, or one that is made."""
+        found = there.project(manifest, name)
+        if found is not None:
+            return str(found["project_id"])
+        own = manifest.project_of(name)
+        assert own is not None  # else it was refused as a mistake
+        return self.projects[own.where]
+
+    def add(
+        self,
+        entry: Project | Agent | Task,
+        operation: str,
+        arguments: Mapping[str, Any],
+        told: Callable[[Found], Change],
+    ) -> str:
+        """The id by which later changes mean what this one makes."""
+        self.steps.append(({"operation": operation, "arguments": dict(arguments)}, entry))
+        self.tellers.append(told)
+        return f"@{len(self.steps) - 1}"
+
+
+def _plan_agent(plan: _Plan, agent: Agent, there: _There) -> None:
+    wanted = agent.said("projects")
+    if agent.id in there.agents:
+        wanted = {key: each for key, each in wanted.items() if key not in ("id", "kind")}
+        _patch(plan, agent, "agent", agent.id, wanted, there.agents[agent.id])
+        return
+
+    def told(answer: Found) -> Change:
+        passkey = None if agent.provider else answer["passkey"]
+        permissions = answer["agent"]["effective_options"].get("permissions")
+        return Change(
+            "made", "agent", agent.id, (f"permissions: {permissions}" if permissions else ""), passkey=passkey
+        )
+
+    plan.add(agent, "create_agent", {key: each for key, each in wanted.items() if each is not None}, told)
+
+
+def _plan_memberships(plan: _Plan, agent: Agent, manifest: Manifest, there: _There) -> None:
+    for name in agent.projects:
+        project = plan.project(manifest, name, there)
+        if agent.id in there.members.get(project, ()):
+            continue
+        body = {"project_id": project, "agent_id": agent.id}
+        plan.add(agent, "add_member", body, lambda answer: Change("joined", "project", answer["project_id"], agent.id))
+
+
+def _teller_of_task(task: Task) -> Callable[[Found], Change]:
+    return lambda answer: Change("made", "task", answer["task_id"], task.title)
+
+
+def _plan_tasks(plan: _Plan, tasks: Sequence[Task], manifest: Manifest, here: Here, there: _There) -> None:
+    project = plan.project(manifest, tasks[0].project, there)
+    known = there.candidates(manifest, tasks)
+    ids = {title: _meant(each)["task_id"] for title, each in known.items() if each}
+    for task in files.tasks_in_order(tasks):
+        body = task.said("project", "assignee", "parent", "depends_on")
+        body["assignee_id"] = task.assignee
+        body["parent_task_id"] = ids.get(task.parent, task.parent) if task.parent else None
+        body["dependencies"] = [ids.get(title, title) for title in task.depends_on] or None
+        wanted = {key: each for key, each in body.items() if each is not None}
+        if not known[task.title]:
+            ids[task.title] = plan.add(task, "file_task", {"project_id": project, **wanted}, _teller_of_task(task))
+            continue
+        one = _meant(known[task.title])
+        if one["status"] in OPEN:
+            # Where a task stands is the business of those who work on it; a file says only where it begins.
+            fixed = ("status", "parent_task_id", "dependencies")
+            wanted = {key: each for key, each in wanted.items() if key not in fixed}
+            # Only the task itself shows its context and its checks; the list is brief.
+            _patch(plan, task, "task", one["task_id"], wanted, here.get(f"/tasks/{one['task_id']}")["task"])
+
+
+def _meant(tasks: Sequence[Found]) -> Found:
+    """Of several with one title the open one."""
+    return next(iter(_open(tasks)), tasks[-1])
+
+
+def _patch(
+    plan: _Plan, entry: Project | Agent | Task, kind: str, id: str, wanted: Mapping[str, Any], found: Found
+) -> None:
+    """What differs, if anything does."""
+    different = _different(wanted, found)
+    if not different:
+        return
+
+    def told(_: Found) -> Change:
+        before = {key: _mentioned(key, value, found.get(key)) for key, value in different.items()}
+        return Change("changed", kind, id, ", ".join(different), changes=provider_options.changes(before, different))
+
+    arguments = {f"{kind}_id": id, **different, **_whole(different)}
+    plan.add(
+        entry, f"edit_{kind}", {key: argument for key, argument in arguments.items() if argument is not None}, told
+    )
+
+
+def _different(wanted: Mapping[str, Any], found: Found) -> dict[str, Any]:
+    """What is not there yet as it is wanted. Options of a provider are all that the file says, and no others."""
+    return {
+        key: value
+        for key, value in wanted.items()
+        if key != "id" and not (value == found[key] if key in _WHOLE else _equal(value, found.get(key)))
+    }
+
+
+_WHOLE = ("provider_options",)
+
+
+def _whole(different: Mapping[str, Any]) -> dict[str, Any]:
+    return {"replace_options": True} if "provider_options" in different else {}
+
+
+def _mentioned(key: str, wanted: Any, found: Any) -> Any:
+    """Of a mapping only what the file names: the rest stays as it is."""
+    if key in _WHOLE or not (isinstance(wanted, dict) and isinstance(found, dict)):
+        return found
+    return {name: each for name, each in found.items() if name in wanted}
+
+
+def _equal(wanted: Any, found: Any) -> bool:
+    """A mapping is as wanted if every key it names is: settings that the file does not mention keep their values."""
+    if isinstance(wanted, dict) and isinstance(found, dict):
+        return all(_equal(value, found.get(key)) for key, value in wanted.items())
+    if wanted == "urgent":
+        wanted = "critical"
+    return bool(wanted == found)
+
+
+# --- doing it --------------------------------------------------------------------------------------------------------
+
+
+def _carried_out(here: Here, manifest: Manifest, plan: _Plan) -> list[Change]:
+    from toryo.client import RefusalError, Unreachable
+
+    if not plan.steps:
+        return []
+    try:
+        answer = here.send("POST", "/changes", {"changes": [step for step, _ in plan.steps]})
+    except RefusalError as refusal:
+        number = refusal.data.get("change")
+        if not isinstance(number, int):
+            refusal.instruction = f"{refusal.instruction} {NOTHING}"
+            raise
+        raise _refused(manifest, plan.steps[number][1], refusal) from None
+    except Unreachable as away:
+        if not away.sent:
+            raise
+        raise ServerAway(
+            str(away), "It may have carried out all of the file, or nothing. Apply it again: what is so is left alone."
+        ) from None
+    for result, (_, entry) in zip(answer["results"], plan.steps, strict=True):
+        wider_rights.warn(result, f"{manifest.place(entry)}: ")
+    return [told(result) for told, result in zip(plan.tellers, answer["results"], strict=True)]
+
+
+@contextmanager
+def _located(manifest: Manifest, entry: Project | Agent | Task) -> Iterator[None]:
+    """A refusal names the line of what it refuses."""
+    from toryo.client import RefusalError
+
+    try:
+        yield
+    except RefusalError as refusal:
+        raise _refused(manifest, entry, refusal) from None
+
+
+def _refused(manifest: Manifest, entry: Project | Agent | Task, refusal: Any) -> Refused:
+    found = exit_codes.of(refusal)
+    assert found is not None
+    return Refused(f"{manifest.place(entry)}: {found.what}", f"{found.instruction} {NOTHING}".lstrip(), found.details)
+
+
+# --- what stays ------------------------------------------------------------------------------------------------------
+
+
+def _kept(manifest: Manifest, there: _There) -> list[str]:
+    """What the server has and the file does not say: perhaps it was taken out of the file, which changes nothing."""
+    found = []
+    defaults = Settings().values()
+    for project in manifest.projects:
+        known = there.same(project) or {"settings": {}}
+        for name, value in known["settings"].items():
+            if name not in project.settings and value != defaults.get(name):
+                reset = f"toryo project edit {known['project_id']} --set {name}={_typed(defaults.get(name))}"
+                words = f"project {known['project_id']}: {name} is {_typed(value)}, though not in the file."
+                found.append(f"{words} To reset it: {reset}")
+    for agent in manifest.agents:
+        stays = [each for each in _OF_AGENTS if there.agents.get(agent.id, {}).get(each) and each not in agent.said()]
+        if stays:
+            words = f"agent {agent.id}: {', '.join(stays)}, though not in the file."
+            found.append(f"{words} See: toryo agent show {agent.id}")
+    return found
+
+
+_OF_AGENTS = ("reports_to", "model", "system_prompt", "agent_type", "capabilities", "provider_options")
+
+
+def _typed(value: Any) -> str:
+    return "none" if value is None else str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,0 +1,143 @@
+"""`toryo export` and `toryo import`: a server's teams and open tasks as a toryo.yaml, and back.
+
+What people would write by hand is exported: projects, agents, memberships, and tasks that are still open. History,
+results and tokens are not: `toryo db backup` keeps those.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from toryo.cli import output, wider_rights
+from toryo.cli.command_context import Here, command
+from toryo.domain.tasks import CLOSED
+
+_AGENT = ("name", "kind", "role", "reports_to", "provider", "model", "agent_type", "capabilities", "system_prompt")
+_PLAIN = {"kind": "ai", "capabilities": [], "system_prompt": "", "max_parallel_tasks": 1, "provider_options": {}}
+"""Values that go without saying."""
+_OWNER = "owner"
+"""The person that every server has: made by the server, not by a file."""
+
+
+def add(app: typer.Typer) -> None:
+    command(app, "export")(export)
+    command(app, "import")(import_)
+
+
+def export(
+    here: Here,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The YAML file to write.")],
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
+) -> None:
+    """Write projects, agents and open tasks into a file. `toryo apply` and `toryo import` understand it."""
+    from toryo.cli.exit_codes import Misuse
+
+    if file.exists() and not force:
+        raise Misuse(f"{file} already exists.", "Choose another file, or overwrite it with --force.")
+    projects = here.get("/projects")["projects"]
+    members = {project["id"]: _members(here, project["id"]) for project in projects}
+    agents = [agent for agent in here.get("/agents")["agents"] if agent["agent_id"] != _OWNER]
+    tasks = [task for project in projects for task in _tasks(here, project["id"])]
+    manifest = {
+        "projects": [_project(project) for project in projects],
+        "agents": [_agent(each, members) for each in _superiors_first(agents)],
+        "tasks": tasks,
+    }
+    import yaml
+
+    head = "# Written by `toryo export`; read by `toryo import` and `toryo apply`.\n"
+    _write(file, (head + yaml.safe_dump(manifest, sort_keys=False, allow_unicode=True, width=100)))
+    counts = {name: len(entries) for name, entries in manifest.items()}
+    told = ", ".join(f"{many} {name}" for name, many in counts.items())
+    here.answer({"success": True, "file": str(file), **counts}, lambda: output.done(f"{file}: {told}"))
+
+
+def _write(file: Path, text: str) -> None:
+    """For this user's eyes only: what agents are told and given stands in it."""
+    with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600), "w", -1, "utf-8") as out:
+        os.fchmod(out.fileno(), 0o600)
+        out.write(text)
+
+
+def import_(
+    here: Here,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The file that `toryo export` wrote.")],
+    yes: wider_rights.Yes = False,
+) -> None:
+    """Make everything as an exported file says. What exists already is left as it is or brought up to date."""
+    from toryo.cli.init_apply import apply
+
+    apply(here, file, yes)
+
+
+def _members(here: Here, project_id: str) -> set[str]:
+    return {agent["agent_id"] for agent in here.get(f"/projects/{project_id}/members")["agents"]}
+
+
+def _project(each: dict[str, Any]) -> dict[str, Any]:
+    entry = {"id": each["id"], "name": each["name"], "directory": each["working_directory"]}
+    if each["description"]:
+        entry["description"] = each["description"]
+    return {**entry, "settings": each["settings"]}
+
+
+def _agent(each: dict[str, Any], members: dict[str, set[str]]) -> dict[str, Any]:
+    said = {name: each[name] for name in (*_AGENT, "max_parallel_tasks", "provider_options")}
+    kept = {name: value for name, value in said.items() if value is not None and _PLAIN.get(name, ...) != value}
+    projects = [project for project, ids in members.items() if each["agent_id"] in ids]
+    return {"id": each["agent_id"], **kept, "projects": projects}
+
+
+def _superiors_first(agents: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """A file is read from the top: whom somebody reports to must be there by then."""
+    by_id = {agent["agent_id"]: agent for agent in agents}
+
+    def depth(each: dict[str, Any]) -> int:
+        above = by_id.get(each["reports_to"] or "")
+        return 0 if above is None else depth(above) + 1
+
+    return sorted(agents, key=depth)
+
+
+def _tasks(here: Here, project_id: str) -> list[dict[str, Any]]:
+    open_tasks = [
+        task
+        for task in here.get(f"/projects/{project_id}/tasks")["tasks"]
+        if task["status"] not in CLOSED and task["agent_type"] is None
+    ]
+    # A title per task, made different where two are the same: within a file it says which task is meant.
+    seen: Counter[str] = Counter()
+    titles: dict[str, str] = {}
+    for task in open_tasks:
+        seen[task["title"]] += 1
+        many = seen[task["title"]]
+        titles[task["id"]] = task["title"] if many == 1 else f"{task['title']} ({many})"
+    details = {open_task["id"]: here.get(f"/tasks/{open_task['id']}")["task"] for open_task in open_tasks}
+    # Stable: what was filed at once stays in the server's order.
+    ordered = sorted(open_tasks, key=lambda each: (_depth(each, details), each["created_at"]))
+    return [_task(details[each["id"]], titles, project_id) for each in ordered]
+
+
+def _depth(each: dict[str, Any], known: dict[str, dict[str, Any]]) -> int:
+    above = known.get(each["parent_task_id"] or "")
+    return 0 if above is None else _depth(above, known) + 1
+
+
+def _task(each: dict[str, Any], titles: dict[str, str], project_id: str) -> dict[str, Any]:
+    status = each["status"] if each["status"] in {"backlog", "todo"} else "todo"
+    entry: dict[str, Any] = {"project": project_id, "title": titles[each["id"]], "status": status}
+    said = {
+        "description": each["description"],
+        "assignee": each["assignee_id"],
+        "priority": None if each["priority"] == "medium" else each["priority"],
+        "parent": titles.get(each["parent_task_id"] or ""),
+        "depends_on": [titles[other] for other in each["dependencies"] if other in titles],
+        "context": each["context"],
+        "acceptance": each["acceptance"],
+    }
+    return {**entry, **{name: value for name, value in said.items() if value}}

@@ -1,0 +1,39 @@
+"""Which task somebody means who names it by its title, or by a part of its id."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Protocol
+
+from toryo.cli.exit_codes import Misuse
+
+PREFIX = "tsk_"
+SHORTEST = 4
+"""Characters of an id's end that are taken for it."""
+
+
+class Asked(Protocol):
+    """A server, as far as it is asked here."""
+
+    def get(self, path: str, /) -> dict[str, Any]: ...
+
+
+def tasks(here: Asked) -> Iterator[dict[str, Any]]:
+    for project in here.get("/projects")["projects"]:
+        yield from here.get(f"/projects/{project['project_id']}/tasks")["tasks"]
+
+
+def task(here: Asked, typed: str) -> str:
+    """The id of the task that is meant by its whole id, its title, or the end of its id. Raises Misuse for several.
+
+    What means none is passed on as it is: the server says so.
+    """
+    if typed.startswith(PREFIX) or not typed:
+        return typed
+    every = list(tasks(here))
+    ends = (each for each in every if len(typed) >= SHORTEST and each["task_id"].endswith(typed))
+    found = [each for each in every if each["title"] == typed] or list(ends)
+    if len(found) > 1:
+        ids = ", ".join(each["task_id"] for each in found)
+        raise Misuse(f"Several tasks are meant by {typed!r}: {ids}.", "Name one by its id.")
+    return str(found[0]["task_id"]) if found else typed

@@ -1,0 +1,57 @@
+"""Changes that grant agents or people more rights ask for confirmation first: `--yes` in scripts.
+
+What widens is decided by the server, which is asked by the same request with `preview`. Nothing here knows a rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any
+
+import typer
+
+from toryo.cli import output, terminal_questions
+from toryo.cli.command_context import Here
+from toryo.cli.exit_codes import Misuse
+
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation if this grants more rights.")]
+
+
+def patch(here: Here, path: str, body: Mapping[str, Any], *, yes: bool) -> dict[str, Any]:
+    return send(here, "PATCH", path, body, yes=yes)
+
+
+def send(here: Here, method: str, path: str, body: Mapping[str, Any], *, yes: bool) -> dict[str, Any]:
+    """Sends the change; asks first if it grants more rights. Raises Misuse where nobody can be asked."""
+    if not yes:
+        confirm(here, widened(here, path, body, method))
+    answer = here.send(method, path, body)
+    warn(answer)
+    return answer
+
+
+def widened(here: Here, path: str, body: Mapping[str, Any], method: str = "PATCH") -> list[str]:
+    return list(here.send(method, path, {**body, "preview": True}).get("widened", ()))
+
+
+def confirm(here: Here, found: Iterable[str], about: str = "This") -> None:
+    """Lets it pass if nothing is widened, or somebody says yes."""
+    words = "; ".join(found)
+    if not words:
+        return
+    told = f"{about} grants more rights: {words}."
+    unasked = Misuse(told, "Nothing was changed. Use --yes to confirm.")
+    terminal_questions.confirm(here, f"{told} Continue?", unasked=unasked)
+
+
+def warn(answer: Mapping[str, Any], place: str = "") -> None:
+    """What the server has accepted and will not work as it stands; `place` is where it is to be corrected."""
+    for warning in answer.get("warnings", ()):
+        output.say(f"toryo: warning: {place}{warning}")
+
+
+def of_role(before: str | None, after: str) -> list[str]:
+    """A person's role that is worth more than the one before; of somebody unknown the server says so."""
+    ranks = ("viewer", "member", "owner")
+    wider = before in ranks and ranks.index(after) > ranks.index(str(before))
+    return [f"role: {before} → {after}"] if wider else []

@@ -1,0 +1,65 @@
+"""How an agent's MCP client reaches the server, as its configuration says it: the address and a bearer header.
+
+Programs speak MCP over TCP; where only a Unix socket leads to the server they start the stdio bridge (`toryo mcp`),
+which is a client like any other: no configuration names a database or starts a server.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from toryo.agents.env_vars import CREDENTIAL, SERVER_URL, own_python_path
+from toryo.coordinator.provider import Setting
+
+NAME = "toryo"
+"""What the server is called in every program's configuration."""
+TOOL_TIME_OUT = 120
+"""Seconds a program must be ready to wait for an answer: our own longest wait is 45."""
+
+
+def mcp_server(setting: Setting, reference: str | None = None) -> dict[str, Any]:
+    """One entry of `mcpServers`.
+
+    `reference` is how the program's configuration names an environment variable (`${{{}}}` for `${NAME}`): then no
+    file holds the credential. Without one it is written out: only this user may read what it is written to.
+    """
+    credential = _credential(setting, reference)
+    return _bridge(setting, credential) if over_socket(setting) else _address(setting, credential)
+
+
+def mcp_server_of_gemini(setting: Setting) -> dict[str, Any]:
+    """The same entry as Gemini CLI and the programs that came from it write it: trusted, or none of our tools would be
+    offered where nobody can be asked."""
+    entry = mcp_server(setting, "${{{}}}")
+    kind = entry.pop("type")
+    address = {"httpUrl": entry.pop("url")} if kind == "http" else {}
+    return {**address, **entry, "timeout": TOOL_TIME_OUT * 1000, "trust": True}
+
+
+def over_socket(setting: Setting) -> bool:
+    """Whether only the bridge leads to the server."""
+    return setting.server_url.startswith("unix:")
+
+
+def mcp_url(setting: Setting) -> str:
+    return f"{setting.server_url.rstrip('/')}/mcp"
+
+
+def _credential(setting: Setting, reference: str | None) -> str | None:
+    if not setting.launch.credential:
+        return None
+    return setting.launch.credential if reference is None else reference.format(CREDENTIAL)
+
+
+def _address(setting: Setting, credential: str | None) -> dict[str, Any]:
+    headers = {"Authorization": f"Bearer {credential}"} if credential else {}
+    return {"type": "http", "url": mcp_url(setting), "headers": headers}
+
+
+def _bridge(setting: Setting, credential: str | None) -> dict[str, Any]:
+    """Its environment is given whole, because programs pass little of their own to what they start."""
+    env = {SERVER_URL: setting.server_url, **own_python_path()}
+    if credential:
+        env[CREDENTIAL] = credential
+    return {"type": "stdio", "command": sys.executable, "args": ["-P", "-m", "toryo", "mcp"], "env": env}

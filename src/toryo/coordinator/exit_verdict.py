@@ -1,0 +1,71 @@
+"""What the end of a launch's process means, and how it is told to the server.
+
+What this Coordinator ended itself is judged here, every other end by the provider of the program
+(`failure_words.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from toryo.coordinator.failure_words import judge_trouble, judge_unsigned
+from toryo.coordinator.launch_table import Entry
+from toryo.coordinator.logs import Log
+from toryo.coordinator.processes import Gone, Process
+from toryo.coordinator.program_output import Reading
+from toryo.coordinator.provider import FINE, Exit, Verdict
+from toryo.failures import Ended, Failure
+
+LONGEST_WORDS = 500
+NOT_SIGNED_IN = "not_signed_in"
+"""Why the server has a process ended whose launch nobody signed in for in time."""
+_ORDERED: Mapping[str, Failure | Ended] = {
+    "time_limit": Failure.TIMED_OUT,
+    "turn_limit": Failure.TURN_LIMIT,
+    "output_flood": Failure.OUTPUT_FLOOD,
+    "out_of_patience": Failure.RATE_LIMITED,
+    "coordinator_leaves": Ended.COORDINATOR_STOPPED,
+}
+
+
+def exit_of(process: Process, reading: Reading, output: Log | None) -> Exit:
+    words = reading.plain if reading.parse is not None else output.tail if output is not None else ""
+    now = datetime.now().astimezone()
+    return Exit(process.exit_code, process.signal, words, reading.trouble, reading.not_connected, now)
+
+
+def judged(entry: Entry, end: Exit, reading: Reading) -> Verdict:
+    """What this Coordinator ended itself did not fail, whatever it printed; unless it overstepped its bounds."""
+    if entry.stop is not None and entry.made_to_leave:
+        if entry.stop.reason == NOT_SIGNED_IN:
+            return judge_unsigned(replace(end, trouble=entry.trouble), silent=reading.unanswered)
+        if entry.stop.reason == "out_of_patience" and entry.trouble is not None:
+            return judge_trouble(entry.trouble, end.now)
+        return Verdict(_ORDERED.get(entry.stop.reason, Ended.STOPPED))
+    if entry.provider is None or (end.exit_code is None and end.signal is None):
+        # one that was adopted: nobody learns how it ended, unless its output tells
+        if end.trouble is not None and end.trouble.final:
+            return judge_trouble(end.trouble, end.now)
+        return Verdict(Ended.COORDINATOR_STOPPED) if isinstance(entry.process, Gone) else FINE
+    return entry.provider.judge(end)
+
+
+def exit_code(end: Exit, verdict: Verdict) -> int | None:
+    """The exit code; 0 for an end that its provider knows to be none of its failures, whatever the program says."""
+    return 0 if verdict is FINE and end.exit_code else end.exit_code
+
+
+def error(verdict: Verdict, entry: Entry) -> str | None:
+    """The failure's class, and what the program said of it."""
+    if verdict.failure is None:
+        return None
+    words = " ".join(verdict.words.split())[:LONGEST_WORDS]
+    masked = entry.mask(words) if entry.mask is not None else words
+    return f"{verdict.failure.value}: {masked}" if masked else verdict.failure.value
+
+
+def program_session(reading: Reading) -> dict[str, Any] | None:
+    return None if reading.session_id is None else {"id": reading.session_id, "totals": reading.totals}

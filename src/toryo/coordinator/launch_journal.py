@@ -1,0 +1,133 @@
+"""What a Coordinator keeps on disk of the launches in hand: a file for each, from its start until the server has taken
+the report of its end. Whatever ends this Coordinator, the next one with its id knows what is still to be told.
+
+Survives a machine that loses power, too: file and directory are synced. A disk may take long for that, or hang: so it
+is done beside the loop, one after the other, in a thread that keeps no process from ending. A file that cannot be
+written is logged; the server then learns by a lease what became of that launch.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import os
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from toryo import untrusted_files
+from toryo.coordinator.orders import Launch
+
+log = logging.getLogger("toryo.coordinator")
+
+_KEPT = ("launch_id", "agent_id", "project_id", "purpose", "ai_type", "working_directory", "program_session")
+"""Of a launch: no credential, and nothing that only its start needs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    launch: Launch
+    pid: int | None = None
+    began: int | None = None
+    """When the process was started, in ticks of the machine; None where the machine does not tell."""
+    worktree: str | None = None
+    boot: str | None = None
+    """Which start of the machine that was: its ticks and its numbers of processes begin anew with the next."""
+    told: dict[str, Any] | None = None
+    """How it has ended, as it is reported; None: it was running when this was written."""
+
+
+class Journal:
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self._jobs: deque[Callable[[], None]] = deque()
+        self._writing = False
+        self._idle = threading.Condition()
+
+    def put(self, record: Record) -> None:
+        """What is known of a launch now, in place of what was written before. Does not wait for the disk.
+
+        An end that is still to be told stays: whoever is found running after it is no reason to forget it.
+        """
+        known = {field.name: getattr(record, field.name) for field in fields(record)}
+        known["launch"] = {name: getattr(record.launch, name) for name in _KEPT}
+        self._later(partial(self._write, record.launch.launch_id, known))
+
+    def forget(self, launch_id: str) -> None:
+        """The server knows how it ended."""
+        self._later(partial(self._remove, launch_id))
+
+    def settle(self, within: float) -> bool:
+        """Waits so many seconds until the disk has everything; says whether it has."""
+        with self._idle:
+            return self._idle.wait_for(lambda: not self._writing, within)
+
+    def _later(self, job: Callable[[], None]) -> None:
+        with self._idle:
+            self._jobs.append(job)
+            if not self._writing:
+                self._writing = True
+                threading.Thread(target=self._work_off, name="journal", daemon=True).start()
+
+    def _work_off(self) -> None:
+        while True:
+            with self._idle:
+                if not self._jobs:
+                    self._writing = False
+                    self._idle.notify_all()
+                    return
+                job = self._jobs.popleft()
+            job()
+
+    def _write(self, launch_id: str, known: dict[str, Any]) -> None:
+        path = self._path(launch_id)
+        new = path.with_suffix(".new")
+        try:
+            if known["told"] is None and self._is_to_be_told(path):
+                return
+            self._directory.mkdir(mode=0o700, exist_ok=True)
+            with os.fdopen(untrusted_files.made(new, os.O_WRONLY | os.O_TRUNC), "w", encoding="utf-8") as file:
+                json.dump(known, file)
+                file.flush()
+                os.fsync(file.fileno())
+            new.replace(path)
+            # A file that was renamed has its new name after a loss of power only when its directory is synced.
+            directory = os.open(self._directory, os.O_RDONLY | os.O_DIRECTORY)
+            try:
+                os.fsync(directory)
+            finally:
+                os.close(directory)
+        except Exception as problem:  # noqa: BLE001 - nobody asks this thread for a result: it must say what is lost
+            log.warning("%s cannot be noted in %s: %s", launch_id, self._directory, problem)
+
+    def _remove(self, launch_id: str) -> None:
+        with contextlib.suppress(OSError, ValueError):
+            self._path(launch_id).unlink()
+
+    def read(self) -> Iterator[Record]:
+        """What a predecessor has left; a file that cannot be understood is passed over."""
+        for path in sorted(self._directory.glob("*.json")):
+            try:
+                found = _content(path)
+                launch = Launch(**{name: found["launch"][name] for name in _KEPT if name in found["launch"]})
+                pid, began, worktree, told = (found[name] for name in ("pid", "began", "worktree", "told"))
+                yield Record(launch, pid, began, worktree, found.get("boot"), told)
+            except (OSError, ValueError, LookupError, TypeError, RecursionError) as problem:
+                log.warning("what %s says of a launch cannot be read: %s", path, problem)
+
+    def _is_to_be_told(self, path: Path) -> bool:
+        with contextlib.suppress(OSError, ValueError, LookupError, TypeError, RecursionError):
+            return _content(path)["told"] is not None
+        return False
+
+    def _path(self, launch_id: str) -> Path:
+        return self._directory / f"{launch_id}.json"
+
+
+def _content(path: Path) -> Any:
+    return json.loads(untrusted_files.text(path, largest=untrusted_files.LARGEST_RECORD, nofollow=True))

@@ -1,0 +1,320 @@
+"""One start, from the order to the running process: directory, provider, environment, output file, process.
+
+Whatever is impossible about it is a StartFailure that concerns this launch alone. The launch's directory is made first,
+for files are written there, and removed again if anything after it fails; the process comes last, so that there is
+none that nobody watches. In the environment who the agent is stands behind the settings of the file: nothing there can
+name another agent.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from toryo import output_redaction, untrusted_files
+from toryo.agents import env_vars
+from toryo.coordinator import environment, logs, processes, sandbox, task_worktrees
+from toryo.coordinator.config import Config
+from toryo.coordinator.orders import CheckOrder, Launch
+from toryo.coordinator.prices import cost
+from toryo.coordinator.processes import Process
+from toryo.coordinator.program_output import Reading, Totals
+from toryo.coordinator.provider import BadConfig, Command, Needs, Provider, Setting, permissions, refuse_mistakes
+from toryo.coordinator.sandbox import Place, Sandbox, Walled
+from toryo.coordinator.workspaces import Workspaces, working_directory
+from toryo.coordinator.worktrees import Worktree, signing
+from toryo.first_prompt import first_words
+from toryo.output_redaction import Mask
+from toryo.provider_options import PERMISSIONS, Permissions
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    process: Process
+    provider: Provider
+    mask: Mask
+    reading: Reading | None
+
+
+@dataclass(frozen=True, slots=True)
+class Resumed:
+    """A session of the program that is gone on with, and what to say to it."""
+
+    session_id: str
+    prompt: str
+
+
+class Starter:
+    """Everything that is the same for all starts of one Coordinator."""
+
+    PREPARED_WITHIN = 30.0
+    """Seconds that `prepared` may take."""
+    MOST_BESIDE = 256 * 1024
+    """Bytes that are read at one look of what a program tells in another file."""
+
+    def __init__(
+        self,
+        config: Config,
+        providers: Mapping[str, Provider],
+        server_url: str,
+        mark: str,
+        logs_in: Path,
+        workspaces: Workspaces,
+        worktrees: Path,
+        inherited: Mapping[str, str],
+        sandbox: Sandbox | None = None,
+    ) -> None:
+        self.providers = providers
+        self.logs_in = logs_in
+        self._config = config
+        self._server_url = server_url
+        self._mark = mark
+        self._workspaces = workspaces
+        self.worktrees = worktrees
+        self._inherited = inherited
+        self._sandbox = sandbox
+
+    @property
+    def offered(self) -> list[str]:
+        """The providers that agents may be started with here: model programs that are there, or that the file names."""
+        path = self._inherited.get("PATH", os.defpath)
+        return sorted(
+            name
+            for name, each in self.providers.items()
+            if not each.model_cli
+            or name in self._config.ai_providers
+            or each.version is None
+            or shutil.which(each.version[0], path=path)
+        )
+
+    def worktree(self, launch: Launch) -> Callable[[], Worktree] | None:
+        """How to make the worktree that a launch works in: it blocks, and raises BadConfig. None: it has none."""
+        place = task_worktrees.place_of(launch, self._config.isolation)
+        if place is None:
+            return None
+        repository = self._project(launch)
+        return lambda: task_worktrees.made(place, launch.project_id, repository, self.worktrees)
+
+    def reads_project(self, launch: Launch) -> bool:
+        """Whether its provider reads files of the project, where agents write: that is done by `prepared`."""
+        provider = self.providers.get(launch.ai_type)
+        return provider is not None and provider.reads_project
+
+    def prepared(self, launch: Launch, worktree: Worktree | None = None) -> Command:
+        """What is to be executed, without starting it; raises StartFailure. It may take long: for a thread."""
+        workspace = self._workspaces.path(launch.launch_id)
+        directory = worktree.working_directory if worktree is not None else self._directory(launch, workspace)
+        provider = self._provider(launch)
+        return _prepared(self._setting(launch, provider, directory, workspace, None), provider)
+
+    def start(
+        self,
+        launch: Launch,
+        worktree: Worktree | None = None,
+        resumed: Resumed | None = None,
+        command: Command | None = None,
+    ) -> Started:
+        """Starts the process; raises StartFailure with nothing left behind but the reason.
+
+        `resumed`: the launch has left without a report and is reminded, in the session it had. `command`: prepared
+        before.
+        """
+        provider = self._provider(launch)
+        workspace = self._workspaces.make(launch.launch_id)
+        try:
+            directory = worktree.working_directory if worktree is not None else self._directory(launch, workspace)
+            setting = self._setting(launch, provider, directory, workspace, resumed)
+            if command is None:
+                command = _prepared(setting, provider)
+            self._workspaces.write(launch.launch_id, command.files)
+            self._workspaces.link(launch.launch_id, command.links)
+            outside = self._environment(launch, provider, worktree)
+            env = outside | dict(command.env)
+            notes = worktree.notes if worktree is not None and resumed is None else ()
+            needs = provider.needs(outside) if provider.needs is not None else Needs()
+            looks = provider.model_cli and permissions(setting) is Permissions.READ
+            walled = self._walled(launch, command.argv, env, needs, directory, worktree, workspace, read_only=looks)
+            process = self._execute(launch, command, walled, directory, notes)
+        except BaseException:
+            self._workspaces.remove(launch.launch_id)
+            raise
+        return Started(process, provider, self.mask(launch, provider), self.reading(launch))
+
+    def reading(self, launch: Launch) -> Reading | None:
+        """For the output of a launch, from its first line; None where that is nothing but words."""
+        provider = self.providers.get(launch.ai_type)
+        if provider is None or provider.parse is None:
+            return None
+        went_on = provider.keeps_context and provider.resumes
+        before = Totals.read(launch.program_session.get("totals")) if went_on else Totals()
+        return Reading(
+            provider.parse, before, partial(cost, provider.name, provider.prices), asked=provider.asks_untold
+        )
+
+    def _setting(
+        self, launch: Launch, provider: Provider, directory: Path, workspace: Path, resumed: Resumed | None
+    ) -> Setting:
+        words = first_words(launch.agent_id, launch.language, str(launch.provider_options.get("prompt") or ""))
+        goes_on = provider.keeps_context and provider.resumes
+        earlier = str(launch.program_session.get("id") or "") if goes_on else ""
+        return Setting(
+            launch,
+            directory,
+            workspace,
+            self._server_url,
+            provider.max_turns,
+            prompt=resumed.prompt if resumed else words,
+            resume=resumed.session_id if resumed else (earlier or None),
+            environ={**environment.allowed(self._inherited, provider.env), **provider.settings},
+        )
+
+    def workspace(self, launch_id: str) -> Path:
+        return self._workspaces.path(launch_id)
+
+    def told_beside(self, launch_id: str, name: str, since: int | None) -> tuple[str, int]:
+        """What a program has written into a file of the launch's directory since then, and how far that is. Of much,
+        the end."""
+        with os.fdopen(
+            untrusted_files.opened(self.workspace(launch_id) / name, os.O_RDONLY | os.O_NOFOLLOW), "rb"
+        ) as file:
+            size = os.fstat(file.fileno()).st_size
+            begin = size if since is None else since if since <= size else 0
+            file.seek(max(begin, size - self.MOST_BESIDE))
+            return file.read(self.MOST_BESIDE).decode("utf-8", "replace"), size
+
+    def clean_up(self, launch_id: str) -> None:
+        self._workspaces.remove(launch_id)
+
+    def mask(self, launch: Launch, provider: Provider | None = None) -> Mask:
+        """Hides this launch's credential, the Coordinator's own, and what the provider was trusted with."""
+        passkey = self._config.agent(launch.agent_id).passkey
+        own = [launch.credential, self._config.coordinator_token, passkey]
+        return Mask([*own, *(output_redaction.among(self._trusted(provider)) if provider else ())])
+
+    def _trusted(self, provider: Provider) -> dict[str, str]:
+        """What a provider's programs get of this machine's environment and of the file's, beside the allow-list."""
+        passed = {name: self._inherited[name] for name in provider.env if name in self._inherited}
+        return {**passed, **provider.settings}
+
+    def _walled(
+        self,
+        launch: Launch,
+        argv: Sequence[str],
+        env: Mapping[str, str],
+        needs: Needs,
+        directory: Path,
+        worktree: Worktree | None,
+        workspace: Path,
+        *,
+        read_only: bool,
+    ) -> Walled:
+        """What is executed: the program itself, or the sandbox around it."""
+        if self._sandbox is None or not self._sandbox.wanted(launch):
+            return Walled(tuple(argv), env)
+        section = self._config.ai_providers.get(launch.ai_type)
+        place = Place(
+            directory if worktree is None else self._project(launch),
+            None if worktree is None else worktree.path,
+            directory,
+            workspace,
+            read_only,
+            self._server_url,
+            needs,
+            sandbox.program_words(section.cli_args) if section is not None else (),
+        )
+        return self._sandbox.around(argv, env, place, networked=self._sandbox.networked(launch))
+
+    def check_walled(self, order: CheckOrder, directory: Path) -> Callable[[Sequence[str]], Walled]:
+        """How the command of an acceptance check is executed: what it runs, an agent may have written."""
+        env = self.check_environment(order)
+        own = self._config.working_directory(order.agent_id, order.project_id) or order.working_directory
+        ours = directory.resolve().is_relative_to(self.worktrees.resolve())
+        worktree = next((path for path in (directory, *directory.parents) if (path / ".git").is_file()), directory)
+        launch = Launch(order.launch_id, order.agent_id, ai_type=order.ai_type, provider_options=order.provider_options)
+
+        def walled(argv: Sequence[str]) -> Walled:
+            if self._sandbox is None or not self._sandbox.wanted(launch):
+                return Walled(tuple(argv), env)
+            project = Path(own).resolve() if ours else directory.resolve()
+            provider = self.providers.get(order.ai_type)
+            given = order.provider_options.get(PERMISSIONS.name, PERMISSIONS.default)
+            looks = provider is not None and provider.model_cli and given == Permissions.READ
+            place = Place(project, worktree if ours else None, directory, read_only=looks)
+            return self._sandbox.around(argv, env, place, networked=self._sandbox.networked(launch))
+
+        return walled
+
+    def check_environment(self, order: CheckOrder) -> dict[str, str]:
+        """For acceptance checks: the agent's, without what would let a command act as the agent."""
+        return {
+            **environment.allowed(self._inherited),
+            env_vars.CHECK_ID: order.check_id,
+            env_vars.COORDINATOR_ID: self._mark,
+            "AGENT_ID": order.agent_id,
+            "PROJECT_ID": order.project_id,
+        }
+
+    def _provider(self, launch: Launch) -> Provider:
+        provider = self.providers.get(launch.ai_type)
+        if provider is None:
+            raise BadConfig(
+                f"This Coordinator has no provider {launch.ai_type!r} for agent {launch.agent_id}; it has:"
+                f" {', '.join(sorted(self.providers))}. Add ai_providers.{launch.ai_type} to its file, or give the"
+                " agent another provider."
+            )
+        return provider
+
+    def _directory(self, launch: Launch, workspace: Path) -> Path:
+        """Where it works. A chat only talks: where there is no such place, it does so in the launch's own directory."""
+        try:
+            return self._project(launch)
+        except BadConfig:
+            if launch.purpose != "chat":
+                raise
+            return workspace
+
+    def _project(self, launch: Launch) -> Path:
+        return working_directory(launch, self._config.working_directory(launch.agent_id, launch.project_id))
+
+    def project(self, launch: Launch) -> Path | None:
+        """The project's directory on this machine, if there is one."""
+        try:
+            return self._project(launch)
+        except BadConfig:
+            return None
+
+    def _environment(self, launch: Launch, provider: Provider, worktree: Worktree | None) -> dict[str, str]:
+        passkey = self._config.agent(launch.agent_id).passkey
+        where = {} if worktree is None else {env_vars.WORKTREE: str(worktree.path), **signing(launch.agent_id)}
+        return {
+            **where,
+            **environment.allowed(self._inherited, provider.env),
+            **provider.settings,
+            **environment.identity(launch, self._server_url, self._mark, os.getpid(), passkey),
+        }
+
+    def _execute(
+        self, launch: Launch, command: Command, walled: Walled, directory: Path, notes: Sequence[str]
+    ) -> Process:
+        _, output = logs.create(self.logs_in, launch.launch_id)
+        logs.note(output, notes)
+        stdin = self._workspaces.reading(launch.launch_id, command.stdin)
+        try:
+            return processes.start(
+                walled.argv, cwd=directory, env=walled.env, output=output, stdin=stdin, keep=walled.keep
+            )
+        finally:
+            os.close(output)
+            walled.close()
+            if stdin >= 0:
+                os.close(stdin)
+
+
+def _prepared(setting: Setting, provider: Provider) -> Command:
+    """What is to be executed; raises StartFailure, first of all for options that the provider does not know."""
+    refuse_mistakes(setting, provider)
+    return provider.prepare(setting)

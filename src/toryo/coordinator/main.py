@@ -1,0 +1,58 @@
+"""The process `toryo coordinator`: its signals, what it says on stderr, its exit code. What it does is in `loop.py`."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+from pathlib import Path
+
+from toryo.coordinator import escaped_processes
+from toryo.coordinator.config import Config
+from toryo.coordinator.loop import Coordinator
+from toryo.coordinator.provider import BadConfig
+
+log = logging.getLogger("toryo.coordinator")
+
+WRONG_CONFIGURATION = 2
+INTERRUPTED = 130
+
+
+def main(
+    config: Config, *, data_dir: Path | None = None, config_file: Path | None = None, token_file: Path | None = None
+) -> int:
+    """`toryo coordinator`: runs until SIGTERM or SIGINT and says on stderr what it does; the exit code."""
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
+    logging.getLogger("httpx").setLevel(logging.WARNING)
+    try:
+        interrupted = asyncio.run(_main(config, data_dir, config_file, token_file))
+    except BadConfig as wrong:
+        log.error("%s", wrong)
+        return WRONG_CONFIGURATION
+    return INTERRUPTED if interrupted else 0
+
+
+async def _main(config: Config, data_dir: Path | None, config_file: Path | None, token_file: Path | None) -> bool:
+    """Whether it was a person's ^C that ended it."""
+    coordinator = Coordinator(
+        config, data_dir=data_dir, adopts=escaped_processes.adopt(), config_file=config_file, token_file=token_file
+    )
+    log.info("%s", coordinator.sandbox.told)
+    loop = asyncio.get_running_loop()
+    signals: list[signal.Signals] = []
+
+    def stop(number: signal.Signals) -> None:
+        if number == signal.SIGHUP and signals:  # a closed terminal may say it twice: nobody is in a hurry
+            return
+        signals.append(number)
+        coordinator.stop()
+
+    heeded = [signal.SIGTERM, signal.SIGINT]
+    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # a closed terminal: its agents leave with it (nohup: not)
+        heeded.append(signal.SIGHUP)
+    for number in heeded:
+        loop.add_signal_handler(number, stop, number)
+    if config.error_protection is not None:
+        log.warning("error_protection is decided by the server: this section of the file changes nothing here")
+    await coordinator.run()
+    return signals[:1] == [signal.SIGINT]

@@ -1,0 +1,341 @@
+"""What an agent did in its worktree: kept as commits, so that nothing is lost, and shown, with what is not kept yet.
+
+Repositories that an agent made or cloned inside of its worktree are nobody's files: git would record them by the id of
+a commit that exists nowhere else. They are left out, and named; so are files of more than `LARGEST_FILE`, what is no
+file (pipes, devices), and what is not committed inside of a submodule. Git never looks into a submodule by itself: it
+would run what the configuration there names, and agents write there.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from toryo.coordinator.worktrees.git import LONG, Git, Trouble
+from toryo.coordinator.worktrees.paths import Worktree, contains, current_branch, inside, shown, signed, tip
+from toryo.coordinator.worktrees.repository import opened
+
+DIFF = ("--no-ext-diff", "--no-textconv", "--no-color", "--no-relative", "--find-renames", "--submodule=short")
+INDEX = "--cached"
+GITLINK = "160000"
+LARGEST_FILE = 4 * 1024**3
+"""Bytes: a larger one is nothing for a repository, and takes minutes to be read."""
+PREFIXES = ("--src-prefix=a/", "--dst-prefix=b/")
+STATUSES = {"A": "added", "D": "deleted", "M": "modified", "R": "renamed", "C": "copied", "T": "type changed"}
+UNFINISHED = {
+    "rebase-merge": "a rebase",
+    "rebase-apply": "a rebase",
+    "MERGE_HEAD": "a merge",
+    "CHERRY_PICK_HEAD": "a cherry-pick",
+    "REVERT_HEAD": "a revert",
+    "BISECT_LOG": "a bisection",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """`committed`: whether there was anything to commit. The figures are of everything since the base."""
+
+    head_commit: str
+    commits: int
+    files_changed: int
+    insertions: int
+    deletions: int
+    committed: bool
+    trouble: str = ""
+    """Why something was left as it is, and the next step; empty where everything is on the branch now."""
+    left_out: tuple[str, ...] = ()
+    """Repositories inside of the worktree, submodules with uncommitted changes, files that are too large or are none:
+    these cannot be kept from here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loose:
+    """Names of what is not committed: of the worktree's own files, and what only another repository can keep."""
+
+    own: tuple[str, ...]
+    others: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FileChange:
+    """`status`: added, deleted, modified, renamed, copied, type changed. Lines are 0 where a file is `binary`."""
+
+    path: str
+    old_path: str | None
+    status: str
+    insertions: int
+    deletions: int
+    binary: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Diff:
+    """From `base` to what is there, committed or not. `head` is the last commit; `truncated`: only the patch is."""
+
+    patch: str
+    files: tuple[FileChange, ...]
+    truncated: bool
+    head: str
+    base: str
+
+
+def keep(worktree: Worktree, message: str, author_name: str) -> Kept:
+    """Commits what is changed or new (what is ignored is not), and brings the branch to it.
+
+    In the middle of a merge or rebase nothing is touched: `trouble` says so. An agent that left its branch is brought
+    back with its commits, unless its branch has others that these do not have.
+    """
+    git = inside(worktree)
+    if git is None:
+        words = f"The directory {worktree.path} is gone, so there is nothing to keep but the commits on its branch."
+        return _kept(opened(worktree.repository).git, worktree, trouble=words)
+    hindrance = unfinished(git)
+    if hindrance:
+        return _kept(git, worktree, trouble=hindrance)
+    _stage(git)
+    committed = not git.holds("diff", "--cached", "--quiet", "--no-ext-diff")
+    if committed:
+        _commit(signed(git, author_name), message, author_name)
+    trouble = _bring_back(git, worktree)
+    return _kept(git, worktree, committed=committed, trouble=trouble, left_out=_uncommitted(git).others)
+
+
+def diff(worktree: Worktree, context: int = 3, limit: int = 1_000_000) -> Diff:
+    """What merging would bring: from where the work left its base branch to what is there now. The agent's index stays
+    as it is. A patch of more than `limit` characters is cut at the end of a line; the list of files is whole."""
+    git = inside(worktree)
+    if git is None:
+        git = opened(worktree.repository).git
+        return _diff(git, worktree, f"refs/heads/{worktree.branch}", context, limit)
+    with tempfile.TemporaryDirectory(prefix="toryo-index-") as place:
+        aside = _index_of_its_own(git, Path(place) / "index")
+        _stage(aside)
+        return _diff(aside, worktree, INDEX, context, limit)
+
+
+def unkept(worktree: Worktree) -> str:
+    """What is in the worktree and not on its branch, and the next step; empty where there is nothing of the kind."""
+    git = inside(worktree)
+    if git is None:
+        return ""
+    changed = _uncommitted(git).own
+    words = f"{worktree.path} has uncommitted changes ({named(changed)}): commit them first." if changed else ""
+    return unfinished(git) or words or _astray(git, worktree)
+
+
+def others(worktree: Worktree) -> tuple[str, ...]:
+    """What cannot be kept, as in `Kept.left_out`."""
+    git = inside(worktree)
+    return () if git is None else _uncommitted(git).others
+
+
+def unfinished(git: Git) -> str:
+    """In the middle of what an agent is, and the next step."""
+    directory = Path(git("rev-parse", "--absolute-git-dir"))
+    doing = next((words for name, words in UNFINISHED.items() if (directory / name).exists()), "")
+    if not doing and git("ls-files", "--unmerged"):
+        doing = "resolving conflicts"
+    words = f"{git.directory} is in the middle of {doing}, which was left as it is: finish or abort it there first."
+    return words if doing else ""
+
+
+def named(names: Sequence[str], most: int = 10) -> str:
+    """Some names of files, and how many more there are."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
+
+
+def head_of(git: Git, worktree: Worktree) -> str:
+    """The last commit in the worktree; of its branch where the directory is gone."""
+    return git("rev-parse", "HEAD" if git.directory == worktree.path else f"refs/heads/{worktree.branch}")
+
+
+def _stage(git: Git) -> None:
+    """Everything but what is left out. Of a submodule the commit that is checked out there."""
+    links = _submodules(git)
+    # What is new or changed and cannot be kept: other repositories, files too large, what is no file.
+    options = ("--others", "--modified", "--exclude-standard", "--deduplicate", "-z")
+    names = set(git.must("ls-files", *options, seconds=LONG).names) - set(links)
+    left_out = [
+        *[name.removesuffix("/") for name in names if name.endswith("/") or not _fits(git.directory / name)],
+        *links,
+    ]
+    paths = "\0".join([".", *(f":(top,literal,exclude){each}" for each in left_out)])
+    git("add", "--all", "--pathspec-from-file=-", "--pathspec-file-nul", given=paths, seconds=LONG)
+    if links:
+        git.ask("update-index", "--remove", "-z", "--stdin", given="\0".join(links))
+
+
+def _submodules(git: Git) -> list[str]:
+    staged = (each.partition(" ") for each in git.must("ls-files", "--format=%(objectmode) %(path)", "-z").names)
+    return list(dict.fromkeys(name for mode, _, name in staged if mode == GITLINK))
+
+
+def _fits(file: Path) -> bool:
+    try:
+        found = file.lstat()
+    except OSError:  # it is gone, or a directory above it is a file now: that is a change like any other
+        return True
+    kind = stat.S_IFMT(found.st_mode)
+    return kind in (stat.S_IFLNK, stat.S_IFDIR) or (kind == stat.S_IFREG and found.st_size <= LARGEST_FILE)
+
+
+def _commit(git: Git, message: str, author_name: str) -> None:
+    words = message.replace("\0", "").strip() or f"Work of {author_name}"
+    git("commit", "--quiet", "--no-verify", "--cleanup=whitespace", "--file=-", given=f"{words}\n", seconds=LONG)
+
+
+def _bring_back(git: Git, worktree: Worktree) -> str:
+    """Its branch to where the agent is; or, with nothing new, the agent to its branch. Says what cannot be done."""
+    if current_branch(git) == worktree.branch:
+        return ""
+    head, last = git("rev-parse", "HEAD"), tip(git, worktree.branch)
+    if last is None or contains(git, head, last):
+        git("update-ref", "-m", "toryo: kept", f"refs/heads/{worktree.branch}", head, last or "")
+        git("symbolic-ref", "HEAD", f"refs/heads/{worktree.branch}")
+    elif contains(git, last, head):
+        git.ask("checkout", "--quiet", worktree.branch, "--", seconds=LONG)
+    return _astray(git, worktree)
+
+
+def _astray(git: Git, worktree: Worktree) -> str:
+    """Commits that are in the worktree and not on its branch."""
+    last = tip(git, worktree.branch)
+    if current_branch(git) == worktree.branch or (last and contains(git, last, git("rev-parse", "HEAD"))):
+        return ""
+    where = current_branch(git) or "no branch"
+    return (
+        f"{worktree.path} is on {where}, with commits that {worktree.branch} has not got: switch to {worktree.branch}"
+        f" there and merge {git('rev-parse', '--short', 'HEAD')} into it."
+    )
+
+
+def _kept(
+    git: Git, worktree: Worktree, *, committed: bool = False, trouble: str = "", left_out: tuple[str, ...] = ()
+) -> Kept:
+    base, head = _base(git, worktree), head_of(git, worktree)
+    figures = git("diff", "--shortstat", *DIFF, base, head, "--")
+    files, insertions, deletions = (_figure(figures, each) for each in ("file", "insertion", "deletion"))
+    return Kept(
+        head_commit=head,
+        commits=int(git("rev-list", "--count", f"{base}..{head}")),
+        files_changed=files,
+        insertions=insertions,
+        deletions=deletions,
+        committed=committed,
+        trouble=trouble,
+        left_out=left_out,
+    )
+
+
+def _figure(words: str, what: str) -> int:
+    """Of ` 2 files changed, 1 insertion(+)`."""
+    found = re.search(rf"(\d+) {what}", words)
+    return int(found[1]) if found else 0
+
+
+def _base(git: Git, worktree: Worktree) -> str:
+    """Where the work left its base branch: where it started, or, once either was merged into the other, since then.
+    So neither what a worktree got from its base branch is shown as its own, nor what the base branch has already."""
+    if worktree.base_branch is None or tip(git, worktree.base_branch) is None:
+        return worktree.base_commit
+    met = git.ask("merge-base", f"refs/heads/{worktree.base_branch}", head_of(git, worktree))
+    return met.text if met.code == 0 and contains(git, met.text, worktree.base_commit) else worktree.base_commit
+
+
+def _index_of_its_own(git: Git, place: Path) -> Git:
+    """A copy of the index: what git knows of unchanged files makes staging fast. With its time, by which git tells
+    files that changed so soon after it that they look the same."""
+    index = Path(git("rev-parse", "--path-format=absolute", "--git-path", "index"))
+    if index.exists():
+        shutil.copy2(index, place)
+    return git.having(GIT_INDEX_FILE=str(place))
+
+
+def _diff(git: Git, worktree: Worktree, to: str, context: int, limit: int) -> Diff:
+    base = _base(git, worktree)
+    range_ = [to, base] if to == INDEX else [base, to]
+    arguments = ("diff", "--patch", f"--unified={context}", *PREFIXES, *DIFF, *range_, "--")
+    patch, truncated = _cut(git.beginning(4 * limit + 1, *arguments), limit)
+    names = git.must("diff", "--name-status", "-z", *DIFF, *range_, "--").names
+    lines = dict(_lines(git.must("diff", "--numstat", "-z", *DIFF, *range_, "--").output))
+    return Diff(
+        patch,
+        tuple([_change(*status, *lines[status[1]]) for status in _statuses(iter(names))]),
+        truncated,
+        head=head_of(git, worktree),
+        base=base,
+    )
+
+
+def _cut(output: bytes, limit: int) -> tuple[str, bool]:
+    """Whole lines of at most `limit` characters. A character takes up to four bytes, so what was read is enough."""
+    text = output.decode(errors="replace")
+    if len(text) <= limit and len(output) <= 4 * limit:
+        return text, False
+    return text[: text.rfind("\n", 0, limit) + 1], True
+
+
+def _statuses(names: Iterator[str]) -> Iterator[tuple[str, str, str | None]]:
+    """Status, path, old path. Of a rename git names both, the old one first."""
+    for status in names:
+        first = next(names)
+        yield (status[0], next(names), first) if status[0] in "RC" else (status[0], first, None)
+
+
+def _lines(output: bytes) -> Iterator[tuple[str, tuple[str, str]]]:
+    """Path, lines added and deleted ("-" for a binary file). Of a rename the path is empty and both names follow."""
+    answers = iter(output.split(b"\0"))
+    for answer in answers:
+        if answer:
+            added, deleted, path = answer.split(b"\t", 2)
+            name = path or (next(answers), next(answers))[1]
+            yield os.fsdecode(name), (os.fsdecode(added), os.fsdecode(deleted))
+
+
+def _change(status: str, path: str, old_path: str | None, added: str, deleted: str) -> FileChange:
+    binary = added == "-"
+    return FileChange(
+        path=shown(path),
+        old_path=None if old_path is None else shown(old_path),
+        status=STATUSES.get(status, "modified"),
+        insertions=0 if binary else int(added),
+        deletions=0 if binary else int(deleted),
+        binary=binary,
+    )
+
+
+def _uncommitted(git: Git) -> Loose:
+    """What `git status` tells, without renames, so that each line has one name; and what cannot be kept from here."""
+    options = ("--porcelain=v2", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=dirty")
+    found = [_name(line) for line in git.must("status", *options, seconds=LONG).names]
+    own = [each for each in found if not each.endswith("/") and _fits(git.directory / each)]
+    others = sorted(set(found) - set(own))
+    changed = [submodule for submodule in _submodules(git) if _changed_inside(git.directory / submodule)]
+    return Loose(tuple(map(shown, own)), tuple(map(shown, (*others, *changed))))
+
+
+def _name(line: str) -> str:
+    """A new name that ends with a slash, although every file is named, is a repository: git does not look into it."""
+    return line[2:] if line.startswith("? ") else line.split(" ", 10 if line.startswith("u ") else 8)[-1]
+
+
+def _changed_inside(submodule: Path) -> bool:
+    """Whether a submodule that is checked out has what it has not committed. It is a repository like any other."""
+    if not os.path.lexists(submodule / ".git"):
+        return False
+    try:
+        checkout = opened(submodule)
+        if checkout.top != submodule:
+            return True
+        options = ("--porcelain", "-z", "--untracked-files=normal", "--ignore-submodules=dirty")
+        return bool(checkout.git.must("status", *options, seconds=LONG).output)
+    except Trouble:
+        return True

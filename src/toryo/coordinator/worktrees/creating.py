@@ -1,0 +1,184 @@
+"""Making a task's worktree: from which commit, on which branch, and what to do with what an earlier call left.
+
+The branch is what counts: a directory that vanished is made again from it. Making is taken up where an earlier call
+stopped, whatever stopped it: so the note of its base comes first, then the branch, then the directory, which is locked
+as half made until every file is there. How a worktree is found again stands in `places`, how it is removed in
+`removing`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from toryo.coordinator.worktrees.git import LONG, Git, Trouble
+from toryo.coordinator.worktrees.paths import (
+    PREFIX,
+    Worktree,
+    branch_of,
+    checkout_of,
+    contains,
+    current_branch,
+    described,
+    entry_at,
+    forget,
+    inside,
+    joined,
+    note,
+    safe,
+    tip,
+    unnote,
+)
+from toryo.coordinator.worktrees.repository import Checkout, connect, opened
+
+HALF_MADE = "initializing"
+"""Why git locks a worktree that it is still making."""
+
+
+def make(repository: Path, directory: Path, name: str, bases: Sequence[str] = ()) -> Worktree:
+    """The worktree `directory/<safe name>` on branch `toryo/<safe name>`, as it is if there is one.
+
+    A new one starts from the repository's HEAD, or from those of the branches `bases` whose work HEAD has not got,
+    merged into one another (and into HEAD, if that has the work of another one of them). Raises Trouble, and leaves
+    nothing behind.
+    """
+    checkout = opened(repository)
+    directory = directory.resolve()
+    with alone(directory):
+        return _settled(checkout, directory / safe(name), branch_of(name), bases)
+
+
+@contextlib.contextmanager
+def alone(directory: Path, seconds: float = LONG) -> Iterator[None]:
+    """Nobody else makes, merges or removes worktrees of this directory meanwhile. Ends with the process, however it
+    ends. The directory itself bears the lock, so there is no file to clean up."""
+    directory.mkdir(mode=0o700, parents=True, exist_ok=True)  # what a private project holds stays private
+    descriptor = os.open(directory, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        _locked(descriptor, directory, time.monotonic() + seconds)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _settled(checkout: Checkout, path: Path, branch: str, bases: Sequence[str]) -> Worktree:
+    found = entry_at(checkout, path)
+    if found is not None and (not path.is_dir() or found.locked == HALF_MADE):
+        forget(checkout, path)
+        found = None
+    if found is not None:
+        return _taken(checkout, path, branch)
+    elsewhere = checkout_of(checkout, branch)
+    if elsewhere is not None:
+        raise Trouble(
+            f"The branch {branch} is checked out in {elsewhere}: switch to another one there, then try again."
+        )
+    if path.is_symlink() or (path.exists() and (not path.is_dir() or any(path.iterdir()))):
+        raise Trouble(f"{path} exists and is not a worktree of {checkout.top}: move it away, then try again.")
+    if tip(checkout.git, PREFIX.rstrip("/")) is not None:
+        raise Trouble("A branch called toryo conflicts with branches called toryo/…: rename it (git branch -m).")
+    _refuse_filters(checkout)
+    fresh = tip(checkout.git, branch) is None
+    notes = _branch_off(checkout, path, branch, bases) if fresh else ()
+    try:
+        # Locked until every file is there. Its `.git` is written here: git would name the directory that it works
+        # with.
+        (checkout.common / "worktrees").mkdir(exist_ok=True)
+        empty = ("--no-checkout", "--lock", "--reason", HALF_MADE)
+        checkout.git("worktree", "add", "--quiet", *empty, str(path), branch)
+        directory, git = checkout.directory_of(path), checkout.at(path)
+        assert directory is not None and git is not None
+        connect(path, directory)
+        git("reset", "--hard", "--quiet", seconds=LONG)
+        git("worktree", "unlock", str(path))
+    except BaseException:
+        _undo(checkout, path, branch if fresh else None)
+        raise
+    return _taken(checkout, path, branch, notes)
+
+
+def _taken(checkout: Checkout, path: Path, branch: str, notes: tuple[str, ...] = ()) -> Worktree:
+    worktree = described(checkout, path, branch, notes)
+    inside(worktree)
+    note(checkout, path, worktree.base_branch, worktree.base_commit)
+    worktree.working_directory.mkdir(parents=True, exist_ok=True)
+    return worktree
+
+
+def _branch_off(checkout: Checkout, path: Path, branch: str, bases: Sequence[str]) -> tuple[str, ...]:
+    """A new branch and the note of its base (first, so that no branch is ever without). Returns what may surprise."""
+    git = checkout.git
+    # HEAD, or what the bases bring. HEAD belongs to these as soon as it holds the work of one of them already: that
+    # one's branch is merged, or merged and gone.
+    head = git("rev-parse", "HEAD")
+    tips = [(base, tip(git, base)) for base in bases]
+    new = [(each, commit) for each, commit in tips if commit is not None and not contains(git, head, commit)]
+    if len(new) < len(bases) or not new:
+        new.append(("HEAD", head))
+    (first, start), *others = new
+    for name, commit in others:
+        start = _with(git, start, commit, first, name)
+    there = f"{start}:{checkout.subdirectory}"
+    if checkout.subdirectory and not checkout.git.holds("rev-parse", "--verify", "--quiet", there):
+        raise Trouble(
+            f"{checkout.top / checkout.subdirectory} has no committed files in the repository {checkout.top}, so a"
+            " worktree would be empty there: commit them first, or run git init in that directory."
+        )
+    note(checkout, path, current_branch(git), start)
+    try:
+        git("update-ref", "-m", "toryo: task starts", f"refs/heads/{branch}", start, "")
+    except Trouble:
+        unnote(path)
+        raise
+    changed = len(git.must("status", "--porcelain", "-z", "--untracked-files=no", "--no-renames").names)
+    words = f"{checkout.top} has changes that are not committed (files: {changed}); they are not in the worktree."
+    return (words,) if changed else ()
+
+
+def _with(git: Git, start: str, commit: str, first: str, name: str) -> str:
+    if contains(git, start, commit):
+        return start
+    if contains(git, commit, start):
+        return commit
+    tree = joined(git, start, commit)
+    if isinstance(tree, tuple):
+        raise Trouble(
+            f"The branches this work is based on conflict: {name} cannot be merged into what came before it (from"
+            f" {first}), because of {', '.join(tree)}. Merge or discard one of these tasks first, then start again."
+        )
+    words = f"Merge {name}, on which this work is based, too\n"
+    return git("commit-tree", tree, "-p", start, "-p", commit, given=words)
+
+
+def _refuse_filters(checkout: Checkout) -> None:
+    """Without its filter a file would be another one: in the worktree, and in what is committed there."""
+    missing = checkout.filters()
+    if missing:
+        raise Trouble(
+            f"The filter {missing[0]} is set up in {checkout.common / 'config'} only, and Toryo runs no program that a"
+            " repository's own configuration names. If you trust it, set it up in your configuration: git lfs install"
+            f" (for lfs), or git config --global filter.{missing[0]}.clean …; otherwise remove it there."
+        )
+
+
+def _undo(checkout: Checkout, path: Path, branch: str | None) -> None:
+    """Nothing is left of an attempt; what fails here must not hide why it failed."""
+    with contextlib.suppress(Trouble, OSError):
+        forget(checkout, path)
+        if branch is not None:
+            checkout.git("branch", "--quiet", "-D", branch)
+            unnote(path)
+
+
+def _locked(descriptor: int, directory: Path, until: float) -> None:
+    while True:
+        try:
+            return fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as held:
+            if time.monotonic() > until:
+                raise Trouble(f"Somebody else is making worktrees in {directory} all the time: try later.") from held
+        time.sleep(0.02)

@@ -1,0 +1,188 @@
+"""Conversations between two agents: their states and turns, and how each change makes a new value. Pure.
+
+A move that is not possible raises a Refusal and changes nothing. `operations/messaging/conversations.py` stores them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from toryo.domain.errors import Code, Refusal
+from toryo.domain.talk_limits import TalkLimits
+from toryo.domain.times import HOUR, Millis
+
+
+class State(StrEnum):
+    """`pending -> active -> ending -> ended`; a pending one to which nobody came is `expired`."""
+
+    PENDING = "pending"
+    ACTIVE = "active"
+    ENDING = "ending"
+    ENDED = "ended"
+    EXPIRED = "expired"
+
+
+OPEN = frozenset({State.PENDING, State.ACTIVE})
+
+ONE_WAY = "one_way"
+"""Of a conversation that was ended by whoever began it before anybody came: its word still reaches the other side."""
+
+FEWEST_TURNS, MOST_TURNS, USUAL_TURNS = 2, 40, 20
+
+CONVERSATION_WINDOW: Millis = HOUR
+"""In which conversations are counted for the rate limit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """Between two agents, turn by turn. `low_id` and `high_id` are the pair in order: one open one per pair."""
+
+    id: str
+    project_id: str
+    low_id: str
+    high_id: str
+    initiator_id: str
+    partner_id: str
+    purpose: str
+    state: State
+    turns: int
+    max_turns: int
+    turn_of: str
+    delegation_id: str | None
+    task_id: str | None
+    """The main task of its delegation."""
+    created_at: Millis
+    last_turn_at: Millis
+    ended_at: Millis | None = None
+    ended_by: str | None = None
+    reason: str | None = None
+    """Why it ended: `ended_by_participant`, `one_way`, `max_turns`, `idle`, `nobody_came`, `ended_by_person`."""
+    summary: str | None = None
+    told_initiator_at: Millis | None = None
+    told_partner_at: Millis | None = None
+    settled: bool = False
+    """Over, and both have been told: nothing about it will change any more."""
+
+    @property
+    def open(self) -> bool:
+        return self.state in OPEN
+
+    def other(self, agent_id: str) -> str:
+        return self.partner_id if agent_id == self.initiator_id else self.initiator_id
+
+    def takes_part(self, agent_id: str) -> bool:
+        return agent_id in (self.initiator_id, self.partner_id)
+
+    def told(self, agent_id: str) -> bool:
+        return (self.told_initiator_at if agent_id == self.initiator_id else self.told_partner_at) is not None
+
+    def invites(self, agent_id: str) -> bool:
+        return self.state is State.PENDING and agent_id == self.partner_id
+
+    def awaits(self, agent_id: str) -> bool:
+        """Whether it is this agent's turn in it."""
+        return self.state is State.ACTIVE and self.turn_of == agent_id
+
+    def ends_at(self, limits: TalkLimits) -> Millis | None:
+        """When time alone changes it; None if it never does."""
+        if self.state is State.PENDING:
+            return self.created_at + limits.invitation
+        if self.state is State.ACTIVE:
+            return self.last_turn_at + limits.silence
+        return (self.ended_at or 0) + limits.ending if self.state is State.ENDING else None
+
+
+def joined(conversation: Conversation, now: Millis) -> Conversation:
+    """The invited side has fetched it."""
+    return replace(conversation, state=State.ACTIVE, last_turn_at=now)
+
+
+def with_turn(conversation: Conversation, agent_id: str, now: Millis) -> Conversation:
+    """One message more; the last one that is allowed ends it. Raises Refusal: over, pending, or not its turn."""
+    if not conversation.takes_part(agent_id):
+        raise not_found(conversation.id)
+    if not conversation.open:
+        raise _over(conversation)
+    if conversation.turn_of != agent_id:
+        raise Refusal(
+            Code.NOT_YOUR_TURN,
+            f"It is {conversation.turn_of}'s turn in conversation {conversation.id}.",
+            "Call get_next_action: it waits, and says when the answer is there. Nothing was sent.",
+            conversation_id=conversation.id,
+            turns=conversation.turns,
+            max_turns=conversation.max_turns,
+        )
+    if conversation.state is State.PENDING:
+        raise Refusal(
+            Code.CONVERSATION_NOT_ACTIVE,
+            f"You have not joined conversation {conversation.id} yet.",
+            "Call get_pending_messages: it hands out the invitation and what was said.",
+            conversation_id=conversation.id,
+        )
+    after = replace(conversation, turns=conversation.turns + 1, turn_of=conversation.other(agent_id), last_turn_at=now)
+    return ended(after, None, "max_turns", now) if after.turns >= after.max_turns else after
+
+
+def ended(
+    conversation: Conversation, by: str | None, reason: str, now: Millis, summary: str | None = None
+) -> Conversation:
+    """Over for everybody; both sides are still to be told. Raises Refusal if it is over already."""
+    if not conversation.open:
+        raise _over(conversation)
+    state = State.EXPIRED if reason == "nobody_came" else State.ENDING
+    if conversation.state is State.PENDING and by == conversation.initiator_id:
+        reason = ONE_WAY
+    return replace(conversation, state=state, ended_at=now, ended_by=by, reason=reason, summary=summary)
+
+
+def told_of_end(conversation: Conversation, agent_id: str, now: Millis | None) -> Conversation:
+    """Each side is told for itself, whoever asks first (None: it is to be told again). Both told: it is ended."""
+    which = "told_initiator_at" if agent_id == conversation.initiator_id else "told_partner_at"
+    after = replace(conversation, **{which: now})  # type: ignore[arg-type]
+    both = after.told_initiator_at is not None and after.told_partner_at is not None
+    if both and after.state is State.ENDING:
+        after = replace(after, state=State.ENDED)
+    return replace(after, settled=both and after.state in (State.ENDED, State.EXPIRED))
+
+
+def after_time(conversation: Conversation, now: Millis, limits: TalkLimits) -> Conversation | None:
+    """What the passing of time has made of it; None while nothing has changed."""
+    at = conversation.ends_at(limits)
+    if at is None or now < at:
+        return None
+    if conversation.state is State.PENDING:
+        return ended(conversation, None, "nobody_came", now)
+    if conversation.state is State.ACTIVE:
+        return ended(conversation, None, "idle", now)
+    both = conversation.told_initiator_at is not None and conversation.told_partner_at is not None
+    return replace(conversation, state=State.ENDED, settled=both)
+
+
+def _over(conversation: Conversation) -> Refusal:
+    if conversation.reason == "max_turns":
+        return Refusal(
+            Code.TURN_LIMIT_REACHED,
+            f"Conversation {conversation.id} has had all of its {conversation.max_turns} turns.",
+            "Nothing was sent. Call get_next_action; start_conversation begins a new one if it is needed.",
+            conversation_id=conversation.id,
+            turns=conversation.turns,
+            max_turns=conversation.max_turns,
+        )
+    return Refusal(
+        Code.CONVERSATION_NOT_ACTIVE,
+        f"Conversation {conversation.id} is over ({conversation.reason or conversation.state.value}).",
+        "Nothing was sent. Call get_next_action; start_conversation begins a new one if it is needed.",
+        conversation_id=conversation.id,
+        state=conversation.state.value,
+    )
+
+
+def not_found(conversation_id: str) -> Refusal:
+    """Also for one that the caller takes no part in."""
+    return Refusal(
+        Code.CONVERSATION_NOT_FOUND,
+        f"You take part in no conversation {conversation_id}.",
+        "get_pending_messages lists yours under `conversations`.",
+        conversation_id=conversation_id,
+    )

@@ -1,0 +1,306 @@
+"""Who may create which tasks, and how many: caps, the decomposition window, intents, batches. Pure.
+
+`refuse_*` raise the refusal that says why not; nothing is created then. Caps bind every caller but people.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+from typing import Any
+
+from toryo.domain.agents import Agent, Role, superiors
+from toryo.domain.errors import Code, Refusal
+from toryo.domain.projects import CommandsFrom, Settings
+from toryo.domain.task_tree import Tree
+from toryo.domain.tasks import AcceptanceCheck, Priority, Task
+from toryo.domain.tree_state import TreeState
+from toryo.domain.wording import say
+
+_LEAD_ON = "Continue with get_next_action: it says which subtask comes next."
+
+
+class Intent(StrEnum):
+    """What a manager means by adding where open subtasks exist."""
+
+    NEW = "new"
+    REFINE = "refine"
+    REPLACE = "replace"
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A task that somebody wants; `dependencies` are local ids of the same batch or ids of tasks."""
+
+    title: str
+    description: str = ""
+    local_id: str | None = None
+    priority: Priority = Priority.MEDIUM
+    dependencies: tuple[str, ...] = ()
+    assignee_id: str | None = None
+    agent_type: str | None = None
+    context: Any = None
+    acceptance: tuple[AcceptanceCheck, ...] = ()
+
+
+def window_open(parent: Task, fetched: bool) -> bool:
+    """The decomposition window: from `get_my_task` until any child of this attempt has left `todo`."""
+    return fetched and parent.worked_attempt < parent.attempt
+
+
+def refuse_worker(
+    tree_state: TreeState, main: Task, parent: Task, worker: Agent, drafts: Sequence[Draft], fetched: bool
+) -> None:
+    """A worker creates directly under its main task, for itself, in its window, at most five."""
+    if parent.id != main.id:
+        raise Refusal(
+            Code.PERMISSION_DENIED,
+            "A worker creates subtasks directly under its main task only.",
+            say(
+                "Leave parent_task_id out (it is {main_id}), or ask for other work with request_task.", main_id=main.id
+            ),
+            parent_task_id=parent.id,
+        )
+    if any(draft.assignee_id not in (None, worker.id) for draft in drafts):
+        raise Refusal(
+            Code.PERMISSION_DENIED,
+            "A worker's subtasks are its own; it assigns none to others.",
+            "Leave assignee_id out, or ask somebody else with request_task.",
+        )
+    if not main.delegated and main.parent_id is not None:
+        raise Refusal(Code.NOT_NOW, "A self-made subtask is executed, not decomposed again.", _LEAD_ON)
+    if tree_state.project.settings.decomposition.value == "never":
+        raise Refusal(Code.NOT_NOW, "In this project tasks are executed directly.", _LEAD_ON)
+    if not fetched:
+        raise Refusal(Code.NOT_NOW, "The task has not been fetched in this session.", "Call get_my_task first.")
+    if not window_open(main, fetched):
+        raise Refusal(Code.NOT_NOW, "The list of subtasks is closed: work on one of them has begun.", _LEAD_ON)
+    made = sum(1 for child in tree_state.tree.children(main) if child.created_by == worker.id)
+    cap = tree_state.project.settings.worker_subtasks
+    if made + len(drafts) > cap:
+        raise Refusal(
+            Code.TOO_MANY_SUBTASKS,
+            say("A worker may create {cap} subtasks under one task; {made} exist.", cap=cap, made=made),
+            _LEAD_ON,
+            limit=cap,
+            existing=made,
+        )
+
+
+def refuse_manager(
+    tree_state: TreeState, parent: Task, manager: Agent, drafts: Sequence[Draft], intent: Intent | None
+) -> None:
+    """A manager adds below its main task, for subordinates or nobody, and says what it means by adding."""
+    if parent.in_progress and parent.assignee_id not in (None, manager.id):
+        raise Refusal(
+            Code.NOT_NOW,
+            say(
+                "{assignee_id} is working on task {parent_id}; nothing is added below it meanwhile.",
+                assignee_id=parent.assignee_id,
+                parent_id=parent.id,
+            ),
+            "Add it below your own main task, or put that task back first (update_task_status todo).",
+            parent_task_id=parent.id,
+        )
+    for draft in drafts:
+        if draft.assignee_id is not None:
+            refuse_assignee(tree_state, manager, draft.assignee_id)
+    existing = [child for child in tree_state.tree.children(parent) if child.open]
+    if existing and intent is None:
+        raise Refusal(
+            Code.DUPLICATE_SUBTASK,
+            say("{count} open subtasks exist here; nothing was created.", count=len(existing)),
+            "If they are what you want, get_next_action starts them. To add, say intent: new, refine or replace.",
+            existing=[shown(task) for task in existing],
+        )
+
+
+def refuse_assignee(tree_state: TreeState, manager: Agent, assignee_id: str) -> None:
+    """A manager assigns to active members below it, at any depth."""
+    if manager.id not in superiors(assignee_id, tree_state.reports_to):
+        raise Refusal(
+            Code.PERMISSION_DENIED,
+            say("{assignee_id} does not report to {manager_id}.", assignee_id=assignee_id, manager_id=manager.id),
+            "Choose one of list_subordinates, or leave the task unassigned.",
+            assignee_id=assignee_id,
+        )
+    if not tree_state.active_member(assignee_id):
+        raise Refusal(
+            Code.PERMISSION_DENIED,
+            say("{assignee_id} is not an active member of this project.", assignee_id=assignee_id),
+            "Choose an active one of list_subordinates.",
+            assignee_id=assignee_id,
+        )
+
+
+DEEPEST = 50
+"""Levels of tasks below one another, whoever files them. Agents have a lower limit of their own (`tree_depth`)."""
+
+
+def refuse_place(
+    settings: Settings,
+    tree: Tree,
+    parent: Task,
+    drafts: Sequence[Draft],
+    *,
+    capped: bool,
+    replacing: bool = False,
+    distinct: bool = True,
+) -> None:
+    """What holds for everybody who creates below a task; `capped` is false for people.
+
+    `distinct`: no two open siblings have the same title (queue tasks have none of their own).
+    """
+    if parent.closed or tree.below_closed(parent):
+        raise Refusal(
+            Code.INVALID_TRANSITION,
+            say(
+                "Task {parent_id} is {status}, or one above it is closed; nothing is created below it.",
+                parent_id=parent.id,
+                status=parent.status,
+            ),
+            "File it elsewhere, or without a parent.",
+            parent_task_id=parent.id,
+        )
+    children = tree.children(parent)
+    if parent.depth >= DEEPEST:
+        raise Refusal(
+            Code.LIMIT_REACHED,
+            say(
+                "Task {parent_id} is {count} levels deep; nothing is created below that.",
+                parent_id=parent.id,
+                count=DEEPEST,
+            ),
+            "File it higher up, or without a parent.",
+            parent_task_id=parent.id,
+        )
+    if capped:
+        _refuse_caps(settings, parent, children, len(drafts), replacing)
+    if distinct:
+        _refuse_duplicates([child for child in children if child.in_progress] if replacing else children, drafts)
+
+
+def _refuse_caps(settings: Settings, parent: Task, children: Sequence[Task], wanted: int, replacing: bool) -> None:
+    if parent.depth + 1 > settings.tree_depth:
+        raise Refusal(
+            Code.DEPTH_EXCEEDED,
+            say(
+                "The tree may be {tree_depth} levels deep; {parent_id} is on the last one.",
+                tree_depth=settings.tree_depth,
+                parent_id=parent.id,
+            ),
+            "Do this task directly: " + _LEAD_ON,
+            limit=settings.tree_depth,
+        )
+    still_open = sum(1 for child in children if child.open and not (replacing and not child.in_progress))
+    for count, cap, word in (
+        (still_open + wanted, settings.open_subtasks, "open"),
+        (parent.children_ever + wanted, settings.subtasks_ever, "ever"),
+    ):
+        if count > cap:
+            raise Refusal(
+                Code.TOO_MANY_SUBTASKS,
+                say(
+                    "A task may have {cap} subtasks ({word}); there would be {count}.", cap=cap, word=word, count=count
+                ),
+                _LEAD_ON,
+                limit=cap,
+            )
+
+
+def _refuse_duplicates(siblings: Iterable[Task], drafts: Sequence[Draft]) -> None:
+    wanted = {_same(each.title) for each in drafts}
+    seen = {_same(sibling.title): sibling.id for sibling in siblings if _same(sibling.title) in wanted and sibling.open}
+    for draft in drafts:
+        title = _same(draft.title)
+        if title in seen:
+            raise Refusal(
+                Code.DUPLICATE_SUBTASK,
+                say("There is an open subtask of that title: {seen}.", seen=seen[title]),
+                "Use that one, or give this one a title that says what is different.",
+                task_id=seen[title],
+                title=draft.title,
+            )
+        seen[title] = draft.local_id or "(this call)"
+
+
+def refuse_commands(tree_state: TreeState, drafts: Sequence[Draft], by: Agent | None) -> None:
+    """Commands are run by the Coordinator: people write them, managers only where the project says so."""
+    if by is None or by.human or not any(_has_command(draft) for draft in drafts):
+        return
+    if by.role is Role.MANAGER and tree_state.project.settings.commands_from is CommandsFrom.MANAGERS:
+        return
+    raise Refusal(
+        Code.PERMISSION_DENIED,
+        "Only people may write commands here (project setting commands_from)."
+        if by.role is Role.MANAGER
+        else "Only people may write commands here.",
+        "Describe what is wanted in words; leave context.command and acceptance commands out.",
+    )
+
+
+def refuse_command_for_others(draft: Draft) -> None:
+    """Whoever asks for a task of somebody else writes no command for them, whatever the project allows its managers."""
+    if _has_command(draft):
+        raise Refusal(
+            Code.PERMISSION_DENIED,
+            "A task that is asked of others carries no command.",
+            "Describe what is wanted in words; whoever does it decides how.",
+        )
+
+
+def _has_command(draft: Draft) -> bool:
+    in_context = isinstance(draft.context, dict) and "command" in draft.context
+    return in_context or any("command" in each for each in draft.acceptance)
+
+
+def in_order(drafts: Sequence[Draft]) -> dict[str, tuple[str, ...]]:
+    """Local dependencies by local id; refuses doubles and cycles among the drafts of one batch."""
+    local = {draft.local_id for draft in drafts if draft.local_id is not None}
+    if len(local) < sum(1 for draft in drafts if draft.local_id is not None):
+        twice = sorted({draft.local_id or "" for draft in drafts if _count(drafts, draft.local_id) > 1})
+        raise Refusal(
+            Code.VALIDATION_ERROR,
+            say("local_id is used twice: {names}.", names=", ".join(twice)),
+            "Give every task of the batch a local_id of its own.",
+        )
+    graph = {draft.local_id or "": tuple(d for d in draft.dependencies if d in local) for draft in drafts}
+    done: set[str] = set()
+    for start in graph:
+        path: list[str] = []
+        _visit(start, graph, path, done)
+    return graph
+
+
+def _count(drafts: Sequence[Draft], local_id: str | None) -> int:
+    return sum(1 for draft in drafts if draft.local_id == local_id)
+
+
+def _visit(node: str, graph: Mapping[str, tuple[str, ...]], path: list[str], done: set[str]) -> None:
+    if node in done:
+        return
+    if node in path:
+        cycle = [*path[path.index(node) :], node]
+        raise Refusal(
+            Code.DEPENDENCY_CYCLE,
+            "These tasks of the batch wait for each other for ever: " + " -> ".join(cycle) + ".",
+            "Leave one of the dependencies out; nothing was created.",
+            cycle=cycle,
+        )
+    path.append(node)
+    for following in graph.get(node, ()):
+        _visit(following, graph, path, done)
+    path.pop()
+    done.add(node)
+
+
+def shown(task: Task) -> dict[str, Any]:
+    """A task in a list of a refusal."""
+    return {"task_id": task.id, "title": task.title, "status": task.status.value, "assignee_id": task.assignee_id}
+
+
+@lru_cache(maxsize=4096)  # each sibling is compared with every new one
+def _same(title: str) -> str:
+    return " ".join(title.split()).casefold()

@@ -1,0 +1,20 @@
+"""Panels: a person's view of an agent's chat. While one is open, its agent's chat session is kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from toryo.domain.times import Millis
+
+
+@dataclass(frozen=True, slots=True)
+class Viewer:
+    """A person's open panel on an agent's chat; it lives as long as it is heard of."""
+
+    id: str
+    project_id: str
+    agent_id: str
+    person_id: str
+    opened_at: Millis
+    seen_at: Millis
+    closed_at: Millis | None = None

@@ -1,0 +1,22 @@
+"""Which passwords may be chosen: by their length, and nothing else. How they are kept: `people/password_hashing.py`."""
+
+from __future__ import annotations
+
+from toryo.domain.errors import Code, Refusal
+from toryo.domain.wording import say
+
+SHORTEST_PASSWORD, LONGEST_PASSWORD = 10, 1_000
+
+
+def refuse_weak(password: str) -> None:
+    """Length is what counts; everything else is the person's own."""
+    if not SHORTEST_PASSWORD <= len(password) <= LONGEST_PASSWORD:
+        raise Refusal(
+            Code.VALIDATION_ERROR,
+            say(
+                "A password has {shortest} to {longest:,} characters.",
+                shortest=SHORTEST_PASSWORD,
+                longest=LONGEST_PASSWORD,
+            ),
+            "Choose a longer one: a few words in a row are good.",
+        )

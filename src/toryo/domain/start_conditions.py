@@ -1,0 +1,92 @@
+"""Whether a task can be started, and what keeps it from that: asked by the guards of moves and the facts of decisions.
+
+How many at once an agent may have is in `parallel_limit.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import StrEnum
+
+from toryo.domain import parallel_limit
+from toryo.domain.tasks import Approval, Status, Task
+from toryo.domain.tree_state import TreeState
+
+
+class StartBlocker(StrEnum):
+    """What keeps a task from being started (guard 1), in the order in which it is told."""
+
+    ANCESTOR_CLOSED = "ancestor_closed"
+    PROJECT_NOT_ACTIVE = "project_not_active"
+    NOT_APPROVED = "not_approved"
+    DEPENDENCY = "dependency"
+    UNASSIGNED = "unassigned"
+    ASSIGNEE_NOT_ACTIVE = "assignee_not_active"
+    PARALLEL_LIMIT = "parallel_limit"
+
+
+def hindrances(tree_state: TreeState, task: Task) -> Iterator[StartBlocker]:
+    """Guard 1: nothing means that the task may be started."""
+    yield from _hindrances_of_task(tree_state, task)
+    if task.assignee_id is None:
+        yield StartBlocker.UNASSIGNED
+    elif not tree_state.active_member(task.assignee_id):
+        yield StartBlocker.ASSIGNEE_NOT_ACTIVE
+    elif not parallel_limit.fits(tree_state, task):
+        yield StartBlocker.PARALLEL_LIMIT
+
+
+def _hindrances_of_task(tree_state: TreeState, task: Task) -> Iterator[StartBlocker]:
+    if tree_state.tree.below_closed(task):
+        yield StartBlocker.ANCESTOR_CLOSED
+    if not tree_state.project.active:
+        yield StartBlocker.PROJECT_NOT_ACTIVE
+    if task.approval is not Approval.APPROVED:
+        yield StartBlocker.NOT_APPROVED
+    if tree_state.tree.open_dependencies(task):
+        yield StartBlocker.DEPENDENCY
+
+
+def startable(tree_state: TreeState, task: Task) -> bool:
+    """In `todo` and guard 1 holds."""
+    return task.status is Status.TODO and next(hindrances(tree_state, task), None) is None
+
+
+def ready(tree_state: TreeState, task: Task) -> bool:
+    """In `todo`, not for a queue, and nothing but who does it (and the project's pause) is open."""
+    return (
+        task.status is Status.TODO
+        and not task.for_queue
+        and not {*_hindrances_of_task(tree_state, task)} - {StartBlocker.PROJECT_NOT_ACTIVE}
+    )
+
+
+def claimable(tree_state: TreeState, task: Task) -> bool:
+    """A queue task that could be claimed now (or after its rest)."""
+    return task.for_queue and task.status is Status.TODO and not {*_hindrances_of_task(tree_state, task)}
+
+
+def queued(tree_state: TreeState, task: Task) -> bool:
+    """A queue task that could be claimed now, and whose queue has an agent."""
+    return claimable(tree_state, task) and task.agent_type in tree_state.served
+
+
+def dispatchable(tree_state: TreeState, child: Task, manager_id: str) -> bool:
+    """A ready child whose assignee is able and has room, or that some able worker below could take."""
+    if not ready(tree_state, child):
+        return False
+    if child.assignee_id is not None and tree_state.able(child.assignee_id):
+        return parallel_limit.fits(tree_state, child)
+    return any(
+        parallel_limit.has_room(tree_state, able_worker.id) for able_worker in tree_state.able_workers(manager_id)
+    )
+
+
+def held_by_limit(tree_state: TreeState, child: Task, manager_id: str) -> bool:
+    """Ready, but whoever could do it has no room (without an able assignee: every able worker, at least one)."""
+    if not ready(tree_state, child):
+        return False
+    if child.assignee_id is not None and tree_state.able(child.assignee_id):
+        return not parallel_limit.fits(tree_state, child)
+    workers = tree_state.able_workers(manager_id)
+    return bool(workers) and not any(parallel_limit.has_room(tree_state, worker.id) for worker in workers)

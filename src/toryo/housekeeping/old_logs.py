@@ -1,0 +1,14 @@
+"""Deletes what agents' programs printed long ago. Their launches, the end of their output and their usage stay."""
+
+from __future__ import annotations
+
+from toryo.operations.calls.call import Call
+from toryo.operations.overview import launch_log
+
+AT_ONCE = 20
+"""Launches in one round: others wait for as long as their output is being deleted, at most 2 MB of each."""
+
+
+def forget(call: Call) -> int:
+    """Of how many launches the output was deleted."""
+    return call.tx.launches.delete_logs(launch_log.oldest_kept(call), AT_ONCE)

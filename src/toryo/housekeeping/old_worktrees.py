@@ -1,0 +1,73 @@
+"""Cleans up worktrees that nobody needs any more, and gives up errands whose Coordinator does not come back.
+
+What holds work that is nowhere else is never asked for: that is a person's to merge or discard. The Coordinator looks
+again before it removes anything.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+from toryo.domain import projects
+from toryo.domain.tasks import Task
+from toryo.domain.times import HOUR, Millis, iso
+from toryo.domain.worktrees import LOST_AFTER, Errand, Kind, Worktree
+from toryo.operations.calls.call import WORK, Call
+from toryo.operations.calls.fault_isolation import each_fenced
+from toryo.operations.worktrees import worktree_locks
+
+CLEAN_AFTER: Millis = 24 * HOUR
+"""A closed task's directory stays so long, for what is in it and ignored by git."""
+WORKTREES = "worktrees"
+MOST = 20
+"""Errands that one round sends."""
+
+
+def tidy(call: Call) -> int:
+    """How many errands were sent or given up."""
+    given_up = sum(each_fenced(call, WORKTREES, call.tx.worktrees.unfinished(), partial(_give_up, call)))
+    sent = 0
+    for done in each_fenced(call, WORKTREES, call.tx.worktrees.open(), partial(_clean, call)):
+        sent += done
+        if sent >= MOST:
+            break
+    return given_up + sent
+
+
+def _clean(call: Call, worktree: Worktree) -> bool:
+    if not _can_go(call, worktree):
+        return False
+    worktree_locks.send(call, worktree, Kind.CLEAN)
+    return True
+
+
+def _give_up(call: Call, errand: Errand) -> bool:
+    """Whoever waits is told, and the task's files are free again: another Coordinator may begin anew."""
+    seen = worktree_locks.seen_at(call, errand.coordinator_id)
+    if call.now - max(seen or 0, errand.created_at) < LOST_AFTER:
+        return False
+    trouble = f"Coordinator {errand.coordinator_id} has not called since {iso(seen) if seen else 'ever'}: start it."
+    answer = {"trouble": trouble, "given_up": True}
+    call.tx.worktrees.save_errand(errand, replace(errand, finished_at=call.now, done=False, answer=answer))
+    call.tx.hint(WORK, f"errand:{errand.id}")
+    return True
+
+
+def _can_go(call: Call, worktree: Worktree) -> bool:
+    """Its task is over since long and changed nothing, or its project is archived; and nothing hinders."""
+    task = call.tx.tasks.find(worktree.task_id)
+    if task is None or worktree.trouble is not None or not (_is_over(call, task, worktree) or _archived(call, task)):
+        return False
+    if worktree_locks.is_away(call, worktree.coordinator_id) or worktree_locks.moving(call, worktree) is not None:
+        return False
+    return worktree_locks.at_work(call, [task.id]) is None
+
+
+def _is_over(call: Call, task: Task, worktree: Worktree) -> bool:
+    return task.closed and not worktree.changed and call.now - task.moved_at >= CLEAN_AFTER
+
+
+def _archived(call: Call, task: Task) -> bool:
+    project = call.tx.projects.find(task.project_id)
+    return project is not None and project.status is projects.Status.ARCHIVED

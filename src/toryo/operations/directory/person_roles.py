@@ -1,0 +1,122 @@
+"""What several groups ask about people: who somebody is, as what they count, and making one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from toryo.domain import people
+from toryo.domain.agents import Agent, Kind, Role, Status
+from toryo.domain.errors import Code, Refusal
+from toryo.domain.wording import say
+from toryo.operations.calls import credential_verification, did_you_mean, visibility
+from toryo.operations.calls.call import Call
+from toryo.operations.calls.callers import Login
+
+
+def id_taken(existing: Agent) -> Refusal:
+    """Why nobody can be added with this one's id."""
+    words, edit = "There is an agent {agent_id} already, and agents and people share their ids.", "agent edit {}"
+    if existing.human:
+        words = "There is a person {agent_id} already, and agents and people share their ids."
+        edit = "person edit {} --role ROLE"
+    if existing.human and not existing.active:
+        words, edit = "There was a person {agent_id}, who was removed and keeps the id.", "agent activate {}"
+    return Refusal(
+        Code.CONFLICT,
+        say(words, agent_id=existing.id),
+        say("Choose another id, or change the one that exists: toryo {command}", command=edit.format(existing.id)),
+        existing_id=existing.id,
+    )
+
+
+def person(call: Call, person_id: str) -> Agent:
+    found = call.tx.agents.find(person_id)
+    if found is None or not visibility.sees_agent(call, found):
+        people = (agent for agent in call.tx.agents.all() if agent.human and visibility.sees_agent(call, agent))
+        raise Refusal(
+            Code.AGENT_NOT_FOUND,
+            say("There is no person {person_id}.", person_id=person_id),
+            did_you_mean.hint(
+                person_id,
+                [(agent.id, agent.name) for agent in people],
+                "List the people for their ids (toryo person list).",
+            ),
+            agent_id=person_id,
+        )
+    if not found.human:
+        raise Refusal(
+            Code.VALIDATION_ERROR,
+            say("{found_id} is a program: nobody signs in as one.", found_id=found.id),
+            "Name a person (toryo person list).",
+        )
+    return found
+
+
+def of_caller(call: Call) -> Login:
+    """What the caller may do now: perhaps less than their role."""
+    return call.caller.login or Login.VIEWER
+
+
+def is_whole(call: Call) -> bool:
+    """Whether the caller's browser or token is worth as much as the person."""
+    return not people.is_above(credential_verification.role_of(call.tx, call.agent).value, of_caller(call).value)
+
+
+def capped(call: Call, person: Agent, at_most: str) -> str:
+    return credential_verification.at_most(call.tx, person, at_most).value
+
+
+def refuse_more(person: Agent, at_most: str, own: str) -> None:
+    """A link or token that is worth more than whoever makes it."""
+    if people.is_above(at_most, own):
+        raise Refusal(
+            Code.PERMISSION_DENIED,
+            say(
+                "A link or token of {person_id} may be {own} at most: nobody gives more than they have.",
+                person_id=person.id,
+                own=own,
+            ),
+            say("Make it with --role {own} or less.", own=own),
+        )
+
+
+def mailto(email: str) -> str:
+    """How an account is found at the first sign-in with an identity provider."""
+    return f"mailto:{address(email)}"
+
+
+def address(email: str) -> str:
+    """As it is stored and compared."""
+    return email.strip().lower()
+
+
+def renewed(call: Call, person: Agent, **changes: Any) -> Agent:
+    """Stored as changed: a person's version counts what changes them and their account, for who changes them next."""
+    after = replace(person, **changes, updated_at=call.now, version=person.version + 1)
+    call.tx.agents.save(person, after)
+    return after
+
+
+def make_person(call: Call, person_id: str, name: str | None, login: str) -> Agent:
+    """Somebody who can be given tasks, and whom no Coordinator starts."""
+    made = Agent(
+        id=person_id,
+        name=(name or person_id).strip() or person_id,
+        kind=Kind.HUMAN,
+        role=Role.OWNER if login == people.OWNER else Role.WORKER,
+        reports_to=None,
+        status=Status.ACTIVE,
+        provider=None,
+        model=None,
+        agent_type=None,
+        capabilities=(),
+        max_parallel_tasks=1,
+        system_prompt="",
+        provider_options={},
+        created_at=call.now,
+        updated_at=call.now,
+    )
+    call.tx.agents.add(made, None)
+    call.event("agent.created", agent_id=made.id, data={"role": made.role.value, "provider": None})
+    return made

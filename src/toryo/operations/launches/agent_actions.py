@@ -1,0 +1,154 @@
+"""Asking agent by agent who should be running. `claim_starts.py` is the way for all of them at once."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Literal, NotRequired
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from toryo.domain.agents import Agent
+from toryo.domain.coordinators import Offer
+from toryo.domain.launches import Purpose
+from toryo.operations.calls import fault_isolation
+from toryo.operations.calls.call import Call
+from toryo.operations.calls.catalogue import NoParameters, Parameters, operation
+from toryo.operations.calls.fault_isolation import fenced
+from toryo.operations.calls.fields import Id
+from toryo.operations.calls.grants import Grant
+from toryo.operations.calls.results import Result
+from toryo.operations.launches import reason_texts, start_decisions
+from toryo.operations.launches import stops as launch_stops
+from toryo.operations.launches.claim_request import OFFERED, Labels
+from toryo.operations.worktrees import worktree_locks
+from toryo.workflow import program_choice
+from toryo.workflow.launch import Action, Decision
+from toryo.workflow.snapshot import Snapshot
+
+
+class ManagedAgent(TypedDict):
+    agent_id: str
+
+
+class ManagedAgents(Result):
+    agents: list[ManagedAgent]
+
+
+@operation("list_managed_agents", grant=Grant.COORDINATOR, reads=True)
+def list_managed_agents(call: Call, _: NoParameters) -> ManagedAgents:
+    """The ids of the agents that a Coordinator starts."""
+    return {"success": True, "agents": [{"agent_id": each} for each in call.tx.agents.managed()]}
+
+
+class AgentId(Parameters):
+    agent_id: Id = Field(description="The agent.")
+    labels: Labels = OFFERED
+
+
+class ShouldStart(Result):
+    should_start: bool
+    ai_type: NotRequired[str]
+
+
+@operation("should_start", grant=Grant.COORDINATOR, parameters=AgentId, reads=True)
+def should_start(call: Call, wanted: AgentId) -> ShouldStart:
+    """Whether the agent should be started now, and with which program. Creates nothing."""
+    if _elsewhere(call.tx.agents.find(wanted.agent_id), wanted.labels):
+        return {"success": True, "should_start": False}
+    for purpose in Purpose:
+        for project_id in call.tx.agents.projects_of(wanted.agent_id):
+            snapshot, decision = start_decisions.decide(call, wanted.agent_id, project_id, purpose, changes=False)
+            if decision.action is Action.START and (program := program_choice.chosen(snapshot, purpose)) is not None:
+                return {"success": True, "should_start": True, "ai_type": program.provider}
+    return {"success": True, "should_start": False}
+
+
+class AgentAction(Parameters):
+    agent_id: Id = Field(description="The agent.")
+    project_id: Id | None = Field(None, description="Only in this project.")
+    purpose: Literal["task", "chat"] | None = Field(None, description="Only for this purpose.")
+    labels: Labels = OFFERED
+
+
+class ActionResult(Result):
+    action: str
+    reason: str
+    agent_id: NotRequired[str]
+    project_id: NotRequired[str | None]
+    purpose: NotRequired[str]
+    launch: NotRequired[start_decisions.Start]
+    launch_id: NotRequired[str | None]
+    rule: NotRequired[str]
+
+
+@operation("get_agent_action", grant=Grant.COORDINATOR, parameters=AgentAction)
+def get_agent_action(call: Call, wanted: AgentAction) -> ActionResult:
+    """start, hold or stop, with the reason; `start` creates the launch."""
+    agent = call.tx.agents.find(wanted.agent_id)
+    if agent is None:
+        return _held(wanted.agent_id, None, Purpose.TASK, "agent_not_assigned", "agent unknown")
+    projects = [call.project(wanted.project_id).id] if wanted.project_id else call.tx.agents.projects_of(agent.id)
+    for each in sorted(projects):
+        call.enter(each)
+    purposes = [Purpose(wanted.purpose)] if wanted.purpose else list(Purpose)
+    places = [(each, project_id) for each in purposes for project_id in projects]
+    asked: list[tuple[Purpose, str, Snapshot, Decision]] = []
+    for each, project_id in places:
+        nothing: list[tuple[Snapshot, Decision]] = []
+        look = partial(_decided, call, agent.id, project_id, each)
+        found = fenced(call, "get_agent_action", look, nothing, agent_id=agent.id, project_id=project_id)
+        asked += [(each, project_id, *one) for one in found]
+    if places and not asked:
+        return _held(agent.id, None, Purpose.TASK, fault_isolation.REASON, reason_texts.said(fault_isolation.REASON))
+    elsewhere = _elsewhere(agent, wanted.labels)
+    for action in (Action.STOP, Action.START):
+        for purpose, project_id, snapshot, decision in asked:
+            if decision.action is action and elsewhere and action is Action.START:
+                return _held(agent.id, project_id, purpose, "no_labels", "it asks for labels that are not offered here")
+            if decision.action is action:
+                return _acted_on(call, snapshot, decision, purpose, project_id)
+    if not asked:
+        return _held(agent.id, None, Purpose.TASK, "agent_not_assigned", "a member of no project")
+    purpose, project_id, _, decision = asked[0]
+    return _held(agent.id, project_id, purpose, decision.reason, decision.words)
+
+
+def _elsewhere(agent: Agent | None, labels: list[str]) -> bool:
+    """Whether it asks for labels that are not offered here; who asks names no more than those."""
+    return agent is not None and not Offer(None, None, None, labels).can_start(agent)
+
+
+def _decided(call: Call, agent_id: str, project_id: str, purpose: Purpose) -> list[tuple[Snapshot, Decision]]:
+    return [start_decisions.decide(call, agent_id, project_id, purpose)]
+
+
+def _held(agent_id: str, project_id: str | None, purpose: Purpose, reason: str, rule: str) -> ActionResult:
+    return {
+        "success": True,
+        "action": Action.HOLD.value,
+        "reason": reason,
+        "agent_id": agent_id,
+        "project_id": project_id,
+        "purpose": purpose.value,
+        "rule": rule,
+    }
+
+
+def _acted_on(call: Call, snapshot: Snapshot, decision: Decision, purpose: Purpose, project_id: str) -> ActionResult:
+    said: ActionResult = {**_held(snapshot.agent_id, project_id, purpose, decision.reason, decision.words)}
+    said["action"] = decision.action.value
+    if decision.action is Action.START:
+        found = worktree_locks.hindrance(call, decision.task_id) if purpose is Purpose.TASK else None
+        if found is not None:
+            return _held(snapshot.agent_id, project_id, purpose, found.code, found.words)
+        made = start_decisions.order(call, snapshot, decision, purpose)
+        if made is None:
+            return _held(snapshot.agent_id, project_id, purpose, "start_pending", "somebody else was faster")
+        said["launch"] = start_decisions.shown(call, *made)
+    else:
+        launch = snapshot.launches.get(purpose)
+        said["launch_id"] = launch.id if launch else None
+        if launch is not None:
+            launch_stops.stop(call, launch, decision)
+    return said

@@ -1,0 +1,74 @@
+"""Acceptance checks that Coordinators run: handed out with `claim_starts`; how they ended: `check_results.py`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+from typing_extensions import TypedDict
+
+from toryo.domain.coordinators import gone
+from toryo.domain.launches import Launch
+from toryo.operations.calls import schemas
+from toryo.operations.calls.call import Call
+from toryo.operations.calls.fault_isolation import each_fenced
+from toryo.operations.calls.results import JsonObject
+from toryo.operations.launches.claim_request import CLAIM, ClaimStarts
+from toryo.operations.worktrees import worktree_locks
+from toryo.storage.launches import Check
+
+
+class CheckOrder(TypedDict):
+    """Acceptance checks to run, as their launch was started. `worktree`: where its work is, if in one."""
+
+    check_id: str
+    launch_id: str
+    agent_id: str
+    project_id: str
+    working_directory: str
+    worktree: str | None
+    ai_type: str | None
+    provider_options: JsonObject
+    checks: list[schemas.AcceptanceCheck]
+
+
+def checks_for(call: Call, asked: ClaimStarts) -> list[CheckOrder]:
+    """Checks that nobody runs yet, for the Coordinator whose launch asks for them, or for anybody after a while."""
+    given: list[CheckOrder] = []
+    for check in call.tx.launches.checks_waiting():
+        launch = call.tx.launches.find(check.launch_id)
+        lost = gone(check.taken_at or check.created_at, call.now)
+        if launch is None or (check.taken_at is not None and not lost and not _answer_lost(check, asked)):
+            continue
+        if launch.coordinator_id not in (None, asked.coordinator_id) and not lost:
+            continue
+        given.extend(each_fenced(call, CLAIM, [check], partial(_hand_out_check, call, asked, launch)))
+    return given
+
+
+def _hand_out_check(call: Call, asked: ClaimStarts, launch: Launch, check: Check) -> CheckOrder:
+    taken = replace(check, taken_at=call.now, coordinator_id=asked.coordinator_id)
+    call.tx.launches.save_check(check, taken)
+    return _shown_check(call, check, launch)
+
+
+def _answer_lost(check: Check, asked: ClaimStarts) -> bool:
+    """It was handed to this Coordinator, which does not know of it: the answer was lost."""
+    mine = check.coordinator_id == asked.coordinator_id
+    return mine and asked.checking is not None and check.id not in asked.checking
+
+
+def _shown_check(call: Call, check: Check, launch: Launch) -> CheckOrder:
+    project, agent = call.tx.projects.find(check.project_id), call.tx.agents.find(launch.agent_id)
+    assert project is not None and agent is not None
+    return {
+        "check_id": check.id,
+        "launch_id": check.launch_id,
+        "agent_id": launch.agent_id,
+        "project_id": check.project_id,
+        "working_directory": agent.directory or project.working_directory,
+        "worktree": worktree_locks.directory(call, launch.task_id or check.task_id),
+        "ai_type": launch.provider,
+        "provider_options": agent.started_with(launch.provider),
+        "checks": list(call.tx.tasks.details(check.task_id).acceptance),
+    }

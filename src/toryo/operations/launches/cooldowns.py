@@ -1,0 +1,139 @@
+"""Cooldowns: after a failure an agent is not started again until a moment that the server knows; a success clears them.
+
+Which of an agent's programs would run meanwhile is decided in `workflow/program_choice.py`.
+"""
+
+from __future__ import annotations
+
+from toryo import backoff, failures
+from toryo.domain.agents import program_name
+from toryo.domain.launches import Launch, Purpose, State
+from toryo.domain.times import Millis
+from toryo.failures import Failure
+from toryo.operations.calls.call import WORK, Call
+from toryo.workflow import program_choice
+from toryo.workflow.snapshot import Snapshot
+
+USUAL_QUOTA_SECONDS = 1800
+"""Where a message names no time."""
+
+
+def after_exit(
+    call: Call, launch: Launch, error: str | None, quota_reset_seconds: int | None, *, failed: bool
+) -> Millis | None:
+    """A failure cools the agent down; an end that was ordered, or that the agent was told to make, does not."""
+    ordered = failures.ordered(error) or (launch.told_to_leave and quota_reset_seconds is None)
+    never_signed_in = launch.signed_in_at is None
+    if ordered or not (failed or never_signed_in or quota_reset_seconds is not None):
+        return None
+    reason = failures.class_of(error) or _unnamed(never_signed_in)
+    if quota_reset_seconds is not None and reason not in (Failure.RATE_LIMITED, Failure.QUOTA):
+        reason = Failure.QUOTA.value
+    explained = None
+    if launch.state is State.EXPIRED:  # its agent cools down for it already
+        explained = _explain_missing(call, launch, reason, quota_reset_seconds)
+    # Whose quota the launch used: of the program that ran, which may have been the one that stands in.
+    agent, ran = call.tx.agents.find(launch.agent_id), program_of(launch)
+    programs_of = agent.programs if agent is not None else ()
+    alike = sorted(
+        (program for program in programs_of if program.provider == launch.provider), key=lambda one: one.name != ran
+    )
+    account = alike[0].account if alike else None
+    if reason == Failure.QUOTA and account is not None:
+        return _cool_account(call, account, reason, quota_reset_seconds, launch.agent_id)
+    if launch.state is State.EXPIRED:
+        return explained
+    program = program_of(launch)
+    return cool(call, launch.agent_id, launch.purpose, reason, quota_reset_seconds, program)
+
+
+def _unnamed(never_signed_in: bool) -> str:
+    """The class of a failure of which its Coordinator tells none."""
+    return (Failure.COULD_NOT_CONNECT if never_signed_in else Failure.CRASHED).value
+
+
+def cool(
+    call: Call, agent_id: str, purpose: Purpose, reason: str, seconds: int | None, program: str | None = None
+) -> int:
+    """A failed start or run: the agent is not started until a moment that the server knows; answers that moment.
+
+    60 s, doubling to 3600 s; `seconds` from a quota message count instead, with a margin of 10 %. `program` names the
+    one that failed: another may stand in. When that one fails too, the agent waits until both may be used again.
+    """
+    limits = call.context.limits
+    before = call.tx.agents.cooldowns(agent_id).get(purpose.value)
+    times = (before[2] if before else 0) + 1
+    wait = backoff.pause(times, limits.cooldown, limits.longest_cooldown)
+    if seconds is not None:
+        wait = seconds * _with_margin(call)
+    until: int = call.now + wait
+    if before is not None and before[0] > call.now and before[3] != program:
+        until, program = max(until, before[0]), None
+    call.tx.agents.cool(agent_id, purpose.value, until, reason, times, program)
+    call.event(
+        "agent.cooling_down",
+        agent_id=agent_id,
+        data={"purpose": purpose.value, "reason": reason, "until": until, "failures": times},
+    )
+    call.tx.hint(WORK)
+    return until
+
+
+def _cool_account(call: Call, account: str, reason: str, seconds: int | None, agent_id: str) -> int:
+    """The quota of an account is used up: nobody who works on it is started until a moment that the server knows.
+
+    `seconds` as the message named them, with a margin of 10 %; half an hour where it named none. Of several messages
+    the one that says longest counts: they may speak of different limits (of the hour, of the week).
+    """
+    wait = (seconds or USUAL_QUOTA_SECONDS) * _with_margin(call)
+    known, _ = call.tx.agents.accounts([account]).get(account, (0, ""))
+    until: int = max(known, call.now + wait)
+    call.tx.agents.cool_account(account, until, reason)
+    call.event("account.used_up", agent_id=agent_id, data={"account": account, "reason": reason, "until": until})
+    call.tx.hint(WORK)
+    return until
+
+
+def _explain_missing(call: Call, launch: Launch, reason: str, seconds: int | None) -> int | None:
+    """Why nobody has signed in for a launch that has expired: known when its process has ended, and no new failure."""
+    row = call.tx.agents.cooldowns(launch.agent_id).get(launch.purpose.value)
+    if row is None or row[0] <= call.now or row[1] != Failure.COULD_NOT_CONNECT:
+        return None
+    until = call.now + seconds * _with_margin(call) if seconds is not None else row[0]
+    call.tx.agents.cool(launch.agent_id, launch.purpose.value, until, reason, row[2], program_of(launch))
+    call.event(
+        "agent.cooling_down",
+        agent_id=launch.agent_id,
+        data={"purpose": launch.purpose.value, "reason": reason, "until": until, "failures": row[2]},
+    )
+    call.tx.hint(WORK)
+    return until
+
+
+def _with_margin(call: Call) -> int:
+    """Milliseconds to wait for each second that a message names."""
+    return 1000 + 10 * call.context.limits.quota_margin_percent
+
+
+def clear(call: Call, agent_id: str, purpose: Purpose, launch: Launch | None) -> None:
+    """A success clears failures; that of a stand-in does not prove that the own program can be used again."""
+    row = call.tx.agents.cooldowns(agent_id).get(purpose.value)
+    if row is None:
+        return
+    until, _, _, failed = row
+    if failed in (None, program_of(launch)) or until <= call.now:
+        call.tx.agents.warm(agent_id, purpose.value)
+
+
+def program_of(launch: Launch | None) -> str | None:
+    """The name of the program that a launch was for."""
+    return None if launch is None or launch.provider is None else program_name(launch.provider, launch.model)
+
+
+def hindered(snapshot: Snapshot, launch: Launch) -> bool:
+    """Whether the program that a launch is for cools down meanwhile (somebody else has used up its account)."""
+    ran = program_of(launch)
+    programs_of = snapshot.agent.programs if snapshot.agent is not None else ()
+    return any(
+        program_choice.hindrances(snapshot, launch.purpose, program) for program in programs_of if program.name == ran
+    )

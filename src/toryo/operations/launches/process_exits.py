@@ -1,0 +1,135 @@
+"""A process has ended: its launch and session end, what it used is counted, and a failure cools its agent down."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, NotRequired
+
+import orjson
+from pydantic import Field
+
+from toryo import failures, first_prompt
+from toryo.domain.launches import LIVE, Launch, Purpose, State
+from toryo.domain.sessions import End
+from toryo.domain.times import Millis, iso
+from toryo.operations.calls.call import WORK, Call
+from toryo.operations.calls.catalogue import FewNames, Parameters, operation
+from toryo.operations.calls.fields import Id, Printed
+from toryo.operations.calls.grants import Grant
+from toryo.operations.calls.results import Result
+from toryo.operations.launches import cooldowns, start_decisions, termination
+from toryo.operations.launches.cooldowns import hindered
+from toryo.operations.launches.reported_launch import launch_of
+from toryo.operations.launches.usage_counting import count_usage
+from toryo.workflow.launch import withdrawn
+
+
+class ProgramSession(Parameters):
+    id: Printed = Field(min_length=1, max_length=500, description="By which the program resumes it.")
+    totals: FewNames[dict[str, float]] = Field(default_factory=dict, description="What it had used in all by then.")
+
+
+class ProcessExit(Parameters):
+    launch_id: Id = Field(description="The launch whose process has ended.")
+    exit_code: int | None = Field(None, description="Its exit code, if it had one.")
+    signal: int | None = Field(None, description="The signal that ended it.")
+    error: Printed | None = Field(None, max_length=10_000, description="The failure class, and what was seen.")
+    usage: dict[str, Any] | None = Field(None, description="Tokens and cost, as far as known.")
+    quota_reset_seconds: int | None = Field(None, ge=0, le=604_800, description="From a quota message.")
+    log_tail: Printed | None = Field(None, max_length=100_000, description="The end of its output.")
+    program_session: ProgramSession | None = Field(None, description="The program's own session that it leaves behind.")
+    resumable: bool = Field(
+        False, description="Whether it can be resumed at once with a reminder, should it have left without a report."
+    )
+
+
+class ExitTaken(Result):
+    released: list[str]
+    cooling_down_until: NotRequired[str | None]
+    reminder: NotRequired[str]
+
+
+@operation("report_process_exit", grant=Grant.COORDINATOR, parameters=ProcessExit)
+def report_process_exit(call: Call, exit_: ProcessExit) -> ExitTaken:
+    """A process has ended. Ends its launch and that launch's session, and nothing else, however late it comes."""
+    launch = launch_of(call, exit_.launch_id)
+    call.enter(launch.project_id)
+    launch = launch_of(call, exit_.launch_id)
+    if launch.exit_reported_at is not None:
+        return {"success": True, "released": [], "cooling_down_until": None}
+    count_usage(call, launch, exit_.usage)
+    if _left_too_early(call, launch, exit_):
+        return _remind(call, launch)
+    recorded = replace(
+        launch,
+        program_session=_program_session(exit_.program_session),
+        exit_code=exit_.exit_code,
+        exit_signal=exit_.signal,
+        exit_error=exit_.error,
+        exit_reported_at=call.now,
+    )
+    call.tx.launches.save(launch, recorded)
+    call.tx.launches.record_exit(launch.id, exit_.log_tail)
+    call.event(
+        "launch.process_ended",
+        project_id=launch.project_id,
+        agent_id=launch.agent_id,
+        launch_id=launch.id,
+        data={"exit_code": exit_.exit_code, "signal": exit_.signal, "error": exit_.error},
+    )
+    released: list[str] = []
+    until: Millis | None = None
+    if not launch.refused_at_sign_in:  # the process that ended is not the one that works
+        released = _release(call, recorded, exit_)
+        until = cooldowns.after_exit(call, launch, exit_.error, exit_.quota_reset_seconds, failed=_failed(exit_))
+    call.tx.hint(WORK, f"launch:{launch.id}")
+    return {"success": True, "released": released, "cooling_down_until": iso(until) if until else None}
+
+
+def _left_too_early(call: Call, launch: Launch, exit_: ProcessExit) -> bool:
+    """A program that ended well, in the middle of its task, and can be resumed: it is reminded, once per launch."""
+    if not exit_.resumable or _failed(exit_) or launch.state is not State.SIGNED_IN or launch.nudged_at is not None:
+        return False
+    session = call.tx.sessions.of_launch(launch.id)
+    if launch.purpose is not Purpose.TASK or launch.told_to_leave or session is None or session.over:
+        return False
+    snapshot, decision = start_decisions.decide(call, launch.agent_id, launch.project_id, launch.purpose, changes=False)
+    if session.runaway is not None or withdrawn(snapshot, session) is not None:
+        return False
+    return decision.reason == "already_running" and not hindered(snapshot, launch)
+
+
+def _remind(call: Call, launch: Launch) -> ExitTaken:
+    """Its launch and session go on; only the process is a new one."""
+    call.tx.launches.save(launch, replace(launch, nudged_at=call.now))
+    call.event(
+        "launch.reminded",
+        project_id=launch.project_id,
+        agent_id=launch.agent_id,
+        launch_id=launch.id,
+        data={"task_id": launch.task_id},
+    )
+    project = call.tx.projects.find(launch.project_id)
+    language = project.settings.language.value if project is not None else "en"
+    return {"success": True, "released": [], "reminder": first_prompt.reminder(launch.agent_id, language)}
+
+
+def _program_session(left: ProgramSession | None) -> str | None:
+    return None if left is None else orjson.dumps(left.model_dump()).decode()
+
+
+def _release(call: Call, launch: Launch, exit_: ProcessExit) -> list[str]:
+    """The launch's session, if it lives; a launch that nobody signed in for ends too."""
+    session = call.tx.sessions.of_launch(launch.id)
+    if session is not None and not session.over:
+        counts = not _failed(exit_) and failures.may_count(exit_.error) and not launch.told_to_leave
+        termination.end_session(call, session, End.PROCESS_EXITED, counts=counts and session.runaway is None)
+        return [session.id]
+    if launch.state in LIVE:
+        termination.end_launch(call, launch, State.EXITED, failures.class_of(exit_.error) or End.PROCESS_EXITED.value)
+        return [launch.id]
+    return []
+
+
+def _failed(exit_: ProcessExit) -> bool:
+    return bool(exit_.exit_code) or exit_.signal is not None or bool(exit_.error)

@@ -1,0 +1,231 @@
+"""Asking the launch decision, recording it, and carrying out a start: the launch and its credential."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NotRequired
+
+from typing_extensions import TypedDict
+
+from toryo.domain import ids
+from toryo.domain.agents import Agent
+from toryo.domain.launches import SIGN_IN_WITHIN, Launch, Purpose, State
+from toryo.domain.projects import Isolation, Project
+from toryo.domain.times import iso
+from toryo.operations.calls import schemas
+from toryo.operations.calls.call import Call
+from toryo.operations.calls.credential_verification import LAUNCH, digest
+from toryo.operations.calls.results import JsonObject
+from toryo.operations.launches import termination
+from toryo.operations.messaging import conversations
+from toryo.operations.queue import claims
+from toryo.operations.worktrees import worktree_locks
+from toryo.workflow import launch as table
+from toryo.workflow import program_choice
+from toryo.workflow.launch import Action, Decision
+from toryo.workflow.snapshot import Snapshot
+
+
+def decide(
+    call: Call, agent_id: str, project_id: str, purpose: Purpose, *, by_hand: bool = False, changes: bool = True
+) -> tuple[Snapshot, Decision]:
+    """The decision from facts now. With `changes`, what has run out is ended first, and a new answer is recorded."""
+    look = call.chat_snapshot if purpose is Purpose.CHAT else call.snapshot
+    snapshot = look(agent_id, project_id)
+    if not changes:
+        # What has run out counts as ended for who asks without changing anything: the next who asks would end it.
+        sessions = {
+            purpose: session for purpose, session in snapshot.sessions.items() if not session.ran_out(snapshot.now)
+        }
+        launches = {
+            purpose: each
+            for purpose, each in snapshot.launches.items()
+            if not each.ran_out(snapshot.now) and (each.state is State.ORDERED or purpose in sessions)
+        }
+        snapshot = replace(snapshot, sessions=sessions, launches=launches)
+    elif _lapse(call, snapshot):
+        snapshot = look(agent_id, project_id)
+    decision = _decided(snapshot, purpose, by_hand)
+    if changes and decision.action is Action.START and _without_progress(call, snapshot, decision):
+        snapshot = call.snapshot(agent_id, project_id)
+        decision = _decided(snapshot, purpose, by_hand)
+    if changes and not by_hand:
+        record(call, agent_id, project_id, purpose, decision)
+    return snapshot, decision
+
+
+def _decided(snapshot: Snapshot, purpose: Purpose, by_hand: bool) -> Decision:
+    if purpose is Purpose.CHAT:
+        return table.decide_chat(snapshot, by_hand=by_hand)
+    return table.decide(snapshot, by_hand=by_hand)
+
+
+def _lapse(call: Call, snapshot: Snapshot) -> bool:
+    talk = snapshot.talk.in_conversation and conversations.lapse(call, snapshot.project_id, snapshot.agent_id)
+    ended = [talk, *_lapsed(call, snapshot)]
+    return any(ended)
+
+
+def _lapsed(call: Call, snapshot: Snapshot) -> list[bool]:
+    return [
+        termination.lapse(call, snapshot.launches.get(purpose), snapshot.sessions.get(purpose)) for purpose in Purpose
+    ]
+
+
+def _without_progress(call: Call, snapshot: Snapshot, decision: Decision) -> bool:
+    """The guard against starting again and again: blocks the task, and says whether it did."""
+    if decision.reason != "has_in_progress_task":
+        return False
+    tree_state = snapshot.ground_of(decision.task_id)
+    assert tree_state is not None and decision.task_id is not None
+    task = tree_state.tree.tasks[decision.task_id]
+    if task.idle_launches < call.context.limits.idle_launches:
+        return False
+    termination.block_by_guard(call, task, "no_progress")
+    return True
+
+
+def record(call: Call, agent_id: str, project_id: str, purpose: Purpose, decision: Decision) -> None:
+    """A decision that differs from the last one for this agent and purpose is an event with its row and facts."""
+    said = f"{decision.action.value} {decision.reason} {decision.task_id or ''}"
+    last = call.tx.launches.last_decision(agent_id, project_id, purpose.value)
+    if last is not None and last[0] == said:
+        return
+    call.tx.launches.remember_decision(agent_id, project_id, purpose.value, said, call.now)
+    call.event(
+        "decision.launch",
+        project_id=project_id,
+        agent_id=agent_id,
+        data={
+            "purpose": purpose.value,
+            "action": decision.action.value,
+            "reason": decision.reason,
+            "row": decision.row,
+            "rule": decision.words,
+            "task_id": decision.task_id,
+            "facts": decision.facts,
+        },
+    )
+
+
+def order(
+    call: Call, snapshot: Snapshot, decision: Decision, purpose: Purpose, coordinator_id: str | None = None
+) -> tuple[Launch, str] | None:
+    """Creates the launch of a start, with a fresh credential. None if somebody else was faster."""
+    assert snapshot.agent is not None
+    program = program_choice.chosen(snapshot, purpose) or snapshot.agent.program  # the own one: a start by hand
+    launch = Launch(
+        id=call.new_id(ids.LAUNCH),
+        agent_id=snapshot.agent_id,
+        project_id=snapshot.project_id,
+        purpose=purpose,
+        task_id=decision.task_id,
+        reason=decision.reason,
+        fence=call.tx.launches.next_fence(snapshot.agent_id, snapshot.project_id, purpose),
+        state=State.ORDERED,
+        provider=program.provider if program is not None else None,
+        model=program.model if program is not None else None,
+        coordinator_id=coordinator_id,
+        ordered_at=call.now,
+        deadline=call.now + SIGN_IN_WITHIN,
+        takes_slot=not (purpose is Purpose.CHAT and snapshot.talk.answers_somebody),
+    )
+    credential = call.new_token(LAUNCH)
+    if not call.tx.launches.add(launch, digest(credential)):
+        return None
+    if decision.reason == "has_ready_queue_task" and not _claimed(call, launch, snapshot.agent):
+        termination.end_launch(call, launch, State.EXITED, "task_taken", told=True)
+        return None
+    if purpose is Purpose.TASK and launch.task_id is not None:
+        claims.claim_again(call, launch.task_id, launch.agent_id, launch.id)
+    call.event(
+        "launch.ordered",
+        project_id=launch.project_id,
+        agent_id=launch.agent_id,
+        launch_id=launch.id,
+        data={"reason": launch.reason, "purpose": purpose.value, "task_id": launch.task_id},
+    )
+    return launch, credential
+
+
+def _claimed(call: Call, launch: Launch, agent: Agent) -> bool:
+    """The launch has its queue task; not if somebody else was faster."""
+    task = call.tx.tasks.find(launch.task_id or "")
+    return task is not None and claims.claim(call, task, agent, launch.id) is not None
+
+
+def handed_out_again(call: Call, launch: Launch, coordinator_id: str) -> str:
+    """A fresh credential for an order whose answer was lost; the old one is worth nothing from here on."""
+    credential = call.new_token(LAUNCH)
+    call.tx.launches.renew_credential(launch.id, digest(credential))
+    call.tx.launches.save(launch, replace(launch, coordinator_id=coordinator_id, deadline=call.now + SIGN_IN_WITHIN))
+    return credential
+
+
+class Workspace(TypedDict):
+    """Where it works: with worktrees, the name of its own, and those whose work it starts from or must see."""
+
+    isolation: schemas.IsolationName
+    name: NotRequired[str]
+    bases: NotRequired[list[str]]
+    brings: NotRequired[list[str]]
+
+
+class Start(TypedDict):
+    """How to start one process, and nothing about its task. `defaults`: the options that nobody has chosen;
+    `program_session`: what the program has called the session that it shall go on with."""
+
+    launch_id: str
+    agent_id: str
+    project_id: str
+    purpose: schemas.PurposeName
+    reason: str
+    ai_type: str | None
+    model: str | None
+    working_directory: str
+    workspace: Workspace
+    credential: str
+    deadline: str
+    takes_slot: bool
+    provider_options: JsonObject
+    defaults: list[str]
+    language: schemas.LanguageName
+    program_session: str | None
+
+
+def _workspace(call: Call, launch: Launch, project: Project) -> Workspace:
+    kind = project.settings.isolation
+    if kind is Isolation.NONE or launch.purpose is not Purpose.TASK or launch.task_id is None:
+        return {"isolation": "none"}
+    found = worktree_locks.sources(call, launch.task_id)
+    return {
+        "isolation": "worktree",
+        "name": launch.task_id,
+        "bases": list(found.bases),
+        "brings": list(found.brings),
+    }
+
+
+def shown(call: Call, launch: Launch, credential: str) -> Start:
+    """A launch for a Coordinator: how to start it, and nothing about the task."""
+    agent, project = call.tx.agents.find(launch.agent_id), call.tx.projects.find(launch.project_id)
+    assert agent is not None and project is not None
+    options = agent.started_with(launch.provider)
+    return {
+        "launch_id": launch.id,
+        "agent_id": launch.agent_id,
+        "project_id": launch.project_id,
+        "purpose": launch.purpose.value,
+        "reason": launch.reason,
+        "ai_type": launch.provider,
+        "model": launch.model,
+        "working_directory": agent.directory or project.working_directory,
+        "workspace": _workspace(call, launch, project),
+        "credential": credential,
+        "deadline": iso(launch.deadline),
+        "takes_slot": launch.takes_slot,
+        "provider_options": options,
+        "defaults": sorted(options.keys() - agent.options_for(launch.provider).keys()),
+        "language": project.settings.language.value,
+        "program_session": call.tx.launches.session_left_behind(launch),
+    }

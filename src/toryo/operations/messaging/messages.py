@@ -1,0 +1,136 @@
+"""Messages: stored, counted against the rate that is allowed, and shown.
+
+Storing a message, creating the work and waking whoever waits is one act, on every path: `store`. Who may write to whom
+is in `partners.py`; what is handed out, and to whom, in `mailboxes.py`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from toryo.domain import ids
+from toryo.domain.agents import SYSTEM, Agent
+from toryo.domain.errors import Code, Refusal
+from toryo.domain.launches import Purpose
+from toryo.domain.messages import LONGEST_MESSAGE, MESSAGE_WINDOW, Message, MessageKind, thread_of
+from toryo.domain.times import iso
+from toryo.domain.wording import say
+from toryo.operations.calls import schemas
+from toryo.operations.calls.call import Call
+from toryo.operations.messaging import delegations, mailboxes
+
+
+def store(
+    call: Call,
+    project_id: str,
+    writer_id: str,
+    to: Agent,
+    content: str,
+    *,
+    conversation_id: str | None = None,
+    related_task_id: str | None = None,
+) -> Message:
+    """Stores a message and creates the chat work. Raises Refusal above the rate that is allowed."""
+    _refuse_flood(call, project_id, writer_id, to.id)
+    writer = call.tx.agents.find(writer_id)
+    message = Message(
+        id=call.new_id(ids.MESSAGE),
+        project_id=project_id,
+        sequence=call.tx.chat.next_sequence(project_id),
+        thread=thread_of(writer_id, to.id),
+        from_agent_id=writer_id,
+        to_agent_id=to.id,
+        kind=MessageKind.MESSAGE,
+        content=content,
+        conversation_id=conversation_id,
+        related_task_id=related_task_id,
+        created_at=call.now,
+        watched=not to.human and writer is not None and writer.human,
+    )
+    _add(call, message)
+    _mark_active(call, project_id, writer_id)
+    if not to.human:
+        box = call.tx.chat.mailbox(project_id, to.id)
+        call.tx.chat.save_mailbox(mailboxes.touched(box.stored(message.sequence, call.now)))
+        delegations.hand_back(call, project_id, to.id, writer_id)
+    return message
+
+
+def tell_person(call: Call, project_id: str, person_id: str, about: str, content: str, task_id: str | None) -> None:
+    """A system message in a person's thread with an agent: shown to the person, never delivered to the agent."""
+    _add(
+        call,
+        Message(
+            id=call.new_id(ids.MESSAGE),
+            project_id=project_id,
+            sequence=call.tx.chat.next_sequence(project_id),
+            thread=thread_of(person_id, about),
+            from_agent_id=SYSTEM,
+            to_agent_id=person_id,
+            kind=MessageKind.SYSTEM,
+            content=content[:LONGEST_MESSAGE],
+            conversation_id=None,
+            related_task_id=task_id,
+            created_at=call.now,
+        ),
+    )
+
+
+def _add(call: Call, message: Message) -> None:
+    call.tx.chat.add(message)
+    call.event(
+        "message.sent",
+        project_id=message.project_id,
+        agent_id=message.to_agent_id,
+        data={
+            "message_id": message.id,
+            "from": message.from_agent_id,
+            "to": message.to_agent_id,
+            "kind": message.kind.value,
+            "conversation_id": message.conversation_id,
+            "sequence": message.sequence,
+        },
+    )
+    mailboxes.wake(call, message.project_id, *message.thread.split("|", 1))
+
+
+def _refuse_flood(call: Call, project_id: str, writer_id: str, to_id: str) -> None:
+    limit = call.context.talk.messages_per_minute
+    nth = call.tx.chat.nth_last(project_id, writer_id, to_id, limit)
+    if nth is not None and call.now - nth < MESSAGE_WINDOW:
+        raise Refusal(
+            Code.RATE_LIMITED,
+            say(
+                "{limit} messages a minute from {writer_id} to {to_id} are the limit; this one was not stored.",
+                limit=limit,
+                writer_id=writer_id,
+                to_id=to_id,
+            ),
+            "Wait, and put more into one message.",
+            retry_after=(MESSAGE_WINDOW - (call.now - nth)) // 1000 + 1,
+        )
+
+
+def _mark_active(call: Call, project_id: str, writer_id: str) -> None:
+    """A chat session that writes is not idle."""
+    if call.has_session and call.session.purpose is Purpose.CHAT:
+        box = call.tx.chat.mailbox(project_id, writer_id)
+        call.tx.chat.save_mailbox(mailboxes.touched(replace(box, active_at=call.now)))
+
+
+def shown(call: Call, message: Message) -> schemas.Message:
+    """A message as agents and people see it."""
+    sender = call.tx.agents.find(message.from_agent_id)
+    return {
+        "message_id": message.id,
+        "from_agent_id": message.from_agent_id,
+        "from_name": sender.name if sender is not None else "Toryo",
+        "from_kind": sender.kind.value if sender is not None else "system",
+        "to_agent_id": message.to_agent_id,
+        "kind": message.kind.value,
+        "content": message.content,
+        "conversation_id": message.conversation_id,
+        "related_task_id": message.related_task_id,
+        "created_at": iso(message.created_at),
+        "sequence": message.sequence,
+    }

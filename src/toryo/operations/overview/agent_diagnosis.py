@@ -1,0 +1,212 @@
+"""Why one agent runs or not: the launch decision, what hinders a start, what a Coordinator said of the last one, and
+(for people who ask for this one agent) which of its tasks that is about, who can do something, and by what command.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from toryo.domain import moves, start_conditions
+from toryo.domain.launches import Purpose
+from toryo.domain.start_conditions import StartBlocker
+from toryo.domain.tasks import Approval, Status, Task
+from toryo.domain.times import iso, iso_or_none
+from toryo.domain.wording import Worded, constant, say, together
+from toryo.operations.calls import fault_isolation, schemas
+from toryo.operations.calls.call import Call
+from toryo.operations.directory import wider_rights
+from toryo.operations.launches import placement, reason_texts, start_decisions
+from toryo.operations.overview import needs
+from toryo.operations.tasks import remedies
+from toryo.operations.worktrees import worktree_locks
+from toryo.workflow.launch import Action, Decision
+from toryo.workflow.snapshot import Snapshot
+
+_SHOWN = 3
+_LOOKED_AT = 50
+"""Tasks among which one is looked for that can be started."""
+
+
+def told(call: Call, agent_id: str, project_id: str, purpose: Purpose, *, advise: bool = False) -> schemas.Decision:
+    """The decision from facts now, in words and with what hinders it; changes nothing. `advise`: and what helps."""
+    snapshot, decision = start_decisions.decide(call, agent_id, project_id, purpose, changes=False)
+    if "held_by" in decision.facts:
+        # With the session that still lives on its main task.
+        held_by = call.tx.sessions.live_of(project_id, decision.facts["held_by"]).get(Purpose.TASK)
+        more = {"held_by_session": held_by.id} if held_by is not None else {}
+        decision = replace(decision, facts={**decision.facts, **more})
+    obstacle = placement.nobody_can(call, snapshot, decision, purpose)
+    starts = decision.action is Action.START and purpose is Purpose.TASK
+    held = worktree_locks.hindrance(call, decision.task_id) if starts else None
+    said = _what_was_wrong(call, agent_id, project_id, decision) if purpose is Purpose.TASK else ""
+    helps = _ADVICE.get(decision.reason) if advise else None
+    advice = helps(call, snapshot, decision) if helps is not None else ""
+    mistaken = _of_provider(call, snapshot) if advise and purpose is Purpose.TASK and obstacle is None else ""
+    parts = (_explained(call, decision, snapshot, obstacle), advice, mistaken, held.words if held else "", said)
+    last = call.tx.launches.last_decision(agent_id, project_id, purpose.value)
+    return {
+        "project_id": project_id,
+        "purpose": purpose.value,
+        "action": decision.action.value,
+        "reason": decision.reason,
+        "row": decision.row,
+        "rule": constant(decision.words),
+        "explanation": together(parts, "\n" if advise else " "),
+        "facts": {
+            **decision.facts,
+            **({"no_coordinator": obstacle.code} if obstacle else {}),
+            **({"held": held.code} if held else {}),
+        },
+        "task_id": decision.task_id,
+        "since": iso(last[1]) if last is not None and last[0].split(" ")[1] == decision.reason else None,
+        "until": iso_or_none(decision.until),
+        "seconds_left": max(0, (decision.until - call.now) // 1000) if decision.until is not None else None,
+    }
+
+
+def not_decided(project_id: str, purpose: Purpose) -> schemas.Decision:
+    """What is told of an agent about which nothing can be decided, because of a fault of our own."""
+    said = reason_texts.said(fault_isolation.REASON)
+    return {
+        "project_id": project_id,
+        "purpose": purpose.value,
+        "action": "hold",
+        "reason": fault_isolation.REASON,
+        "row": "",
+        "rule": said,
+        "explanation": said,
+        "facts": {},
+        "task_id": None,
+        "since": None,
+        "until": None,
+        "seconds_left": None,
+    }
+
+
+def _explained(call: Call, decision: Decision, s: Snapshot, obstacle: placement.PlacementProblem | None) -> Worded:
+    agent = call.tx.agents.find(s.agent_id) if decision.reason == "not_managed" else None
+    if agent is not None and agent.human:
+        return constant("It is a person: nobody starts people.")
+    if agent is not None and agent.agent_type is not None:
+        return say("Nobody starts it: its own program serves the queue {queue}.", queue=agent.agent_type)
+    return reason_texts.explained(decision, s.agent_id, obstacle, s.project_id)
+
+
+def _what_was_wrong(call: Call, agent_id: str, project_id: str, decision: Decision) -> str:
+    """What was found out about the start for which it cools down: the program's or its service's own words."""
+    cause = str(decision.facts.get("cooldown", ""))
+    if decision.reason != "cooling_down" or not cause:
+        return ""
+    launches = call.tx.launches.listed(5, agent_id=agent_id, project_id=project_id)
+    last = next((each for each in launches if (each.exit_error or "").partition(":")[0] == cause), None)
+    if last is None:
+        return ""
+    said = needs.end_in_words(call, last)
+    return say("The last start: {said}", said=said[:1000]) if said else ""
+
+
+# --- what helps ------------------------------------------------------------------------------------------------------
+
+
+def _to_start(call: Call, s: Snapshot, _: Decision) -> Worded:
+    """The first of its tasks that can be started, else the first one and what is in its way; else how it gets one."""
+    first: Worded | None = None
+    for status in (Status.TODO, Status.BACKLOG, Status.FAILED):
+        listed = call.tx.tasks.listed(s.project_id, status=status.value, assignee_id=s.agent_id, limit=_LOOKED_AT)
+        for task in listed:
+            hindrance = _hindrance(call, task)
+            if hindrance is None:
+                return _start(task)
+            first = first or hindrance
+    return first or say(
+        "It has none to start. Give it one: toryo task add TITLE --project {project_id} --assignee {agent_id}"
+        " --status in_progress",
+        project_id=s.project_id,
+        agent_id=s.agent_id,
+    )
+
+
+def _hindrance(call: Call, task: Task) -> Worded | None:
+    """Why a task cannot be started yet."""
+    tree_state = call.tree_state(task)
+    hindrance: StartBlocker | None = next(start_conditions.hindrances(tree_state, task), None)
+    if hindrance is None or task.status is Status.FAILED:
+        return None
+    why = moves.refusal_to_start(tree_state, task, hindrance).message
+    return say("“{title}” ({status}) cannot be started yet: {why}", title=task.title, status=task.status, why=why)
+
+
+def _start(task: Task) -> Worded:
+    if task.status is Status.FAILED:
+        return say(
+            "“{title}” has failed. To try it once more: toryo task retry {task_id}", title=task.title, task_id=task.id
+        )
+    return say(
+        "“{title}” is {status}. To start it: toryo task move {task_id} in_progress",
+        title=task.title,
+        status=task.status,
+        task_id=task.id,
+    )
+
+
+def _to_unblock(call: Call, s: Snapshot, _: Decision) -> Worded:
+    [task, *_more] = call.tx.tasks.listed(s.project_id, status=Status.BLOCKED.value, assignee_id=s.agent_id, limit=1)
+    remedy = remedies.of_block(task, s.agent, call.tx.tasks.details(task.id).context)
+    reason = task.blocked_reason or constant("No reason was given.")
+    said = say("“{title}” is blocked: {reason}", title=task.title, reason=reason)
+    unblock = say("To unblock it: toryo task move {task_id} in_progress", task_id=task.id)
+    first = (remedy.words, say("First: {command}", command=remedy.actions[0].command)) if remedy is not None else ()
+    return together((said, *first, unblock), "\n")
+
+
+def _of_provider(call: Call, s: Snapshot) -> Worded | str:
+    """That nobody could start it, though nothing is to be started yet."""
+    found = wider_rights.warnings(s.agent, wider_rights.reported_providers(call)) if s.agent is not None else []
+    if not found or s.agent is None:
+        return ""
+    correct = say("To correct it: toryo agent edit {agent_id} --provider NAME", agent_id=s.agent.id)
+    return together((*found, correct), "\n")
+
+
+def _people_at_work(call: Call, s: Snapshot, decision: Decision) -> str:
+    """Who has which task below it."""
+    below = _below(s, decision)
+    agents = {agent.id: agent for agent in call.tx.agents.all()}
+    theirs = [task for task in below if task.in_progress and (who := agents.get(task.assignee_id or "")) and who.human]
+    names = (say("{who} has “{title}”", who=agents[each.assignee_id or ""].name, title=each.title) for each in theirs)
+    return say("{names}.", names=together(list(names)[:_SHOWN], ", ")) if theirs else ""
+
+
+def _who_approves(call: Call, s: Snapshot, decision: Decision) -> Worded:
+    """Who may judge the first request below it."""
+    asked = [task for task in _below(s, decision) if task.open and task.approval is Approval.PENDING]
+    people = needs.judges(call, asked[0].assignee_id, s.project_id)
+    return say(
+        "{names} can approve “{title}”: toryo task approve {task_id}",
+        names=together([person.name for person in people], ", "),
+        title=asked[0].title,
+        task_id=asked[0].id,
+    )
+
+
+def _below(s: Snapshot, decision: Decision) -> list[Task]:
+    tree_state = s.ground_of(decision.task_id)
+    assert tree_state is not None and decision.task_id is not None
+    return list(tree_state.tree.descendants(tree_state.tree.tasks[decision.task_id]))
+
+
+def _by_hand(_call: Call, s: Snapshot, _: Decision) -> Worded | str:
+    """Nobody starts it: what it has in progress is done by a process of somebody's own."""
+    if s.agent is None or s.agent.human or s.agent.agent_type is not None:
+        return ""
+    return say("Start its process by hand, or: toryo agent edit {agent_id} --provider NAME", agent_id=s.agent_id)
+
+
+_ADVICE: dict[str, Callable[[Call, Snapshot, Decision], str]] = {
+    "no_in_progress_task": _to_start,
+    "blocked_without_in_progress": _to_unblock,
+    "waiting_for_person": _people_at_work,
+    "waiting_for_approval": _who_approves,
+    "not_managed": _by_hand,
+}

@@ -1,0 +1,255 @@
+"""Everything a first glance rests on, read at once: a number of statements that does not grow with what there is.
+
+Tasks are those that are open, and what they hang on, in part. Decisions made from a picture are the same pure rules as
+everywhere; the main tasks of agents that left to wait need more than it holds, and are asked about one by one.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable
+from dataclasses import replace
+from functools import cached_property
+from typing import TypeVar
+
+from toryo.domain import start_conditions
+from toryo.domain.launches import Launch, Purpose
+from toryo.domain.projects import Project, Status
+from toryo.domain.queue import Claim, Presence
+from toryo.domain.sessions import Session
+from toryo.domain.task_tree import Tree
+from toryo.domain.tasks import Task
+from toryo.domain.tree_state import TreeState
+from toryo.domain.usages import day_of
+from toryo.operations.calls.call import Call
+from toryo.operations.calls.callers import Login
+from toryo.storage.usages import Wanted
+from toryo.workflow.snapshot import Cooldown, Snapshot, offers
+
+Thing = TypeVar("Thing", Session, Launch)
+Place = tuple[str, str]
+"""An agent in a project."""
+
+
+class Picture:
+    """What the caller sees of these projects, at this moment; on request without what nobody has started and nothing
+    hangs on: there may be thousands of that."""
+
+    def __init__(self, call: Call, only: str | None = None, *, idle: bool = True) -> None:
+        self.call = call
+        self.now = call.now
+        self.projects = {each.id: each for each in _visible(call, only) if each.status is not Status.ARCHIVED}
+        self.agents = {each.id: each for each in call.tx.agents.all()}
+        self.places = [(agent, project) for project, agent in call.tx.glances.places(self.projects)]
+        self.sessions = _by_place(call.tx.sessions.live(), self.projects)
+        self.launches = _by_place(call.tx.launches.live(), self.projects)
+        self.claims: dict[str, Claim] = {
+            claim.task_id: claim for claim in call.tx.glances.claims() if claim.project_id in self.projects
+        }
+        self.online: dict[str, Presence] = {
+            presence.agent_id: presence
+            for presence in call.tx.queues.all_online()
+            if presence.project_id in self.projects
+        }
+        self.coordinators = call.tx.coordinators.all()
+        self._load_tasks(idle=idle)
+
+    def _load_tasks(self, *, idle: bool) -> None:
+        """The open ones; what they wait for; what they are parts of; and what sessions are bound to."""
+        glances = self.call.tx.glances
+        self.open = glances.open_tasks(self.projects, idle=idle)
+        self.unmet = glances.unmet(self.open)
+        known = dict(self.open)
+        bound = [
+            session.task_id
+            for pair in self.sessions.values()
+            for session in pair.values()
+            if session.task_id is not None
+        ]
+        wanted = {*bound, *(other for others in self.unmet.values() for other in others), *_parents(known)} - set(known)
+        while wanted:
+            read = glances.parts(sorted(wanted))
+            known |= read
+            wanted = _parents(read) - set(known)
+        self.tasks = known
+
+    @cached_property
+    def tree_states(self) -> dict[str, TreeState]:
+        """One per project, on which the rules about starting stand; its tree holds all trees of the project."""
+        members: dict[str, set[str]] = {project: set() for project in self.projects}
+        for agent_id, project_id in self.places:
+            members[project_id].add(agent_id)
+        inside: dict[str, dict[str, Task]] = {project: {} for project in self.projects}
+        for task in self.tasks.values():
+            inside.get(task.project_id, {})[task.id] = task
+        return {
+            project.id: self._tree_state(project, inside[project.id], members[project.id])
+            for project in self.projects.values()
+        }
+
+    def _tree_state(self, project: Project, tasks: dict[str, Task], members: Collection[str]) -> TreeState:
+        tree = Tree(tasks, {each: self.unmet[each] for each in tasks if each in self.unmet})
+        busy: dict[str, set[str]] = {}
+        for task in tasks.values():
+            if task.in_progress and task.assignee_id is not None and tree.is_main(task):
+                busy.setdefault(task.assignee_id, set()).add(task.id)
+        online = frozenset(presence.agent_id for presence in self.online.values() if presence.project_id == project.id)
+        return TreeState(
+            project=project,
+            tree=tree,
+            agents=self.agents,
+            members=frozenset(members),
+            busy={agent_id: frozenset(ids) for agent_id, ids in busy.items()},
+            signed_in=frozenset(agent for agent, where in self.sessions if where == project.id) | online,
+            served=self._served(project.id, members),
+            open_delegations=self.awaited,
+        )
+
+    def _served(self, project_id: str, members: Collection[str]) -> frozenset[str]:
+        """The queues with an agent: one that polls, or an active member that a Coordinator starts."""
+        agents = (self.agents[member] for member in members)
+        started = (agent.agent_type for agent in agents if agent.active and agent.managed)
+        polls = (presence.agent_type for presence in self.online.values() if presence.project_id == project_id)
+        return frozenset(each for each in (*started, *polls) if each is not None)
+
+    @cached_property
+    def awaited(self) -> dict[str, int]:
+        """Open delegations whose result is awaited, by main task."""
+        return self.call.tx.glances.awaited()
+
+    @cached_property
+    def bound(self) -> dict[str, str]:
+        """Whose task session lives on a main task."""
+        pairs = ((session.get(Purpose.TASK), agent_id) for (agent_id, _), session in self.sessions.items())
+        return {each.task_id: agent_id for each, agent_id in pairs if each is not None and each.task_id is not None}
+
+    @cached_property
+    def main_tasks(self) -> dict[Place, list[Task]]:
+        """In progress, by whose they are; the first to be worked on first."""
+        found: dict[Place, list[Task]] = {}
+        for task in sorted(self.open.values(), key=lambda each: each.order):
+            if task.in_progress and task.assignee_id is not None and task.project_id in self.tree_states:
+                tree = self.tree_states[task.project_id].tree
+                if tree.is_main(task) and not tree.below_closed(task):
+                    found.setdefault((task.assignee_id, task.project_id), []).append(task)
+        return found
+
+    @cached_property
+    def children(self) -> dict[str, list[str]]:
+        """Open subtasks by what they are parts of."""
+        found: dict[str, list[str]] = {}
+        for task in self.open.values():
+            if task.parent_id is not None:
+                found.setdefault(task.parent_id, []).append(task.id)
+        return found
+
+    @cached_property
+    def blocked(self) -> Counter[Place]:
+        found = (each for each in self.open.values() if each.status == "blocked" and each.assignee_id is not None)
+        return Counter((each.assignee_id or "", each.project_id) for each in found)
+
+    # --- what hinders starts ---------------------------------------------------------------------------------------
+
+    @cached_property
+    def cooldowns(self) -> dict[str, dict[Purpose, Cooldown]]:
+        """Those that last, by agent."""
+        found: dict[str, dict[Purpose, Cooldown]] = {}
+        for agent_id, purpose, until, reason, failures, program in self.call.tx.glances.cooldowns(self.now):
+            found.setdefault(agent_id, {})[Purpose(purpose)] = Cooldown(until, reason, failures, program)
+        return found
+
+    @cached_property
+    def accounts(self) -> dict[str, Cooldown]:
+        return {name: Cooldown(*account) for name, account in self.call.tx.glances.accounts(self.now).items()}
+
+    @cached_property
+    def spent_today(self) -> dict[str, tuple[int, float | None]]:
+        """Tokens and money of today, by project."""
+        today = day_of(self.now)
+        wanted = Wanted(projects=list(self.projects), since_day=today, until_day=today)
+        sums = self.call.tx.usages.sums(("project_id",), wanted, len(self.projects) + 1)
+        return {each["project_id"]: (each["input_tokens"] + each["output_tokens"], each["cost_usd"]) for each in sums}
+
+    def budget_used_up(self, project: Project) -> bool:
+        return project.settings.budget_used_up(self.spent_today.get(project.id, (0, None))[1] or 0.0)
+
+    @cached_property
+    def ready_tasks(self) -> dict[tuple[str, str], list[Task]]:
+        """By project and queue: what could be claimed now, in order."""
+        found: dict[tuple[str, str], list[Task]] = {}
+        for task in sorted(self.open.values(), key=lambda each: each.order):
+            rests = task.not_before is not None and task.not_before > self.now
+            if (
+                task.agent_type is not None
+                and not rests
+                and start_conditions.claimable(self.tree_states[task.project_id], task)
+            ):
+                found.setdefault((task.project_id, task.agent_type), []).append(task)
+        return found
+
+    def _offers(self, place: Place) -> tuple[tuple[Task, TreeState], ...]:
+        agent, tree_state = self.agents[place[0]], self.tree_states[place[1]]
+        if agent.agent_type is None or not agent.managed or not tree_state.project.active:
+            return ()
+        ready = self.ready_tasks.get((place[1], agent.agent_type), [])
+        return offers(((task, self._below(tree_state, task)) for task in ready), agent.id)
+
+    def _below(self, tree_state: TreeState, task: Task) -> TreeState:
+        """With nothing in its tree but a task and what stands below it."""
+        near = [task, *tree_state.tree.descendants(task)]
+        waits = {each.id: tree_state.tree.depends_on.get(each.id, ()) for each in near}
+        known = {other.id: other for each in near for other in tree_state.tree.dependencies(each)}
+        return replace(tree_state, tree=Tree({each.id: each for each in near}, waits, known))
+
+    def snapshot(self, place: Place) -> Snapshot:
+        """What the launch decision reads, but for what is below main tasks that wait."""
+        agent, project = self.agents[place[0]], self.projects[place[1]]
+        return Snapshot(
+            now=self.now,
+            agent_id=agent.id,
+            project_id=project.id,
+            agent=agent,
+            project=project,
+            member=True,
+            limits=self.call.context.limits,
+            tree_states=self._around(place),
+            blocked_tasks=self.blocked[place],
+            launches=self.launches.get(place, {}),
+            sessions=self.sessions.get(place, {}),
+            others_on={task: other for task, other in self.bound.items() if other != agent.id},
+            cooldowns=self.cooldowns.get(agent.id, {}),
+            accounts=self.accounts,
+            budget_used_up=self.budget_used_up(project),
+            offers=self._offers(place),
+        )
+
+    def _around(self, place: Place) -> tuple[TreeState, ...]:
+        """The agent's main tasks, what its sessions are bound to, and what is above them."""
+        bound = (self.tasks.get(session.task_id or "") for session in self.sessions.get(place, {}).values())
+        tasks = [*self.main_tasks.get(place, ()), *(each for each in bound if each is not None)]
+        if not tasks:
+            return ()
+        tree_state = self.tree_states[place[1]]
+        near = {each.id: each for task in tasks for each in (task, *tree_state.tree.ancestors(task))}
+        return (replace(tree_state, tree=Tree(near)),)
+
+
+def _visible(call: Call, only: str | None) -> Iterable[Project]:
+    if only is not None:
+        return [call.project(only)]
+    if call.caller.login is not Login.MEMBER:
+        return call.tx.projects.all()
+    own = set(call.tx.agents.projects_of(call.agent.id))
+    return (each for each in call.tx.projects.all() if each.id in own)
+
+
+def _by_place(things: Iterable[Thing], projects: Collection[str]) -> dict[Place, dict[Purpose, Thing]]:
+    found: dict[Place, dict[Purpose, Thing]] = {}
+    for thing in things:
+        if thing.project_id in projects:
+            found.setdefault((thing.agent_id, thing.project_id), {})[thing.purpose] = thing
+    return found
+
+
+def _parents(tasks: dict[str, Task]) -> set[str]:
+    return {task.parent_id for task in tasks.values() if task.parent_id is not None}

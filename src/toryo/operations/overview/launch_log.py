@@ -1,0 +1,98 @@
+"""What the process of a launch printed, as far as it is kept. Changes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NotRequired
+
+from pydantic import Field
+
+from toryo.domain import ids, usages
+from toryo.domain.errors import Code, Refusal
+from toryo.domain.launches import Launch
+from toryo.domain.times import DAY
+from toryo.domain.wording import say
+from toryo.operations.calls import did_you_mean, rendering, schemas, visibility
+from toryo.operations.calls.call import Call
+from toryo.operations.calls.catalogue import Later, Parameters, Route, operation
+from toryo.operations.calls.fields import Id
+from toryo.operations.calls.grants import Grant
+from toryo.operations.calls.results import Result
+
+
+class ReadLog(Parameters):
+    launch_id: Id = Field(description="The launch.")
+    offset: int = Field(0, ge=0, description="How many characters you have read.")
+    wait_seconds: int = Field(0, ge=0, le=45, description="How long to wait for more.")
+
+
+class LogResult(Result):
+    launch_id: str
+    text: str
+    next_offset: int
+    ended: bool
+    removed: NotRequired[str]
+    launch: schemas.LaunchUsed
+
+
+@operation(
+    "read_launch_log",
+    grant=Grant.PERSON,
+    parameters=ReadLog,
+    route=Route("GET", "/launches/{launch_id}/log"),
+    tool=False,
+    reads=True,
+    waits=True,
+)
+def read_launch_log(call: Call, wanted: ReadLog) -> LogResult | Later:
+    """What the process of a launch has printed, from an offset. `removed` says so where it is not kept any more."""
+    launch = call.tx.launches.find(wanted.launch_id)
+    if launch is None or not visibility.sees(call, launch.project_id):
+        raise Refusal(
+            Code.LAUNCH_NOT_FOUND,
+            say("There is no launch {launch_id}.", launch_id=wanted.launch_id),
+            did_you_mean.hint(
+                wanted.launch_id,
+                ((each.id, "") for each in call.tx.launches.listed() if visibility.sees(call, each.project_id)),
+                "Name an agent for its newest launch (toryo logs AGENT), or list the launches for their ids.",
+            ),
+        )
+    parts = call.tx.launches.log(launch.id, wanted.offset)
+    text = "".join(part[max(0, wanted.offset - start) :] for start, part in parts)
+    ended = launch.exit_reported_at is not None
+    if not text and not ended and wanted.wait_seconds and call.may_wait:
+        return Later(frozenset({f"log:{launch.id}", f"launch:{launch.id}"}))
+    tail, told_before = call.tx.launches.exit_record(launch.id)
+    if not parts and wanted.offset == 0 and tail:
+        text = tail
+    usage = call.tx.usages.of_launch(launch.id)
+    used = usage or usages.read(told_before or {})
+    answer: LogResult = {
+        "success": True,
+        "launch_id": launch.id,
+        "text": text,
+        "next_offset": wanted.offset + len(text),
+        "ended": ended,
+        "launch": {**rendering.launch(launch), "usage": rendering.used(used)},
+    }
+    return {**answer, "removed": _removed(call, launch)} if _is_removed(call, launch, parts) else answer
+
+
+def oldest_kept(call: Call) -> str:
+    """Launches whose ids come before this one were ordered so long ago that their output is not kept."""
+    return ids.make(ids.LAUNCH, max(0, call.now - call.context.settings.log_keep_days * DAY), 0)
+
+
+def _is_removed(call: Call, launch: Launch, parts: Sequence[Any]) -> bool:
+    """Nothing is left of what it printed: not even before the offset that is asked for."""
+    old = launch.id < oldest_kept(call) and not launch.live
+    return old and not parts and call.tx.launches.log_end(launch.id) == 0
+
+
+def _removed(call: Call, launch: Launch) -> str:
+    days = call.context.settings.log_keep_days
+    where = f"the machine of its Coordinator ({launch.coordinator_id})" if launch.coordinator_id else "its machine"
+    return (
+        f"The output of this launch was removed: it is kept for {days} days here (TORYO_LOG_KEEP_DAYS). "
+        f"Its file may still be on {where}: {launch.id}.log in the log directory there."
+    )

@@ -1,0 +1,52 @@
+"""The operation `why`: why an agent runs or not. What is told of it is made in `agent_diagnosis.py`."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from pydantic import Field
+
+from toryo.domain.launches import Purpose
+from toryo.operations.calls import fault_isolation, schemas, visibility
+from toryo.operations.calls.call import Call
+from toryo.operations.calls.catalogue import Parameters, Route, operation
+from toryo.operations.calls.fields import Id
+from toryo.operations.calls.grants import Grant
+from toryo.operations.calls.results import Result
+from toryo.operations.overview import agent_diagnosis
+
+
+class Why(Parameters):
+    agent_id: Id = Field(description="The agent.")
+    project_id: Id | None = Field(None, description="Only in this project.")
+
+
+class WhyResult(Result):
+    agent_id: str
+    decisions: list[schemas.Decision]
+
+
+@operation(
+    "why",
+    grant=Grant.PERSON,
+    parameters=Why,
+    route=Route("GET", "/agents/{agent_id}/why"),
+    tool=False,
+    reads=True,
+)
+def why(call: Call, wanted: Why) -> WhyResult:
+    """Why an agent is running or not: the row of the launch table that wins, and the facts it read."""
+    agent = call.known_agent(wanted.agent_id)
+    projects = [wanted.project_id] if wanted.project_id else call.tx.agents.projects_of(agent.id)
+    visible = [call.project(each).id for each in projects if visibility.sees(call, each) or wanted.project_id]
+    return {
+        "success": True,
+        "agent_id": agent.id,
+        "decisions": [_told(call, agent.id, project, purpose) for project in visible for purpose in Purpose],
+    }
+
+
+def _told(call: Call, agent_id: str, project_id: str, purpose: Purpose) -> schemas.Decision:
+    tell = partial(agent_diagnosis.told, call, agent_id, project_id, purpose, advise=True)
+    unknown = agent_diagnosis.not_decided(project_id, purpose)
+    return fault_isolation.fenced(call, "why", tell, unknown, agent_id=agent_id, project_id=project_id)

@@ -1,0 +1,495 @@
+"""People come in and leave: one-time links, passwords, identity providers; who is signed in where.
+
+Agents never come in here. Who there is, and as what, stands in `accounts.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Literal
+from urllib.parse import urlsplit
+
+from pydantic import Field, SecretStr
+
+import toryo
+from toryo import chosen_ids
+from toryo.domain import ids, passwords, people
+from toryo.domain.agents import OWNER_ID, Agent
+from toryo.domain.errors import Code, Refusal
+from toryo.domain.people import Account, How, Link, SignIn
+from toryo.domain.times import HOUR, Millis, iso
+from toryo.domain.wording import constant, say
+from toryo.operations.calls import schemas, sign_in_lockout
+from toryo.operations.calls.call import Call
+from toryo.operations.calls.callers import Login
+from toryo.operations.calls.catalogue import NoParameters, Parameters, Route, operation
+from toryo.operations.calls.credential_verification import BROWSER, digest
+from toryo.operations.calls.fields import Id
+from toryo.operations.calls.grants import Grant
+from toryo.operations.calls.pagination import Page, Paged, cut, paged
+from toryo.operations.calls.results import Refused, Result
+from toryo.operations.directory import person_roles
+from toryo.operations.people import credential_revocation, password_hashing
+from toryo.operations.people.password_hashing import Checked
+
+Role = Literal["owner", "member", "viewer"]
+
+
+class Myself(Result):
+    person_id: str
+    name: str
+    login: str
+    version: str
+    signed_in_by: str | None
+
+
+@operation(
+    "who_am_i",
+    grant=Grant.PERSON,
+    route=Route("GET", "/me"),
+    tool=False,
+    reads=True,
+)
+def who_am_i(call: Call, _: NoParameters) -> Myself:
+    """Who is signed in here, and as what."""
+    person, login = call.agent, call.caller.login
+    sign_in = call.tx.people.sign_in(call.caller.sign_in_id) if call.caller.sign_in_id else None
+    return {
+        "success": True,
+        "person_id": person.id,
+        "name": person.name,
+        "login": (login or Login.VIEWER).value,
+        "version": toryo.__version__,
+        "signed_in_by": sign_in.how.value if sign_in is not None else None,
+    }
+
+
+# --- coming in -------------------------------------------------------------------------------------------------------
+
+
+class MakeLink(Parameters):
+    person_id: Id | None = Field(None, description="For whom, if not for you; owners only.")
+    login: Role | None = Field(None, description="As what at most: owner, member or viewer. Default: as they are.")
+
+
+class LinkMade(Result):
+    code: str
+    path: str
+    expires_at: str
+
+
+@operation(
+    "make_sign_in_link",
+    grant=Grant.PERSON,
+    parameters=MakeLink,
+    route=Route("POST", "/sign-in-links", 201),
+    tool=False,
+)
+def make_sign_in_link(call: Call, wanted: MakeLink) -> LinkMade:
+    """Make a link that signs a browser in, once, within ten minutes."""
+    person = _for_whom(call, wanted.person_id)
+    own = person_roles.of_caller(call).value
+    at_most = wanted.login or own
+    person_roles.refuse_more(person, at_most, own)
+    code = call.new_token("")
+    made = Link(
+        agent_id=person.id,
+        at_most=at_most,
+        expires_at=credential_revocation.capped(call, call.now + people.LINK_LIVES),
+        made_by=call.agent.id,
+        made_with=call.caller.credential,
+    )
+    call.tx.people.add_link(made, digest(code))
+    call.event("person.link_made", agent_id=person.id, data={"login": person_roles.capped(call, person, at_most)})
+    return {"success": True, "code": code, "path": f"/sign-in#{code}", "expires_at": iso(made.expires_at)}
+
+
+def _for_whom(call: Call, person_id: str | None) -> Agent:
+    if person_id is None or person_id == call.agent.id:
+        return call.agent
+    if call.caller.login is not Login.OWNER:
+        raise Refusal(
+            Code.PERMISSION_DENIED,
+            "Links for others are made by owners.",
+            "Leave person_id out, or ask an owner of this server.",
+        )
+    person = person_roles.person(call, person_id)
+    if not person.active:
+        raise _inactive(person)
+    return person
+
+
+class SignInWith(Parameters):
+    code: str | None = Field(None, min_length=1, max_length=200, description="From a link.")
+    person_id: Id | None = Field(None, description="Who you are.")
+    password: SecretStr | None = Field(None, max_length=passwords.LONGEST_PASSWORD, description="Your password.")
+
+
+class SignedIn(Result):
+    person_id: str
+    name: str
+    login: str
+    expires_at: str
+    browser_token: str
+
+
+def _look_at_password(call: Call, wanted: SignInWith) -> Callable[[], Checked] | None:
+    """The password is verified outside of the transaction; not at all while somebody is locked out."""
+    if wanted.code is not None or wanted.person_id is None or wanted.password is None or _locked(call, wanted):
+        return None
+    account, password = call.tx.people.account(wanted.person_id), wanted.password.get_secret_value()
+    return partial(password_hashing.check, account.password_hash if account is not None else None, password)
+
+
+@operation(
+    "sign_in",
+    grant=Grant.OPEN,
+    parameters=SignInWith,
+    route=Route("POST", "/sign-in"),
+    tool=False,
+    beforehand=_look_at_password,
+)
+def sign_in(call: Call, wanted: SignInWith) -> SignedIn | Refused:
+    """Sign this browser in, with the code of a link, or a person's id and password."""
+    if wanted.code is not None:
+        found = call.tx.people.use_link(digest(wanted.code), call.now)
+        if found is None:
+            raise Refusal(
+                Code.INVALID_CREDENTIALS,
+                "This link is not valid: it opens once, within ten minutes.",
+                "Get another one: toryo open.",
+            )
+        return _signed_in(call, call.known_agent(found.agent_id), found.at_most, How.LINK, found)
+    if wanted.person_id is None or wanted.password is None:
+        raise Refusal(
+            Code.VALIDATION_ERROR,
+            "Neither a code nor a person's id and password were given.",
+            "Open the link that toryo open prints, or send person_id and password.",
+        )
+    if call.context.settings.auth.people == "tokens":
+        raise Refusal(
+            Code.PERMISSION_DENIED,
+            "Nobody signs in to this server with a password.",
+            "Get a link: toryo open, with your token. (Its owner has set TORYO_AUTH__PEOPLE=tokens.)",
+        )
+    return _with_password(call, wanted, wanted.person_id)
+
+
+def _with_password(call: Call, wanted: SignInWith, person_id: str) -> SignedIn | Refused:
+    """What is answered, and how fast, is the same whether or not there is such a person."""
+    until = _locked(call, wanted)
+    if until is not None:
+        raise Refusal(
+            Code.RATE_LIMITED,
+            "Too many wrong passwords: signing in with one is locked for a while.",
+            say("Try again at {time}, or ask an owner for a link (toryo person link ID).", time=iso(until)),
+        )
+    checked: Checked | None = call.prepared
+    person, account = call.tx.agents.find(person_id), call.tx.people.account(person_id)
+    fits = checked is not None and checked.fits and account is not None
+    if not fits or account is None or person is None or account.password_hash != (checked and checked.password_hash):
+        return _wrong(call, wanted, person)
+    if not person.active:
+        return _wrong(call, wanted, person)
+    call.context.tries.forgive(sign_in_lockout.PASSWORD, person.id, call.remote or "")
+    return _signed_in(call, person, people.OWNER, How.PASSWORD)
+
+
+def _counters(call: Call, wanted: SignInWith) -> dict[sign_in_lockout.Counter, sign_in_lockout.Rule]:
+    """Where wrong passwords are counted, whether or not there is such a person."""
+    return sign_in_lockout.counters(sign_in_lockout.PASSWORD, wanted.person_id or "", call.remote)
+
+
+def _locked(call: Call, wanted: SignInWith) -> int | None:
+    """Until when."""
+    return call.context.tries.locked_until(_counters(call, wanted), call.now)
+
+
+def _wrong(call: Call, wanted: SignInWith, person: Agent | None) -> Refused:
+    """Answered like a refusal, and not raised: what has happened must stay. Who does not exist leaves no trace."""
+    failures, locked = call.context.tries.wrong(_counters(call, wanted), call.now)
+    if person is not None:
+        data = {"failures": failures, "locked": locked, "remote": call.remote}
+        call.event("person.refused", agent_id=person.id, data=data)
+    refusal = Refusal(
+        Code.INVALID_CREDENTIALS,
+        "Person and password do not fit together.",
+        "Try again, or ask an owner for a link (toryo person link ID).",
+    )
+    return Refused(refusal.answer())
+
+
+def _inactive(person: Agent) -> Refusal:
+    return Refusal(
+        Code.PERMISSION_DENIED,
+        say("{person_id} is inactive.", person_id=person.id),
+        "Ask an owner of this server (toryo agent activate ID).",
+    )
+
+
+def _signed_in(call: Call, person: Agent, at_most: str, how: How, link: Link | None = None) -> SignedIn:
+    """Always a new token: nobody can have put one there before."""
+    if not person.active:
+        raise _inactive(person)
+    _end_earlier(call)
+    token = call.new_token(BROWSER)
+    made = SignIn(
+        id=call.new_id(ids.SIGN_IN),
+        agent_id=person.id,
+        at_most=at_most,
+        how=how,
+        created_at=call.now,
+        expires_at=_until(call, how, link),
+        browser=call.browser[:300] if call.browser else None,
+        made_by=link.made_by if link is not None else None,
+        made_with=link.made_with if link is not None else None,
+    )
+    call.tx.people.add(made, digest(token))
+    login = person_roles.capped(call, person, at_most)
+    call.event("person.signed_in", agent_id=person.id, data={"how": how.value, "login": login})
+    return {
+        "success": True,
+        "person_id": person.id,
+        "name": person.name,
+        "login": login,
+        "expires_at": iso(made.expires_at),
+        "browser_token": token,
+    }
+
+
+def _until(call: Call, how: How, link: Link | None) -> Millis:
+    """How long a browser is signed in: whoever comes from an identity provider for a shorter time, so that it is asked
+    again; and whoever has opened a link no longer than the token that it was made with."""
+    if how is How.OIDC:
+        return call.now + call.context.settings.auth.oidc_sign_in_hours * HOUR
+    until = call.now + people.SIGN_IN_LIVES
+    token = call.tx.people.token(link.made_with) if link is not None and link.made_with is not None else None
+    return min(until, token.expires_at) if token is not None and token.expires_at is not None else until
+
+
+def _end_earlier(call: Call) -> None:
+    """A browser is signed in once: whoever signs in anew with it leaves nothing behind that opens a door."""
+    before = call.tx.people.by_token(digest(call.signed_in_before)) if call.signed_in_before else None
+    if before is not None and before.live(call.now):
+        credential_revocation.end_sign_in(call, before)
+
+
+# --- with an identity provider ---------------------------------------------------------------------------------------
+
+
+class Ways(Result):
+    password: bool
+    provider: str | None
+
+
+@operation("ways_to_sign_in", grant=Grant.OPEN, route=Route("GET", "/sign-in"), tool=False, reads=True)
+def ways_to_sign_in(call: Call, _: NoParameters) -> Ways:
+    """How people may sign in here: with a password, with an identity provider (its host); a link is always a way."""
+    auth = call.context.settings.auth
+    provider = urlsplit(auth.oidc_issuer).netloc if auth.oidc_issuer else None
+    return {"success": True, "password": auth.people == "accounts", "provider": provider}
+
+
+def leave_for_provider(call: Call, state: str) -> None:
+    """A browser leaves for the identity provider, and comes back with `state`.
+
+    Who comes back from there brings no strict cookie along, so what the browser was signed in by ends here.
+    """
+    _end_earlier(call)
+    call.tx.people.depart(digest(state), call.now + people.LEAVING_LIVES)
+
+
+def come_back_from_provider(call: Call, state: str) -> None:
+    """A browser comes back from the identity provider, once."""
+    if not call.tx.people.come_back(digest(state), call.now):
+        raise Refusal(
+            Code.INVALID_CREDENTIALS,
+            "This way back from the identity provider is not open (any more): it opens once, within ten minutes.",
+            "Sign in again.",
+        )
+
+
+class Vouched(Parameters):
+    """Who somebody is, as a verified id_token says: strangers' words, judged as those of any caller."""
+
+    issuer: str = Field(max_length=1000)
+    subject: str = Field(min_length=1, max_length=1000)
+    """The provider's name for the person."""
+    email: str | None = Field(None, max_length=320)
+    """Their verified address."""
+    name: str | None = Field(None, max_length=200)
+    login: Role | None = None
+    """The role that the provider gives."""
+
+
+def sign_in_vouched(call: Call, wanted: Vouched) -> SignedIn | Refused:
+    """Sign in whom the identity provider vouches for."""
+    if wanted.issuer != call.context.settings.auth.oidc_issuer:
+        raise Refusal(
+            Code.PERMISSION_DENIED,
+            "That is not the identity provider of this server.",
+            "Sign in again.",
+        )
+    call.tx.lock_everything()
+    account = _known_to_provider(call, wanted) or _newcomer(call, wanted)
+    login = _role_now(call, wanted, account)
+    if login is None:
+        # Nothing of what they have signed in with or made opens anything. Answered, not raised: this must stay.
+        person = call.known_agent(account.agent_id)
+        credential_revocation.change_role(call, replace(account, password_hash=None), people.VIEWER)
+        credential_revocation.end_all(call, person.id)
+        call.event("person.refused", agent_id=person.id, data={"reason": "no_role_at_provider", "remote": call.remote})
+        return Refused(_not_yet(wanted).answer())
+    if login != account.login:
+        credential_revocation.change_role(call, account, login)
+    return _signed_in(call, call.known_agent(account.agent_id), people.OWNER, How.OIDC)
+
+
+def _role_now(call: Call, wanted: Vouched, account: Account) -> str | None:
+    """What the provider gives; where it gives roles and none to this person, what an owner gave, or the default.
+
+    None: the provider has taken away what it gave, and nobody else has given anything. The first owner stays one,
+    whatever the provider says: whoever holds the data directory is it.
+    """
+    auth = call.context.settings.auth
+    if account.agent_id == OWNER_ID:
+        return people.OWNER
+    if wanted.login is not None:
+        return wanted.login
+    if auth.oidc_role_claim is None:
+        return account.login
+    default = auth.oidc_default_role
+    return account.own_login or (default if default != "none" else None)
+
+
+def _not_yet(wanted: Vouched) -> Refusal:
+    return Refusal(
+        Code.PERMISSION_DENIED,
+        say("{who} may not sign in here.", who=wanted.email or wanted.name or constant("You")),
+        "Ask for a role at your identity provider, or an owner of this server: toryo person add ID --role member "
+        "--email ADDRESS.",
+    )
+
+
+def _known_to_provider(call: Call, wanted: Vouched) -> Account | None:
+    """By the provider's own name for them; at first by the address that an owner has given."""
+    subject = f"{wanted.issuer}#{wanted.subject}"
+    account = call.tx.people.by_subject(subject)
+    if account is None and wanted.email:
+        account = call.tx.people.by_subject(person_roles.mailto(wanted.email))
+    if account is None:
+        return None
+    current = replace(account, subject=subject, email=wanted.email or account.email)
+    if current != account:
+        call.tx.people.put(replace(current, changed_at=call.now))
+    return current
+
+
+def _newcomer(call: Call, wanted: Vouched) -> Account:
+    """Somebody whom nobody has added: made with the role of the provider, or that of the settings."""
+    default = call.context.settings.auth.oidc_default_role
+    login = wanted.login or (default if default != "none" else None)
+    if login is None:
+        raise _not_yet(wanted)
+    # From their address or name; never that of somebody who is there: names prove nothing.
+    told = (wanted.email or wanted.name or "").partition("@")[0]
+    base = chosen_ids.made_of(told, "person", _LONGEST_BASE)
+    candidates = [base, *(f"{base}-{number}" for number in range(2, 100))]
+    person = person_roles.make_person(
+        call,
+        next((candidate for candidate in candidates if call.tx.agents.find(candidate) is None), call.new_id(ids.AGENT)),
+        wanted.name,
+        login,
+    )
+    account = Account(
+        person.id, login, subject=f"{wanted.issuer}#{wanted.subject}", email=wanted.email, changed_at=call.now
+    )
+    call.tx.people.put(account)
+    return account
+
+
+_LONGEST_BASE = 50
+"""Characters of an id to which a number may be added."""
+
+
+# --- leaving ---------------------------------------------------------------------------------------------------------
+
+
+class SignedOut(Result):
+    ended: int
+
+
+@operation(
+    "sign_out",
+    grant=Grant.PERSON,
+    route=Route("POST", "/sign-out"),
+    tool=False,
+)
+def sign_out(call: Call, _: NoParameters) -> SignedOut:
+    """This browser is not signed in any more; what it was signed in by opens nothing from now on."""
+    found = call.tx.people.sign_in(call.caller.sign_in_id) if call.caller.sign_in_id else None
+    if found is not None and found.ended_at is None:
+        credential_revocation.end_sign_in(call, found)
+        call.tx.people.drop_links(call.agent.id)
+    return {"success": True, "ended": int(found is not None)}
+
+
+class SignIns(Page):
+    sign_ins: list[schemas.SignIn]
+
+
+@operation(
+    "list_sign_ins",
+    grant=Grant.PERSON,
+    parameters=Paged,
+    route=Route("GET", "/sign-ins"),
+    tool=False,
+    reads=True,
+)
+def list_sign_ins(call: Call, wanted: Paged) -> SignIns:
+    """Your browsers that are signed in."""
+    live = [each for each in call.tx.people.sign_ins_of(call.agent.id) if each.live(call.now)]
+    found, more = cut(live, wanted, lambda each: each.id)
+    answer: SignIns = {"success": True, "sign_ins": [_shown(call, each) for each in found]}
+    return paged(answer, more)
+
+
+def _shown(call: Call, each: SignIn) -> schemas.SignIn:
+    return {
+        "sign_in_id": each.id,
+        "login": person_roles.capped(call, call.agent, each.at_most),
+        "how": each.how.value,
+        "browser": each.browser,
+        "created_at": iso(each.created_at),
+        "expires_at": iso(each.expires_at),
+        "this_one": each.id == call.caller.sign_in_id,
+    }
+
+
+class OneSignIn(Parameters):
+    sign_in_id: Id = Field(description="Which one.")
+
+
+@operation(
+    "end_sign_in",
+    grant=Grant.PERSON,
+    parameters=OneSignIn,
+    route=Route("DELETE", "/sign-ins/{sign_in_id}"),
+    tool=False,
+)
+def end_sign_in(call: Call, wanted: OneSignIn) -> SignedOut:
+    """Sign one of your browsers out (owners: anybody's)."""
+    found = call.tx.people.sign_in(wanted.sign_in_id)
+    mine = found is not None and (found.agent_id == call.agent.id or call.caller.login is Login.OWNER)
+    if found is None or not mine:
+        raise Refusal(
+            Code.SESSION_NOT_FOUND,
+            say("There is no sign-in {sign_in_id}.", sign_in_id=wanted.sign_in_id),
+            "List yours for their ids.",
+        )
+    if found.ended_at is None:
+        credential_revocation.end_sign_in(call, found)
+        credential_revocation.drop_links(call, found.agent_id)
+    return {"success": True, "ended": int(found.ended_at is None)}

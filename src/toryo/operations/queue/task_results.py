@@ -1,0 +1,159 @@
+"""The queue protocol: an agent hands in the result of a task that it has claimed; an orchestrator waits for it."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from toryo.domain import queue
+from toryo.domain.errors import Code, Refusal
+from toryo.domain.moves import Actor
+from toryo.domain.queue import Claim
+from toryo.domain.tasks import Status as TaskStatus
+from toryo.domain.tasks import Task
+from toryo.domain.times import iso_or_none
+from toryo.operations.calls import schemas
+from toryo.operations.calls.call import Call
+from toryo.operations.calls.catalogue import Audience, Later, Parameters, operation
+from toryo.operations.calls.fields import Id, Lines
+from toryo.operations.calls.grants import Grant
+from toryo.operations.calls.results import JsonObject, Refused, Result
+from toryo.operations.queue import claims as queue_claims
+from toryo.operations.tasks import mutations, queue_tasks
+
+# --- submitting ------------------------------------------------------------------------------------------------------
+
+
+class Submit(Parameters):
+    task_id: Id = Field(description="The task.")
+    status: Literal["completed", "failed"] = Field(description="How it ended.")
+    result: Any = Field(None, description="What came of it, as JSON.")
+    error: Lines | None = Field(None, max_length=100_000, description="Why it failed.")
+    retryable: bool = Field(False, description="Failed, but another attempt may succeed.")
+    attempt: int | None = Field(None, ge=1, description="The attempt you were given; default: your present one.")
+    agent_id: Id | None = Field(None, description="Your id; your key says it already.")
+
+
+class Submitted(Result, schemas.QueueTask):
+    """The task is the answer itself."""
+
+    task: schemas.QueueTask
+
+
+class Stands(Submitted):
+    dependency_failed: bool
+    no_agent: bool
+    claim_expires_at: str | None
+
+
+@operation("submit_result", grant=Grant.QUEUE_AGENT, parameters=Submit)
+def submit_result(call: Call, submitted: Submit) -> Submitted | Refused:
+    """Hand in the result of a task that you have claimed. The same again answers the same."""
+    mine = call.caller.key.agent_id if call.caller.key is not None else call.actor.id
+    if submitted.agent_id not in (None, mine):
+        raise Refusal(
+            Code.PERMISSION_DENIED, f"This API key belongs to {mine}.", "Leave agent_id out, or use your own."
+        )
+    me = mine or call.actor.id
+    task = call.task(submitted.task_id)
+    outcome = submitted.model_dump(include={"status", "result", "error", "retryable"})
+    held = call.tx.queues.live_claim(task.id)
+    if held is None or held.agent_id != me or submitted.attempt not in (None, held.attempt):
+        return _late(call, task, me, submitted, outcome)
+    if (presence := call.tx.queues.presence(me)) is not None:
+        queue_claims.seen(call, presence)
+    if submitted.status == "failed" and submitted.retryable:
+        call.tx.tasks.save_details(task.id, error=submitted.error)
+        queue_claims.lose(call, held, "failed", outcome=outcome)
+    else:
+        call.tx.queues.save_claim(queue.ended(held, "submitted", call.now, outcome))
+        to = TaskStatus.COMPLETED if submitted.status == "completed" else TaskStatus.FAILED
+        reason = None if to is TaskStatus.COMPLETED else submitted.error or "(failed without a reason)"
+        mutations.move(call, call.tree_state(task), task, to, reason, actor=Actor(me))
+        call.tx.tasks.save_details(task.id, result=submitted.result, error=submitted.error)
+    return _answer(call, task.id)
+
+
+def _late(call: Call, task: Task, me: str, submitted: Submit, outcome: JsonObject) -> Submitted | Refused:
+    """Not (any more) the caller's: the same result again is fine, a late one is kept as an event and refused."""
+    mine = [each for each in call.tx.queues.claims_of_task(task.id) if each.agent_id == me]
+    claim = next((each for each in reversed(mine) if submitted.attempt in (None, each.attempt)), None)
+    if claim is None:
+        raise Refusal(
+            Code.PERMISSION_DENIED,
+            f"You have not claimed task {task.id}.",
+            "Submit results of tasks that poll_tasks gave you.",
+            task_id=task.id,
+        )
+    if claim.end_reason in ("submitted", "failed") and claim.outcome == outcome:
+        return _answer(call, task.id)
+    if claim.end_reason == "submitted":
+        raise Refusal(
+            Code.CONFLICT,
+            f"Another result was submitted for attempt {claim.attempt} of task {task.id}.",
+            "The first one stands; nothing was changed.",
+            task_id=task.id,
+            status=task.status.value,
+        )
+    return _too_late(call, task, claim, outcome)
+
+
+def _too_late(call: Call, task: Task, claim: Claim, outcome: JsonObject) -> Refused:
+    call.event(
+        "claim.late_result",
+        task=task,
+        agent_id=claim.agent_id,
+        data={"attempt": claim.attempt, "outcome": outcome if len(repr(outcome)) < _KEPT else "(too long to keep)"},
+    )
+    refusal = Refusal(
+        Code.NOT_NOW,
+        f"Attempt {claim.attempt} of task {task.id} is over ({claim.end_reason}); it is in attempt {task.attempt}.",
+        "Your result was not taken (it is kept as an event). Poll for the next task.",
+        task_id=task.id,
+        attempt=task.attempt,
+    )
+    return Refused(refusal.answer())
+
+
+_KEPT = 20_000
+"""Characters of a late result that an event keeps."""
+
+
+def _answer(call: Call, task_id: str) -> Submitted:
+    task = queue_tasks.show(call, call.task(task_id))
+    shown: Result = {"success": True}
+    return {**shown, **task, "task": task}
+
+
+# --- looking ---------------------------------------------------------------------------------------------------------
+
+
+class TaskStatusOf(Parameters):
+    task_id: Id = Field(description="The task.")
+    wait_seconds: int = Field(0, ge=0, le=45, description="How long to wait until it is closed.")
+
+
+@operation(
+    "get_task_status",
+    shown_to=Audience.ORCHESTRATOR,
+    grant=Grant.QUEUE_AGENT,
+    parameters=TaskStatusOf,
+    waits=True,
+)
+def get_task_status(call: Call, wanted: TaskStatusOf) -> Stands | Later:
+    """How a task stands; with wait_seconds as soon as it is closed."""
+    task = call.task(wanted.task_id)
+    tree = call.tree_state(task).tree
+    flagged = tree.dependency_failed(tree.tasks[task.id])
+    if task.open and not flagged and wanted.wait_seconds and call.may_wait:
+        return Later(frozenset({f"task:{task.root_id}", f"project:{task.project_id}"}))
+    held = call.tx.queues.live_claim(task.id)
+    return {
+        **_answer(call, task.id),
+        "dependency_failed": flagged,
+        "no_agent": task.for_queue
+        and task.status is TaskStatus.TODO
+        and task.agent_type not in call.tree_state(task).served,
+        "claim_expires_at": iso_or_none(held.expires_at if held is not None else None),
+    }

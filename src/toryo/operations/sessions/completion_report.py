@@ -1,0 +1,149 @@
+"""The report that ends a session's work: `report_completed`, in time, too late, or sent again."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NotRequired
+
+import orjson
+from pydantic import Field
+
+from toryo.domain.errors import Code, Refusal
+from toryo.domain.launches import Purpose
+from toryo.domain.sessions import End, Session
+from toryo.domain.tasks import Status, Task
+from toryo.operations.calls.call import Call
+from toryo.operations.calls.catalogue import Audience, Available, Later, Parameters, operation
+from toryo.operations.calls.grants import Grant
+from toryo.operations.calls.results import Refused, Said
+from toryo.operations.launches import termination
+from toryo.operations.sessions import guards
+from toryo.operations.sessions.notes import Progress, Text, add_note
+from toryo.operations.tasks import acceptance_checks, mutations
+from toryo.operations.translations import words
+from toryo.workflow import launch as launches
+from toryo.workflow.snapshot import Snapshot
+
+
+class ReportCompleted(Parameters):
+    result: Literal["success", "failed", "blocked"] = Field(description="How your main task ended.")
+    summary: Text | None = Field(None, description="What was done, or why not: others decide by it.")
+    next_steps: Text | None = Field(None, description="What should follow.")
+    artifacts: list[Any] = Field(default_factory=list, max_length=200, description="Files or links that were made.")
+
+
+class Reported(Said):
+    action: NotRequired[str]
+    task_id: NotRequired[str | None]
+    status: NotRequired[str]
+
+
+_STATUS = {"success": Status.COMPLETED, "failed": Status.FAILED, "blocked": Status.BLOCKED}
+
+
+@operation(
+    "report_completed",
+    shown_to=Audience.WORKER | Audience.MANAGER,
+    available=Available.ALWAYS,
+    grant=Grant.TASK_SESSION,
+    parameters=ReportCompleted,
+    waits=True,
+    leads=True,
+)
+def report_completed(call: Call, report: ReportCompleted) -> Reported | Refused | Later:
+    """Report the end of your main task: success, failed or blocked, with a summary. Then end your process."""
+    session = call.session
+    if session.over and (before := _remembered_answer(session, report)) is not None:
+        return before
+    snapshot = call.own_snapshot()
+    if launches.withdrawn(snapshot, session) is not None or (session.over and not _may_have_last_word(call, snapshot)):
+        return _too_late(call, report)
+    tree_state = snapshot.ground_of(session.task_id)
+    assert tree_state is not None
+    main = tree_state.tree.tasks[session.task_id or ""]
+    stopped_at = session.ended_at if session.over else session.runaway_at
+    if stopped_at is not None and main.moved_at > stopped_at:  # somebody has set it up anew since
+        return _too_late(call, report)
+    if session.runaway is not None and report.result == "success":
+        told = words("exit.runaway", call.language, detail=session.runaway)
+        raise Refusal(Code.RUNAWAY, "A guard stopped this session.", told)
+    because_of = _blocks_below(tree_state.tree.descendants(main)) if report.result == "blocked" else ()
+    reason = None if report.result == "success" else report.summary or "(reported without a reason)"
+    try:
+        if report.result == "success":
+            waiting = acceptance_checks.awaited(call, tree_state, main, report.model_dump(), "report_completed")
+            if waiting is not None:
+                return waiting
+        after = mutations.move(call, tree_state, main, _STATUS[report.result], reason, because_of=because_of)
+    except Refusal as refusal:
+        if refusal.code is not Code.DELEGATION_OPEN:
+            raise
+        call.change_session(refused_for_delegation=True)
+        return Refused(refusal.answer())
+    _keep_result(call, after, report)
+    told = words("reported", call.language)
+    answer: Reported = {
+        "success": True,
+        "action": "exit",
+        "instruction": told,
+        "task_id": after.id,
+        "status": after.status.value,
+    }
+    call.change_session(report=_remembered(report, answer))
+    if not session.over:
+        termination.end_session(call, call.session, End.REPORTED)
+    return answer
+
+
+def _may_have_last_word(call: Call, snapshot: Snapshot) -> bool:
+    """A guard has told this session to leave, not long ago, and nobody has gone on since: its report still counts."""
+    session = call.session
+    just_now = call.now < (session.ended_at or 0) + call.context.limits.stop_grace
+    told = session.end_reason is End.TOLD_TO_EXIT and launches.tripped(snapshot, session) is not None
+    employed = not (launches.inactive(snapshot) or launches.not_member(snapshot))
+    followed = snapshot.launches.get(Purpose.TASK) is not None
+    return just_now and told and employed and not followed and not launches.project_not_active(snapshot)
+
+
+def _blocks_below(tasks: Any) -> tuple[str, ...]:
+    """Blocks of their own (not of a cascade) below a task that is reported blocked: the last lifts it."""
+    return tuple(task.id for task in tasks if task.status is Status.BLOCKED and task.blocked_cause is None)
+
+
+def _keep_result(call: Call, task: Task, report: ReportCompleted) -> None:
+    call.tx.tasks.save_details(
+        task.id,
+        summary=report.summary,
+        next_steps=report.next_steps,
+        artifacts=tuple(report.artifacts),
+        result={"result": report.result, "artifacts": report.artifacts},
+        error=report.summary if report.result == "failed" else None,
+    )
+
+
+def _remembered(report: ReportCompleted, answer: Reported) -> str:
+    return orjson.dumps({"report": report.model_dump(), "answer": answer}).decode()
+
+
+def _remembered_answer(session: Session, report: ReportCompleted) -> Reported | None:
+    """The session is over: the same report again answers as the first time."""
+    remembered = orjson.loads(session.report) if session.report is not None else {}
+    answer: Reported | None = remembered.get("answer")
+    return answer if answer and remembered.get("report") == report.model_dump() else None
+
+
+def _too_late(call: Call, report: ReportCompleted) -> Reported:
+    """The main task was withdrawn, or the session is over: nothing changes; the summary of who has not reported yet is
+    kept as a note."""
+    session, language = call.session, call.language
+    first = session.report is None or not orjson.loads(session.report).get("answer")
+    kept = bool(first and report.summary and session.task_id and guards.still_belongs(call, session))
+    if kept:
+        add_note(call, session.task_id or "", Progress(progress=report.summary, next_steps=report.next_steps))
+    said = ["late.over" if session.over else "late.withdrawn", *(["late.kept"] if kept else []), "late.end"]
+    told = " ".join(words(each, language) for each in said)
+    answer: Reported = {"success": True, "action": "exit", "instruction": told, "task_id": None, "status": "unchanged"}
+    if first:
+        call.change_session(report=_remembered(report, answer))
+    if not session.over:
+        termination.end_session(call, call.session, End.TOLD_TO_EXIT)
+    return answer

@@ -1,0 +1,395 @@
+"""Telling a session what comes next: the step from the tables, in words, with what belongs to it.
+
+`told` is what `get_next_action` answers and does (a look, a wait, an exit); `riding` is what goes along on other
+answers and changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Literal
+
+from toryo.domain.agents import Role
+from toryo.domain.launches import Purpose
+from toryo.domain.projects import Decomposition, Language
+from toryo.domain.sessions import End, Session
+from toryo.domain.tasks import Status, Task
+from toryo.domain.times import iso_or_none
+from toryo.operations.calls import rendering
+from toryo.operations.calls.call import Call
+from toryo.operations.calls.catalogue import Later
+from toryo.operations.calls.results import (
+    Belongings,
+    CurrentSubtask,
+    JsonObject,
+    NextAction,
+    SinceYouLeft,
+    StuckSubtask,
+)
+from toryo.operations.launches import termination
+from toryo.operations.messaging import conversations, mailboxes
+from toryo.operations.tasks import below_main_task
+from toryo.operations.translations import words
+from toryo.workflow import facts, launch, manager, next_action
+from toryo.workflow.instructions import TOOLS, key_of
+from toryo.workflow.snapshot import RuleInput, Snapshot
+from toryo.workflow.step import Step
+
+_MANY = 10
+_DELEGATION_WAITS = 3
+"""Answers that waited for a delegation in one session; the last says that it shall leave."""
+
+
+def riding(call: Call) -> NextAction:
+    """What `get_next_action` would say now; `get_next_action` itself where telling has an effect."""
+    session = call.session
+    snapshot = call.own_snapshot()
+    step = next_action.decide(snapshot, session)
+    if not next_action.riding(step, session, call.agent.role):
+        return {
+            "action": "get_next_action",
+            "instruction": words("get_next_action", _language(snapshot)),
+            "tools": list(TOOLS["get_next_action"]),
+        }
+    return answer(call, snapshot, step)
+
+
+def told(call: Call, *, patient: bool = False) -> NextAction | Later:
+    """The next action, told: records that it was, and what its telling does.
+
+    `patient` callers wait where there is nothing to say but that one waits.
+    """
+    session = call.session
+    if session.purpose is Purpose.CHAT and not session.over:
+        conversations.lapse(call, session.project_id, session.agent_id)
+    snapshot = call.own_snapshot()
+    step = next_action.decide(snapshot, session)
+    waits = step.action in next_action.WAITS and not _leaves(session, step)
+    if waits and patient and call.may_wait:
+        return Later(_topics(session), snapshot.talk.changes_at)
+    said = answer(call, snapshot, step)
+    if not (waits and patient):
+        _remember(call, step, said["state_version"])
+    case = next_action.case_of(snapshot, session)
+    if case is not None:
+        _take_effect(call, case, step)
+    if step.action in ("exit", "logout") and not session.over:
+        termination.end_session(call, call.session, End.TOLD_TO_EXIT)
+    return said
+
+
+def _leaves(session: Session, step: Step) -> bool:
+    """It has waited often enough for its delegation: now it is told to leave."""
+    return step.action == "wait_for_delegation" and session.delegation_waits >= _DELEGATION_WAITS - 1
+
+
+def _topics(session: Session) -> frozenset[str]:
+    """What ends a wait of `get_next_action`."""
+    own = f"session:{session.id}"
+    if session.purpose is Purpose.CHAT:
+        return frozenset({own, mailboxes.topic(session.project_id, session.agent_id)})
+    return frozenset({own, f"task:{session.root_id}", f"project:{session.project_id}"})
+
+
+def answer(call: Call, snapshot: Snapshot, step: Step) -> NextAction:
+    """The step as an answer: action, state, instruction, tools, reason, state_version, and what belongs to it."""
+    session = call.session
+    case = next_action.case_of(snapshot, session)
+    how = _variants(call, case, step)
+    key = key_of(step, call.agent.role, **how)
+    said: NextAction = {
+        "action": step.action,
+        "state": step.state,
+        "instruction": words(key, _language(snapshot), **_words_of(call, snapshot, case, step)),
+        "tools": list(TOOLS[key]),
+        "reason": step.reason,
+        "state_version": _version(call, snapshot),
+    }
+    return said if case is None else {**said, **_belongings(call, case, step)}
+
+
+def _version(call: Call, snapshot: Snapshot) -> int:
+    if call.session.purpose is Purpose.CHAT:
+        return snapshot.talk.version
+    return call.tx.events.last_fact(call.session.root_id or "")
+
+
+def dated(call: Call, result: JsonObject) -> JsonObject:
+    """An answer with the version of what its own call has made of the facts: they are stored, and numbered, last."""
+    if call.session.purpose is Purpose.CHAT:
+        return result
+    newest = {"state_version": call.tx.events.last_fact(call.session.root_id or "")}
+    if "state_version" in result:
+        result = {**result, **newest}
+    following = result.get("next")
+    if isinstance(following, dict) and "state_version" in following:
+        result = {**result, "next": {**following, **newest}}
+    return result
+
+
+def _language(snapshot: Snapshot) -> Language:
+    return snapshot.project.settings.language if snapshot.project is not None else Language.ENGLISH
+
+
+def _variants(call: Call, case: RuleInput | None, step: Step) -> dict[str, bool]:
+    session = call.session
+    if case is None:
+        return {"chat": session.purpose is Purpose.CHAT}
+    if step.action in ("create_subtasks", "start"):
+        optional = case.tree_state.project.settings.decomposition is Decomposition.OPTIONAL
+        alone = case.agent.role is Role.MANAGER and not _active_workers(case)
+        return {"alone": alone, "optional": optional and case.agent.role is not Role.MANAGER}
+    if step.action == "execute_task":
+        fixing = facts.check_failed(case)
+        return {"fixing": fixing, "answered": not fixing and _answered(call, case)}
+    if step.action == "start_subtask":
+        return {"window_open": case.main.worked_attempt < case.main.attempt and _made_before(case, session)}
+    if step.action == "wait_for_delegation":
+        return {"leave": _leaves(session, step)}
+    if step.action in ("review_and_resolve_blocks", "resolve_dependency_deadlock"):
+        return {"hopeless": not _may_do_something(call, case)}
+    return {}
+
+
+def _answered(call: Call, case: RuleInput) -> bool:
+    """Whether what it has delegated has ended: the result is told with the task."""
+    return any(
+        delegation.await_result and not delegation.open for delegation in call.tx.chat.delegations_of_task(case.main.id)
+    )
+
+
+def _may_do_something(call: Call, case: RuleInput) -> bool:
+    """Whether any of the tools that the words name would be accepted for any of the tasks that they are about."""
+    if case.agent.role is Role.MANAGER:
+        return True
+    return any(_may_resolve(call, case, task) or _may_cancel(call, case, task) for task in case.front if _rests(task))
+
+
+def _rests(task: Task) -> bool:
+    """Neither at work nor ended well."""
+    return task.status not in (Status.IN_PROGRESS, Status.COMPLETED, Status.CANCELLED)
+
+
+def _may_resolve(call: Call, case: RuleInput, task: Task) -> bool:
+    return below_main_task.may_move(call, case.tree_state, task, Status.TODO)
+
+
+def _may_cancel(call: Call, case: RuleInput, task: Task) -> bool:
+    return below_main_task.may_change(call, task) and below_main_task.may_move(
+        call, case.tree_state, task, Status.CANCELLED
+    )
+
+
+def _active_workers(case: RuleInput) -> bool:
+    return any(case.tree_state.active_member(each.id) for each in case.tree_state.below(case.agent.id))
+
+
+def _made_before(case: RuleInput, session: Session) -> bool:
+    return any(child.created_at < session.created_at for child in case.children)
+
+
+def _words_of(call: Call, snapshot: Snapshot, case: RuleInput | None, step: Step) -> Mapping[str, object]:
+    """What the words of a step are filled with."""
+    agent = call.agent
+    facts_: Mapping[str, object] = {
+        "reason": step.reason,
+        "detail": _detail(snapshot, call.session, step),
+        "provider": agent.provider or "claude",
+        "model": agent.model or "your-model-id",
+    }
+    if case is None:
+        return facts_
+    return {**facts_, **_words_of_case(call, case, step)}
+
+
+def _detail(snapshot: Snapshot, session: Session, step: Step) -> str:
+    if step.reason == "task_withdrawn":
+        cause = launch.withdrawn(snapshot, session)
+        return cause[0] if cause else ""
+    return session.runaway or step.reason
+
+
+def _words_of_case(call: Call, case: RuleInput, step: Step) -> Mapping[str, object]:
+    done = sum(1 for child in case.children if child.status is Status.COMPLETED)
+    current = facts.current_subtask(case) if step.action == "execute_subtask" else facts.next_subtask(case)
+    stuck = [task for task in _own_front(case) if _is_stuck(task)]
+    return {
+        "cap": case.tree_state.project.settings.worker_subtasks,
+        "task_id": current.id if current else "",
+        "title": current.title if current else "",
+        "done": done,
+        "total": sum(1 for child in case.children if child.status is not Status.CANCELLED),
+        "ready": ", ".join(task.id for task in case.dispatchable[:_MANY]),
+        "blocked": ", ".join(f"{task.id} ({task.status.value})" for task in stuck[:_MANY]),
+        "waiting": "; ".join(_who_waits(case)[:_MANY]),
+        "failed": "; ".join(_failed_checks(call, case.main)[:_MANY]) if facts.check_failed(case) else "",
+    }
+
+
+def _own_front(case: RuleInput) -> list[Task]:
+    """What an answer about subtasks is about: a worker sees below its own subtasks in progress."""
+    return case.children if case.agent.role is Role.MANAGER else case.front
+
+
+def _who_waits(case: RuleInput) -> list[str]:
+    found = []
+    for task in _own_front(case):
+        if not task.open or task.in_progress:
+            continue
+        waits = [f"{other.id} ({other.status.value})" for other in case.tree.open_dependencies(task)]
+        found.append(f"{task.id} is {task.status.value}" + (f", waits for {', '.join(waits)}" if waits else ""))
+    return found
+
+
+def _failed_checks(call: Call, main: Task) -> list[str]:
+    failures = call.tx.tasks.details(main.id).check_failures
+    return [f"{failure.get('check')}: {failure.get('message')}" for failure in failures]
+
+
+def _belongings(call: Call, case: RuleInput, step: Step) -> Belongings:
+    """Task, subtask, progress, blocks, what happened since: what the action needs at hand."""
+    details = call.tx.tasks.details(case.main.id)
+    known = call.session.fetched_at is not None
+    found: Belongings = {"task": rendering.main_task(case.main, _reminder(details.description, known=known))}
+    if delegations := call.tx.chat.delegations_of_task(case.main.id):
+        found["delegations"] = [rendering.delegation(each) for each in delegations[-_MANY:]]
+    if step.action in ("execute_subtask", "start_subtask"):
+        subtask = facts.current_subtask(case) if step.action == "execute_subtask" else facts.next_subtask(case)
+        assert subtask is not None
+        found["subtask"] = _subtask(call, subtask)
+        counted = [child for child in case.children if child.status is not Status.CANCELLED]
+        found["progress"] = {
+            "done": sum(1 for task in counted if task.status is Status.COMPLETED),
+            "total": len(counted),
+        }
+    if step.action == "review_and_resolve_blocks":
+        found["blocked_subtasks"] = [_stuck(call, case, task) for task in _own_front(case) if _is_stuck(task)]
+    if step.action == "resolve_dependency_deadlock":
+        found["waiting"] = _who_waits(case)
+    if step.action == "wait_for_others":
+        found["waits_for"] = [rendering.brief_task(task) for task in facts.at_work_for(case)[:_MANY]]
+    if step.state == "fixing_checks":
+        found["failed_checks"] = list(details.check_failures)
+    if call.agent.role is Role.MANAGER and step.action in (*manager.LOOKS, "report_completion"):
+        found["since_you_left"] = since_left(call, case)
+        if facts.check_failed(case):
+            found["failed_checks"] = list(details.check_failures)
+    return found
+
+
+_REMINDS = 300
+
+
+def _reminder(description: str, *, known: bool) -> str:
+    """Who has read its task is reminded of it with every answer, not told all of it again."""
+    return description if not known or len(description) <= _REMINDS else description[:_REMINDS] + "… (get_my_task)"
+
+
+def _subtask(call: Call, task: Task) -> CurrentSubtask:
+    details = call.tx.tasks.details(task.id)
+    return {**rendering.main_task(task, details.description), "status": task.status.value, "context": details.context}
+
+
+def _is_stuck(task: Task) -> bool:
+    return task.status in (Status.BLOCKED, Status.FAILED)
+
+
+def _stuck(call: Call, case: RuleInput, task: Task) -> StuckSubtask:
+    """A blocked or failed subtask: who blocked it, why, and whether this caller may set it to todo, or cancel it."""
+    return {
+        **rendering.brief_task(task),
+        "blocked_by": task.blocked_by,
+        "blocked_reason": task.blocked_reason or call.tx.tasks.details(task.id).error,
+        "you_may_resolve": _may_resolve(call, case, task),
+        "you_may_cancel": _may_cancel(call, case, task),
+    }
+
+
+_Change = Literal["completed", "failed", "blocked", "changed"]
+_CHANGES: dict[str, _Change] = {"task.completed": "completed", "task.failed": "failed", "task.blocked": "blocked"}
+
+
+def since_left(call: Call, case: RuleInput) -> SinceYouLeft:
+    """What happened below since the last session, so that a return is never blind."""
+    below = {descendant.id for descendant in case.descendants}
+    happened: dict[_Change, list[str]] = {"completed": [], "failed": [], "blocked": [], "changed": []}
+    for event in call.tx.events.facts_after(case.main.root_id, case.main.left_event or 0):
+        if event.task_id in below and event.actor_id != case.agent.id:
+            ids = happened[_CHANGES.get(event.kind, "changed")]
+            if event.task_id not in ids:
+                ids.append(event.task_id)
+    details = call.tx.tasks.details_of(happened["completed"][-_MANY:])
+    return {
+        "since": iso_or_none(case.main.left_at or case.main.created_at),
+        "counts": {
+            "completed": len(happened["completed"]),
+            "failed": len(happened["failed"]),
+            "blocked": len(happened["blocked"]),
+            "changed": len(happened["changed"]),
+        },
+        "completed": happened["completed"][-_MANY:],
+        "failed": happened["failed"][-_MANY:],
+        "blocked": happened["blocked"][-_MANY:],
+        "changed": happened["changed"][-_MANY:],
+        "results": [
+            {"task_id": each, "title": case.tree.tasks[each].title, "summary": details[each].summary}
+            for each in happened["completed"][-_MANY:]
+        ],
+    }
+
+
+# --- what telling does -----------------------------------------------------------------------------------------------
+
+
+def _take_effect(call: Call, case: RuleInput, step: Step) -> None:
+    session, main = call.session, case.main
+    if case.agent.role is Role.MANAGER:
+        if step.action in manager.LOOKS:
+            _look(call, case)
+        if session.choice is not None and step.action not in ("start", "adjust", "wait"):
+            call.change_session(choice=None, choice_event=None)
+    if step.action in ("wait", "wait_for_others"):
+        termination.record_wait(
+            call, call.tx.tasks.find(main.id) or main, "workers" if step.action == "wait" else "others"
+        )
+        termination.end_session(call, call.session, End.LEFT_TO_WAIT)
+    elif step.action == "wait_for_delegation":
+        waits = call.session.delegation_waits + 1
+        call.change_session(delegation_waits=waits)
+        if waits >= _DELEGATION_WAITS:
+            termination.record_wait(call, main, "delegation")
+            termination.end_session(call, call.session, End.LEFT_TO_WAIT)
+
+
+def _look(call: Call, case: RuleInput) -> None:
+    """What happened before this is not new any more; what can be dispatched now is remembered."""
+    dispatchable = tuple(task.id for task in case.dispatchable)
+    looked = replace(case.main, look_event=call.tx.events.last(), look_dispatchable=dispatchable)
+    call.tx.tasks.save(case.main, looked)
+
+
+def _remember(call: Call, step: Step, newest: int) -> None:
+    """A next action that differs from the last one told in this session is an event; the same one is counted.
+
+    `newest` is the version of the facts it was told from.
+    """
+    session = call.session
+    same = f"{step.action} {step.reason}"
+    if session.told == same and session.told_event == newest:
+        call.change_session(told_times=session.told_times + 1)
+        return
+    if session.told != same:
+        call.event(
+            "decision.next_action",
+            agent_id=session.agent_id,
+            data={
+                "action": step.action,
+                "state": step.state,
+                "reason": step.reason,
+                "row": step.row,
+                "rule": step.words,
+                "task_id": session.task_id,
+            },
+        )
+    call.change_session(told=same, told_times=1, told_event=newest)

@@ -1,0 +1,84 @@
+"""Acceptance checks of a task whose success is reported, on every way it is reported: started, waited for, told.
+
+They are run by a Coordinator (`claim_starts`, `report_check_result`); here is what the caller sees of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Annotated, Any
+
+import orjson
+from pydantic import BaseModel, Field
+
+from toryo.domain import ids, moves
+from toryo.domain.errors import Code, Refusal
+from toryo.domain.moves import Order
+from toryo.domain.tasks import AcceptanceCheck, Checks, Status, Task
+from toryo.domain.tree_state import TreeState
+from toryo.operations.calls.call import WORK, Call
+from toryo.operations.calls.catalogue import Later, Parameters
+from toryo.operations.calls.fields import Command
+from toryo.operations.calls.results import Refused
+from toryo.operations.translations import words
+from toryo.storage.launches import Check
+
+
+class FileCheck(Parameters):
+    file: str = Field(min_length=1, max_length=1000, description="A path that must exist.")
+
+
+class CommandCheck(Parameters):
+    command: (
+        Annotated[Command, Field(pattern=r"\S")] | Annotated[list[Command], Field(min_length=1, max_length=1_000)]
+    ) = Field(description="Must end with 0.")
+    timeout_seconds: int | None = Field(None, ge=1, le=3600, description="Seconds.")
+
+
+Acceptance = Annotated[list[FileCheck | CommandCheck], Field(max_length=20)]
+"""As they are given. They are run in the working directory."""
+
+
+def kept(checks: Iterable[BaseModel]) -> tuple[AcceptanceCheck, ...]:
+    """Checks as a task keeps them: what was given, and nothing of what was not."""
+    given: list[Any] = [check.model_dump(exclude_none=True) for check in checks]
+    return tuple(given)
+
+
+def awaited(call: Call, tree_state: TreeState, task: Task, report: dict[str, Any], tool: str) -> Refused | Later | None:
+    """None once the checks have passed; until then `Later` or a refusal: they run, or what failed.
+
+    `report` is what the caller asked: the same asked again after a failure is told it once, then checked anew. What
+    else stands in the way is refused first: a pass that was got before the work was done would be worth nothing.
+    """
+    if not task.has_acceptance or task.checks is Checks.PASSED:
+        return None
+    # Whatever would refuse completing it even if the checks had passed.
+    passed = replace(task, checks=Checks.PASSED)
+    becomes = replace(tree_state, tree=tree_state.tree.changed(passed))
+    moves.plan(becomes, Order(passed, Status.COMPLETED, call.actor, call.now))
+    asked = orjson.dumps({"report": report}).decode()
+    if task.checks is Checks.FAILED and call.session.report == asked:
+        call.change_session(report=None)
+        return _failed(call, tree_state, task)
+    if task.checks is not Checks.RUNNING:
+        check = Check(call.new_id(ids.CHECK), task.id, task.project_id, call.session.launch_id, None, call.now)
+        call.tx.launches.add_check(check)
+        call.tx.tasks.save(task, replace(task, checks=Checks.RUNNING, check_id=check.id))
+        call.event("check.started", task=task, data={"check_id": check.id})
+        call.tx.hint(WORK, "checks")
+    call.change_session(report=asked)
+    if call.may_wait:
+        return Later(frozenset({f"check:{task.id}"}))
+    told = words("checking", tree_state.project.settings.language, tool=tool)
+    return Refused(Refusal(Code.NOT_NOW, "The acceptance checks are still running.", told).answer())
+
+
+def _failed(call: Call, tree_state: TreeState, task: Task) -> Refused:
+    failures = list(call.tx.tasks.details(task.id).check_failures)
+    failed = "; ".join(f"{failure.get('check')}: {failure.get('message')}" for failure in failures).removesuffix(".")
+    main = task.id == call.session.task_id
+    told = words(f"checks_failed.{'main' if main else 'subtask'}", tree_state.project.settings.language, failed=failed)
+    message = f"Acceptance checks failed: {failed}."
+    return Refused(Refusal(Code.CHECKS_FAILED, message, told, task_id=task.id, failures=failures).answer())

@@ -1,0 +1,262 @@
+"""How agents create tasks: subtasks of their main task, one or several at once; orchestrators for a queue, too.
+
+Who may create which, and how many, is in `domain/creation_rules.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Literal
+
+from pydantic import Field, model_validator
+
+from toryo.domain import creation_rules
+from toryo.domain.agents import Role
+from toryo.domain.creation_rules import Draft, Intent
+from toryo.domain.errors import Code, Refusal
+from toryo.domain.sessions import Choice
+from toryo.domain.tasks import Status, Task, priority_named
+from toryo.operations.calls import idempotency, rendering, schemas
+from toryo.operations.calls.call import Call
+from toryo.operations.calls.callers import Caller, Kind
+from toryo.operations.calls.catalogue import Audience, Form, Parameters, catalogue, operation
+from toryo.operations.calls.fields import GivenPriority, Id, Text, Title
+from toryo.operations.calls.grants import Grant
+from toryo.operations.calls.permissions import refuse_session
+from toryo.operations.calls.results import Result
+from toryo.operations.tasks import acceptance_checks, below_main_task, mutations, queue_tasks
+from toryo.operations.tasks.acceptance_checks import Acceptance
+
+
+class CreateTask(Parameters):
+    title: Title | None = Field(None, description="One line.")
+    description: Text | None = Field(None, description="What exactly, and when it is done.")
+    priority: GivenPriority = Field("medium", description="Which first.")
+    parent_task_id: Id | None = Field(None, description="Default: your main task.")
+    dependencies: list[Id] = Field(default_factory=list, max_length=60, description="Completed first.")
+    assignee_id: Id | None = Field(None, description="Managers: one of your subordinates.")
+    context: Any = Field(None, description="What the assignee needs.")
+    acceptance: Acceptance = Field(default_factory=list, description="Checked on success.")
+    intent: Literal["new", "refine", "replace"] | None = Field(
+        None, description="Where open subtasks exist (managers): new, refine add; replace cancels open ones."
+    )
+    agent_type: str | None = Field(
+        None, min_length=1, max_length=100, pattern=r"\S", description="Orchestrators: the queue it goes to."
+    )
+    task_description: Text | None = Field(
+        None, min_length=1, pattern=r"\S", description="Orchestrators: what is to be done."
+    )
+    correlation_id: str | None = Field(None, min_length=1, max_length=200, description="Of the request it belongs to.")
+    timeout_seconds: int | None = Field(None, ge=1, le=86_400, description="How long a claim of it lasts (1800).")
+    max_attempts: int | None = Field(None, ge=1, le=100, description="How often it may be tried (3).")
+    idempotency_key: str | None = Field(None, min_length=1, max_length=200, description="The same key files once.")
+
+    @classmethod
+    def names_for(cls, _given: Mapping[str, Any]) -> list[str]:
+        other = _OWN_FORM if _QUEUE_FORM & set(_given) else _QUEUE_FORM
+        return [model_field for model_field in cls.model_fields if model_field not in other]
+
+    @model_validator(mode="after")
+    def _one_form(self) -> CreateTask:
+        """Title and description for a subtask, agent_type and task_description for a queue: the two do not mix."""
+        given = self.model_fields_set
+        for_queue, own = _QUEUE_FORM & given, _OWN_FORM & given
+        if for_queue and own:
+            raise ValueError(f"{', '.join(sorted(own))} and {', '.join(sorted(for_queue))} do not go together")
+        if not for_queue and not own:
+            raise ValueError("title and description (of a subtask), or agent_type and task_description, are missing")
+        needed = {"agent_type", "task_description"} if for_queue else {"title", "description"}
+        missing = sorted(each for each in needed if getattr(self, each) is None)
+        if missing:
+            raise ValueError(f"{', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing")
+        return self
+
+
+_OWN_FORM = frozenset({"title", "description", "assignee_id", "acceptance", "intent"})
+_QUEUE_FORM = frozenset(
+    {"agent_type", "task_description", "correlation_id", "timeout_seconds", "max_attempts", "idempotency_key"}
+)
+
+
+class BatchTask(Parameters):
+    local_id: Id = Field(description="Your name for it, for dependencies.")
+    title: Title = Field(description="One line.")
+    description: Text = Field(description="What exactly, and when it is done.")
+    priority: GivenPriority = Field("medium", description="Which first.")
+    dependencies: list[Id] = Field(default_factory=list, max_length=60, description="Local or real ids.")
+    assignee_id: Id | None = Field(None, description="Managers: one of your subordinates.")
+    context: Any = Field(None, description="What the assignee needs.")
+    acceptance: Acceptance = Field(default_factory=list, description="Checked on success.")
+
+
+class CreateBatch(Parameters):
+    parent_task_id: Id | None = Field(None, description="Default: your main task.")
+    tasks: list[BatchTask] = Field(min_length=1, max_length=60, description="All are created, or none.")
+    intent: Literal["new", "refine", "replace"] | None = Field(
+        None, description="Where open subtasks exist (managers): new, refine add; replace cancels open ones."
+    )
+    idempotency_key: str | None = Field(None, min_length=1, max_length=200, description="The same key creates once.")
+
+
+class Created(Result):
+    task_id: str
+    task: schemas.FullTask
+
+
+class BatchCreated(Result):
+    local_id_to_real_id: dict[str, str]
+    tasks: list[schemas.BriefTask]
+
+
+_FOR_A_QUEUE = Form(
+    _OWN_FORM,
+    required=("agent_type", "task_description"),
+    words={
+        "agent_type": "The queue it goes to.",
+        "task_description": "What is to be done.",
+        "context": "What it needs, as JSON.",
+        "parent_task_id": "A task that you have filed or claimed, and that this one is a part of.",
+    },
+    summary="File a task for a queue.",
+)
+_SUBTASK = Form(
+    _QUEUE_FORM,
+    required=("title", "description"),
+    summary="Create one subtask (for several: create_tasks_batch).",
+)
+
+
+def _form_of_one(_caller: Caller, for_queue: bool) -> Form:
+    return _FOR_A_QUEUE if for_queue else _SUBTASK
+
+
+@operation(
+    "create_task",
+    shown_to=Audience.ORCHESTRATOR,
+    grant=Grant.FILER,
+    parameters=CreateTask,
+    form_for=_form_of_one,
+    leads=True,
+)
+def create_task(call: Call, wanted: CreateTask) -> Created | queue_tasks.Filed:
+    """Create one subtask (for several: create_tasks_batch); orchestrators: a task for a queue."""
+    if wanted.agent_type is not None:
+        return _for_queue(call, wanted)
+    if call.caller.kind is not Kind.SESSION:
+        raise Refusal(
+            Code.VALIDATION_ERROR,
+            "An API key files tasks for queues.",
+            "Give agent_type and task_description in place of title and description.",
+        )
+    refuse_session(catalogue()["create_task"], call.caller)
+    [made] = _create(call, wanted.parent_task_id, [_draft(wanted, None)], wanted.intent).values()
+    return {"success": True, "task_id": made.task.id, "task": below_main_task.show_created(made)}
+
+
+def _for_queue(call: Call, wanted: CreateTask) -> queue_tasks.Filed:
+    if not call.caller.orchestrates:
+        raise Refusal(
+            Code.PERMISSION_DENIED,
+            "Only an orchestrator files tasks for queues.",
+            "Create a subtask with title and description, or ask a person for the capability orchestrator.",
+        )
+    return queue_tasks.file(
+        call,
+        queue_tasks.Wanted(
+            agent_type=wanted.agent_type or "",
+            task_description=wanted.task_description or "",
+            priority=priority_named(wanted.priority),
+            context=wanted.context,
+            dependencies=tuple(wanted.dependencies),
+            correlation_id=wanted.correlation_id,
+            parent_task_id=wanted.parent_task_id,
+            timeout_seconds=wanted.timeout_seconds,
+            max_attempts=wanted.max_attempts,
+            idempotency_key=wanted.idempotency_key,
+        ),
+    )
+
+
+_OF_WORKERS = Form(frozenset({"assignee_id", "intent", "acceptance"}))
+"""Without what only managers decide."""
+
+
+def _form_of_several(caller: Caller, _for_queue: bool) -> Form | None:
+    works = caller.agent is not None and caller.agent.role is not Role.MANAGER
+    return _OF_WORKERS if works else None
+
+
+@operation(
+    "create_tasks_batch",
+    shown_to=Audience.WORKER | Audience.MANAGER,
+    grant=Grant.TASK_SESSION,
+    parameters=CreateBatch,
+    form_for=_form_of_several,
+    leads=True,
+)
+def create_tasks_batch(call: Call, wanted: CreateBatch) -> BatchCreated:
+    """Create several subtasks at once, all or none; dependencies may name local ids of the same call."""
+    once = idempotency.Once.of(
+        call.agent.id,
+        wanted.parent_task_id or call.session.task_id or "",
+        wanted.idempotency_key,
+        wanted.model_dump(exclude={"idempotency_key", "parent_task_id"}),
+    )
+    before: dict[str, str] | None = once.before(call, local_id_to_real_id=lambda made: made)
+    if before is not None:
+        return _batch({name: call.task(each) for name, each in before.items()})
+    made = _create(call, wanted.parent_task_id, [_draft(each, each.local_id) for each in wanted.tasks], wanted.intent)
+    once.remember(call, {name: each.task.id for name, each in made.items()})
+    return _batch({name: each.task for name, each in made.items()})
+
+
+def _batch(made: dict[str, Task]) -> BatchCreated:
+    return {
+        "success": True,
+        "local_id_to_real_id": {name: task.id for name, task in made.items()},
+        "tasks": [rendering.brief_task(task) for task in made.values()],
+    }
+
+
+def _draft(wanted: CreateTask | BatchTask, local_id: str | None) -> Draft:
+    return Draft(
+        title=wanted.title or "",
+        description=wanted.description or "",
+        local_id=local_id,
+        priority=priority_named(wanted.priority),
+        dependencies=tuple(wanted.dependencies),
+        assignee_id=wanted.assignee_id,
+        context=wanted.context,
+        acceptance=acceptance_checks.kept(wanted.acceptance),
+    )
+
+
+def _create(
+    call: Call, parent_id: str | None, drafts: list[Draft], intent_name: str | None
+) -> dict[str, mutations.Created]:
+    """Under all rules of who may create what, and how many; for workers and managers."""
+    main = call.task(call.session.task_id or "")
+    tree_state = call.tree_state(main)
+    intent = Intent(intent_name) if intent_name else None
+    if call.agent.role is Role.MANAGER:
+        parent = below_main_task.below(call, tree_state, main, parent_id or main.id, itself=True)
+        creation_rules.refuse_manager(tree_state, parent, call.agent, drafts, intent)
+    else:
+        parent = main if parent_id in (None, main.id) else call.task(parent_id or "")
+        creation_rules.refuse_worker(tree_state, main, parent, call.agent, drafts, call.session.fetched_at is not None)
+        drafts = [replace(draft, assignee_id=call.agent.id) for draft in drafts]
+    replacing = intent is Intent.REPLACE
+    creation_rules.refuse_commands(tree_state, drafts, call.agent)
+    creation_rules.refuse_place(
+        tree_state.project.settings, tree_state.tree, parent, drafts, capped=True, replacing=replacing
+    )
+    if replacing:
+        for child in tree_state.tree.children(parent):
+            if child.open and not child.in_progress:
+                now = call.task(child.id)
+                mutations.move(call, call.tree_state(now), now, Status.CANCELLED, "replaced by a new plan")
+        parent = call.task(parent.id)
+    made = mutations.create(call, tree_state.project, parent, drafts)
+    below_main_task.acted(call, Choice.ADJUST)
+    return made

@@ -1,0 +1,81 @@
+"""How agents change tasks below their own main task: a manager all of them, a worker its self-made subtasks."""
+
+from __future__ import annotations
+
+from typing import NotRequired
+
+from pydantic import Field
+
+from toryo.domain.sessions import Choice
+from toryo.domain.tasks import priority_named
+from toryo.operations.calls.call import Call
+from toryo.operations.calls.catalogue import Audience, Parameters, operation
+from toryo.operations.calls.fields import GivenPriority, Id, Text, Title
+from toryo.operations.calls.grants import Grant
+from toryo.operations.calls.results import Result, Said
+from toryo.operations.tasks import below_main_task, mutations
+from toryo.operations.translations import words
+
+
+class UpdateTask(Parameters):
+    task_id: Id = Field(description="A task below your main task.")
+    title: Title | None = Field(None, description="New title.")
+    description: Text | None = Field(None, description="New description.")
+    priority: GivenPriority | None = Field(None, description="New priority.")
+
+
+class Updated(Said):
+    task_id: str
+    updated_fields: list[str]
+
+
+@operation("update_task", shown_to=Audience.MANAGER, grant=Grant.LEADING, parameters=UpdateTask, leads=True)
+def update_task(call: Call, wanted: UpdateTask) -> Updated:
+    """Change title, description or priority of a task."""
+    task = below_main_task.own(call, wanted.task_id)[1]
+    updated = mutations.edit(
+        call,
+        task,
+        title=wanted.title,
+        description=wanted.description,
+        priority=priority_named(wanted.priority) if wanted.priority else None,
+    )
+    below_main_task.acted(call, Choice.ADJUST)
+    language = call.project(task.project_id).settings.language
+    told = words("updated" if updated else "unchanged", language)
+    return {"success": True, "task_id": task.id, "updated_fields": updated, "message": told}
+
+
+class UpdateDependencies(Parameters):
+    task_id: Id = Field(description="A task below your main task.")
+    add_dependencies: list[Id] = Field(default_factory=list, max_length=60, description="Tasks it shall wait for.")
+    remove_dependencies: list[Id] = Field(default_factory=list, max_length=60, description="It waits for no more.")
+
+
+class Dependencies(Result):
+    task_id: str
+    dependencies: list[str]
+    added: list[str]
+    removed: list[str]
+    message: NotRequired[str]
+
+
+@operation(
+    "update_task_dependencies",
+    shown_to=Audience.WORKER | Audience.MANAGER,
+    grant=Grant.LEADING,
+    parameters=UpdateDependencies,
+    leads=True,
+)
+def update_task_dependencies(call: Call, wanted: UpdateDependencies) -> Dependencies:
+    """Change what a task waits for. Circles are refused."""
+    task = below_main_task.own(call, wanted.task_id)[1]
+    changed = mutations.depend(call, task, wanted.add_dependencies, wanted.remove_dependencies)
+    below_main_task.acted(call, Choice.ADJUST)
+    return {
+        "success": True,
+        "task_id": task.id,
+        "dependencies": changed["dependencies"],
+        "added": changed["added"],
+        "removed": changed["removed"],
+    }

@@ -1,0 +1,597 @@
+"""Carrying out what the rules about tasks have decided: rows, events, and notices to whoever works on them.
+
+`move` is the one way to a status; `create` the one way to new tasks. Both are used by tools, people and housekeeping.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, final
+
+from typing_extensions import TypedDict
+
+from toryo.domain import dependencies as graph
+from toryo.domain import ids, moves, queue, start_conditions
+from toryo.domain.agents import SYSTEM
+from toryo.domain.creation_rules import Draft, in_order
+from toryo.domain.delegations import failed
+from toryo.domain.errors import Code, Refusal
+from toryo.domain.handover import INTERRUPT, address_of_agent, address_of_task
+from toryo.domain.launches import Purpose
+from toryo.domain.moves import Actor, Change, Order
+from toryo.domain.projects import Approvals, Project
+from toryo.domain.sessions import Session
+from toryo.domain.tasks import VERBS, Approval, CheckFailure, Checks, Details, Status, Task
+from toryo.domain.texts import quoted
+from toryo.domain.tree_state import TreeState
+from toryo.domain.wording import say
+from toryo.operations.calls import did_you_mean
+from toryo.operations.calls.call import WORK, Call
+from toryo.operations.messaging import mailboxes, messages, notifications
+from toryo.operations.tasks import approvals
+
+_PROGRESS = ("completed",)
+_MOVES = frozenset(
+    f"task.{word}" for word in (*VERBS.values(), "started", "completed", "failed", "blocked", "cancelled")
+)
+
+
+def move(
+    call: Call,
+    tree_state: TreeState,
+    task: Task,
+    to: Status,
+    reason: str | None = None,
+    *,
+    actor: Actor | None = None,
+    because_of: tuple[str, ...] = (),
+) -> Task:
+    """Moves a task under all rules, with what goes along; answers it as stored. Raises Refusal before any write."""
+    order = Order(task, to, actor or call.actor, call.now, reason, because_of)
+    carry_out(call, moves.plan(tree_state, order), order.actor, reason)
+    return _stored(call, task.id)
+
+
+def refuse_restless(call: Call, task: Task) -> None:
+    """The guard against moving one task to and fro: trips the runaway guard of the session."""
+    moves_made = call.tx.events.counted(task.id, call.session.id, _MOVES)
+    if moves_made >= call.context.limits.moves_of_one_task:
+        raise Refusal(
+            Code.RUNAWAY,
+            say("This session has moved task {task_id} {moves_made} times.", task_id=task.id, moves_made=moves_made),
+            'Say what stood in your way: report_completed(result="blocked", summary="why"). Then end this process.',
+            action="exit",
+        )
+
+
+def carry_out(call: Call, changes: Sequence[Change], actor: Actor, reason: str | None = None) -> None:
+    """Stores the changes of one act and tells everybody."""
+    first: dict[str, Task] = {}
+    last: dict[str, Task] = {}
+    for change in changes:
+        first.setdefault(change.before.id, change.before)
+        last[change.after.id] = change.after
+    for task_id, after in last.items():
+        call.tx.tasks.save(first[task_id], after)
+    for change in changes:
+        if change.verb:
+            _tell(call, change, actor, reason)
+    # A task of the tree was completed: the launches of the tasks above have not been idle.
+    roots = {change.after.root_id for change in changes if change.verb in _PROGRESS}
+    for root_id in roots:
+        forget_idle_launches(call, root_id)
+    _notify_sessions(call, first, last, actor, reason)
+    if changes and actor.person and changes[0].verb:
+        task = changes[0].after
+        told = f"{actor.id} has moved {quoted(task.title)} to {task.status.value}.{_why(reason)}"
+        tell_above(call, task, "status_change", told)
+    for each in last.values():
+        if each.status in (Status.FAILED, Status.CANCELLED) and first[each.id].open:
+            _drop_delegations(call, each)
+        if each.for_queue and first[each.id].in_progress and not each.in_progress:
+            _withdraw_claim(call, each)
+    hint(call, last.values())
+
+
+def _tell(call: Call, change: Change, actor: Actor, reason: str | None) -> None:
+    data: dict[str, Any] = {"from": change.before.status.value, "to": change.after.status.value}
+    if reason:
+        data["reason"] = reason
+    if change.caused_by is not None:
+        data["caused_by"] = change.caused_by
+    if change.after.closed and change.after.started_at is not None:
+        data["started_at"] = change.after.started_at
+    call.event(f"task.{change.verb}", task=change.after, actor=actor, fact=True, data=data)
+
+
+def _withdraw_claim(call: Call, task: Task) -> None:
+    """Somebody has taken a claimed task out of its holder's hands: its result is not taken any more."""
+    held = call.tx.queues.live_claim(task.id)
+    if held is None:  # its holder has submitted it, or lost it before
+        return
+    if task.status in (Status.COMPLETED, Status.FAILED):  # reported by a session
+        call.tx.queues.save_claim(queue.ended(held, "submitted", call.now))
+        return
+    call.tx.queues.save_claim(queue.ended(held, "withdrawn", call.now))
+    call.event("claim.withdrawn", task=task, agent_id=held.agent_id, data={"attempt": held.attempt})
+    current = _stored(call, task.id)
+    # who polls hears of no unblocking: left assigned, its task could go on in progress with nobody at work on it
+    polled = task.status is Status.BLOCKED and held.launch_id is None
+    nobody = {"assignee_id": None} if polled or task.status is Status.TODO else {}
+    call.tx.tasks.save(current, replace(current, attempt=current.attempt + 1, **nobody))  # type: ignore[arg-type]
+
+
+def queue_topic(project_id: str, agent_type: str) -> str:
+    """What whoever waits for tasks of a queue listens to."""
+    return f"queue:{project_id}:{agent_type}"
+
+
+def ready_topic(agent_type: str, task_id: str) -> str:
+    """A hint for other programs: this task is ready (channel `task:<agent_type>`)."""
+    return f"ready:{agent_type}:{task_id}"
+
+
+def hint(call: Call, tasks: Iterable[Task]) -> None:
+    """Wakes who decides about launches and who waits for these trees."""
+    tasks = list(tasks)
+    # Wakes who polls for what these changes have made ready: queue tasks themselves, and those that waited.
+    for task in tasks:
+        waiting = call.tx.tasks.find_all(call.tx.tasks.dependants(task.id)) if task.closed else []
+        for each in (task, *waiting):
+            if each.agent_type is not None and each.status is Status.TODO:
+                call.tx.hint(queue_topic(each.project_id, each.agent_type), ready_topic(each.agent_type, each.id))
+    call.tx.hint(WORK, *{f"task:{task.root_id}" for task in tasks}, *{f"project:{task.project_id}" for task in tasks})
+
+
+def forget_idle_launches(call: Call, root_id: str) -> None:
+    """Progress in a tree (a task completed, a first child created): guards count launches anew from here."""
+    for task in call.tx.tasks.idle(root_id):
+        call.tx.tasks.save(task, replace(task, idle_launches=0))
+
+
+# --- notices to running sessions -------------------------------------------------------------------------------------
+
+
+def _notify_sessions(
+    call: Call, first: dict[str, Task], last: dict[str, Task], actor: Actor, reason: str | None
+) -> None:
+    projects = {task.project_id for task in last.values()}
+    for project_id in projects:
+        for agent_id, task_id in call.tx.sessions.signed_in(project_id):
+            if task_id in last and agent_id != actor.id:
+                _notify(call, agent_id, first[task_id], last[task_id], reason)
+
+
+def _notify(call: Call, agent_id: str, before: Task, after: Task, reason: str | None) -> None:
+    session = call.tx.sessions.live_of(after.project_id, agent_id).get(Purpose.TASK)
+    if session is None:
+        return
+    if after.in_progress and after.assignee_id == agent_id:
+        call.tx.handovers.drop_interrupts(session.id, of_pause=False)
+        return
+    if before.in_progress and before.assignee_id == agent_id:
+        what = after.status.value if after.assignee_id == agent_id else "reassigned"
+        title = quoted(after.title)
+        notifications.notify(
+            call,
+            after,
+            agent_id,
+            session.id,
+            INTERRUPT,
+            f"Your task {title} was taken out of your hands: {what}.{_why(reason)} Stop, and call get_next_action.",
+            what,
+        )
+
+
+def _why(reason: str | None) -> str:
+    return f" Reason: {quoted(reason)}." if reason else ""
+
+
+def notify_worker(call: Call, task: Task, kind: str, message: str) -> None:
+    """Tells whoever works on a task that somebody else changed something about it; what a person did, those above."""
+    session = _session_on(call, task)
+    if session is not None and session.agent_id != call.actor.id:
+        notifications.notify(call, task, session.agent_id, session.id, kind, message)
+    if call.actor.person:
+        tell_above(call, task, kind, message)
+
+
+def _session_on(call: Call, task: Task) -> Session | None:
+    """The running task session whose main task this is."""
+    session = call.tx.sessions.live_of(task.project_id, task.assignee_id or "").get(Purpose.TASK)
+    return session if session is not None and session.task_id == task.id else None
+
+
+def tell_above(call: Call, task: Task, kind: str, message: str) -> None:
+    """Tells the running sessions whose main task this one is a part of."""
+    above = call.tx.tasks.find(task.parent_id) if task.parent_id else None
+    while above is not None:
+        session = _session_on(call, above)
+        if session is not None and session.agent_id != call.actor.id:
+            notifications.notify(call, task, session.agent_id, session.id, kind, message)
+        above = call.tx.tasks.find(above.parent_id) if above.parent_id else None
+
+
+def tell_judged(call: Call, task: Task, verdict: str, reason: str | None) -> None:
+    """A person has approved or rejected a task: who asked for it, and who works above it, hear of it.
+
+    An agent that asked and is not here is told when it works again; a person, in their thread with whom they asked.
+    """
+    then = " It waits in the backlog until somebody starts it." if task.status is Status.BACKLOG else ""
+    message = f"{quoted(task.title)} ({task.id}) was {verdict}.{_why(reason)}{then if verdict == 'approved' else ''}"
+    tell_above(call, task, "status_change", message)
+    asker = call.tx.agents.find(task.requested_by or "")
+    if asker is None or asker.id == call.actor.id:
+        return
+    if asker.human:
+        about = task.created_by if task.created_by != asker.id else task.assignee_id
+        if about not in (None, asker.id):
+            messages.tell_person(call, task.project_id, asker.id, about, message, task.id)
+        return
+    session = call.tx.sessions.live_of(task.project_id, asker.id).get(Purpose.TASK)
+    address = session.id if session is not None else address_of_agent(task.project_id, asker.id)
+    notifications.notify(call, task, asker.id, address, "status_change", message)
+
+
+def steer(call: Call, task: Task, message: str) -> str | None:
+    """Tells whoever works on a task, else whoever works above it; else it waits for the next one (None)."""
+    at: Task | None = task
+    while at is not None:
+        session = _session_on(call, at)
+        if session is not None:
+            notifications.notify(call, task, session.agent_id, session.id, "message", message)
+            return session.agent_id
+        at = call.tx.tasks.find(at.parent_id) if at.parent_id else None
+    notifications.notify(call, task, task.assignee_id or call.actor.id, address_of_task(task.id), "message", message)
+    return None
+
+
+def _drop_delegations(call: Call, task: Task) -> None:
+    """Nobody waits any more for what this task wanted said; what was only to be told is still told."""
+    for delegation in call.tx.chat.delegations_of_task(task.id):
+        if delegation.open and delegation.await_result:
+            call.tx.chat.save_delegation(delegation, failed(delegation, f"its task was {task.status.value}", call.now))
+            data = {"delegation_id": delegation.id, "reason": f"task_{task.status.value}"}
+            call.event("delegation.failed", task=task, agent_id=delegation.agent_id, fact=True, data=data)
+            mailboxes.touch(call, delegation.project_id, delegation.agent_id)
+            mailboxes.wake(call, delegation.project_id, delegation.agent_id)
+
+
+# --- creating --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Created:
+    """A task as it was stored."""
+
+    task: Task
+    details: Details
+    depends_on: list[str]
+
+
+def create(
+    call: Call,
+    project: Project,
+    parent: Task | None,
+    drafts: Sequence[Draft],
+    *,
+    approval: Approval | None = None,
+    status: Status = Status.TODO,
+    requested_by: str | None = None,
+) -> dict[str, Created]:
+    """Creates all of them or none; answers them by local id (a draft without one: its place, as text).
+
+    The caller has seen to who may create what and how many; dependencies are checked here, for every path. `parent` is
+    as stored.
+    """
+    names = [each.local_id or str(place) for place, each in enumerate(drafts)]
+    real = {name: call.new_id(ids.TASK, each.title) for name, each in zip(names, drafts, strict=True)}
+    local = {name: real[name] for name in in_order(drafts) if name in real}
+    wanted = [
+        list(dict.fromkeys(local.get(dependency, dependency) for dependency in draft.dependencies)) for draft in drafts
+    ]
+    others = dict.fromkeys(
+        dependency for draft in drafts for dependency in draft.dependencies if dependency not in local
+    )
+    _refuse_cycles(call, parent, [existing_dependency(call, project.id, other) for other in others])
+    how = approval or _approval(call, project)
+    made: dict[str, Created] = {}
+    for place, (name, draft) in enumerate(zip(names, drafts, strict=True)):
+        task = _task(call, project, parent, draft, real[name], place, how, status, requested_by)
+        made[name] = Created(task, _details(draft), wanted[place])
+        call.tx.tasks.add(task, made[name].details)
+        call.event("task.created", task=task, fact=True, data={"title": task.title, "status": status.value})
+    for created in made.values():
+        call.tx.tasks.connect(created.task, created.depends_on)
+    if parent is not None:
+        call.tx.tasks.save(parent, replace(parent, children_ever=parent.children_ever + len(drafts)))
+        if parent.children_ever == 0:  # more children are no progress: they may be made and given up for ever
+            forget_idle_launches(call, parent.root_id)
+    hint(call, [created.task for created in made.values()])
+    return made
+
+
+def _stored(call: Call, task_id: str) -> Task:
+    found = call.tx.tasks.find(task_id)
+    assert found is not None
+    return found
+
+
+def existing_dependency(call: Call, project_id: str, task_id: str) -> Task:
+    """A task of the project that can still be completed, or was. Raises Refusal."""
+    task = call.tx.tasks.find(task_id)
+    if task is None or task.project_id != project_id:
+        raise Refusal(
+            Code.TASK_NOT_FOUND,
+            say("The dependency {task_id} is no task of this project.", task_id=task_id)
+            if call.actor.person
+            else say(
+                "The dependency {task_id} is no task of this project and no local_id of this call.", task_id=task_id
+            ),
+            did_you_mean.hint(
+                task_id,
+                call.tasks_like(task_id, project_id),
+                "List the tasks for their ids (toryo task list --project PRJ)."
+                if call.actor.person
+                else "Use ids of tasks of this project, or local ids of the same call.",
+            ),
+            task_id=task_id,
+        )
+    if task.status in (Status.FAILED, Status.CANCELLED):
+        raise Refusal(
+            Code.DEPENDENCY_NOT_MET,
+            say(
+                "The dependency {task_id} is {status}: it will not be completed.",
+                task_id=task_id,
+                status=task.status,
+            ),
+            "Leave it out, or depend on a task that replaces it. A failed one may be tried again first.",
+            task_id=task_id,
+        )
+    return task
+
+
+def _refuse_cycles(call: Call, parent: Task | None, depends_on: Sequence[Task]) -> None:
+    """What exists may not wait for the parent (or what waits for it): the parent waits for its new children.
+
+    Its other children cannot: it waits for them already."""
+    others = [task.id for task in depends_on if parent is not None and task.parent_id != parent.id]
+    if parent is not None and others:
+        graph.refuse_cycle_below(parent.id, others, call.tx.tasks.linked)
+
+
+def _approval(call: Call, project: Project) -> Approval:
+    made_by_agent = not call.actor.person and call.actor.id != SYSTEM
+    everything = project.settings.approvals is Approvals.ALL
+    return Approval.PENDING if made_by_agent and everything else Approval.APPROVED
+
+
+def _task(
+    call: Call, project: Project, parent: Task | None, draft: Draft, task_id: str, place: int,
+    approval: Approval, status: Status, requested_by: str | None,
+) -> Task:  # fmt: skip
+    return Task(
+        id=task_id,
+        project_id=project.id,
+        root_id=parent.root_id if parent else task_id,
+        parent_id=parent.id if parent else None,
+        depth=parent.depth + 1 if parent else 1,
+        ordinal=call.place + place,
+        title=draft.title.strip(),
+        status=status,
+        priority=draft.priority,
+        assignee_id=draft.assignee_id,
+        agent_type=draft.agent_type,
+        created_by=call.actor.id,
+        approval=approval,
+        created_at=call.now,
+        updated_at=call.now,
+        moved_at=call.now,
+        requested_by=requested_by,
+        parent_attempt=parent.attempt if parent else 1,
+        has_acceptance=bool(draft.acceptance),
+        correlation_id=parent.correlation_id if parent else _correlation(call),
+    )
+
+
+def _correlation(call: Call) -> str:
+    """A root's: the caller's, else a new one in the form of a W3C trace id."""
+    given = call.correlation_id
+    return given or f"{call.context.entropy(128):032x}"
+
+
+def _details(draft: Draft) -> Details:
+    return Details(description=draft.description, context=draft.context, acceptance=draft.acceptance)
+
+
+# --- changing without moving -----------------------------------------------------------------------------------------
+
+
+def assign(call: Call, tree_state: TreeState, task: Task, assignee_id: str | None) -> Task:
+    """Gives a task to somebody else (or nobody), taking its open self-made subtasks along. Not while in progress."""
+    if task.in_progress and not call.actor.person:
+        raise Refusal(
+            Code.NOT_NOW,
+            say("Task {task_id} is in progress by {assignee_id}.", task_id=task.id, assignee_id=task.assignee_id),
+            "Put it back first (update_task_status todo), or let it finish.",
+            task_id=task.id,
+        )
+    if task.closed:
+        raise Refusal(
+            Code.INVALID_TRANSITION,
+            say("Task {task_id} is {status}.", task_id=task.id, status=task.status),
+            "Only open tasks are assigned.",
+            task_id=task.id,
+        )
+    if task.in_progress and assignee_id is None:
+        raise Refusal(
+            Code.INVALID_TRANSITION,
+            "A task in progress needs an assignee.",
+            "Move it to todo first, or name somebody else.",
+            task_id=task.id,
+        )
+    given = _assigned(call, task, assignee_id, task.created_by)
+    changed = [given if assignee_id == task.assignee_id else _unapproved(call, given, ["assignee_id"])]
+    changed += [
+        _unapproved(
+            call, _assigned(call, descendant, assignee_id, assignee_id or descendant.created_by), ["assignee_id"]
+        )
+        for descendant in tree_state.tree.descendants(task)
+        if descendant.open and not descendant.delegated and descendant.assignee_id == task.assignee_id
+    ]
+    before = {each.id: tree_state.tree.tasks[each.id] for each in changed}
+    if task.in_progress and assignee_id is not None:
+        _refuse_running_at_nobody(call.tree_state(task, assignee_id), changed, person=call.actor.person)
+    _refuse_parts_left_over(tree_state, changed)
+    for each in changed:
+        call.tx.tasks.save(before[each.id], each)
+        data = {"from": before[each.id].assignee_id, "to": assignee_id}
+        call.event("task.assigned", task=each, fact=True, data=data)
+    _notify_sessions(call, before, {each.id: each for each in changed}, call.actor, "assigned to somebody else")
+    if call.actor.person:
+        told = f"{call.actor.id} has given {quoted(task.title)} to {assignee_id or 'nobody'}."
+        tell_above(call, task, "plan_change", told)
+    hint(call, changed)
+    return _stored(call, task.id)
+
+
+def _refuse_running_at_nobody(tree_state: TreeState, changed: Sequence[Task], *, person: bool) -> None:
+    """A task in progress goes only to somebody who could start it."""
+    becomes = replace(tree_state, tree=tree_state.tree.changed(*changed))
+    task = changed[0]
+    hindrance = next(start_conditions.hindrances(becomes, task), None)
+    if hindrance is not None:
+        raise moves.refusal_to_start(becomes, task, hindrance, person=person)
+
+
+def _refuse_parts_left_over(tree_state: TreeState, changed: Sequence[Task]) -> None:
+    """What somebody else had filed below it for its assignee stays there and counts from now on: not over the limit."""
+    becomes = tree_state.tree.changed(*changed)
+    agent_id = tree_state.tree.tasks[changed[0].id].assignee_id
+    parts = [
+        task
+        for task in becomes.tasks.values()
+        if task.in_progress
+        and task.assignee_id == agent_id
+        and becomes.is_main(task)
+        and not tree_state.tree.is_main(task)
+    ]
+    if not parts or agent_id is None:
+        return
+    given = {task.id for task in changed if task.assignee_id != agent_id}
+    running = sorted((tree_state.busy.get(agent_id, frozenset()) - given) | {part.id for part in parts})
+    most = tree_state.agents[agent_id].max_parallel_tasks
+    if len(running) > most:
+        raise Refusal(
+            Code.LIMIT_REACHED,
+            say(
+                "{assignee_id} works on {names} below task {task_id}. Without the task above them, {assignee_id} would "
+                "have {count} main tasks in progress; the limit is {most}.",
+                assignee_id=agent_id,
+                names=", ".join(part.id for part in parts),
+                task_id=changed[0].id,
+                count=len(running),
+                most=most,
+            ),
+            "Move those tasks to todo first, or assign them to somebody else too.",
+            running=running,
+        )
+
+
+def _assigned(call: Call, task: Task, assignee_id: str | None, maker: str) -> Task:
+    """A subtask that is taken along stays self-made: its maker changes with its assignee; strikes are an agent's."""
+    return replace(
+        task,
+        assignee_id=assignee_id,
+        created_by=maker,
+        wait=None,
+        unreported_ends=0,
+        idle_launches=0,
+        moved_at=call.now,
+        updated_at=call.now,
+    )
+
+
+def edit(call: Call, task: Task, *, title: str | None = None, priority: Any = None, **details: Any) -> list[str]:
+    """Changes words and priority; answers which fields differ now. Raises Refusal for a closed task."""
+    if task.closed:
+        raise Refusal(
+            Code.INVALID_TRANSITION,
+            say("Task {task_id} is {status} and stays as it is.", task_id=task.id, status=task.status),
+            "File a new task.",
+            task_id=task.id,
+        )
+    before = call.tx.tasks.details(task.id)
+    after = replace(task, title=title.strip() if title else task.title, priority=priority or task.priority)
+    wanted = {name: value for name, value in details.items() if value is not None and value != getattr(before, name)}
+    if "acceptance" in wanted:
+        after = replace(after, has_acceptance=bool(wanted["acceptance"]), checks=Checks.NONE, check_id=None)
+    changed = [name for name in ("title", "priority") if getattr(after, name) != getattr(task, name)] + list(wanted)
+    if not changed:
+        return []
+    after = _unapproved(call, after, changed)
+    call.tx.tasks.save(task, replace(after, updated_at=call.now))
+    if wanted:
+        call.tx.tasks.save_details(task.id, **wanted)
+    call.event("task.edited", task=after, fact=True, data={"fields": changed})
+    notify_worker(
+        call, after, "plan_change", f"Your task was edited: {', '.join(changed)}. Read it again: get_my_task."
+    )
+    hint(call, [after])
+    return changed
+
+
+_NEEDS_NEW_APPROVAL = frozenset({"title", "description", "context", "acceptance", "assignee_id"})
+
+
+def _unapproved(call: Call, task: Task, changed: Iterable[str]) -> Task:
+    """What was requested or approved, and somebody who is no person has changed, needs approval (again)."""
+    judged = task.approval is Approval.APPROVED and (task.requested_by, task.approved_by) != (None, None)
+    if call.actor.person or not judged or not _NEEDS_NEW_APPROVAL & set(changed):
+        return task
+    approvals.ask_superiors(call, task)
+    return replace(task, approval=Approval.PENDING, approved_by=None)
+
+
+@final
+class Depends(TypedDict):
+    dependencies: list[str]
+    added: list[str]
+    removed: list[str]
+
+
+def depend(call: Call, task: Task, add: Sequence[str], remove: Sequence[str]) -> Depends:
+    """Changes what a task waits for. Raises Refusal for what does not exist or would be a circle."""
+    if task.closed or task.in_progress:
+        raise Refusal(
+            Code.INVALID_TRANSITION,
+            say("Task {task_id} is {status}: it waits for nothing any more.", task_id=task.id, status=task.status),
+            "Change the dependencies of tasks that have not been started.",
+            task_id=task.id,
+        )
+    present = call.tx.tasks.depends_on([task.id]).get(task.id, [])
+    removed = [fromkey for fromkey in dict.fromkeys(remove) if fromkey in present]
+    added = [fromkey for fromkey in dict.fromkeys(add) if fromkey not in present or fromkey in removed]
+    for each in added:
+        existing_dependency(call, task.project_id, each)
+    graph.refuse_cycle(task.id, added, call.tx.tasks.linked)
+    call.tx.tasks.disconnect(task, removed)
+    call.tx.tasks.connect(task, added)
+    if added or removed:
+        call.tx.tasks.save(task, replace(task, updated_at=call.now))
+        call.event("task.dependencies_changed", task=task, fact=True, data={"added": added, "removed": removed})
+        notify_worker(call, task, "plan_change", f"What {quoted(task.title)} waits for has changed.")
+        hint(call, [task])
+    now = [each for each in present if each not in removed] + added
+    return {"dependencies": now, "added": added, "removed": removed}
+
+
+def finish_checks(call: Call, task: Task, failures: Sequence[CheckFailure]) -> None:
+    """The acceptance checks of a task have ended (or a person has judged them)."""
+    state = Checks.FAILED if failures else Checks.PASSED
+    call.tx.tasks.save(task, replace(task, checks=state, checked_at=call.now))
+    call.tx.tasks.save_details(task.id, check_failures=tuple(failures))
+    kind = "task.checks_failed" if failures else "task.checks_passed"
+    call.event(kind, task=task, fact=True, data={"failures": list(failures)})
+    call.tx.hint(WORK, f"check:{task.id}", f"task:{task.root_id}")

@@ -1,0 +1,164 @@
+"""Tasks of queues: filing one (the second form of `create_task`, for orchestrators), and how they are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NotRequired
+
+from typing_extensions import TypedDict
+
+from toryo.domain import creation_rules, queue
+from toryo.domain.creation_rules import Draft
+from toryo.domain.errors import Code, Refusal
+from toryo.domain.tasks import Details, Priority, Status, Task
+from toryo.domain.times import iso, iso_or_none
+from toryo.operations.calls import idempotency, schemas
+from toryo.operations.calls.call import Call
+from toryo.operations.calls.results import Result
+from toryo.operations.tasks import mutations
+
+_SCOPE = "queue"
+_TITLE = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What an orchestrator asks for; times are seconds."""
+
+    agent_type: str
+    task_description: str
+    priority: Priority
+    context: Any = None
+    dependencies: tuple[str, ...] = ()
+    correlation_id: str | None = None
+    parent_task_id: str | None = None
+    timeout_seconds: int | None = None
+    max_attempts: int | None = None
+    idempotency_key: str | None = None
+
+
+def file(call: Call, wanted: Wanted) -> Filed:
+    """Files the task, or answers with the one that this idempotency key has filed before. Raises Refusal."""
+    content = {name: getattr(wanted, name) for name in wanted.__slots__ if name != "idempotency_key"}
+    scope = f"{_SCOPE}:{call.caller.project_id}"
+    once = idempotency.Once.of(call.actor.id, scope, wanted.idempotency_key, content)
+    before: str | None = once.before(call, task_id=lambda task_id: task_id)
+    task = call.task(before) if before is not None else _file(call, wanted)
+    if before is None:
+        once.remember(call, task.id)
+    shown: Result = {"success": True}
+    return {**shown, **show(call, task), **_standing_still(call, task)}
+
+
+class StandingStill(TypedDict):
+    no_agent: NotRequired[bool]
+    dependency_failed: NotRequired[bool]
+    message: NotRequired[str]
+
+
+class Filed(Result, schemas.QueueTask, StandingStill):
+    """The task is the answer itself."""
+
+
+def _standing_still(call: Call, task: Task) -> StandingStill:
+    """What keeps the task from being done, as things are: who files it is the one to do something about that."""
+    tree_state = call.tree_state(task)
+    own = tree_state.tree.tasks[task.id]
+    found: StandingStill = {}
+    said = []
+    if task.agent_type not in tree_state.served:
+        found["no_agent"] = True
+        said.append(f"Nobody serves the queue {task.agent_type} now: it waits until an agent of that type registers.")
+    never = [
+        open_dependency.id
+        for open_dependency in tree_state.tree.open_dependencies(own)
+        if open_dependency.status in (Status.CANCELLED, Status.FAILED)
+    ]
+    if never:
+        found["dependency_failed"] = True
+        said.append(f"It depends on what has failed or was cancelled ({', '.join(never)}), and so cannot be started.")
+    return {**found, "message": " ".join(said)} if said else {}
+
+
+def _file(call: Call, wanted: Wanted) -> Task:
+    project = call.project(call.caller.project_id or "")
+    parent = _parent(call, wanted.parent_task_id)
+    draft = Draft(
+        title=wanted.task_description.strip().splitlines()[0][:_TITLE],
+        description=wanted.task_description,
+        priority=wanted.priority,
+        dependencies=wanted.dependencies,
+        agent_type=wanted.agent_type,
+        context=wanted.context,
+    )
+    creation_rules.refuse_command_for_others(draft)
+    if parent is not None:
+        tree = call.tx.tasks.tree(parent.root_id)
+        creation_rules.refuse_place(project.settings, tree, parent, [draft], capped=True, distinct=False)
+    elif wanted.correlation_id is not None:
+        call.correlation_id = wanted.correlation_id
+    [made] = mutations.create(call, project, parent, [draft]).values()
+    limits = replace(made.task, timeout_seconds=wanted.timeout_seconds, max_attempts=wanted.max_attempts)
+    return call.tx.tasks.save(made.task, limits)
+
+
+def _parent(call: Call, parent_id: str | None) -> Task | None:
+    """A task that the orchestrator created or holds."""
+    if parent_id is None:
+        return None
+    parent = call.task(parent_id)
+    if call.actor.id not in (parent.created_by, parent.assignee_id):
+        raise Refusal(
+            Code.PERMISSION_DENIED,
+            f"Task {parent.id} was neither created by you nor is it yours.",
+            "Leave parent_task_id out, or name a task that you created or hold.",
+            parent_task_id=parent.id,
+        )
+    return parent
+
+
+def show(call: Call, task: Task) -> schemas.QueueTask:
+    """A task in the shape of the queue protocol, with what a queue adds."""
+    return show_all(call, [task])[0]
+
+
+def show_all(call: Call, tasks: Sequence[Task]) -> list[schemas.QueueTask]:
+    """As `show`, with as many statements for many as for one."""
+    ids = [task.id for task in tasks]
+    details, edges = call.tx.tasks.details_of(ids), call.tx.tasks.depends_on(ids) if ids else {}
+    return [_shown(task, details[task.id], edges.get(task.id, [])) for task in tasks]
+
+
+_STATUS: dict[Status, schemas.QueueStatus] = {status: status.value for status in Status} | {Status.TODO: "pending"}
+"""A queue's word for what waits is another one."""
+
+
+def _shown(task: Task, details: Details, depends_on: list[str]) -> schemas.QueueTask:
+    return {
+        "task_id": task.id,
+        "id": task.id,
+        "agent_type": task.agent_type,
+        "title": task.title,
+        "status": _STATUS[task.status],
+        "priority": task.priority.value,
+        "assigned_agent_id": task.assignee_id,
+        "parent_task_id": task.parent_id,
+        "dependencies": depends_on,
+        "correlation_id": task.correlation_id,
+        "attempt": task.attempt,
+        "max_attempts": task.max_attempts or queue.MAX_ATTEMPTS,
+        "timeout_seconds": task.timeout_seconds or queue.TIMEOUT_SECONDS,
+        "created_by": task.created_by,
+        "blocked_reason": task.blocked_reason,
+        "not_before": iso_or_none(task.not_before),
+        "created_at": iso(task.created_at),
+        "updated_at": iso(task.updated_at),
+        "started_at": iso_or_none(task.started_at),
+        "completed_at": iso_or_none(task.completed_at),
+        "task_description": details.description,
+        "context": details.context,
+        "result": details.result,
+        "error": details.error,
+        "summary": details.summary,
+    }

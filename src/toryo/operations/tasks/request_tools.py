@@ -1,0 +1,238 @@
+"""Asking for a task of somebody else: by a task session for itself, by a chat session for the person who asked it.
+
+A person's consent is a message of theirs to this agent whose first line is the marker, named by its id, used once and
+within the hour; what an agent writes into arguments never is. It covers words only: a request with a context (whose
+values end up in commands) waits until somebody has seen it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from pydantic import Field
+
+from toryo.domain import creation_rules
+from toryo.domain.agents import Agent, Role, superiors
+from toryo.domain.consent import consents
+from toryo.domain.creation_rules import Draft
+from toryo.domain.errors import Code, Refusal
+from toryo.domain.launches import Purpose
+from toryo.domain.messages import Message
+from toryo.domain.projects import Project
+from toryo.domain.tasks import CLOSED, Approval, Priority, Status, Task, priority_named
+from toryo.domain.times import HOUR, Millis
+from toryo.domain.wording import say
+from toryo.operations.calls import reachable_agents, rendering
+from toryo.operations.calls.call import Call
+from toryo.operations.calls.callers import Caller
+from toryo.operations.calls.catalogue import Audience, Form, Parameters, operation
+from toryo.operations.calls.fields import GivenPriority, Id, Text
+from toryo.operations.calls.grants import Grant
+from toryo.operations.calls.results import TaskResult
+from toryo.operations.tasks import approvals, mutations
+from toryo.operations.translations import words
+
+FRESH: Millis = 24 * HOUR
+"""A message older than this asks for nothing any more."""
+CONSENT: Millis = HOUR
+"""A message older than this approves nothing any more."""
+
+
+class RequestTask(Parameters):
+    title: str = Field(min_length=1, max_length=300, pattern=r"\S", description="One line.")
+    assignee_id: Id = Field(description="Who shall do it.")
+    description: Text = Field("", description="What exactly, and when it is done.")
+    priority: GivenPriority = Field("medium", description="How urgent.")
+    context: Any = Field(None, description="What the assignee needs.")
+    message_id: Id | None = Field(None, description="In a chat: the person's message that asks.")
+
+
+_BY_CHAT = Form(
+    frozenset(),
+    required=("title", "assignee_id", "message_id"),
+    words={"message_id": "The person's message that asks for it, from get_pending_messages."},
+)
+_BY_ITSELF = Form(frozenset({"message_id"}))
+
+
+def _form(caller: Caller, _for_queue: bool) -> Form | None:
+    if caller.launch is None:
+        return None
+    return _BY_CHAT if caller.launch.purpose is Purpose.CHAT else _BY_ITSELF
+
+
+@operation(
+    "request_task",
+    shown_to=Audience.WORKER | Audience.CHAT,
+    grant=Grant.ANY_SESSION,
+    parameters=RequestTask,
+    form_for=_form,
+    leads=True,
+)
+def request_task(call: Call, wanted: RequestTask) -> TaskResult:
+    """Have somebody else do a task. It waits in the backlog until a person has approved and started it."""
+    project = call.project(call.session.project_id)
+    assignee = _assignee(call, project, wanted.assignee_id)
+    message = _consent(call, wanted.message_id)
+    requester = call.agent if message is None else call.known_agent(message.from_agent_id)
+    above = _stands_above(call, requester, assignee)
+    approved = above and (message is None or _approves(call, message, wanted))
+    if message is None or not approved:  # what a person has approved has cost one message of theirs
+        _refuse_too_many(call, project, requester.id)
+    task = _create(call, project, assignee, requester, wanted, approved=approved)
+    if message is not None:
+        call.tx.chat.save_message(message, replace(message, used_for=task.id))
+    call.event(
+        "task.requested",
+        task=task,
+        data={
+            "approval": task.approval.value,
+            "assignee_id": assignee.id,
+            "requester": requester.id,
+            "asked_by": call.agent.id,
+            "message_id": message.id if message is not None else None,
+        },
+    )
+    if not approved:
+        approvals.ask_superiors(call, task)
+    elif message is not None:
+        approvals.tell_consented(call, task, requester)
+    told = words("requested.approved" if approved else "requested.pending", project.settings.language)
+    shown = rendering.task(task, call.tx.tasks.details(task.id), ())
+    return {"success": True, "task_id": task.id, "task": shown, "message": told}
+
+
+def _approves(call: Call, message: Message, wanted: RequestTask) -> bool:
+    """Whether the person's message is consent to this request."""
+    fresh = call.now - message.created_at <= CONSENT
+    return fresh and not wanted.context and consents(message.content)
+
+
+def _assignee(call: Call, project: Project, agent_id: str) -> Agent:
+    assignee = call.known_agent(agent_id)
+    if not call.tx.agents.members_among(project.id, [assignee.id]) or not assignee.active:
+        raise Refusal(
+            Code.PERMISSION_DENIED,
+            say("{assignee_id} is not an active member of this project.", assignee_id=assignee.id),
+            reachable_agents.told(call.tx, call.caller),
+        )
+    return assignee
+
+
+def _consent(call: Call, message_id: str | None) -> Message | None:
+    """The person's message that a chat session was asked by; None in a task session. Raises Refusal."""
+    if call.session.purpose is not Purpose.CHAT:
+        if message_id is not None:
+            raise Refusal(
+                Code.CHAT_SESSION_REQUIRED,
+                "message_id is for chats: a task session asks for itself.",
+                "Leave message_id out.",
+                purpose=call.session.purpose.value,
+            )
+        return None
+    if message_id is None:
+        raise Refusal(
+            Code.VALIDATION_ERROR,
+            "In a chat a task is requested for the person who asks for it.",
+            "Give message_id: the id of that person's message, from get_pending_messages.",
+        )
+    message = call.tx.chat.message(message_id)
+    if message is None or (message.project_id, message.to_agent_id) != (call.session.project_id, call.agent.id):
+        raise _no_message(message_id)
+    box = call.tx.chat.mailbox(message.project_id, message.to_agent_id)
+    if message.sequence > box.cursor:
+        raise _no_message(message_id)
+    _refuse_unfit(call, message)
+    return message
+
+
+def _no_message(message_id: str) -> Refusal:
+    return Refusal(
+        Code.MESSAGE_NOT_FOUND,
+        say("No message {message_id} was delivered to you.", message_id=message_id),
+        "get_pending_messages has the ids of your messages.",
+        message_id=message_id,
+    )
+
+
+def _refuse_unfit(call: Call, message: Message) -> None:
+    sender = call.tx.agents.find(message.from_agent_id)
+    if sender is None or not sender.human:
+        raise Refusal(
+            Code.PERMISSION_DENIED,
+            say("Message {message_id} is not a person's.", message_id=message.id),
+            "Only a person's message asks for a task; a task session may request one for itself.",
+            message_id=message.id,
+        )
+    if message.used_for is not None:
+        raise Refusal(
+            Code.CONFLICT,
+            say(
+                "Message {message_id} has been used already: for task {used_for}.",
+                message_id=message.id,
+                used_for=message.used_for,
+            ),
+            "One message asks for one task. Ask the person to write again for another.",
+            message_id=message.id,
+            task_id=message.used_for,
+        )
+    if call.now - message.created_at > FRESH:
+        raise Refusal(
+            Code.NOT_NOW,
+            say("Message {message_id} is older than a day.", message_id=message.id),
+            "Ask the person whether it is still wanted; their new message can be used.",
+            message_id=message.id,
+        )
+
+
+def _stands_above(call: Call, requester: Agent, assignee: Agent) -> bool:
+    owns = requester.human and requester.role is Role.OWNER
+    return owns or requester.id in superiors(assignee.id, call.tx.agents.tree())
+
+
+def _create(
+    call: Call, project: Project, assignee: Agent, requester: Agent, wanted: RequestTask, *, approved: bool
+) -> Task:
+    draft = Draft(
+        title=wanted.title,
+        description=wanted.description,
+        priority=Priority(priority_named(wanted.priority)),
+        assignee_id=assignee.id,
+        context=wanted.context,
+    )
+    creation_rules.refuse_command_for_others(draft)
+    [made] = mutations.create(
+        call,
+        project,
+        None,
+        [draft],
+        approval=Approval.APPROVED if approved else Approval.PENDING,
+        status=Status.BACKLOG,
+        requested_by=requester.id,
+    ).values()
+    return call.tx.tasks.save(made.task, replace(made.task, approved_by=requester.id)) if approved else made.task
+
+
+def _refuse_too_many(call: Call, project: Project, requester_id: str) -> None:
+    requests = call.tx.tasks.requests(project.id, requester_id)
+    still_open = sum(1 for _, approval, status in requests if status not in CLOSED and approval != "rejected")
+    recent = sum(1 for created, _, _ in requests if created > call.now - HOUR)
+    settings = project.settings
+    for count, cap, what in (
+        (still_open, settings.open_requests, "open"),
+        (recent, settings.requests_per_hour, "within an hour"),
+    ):
+        if count >= cap:
+            raise Refusal(
+                Code.LIMIT_REACHED,
+                say(
+                    "{requester_id} has {count} requests {what}; {cap} is the limit.",
+                    requester_id=requester_id,
+                    count=count,
+                    what=what,
+                    cap=cap,
+                ),
+                "Wait until some are done, and go on with your own work: get_next_action.",
+                limit=cap,
+            )

@@ -1,0 +1,67 @@
+"""Jobs about worktrees that people have asked for, handed to the Coordinator that has the files."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+from functools import partial
+
+from typing_extensions import TypedDict
+
+from toryo.domain.worktrees import Errand
+from toryo.operations.calls import schemas
+from toryo.operations.calls.call import Call
+from toryo.operations.calls.fault_isolation import each_fenced
+from toryo.operations.calls.results import JsonObject
+
+
+class Job(TypedDict):
+    """What somebody asks to be done with a worktree. `name` and `email` are whom a merge names as its author."""
+
+    errand_id: str
+    kind: schemas.ErrandKind
+    task_id: str
+    project_id: str
+    path: str
+    branch: str
+    working_directory: str
+    asked_by: str
+    name: str
+    email: str
+    options: JsonObject
+
+
+def jobs_for(call: Call, coordinator_id: str, running: Collection[str] | None) -> list[Job]:
+    """What people ask of this Coordinator, once; again where the answer was lost or it has forgotten about it."""
+    given: list[Job] = []
+    for errand in call.tx.worktrees.errands_for(coordinator_id):
+        forgotten = running is not None and errand.id not in running
+        if errand.lost(call.now) or forgotten:
+            given.extend(each_fenced(call, "claim_starts", [errand], partial(_hand_out_errand, call)))
+    return given
+
+
+def _hand_out_errand(call: Call, errand: Errand) -> Job:
+    call.tx.worktrees.save_errand(errand, replace(errand, taken_at=call.now))
+    return _shown_errand(call, errand)
+
+
+def _shown_errand(call: Call, errand: Errand) -> Job:
+    worktree, project = call.tx.worktrees.find(errand.task_id), call.tx.projects.find(errand.project_id)
+    assert worktree is not None and project is not None
+    # The name that a merge bears, and the address, where an owner has entered one.
+    person, account = call.tx.agents.find(errand.asked_by), call.tx.people.account(errand.asked_by)
+    name = person.name if person is not None else ""
+    return {
+        "errand_id": errand.id,
+        "kind": errand.kind.value,
+        "task_id": errand.task_id,
+        "project_id": errand.project_id,
+        "path": worktree.path,
+        "branch": worktree.branch,
+        "working_directory": project.working_directory,
+        "asked_by": errand.asked_by,
+        "name": name,
+        "email": (account.email if account is not None else None) or "",
+        "options": errand.options or {},
+    }

@@ -1,0 +1,64 @@
+"""Keeps secrets out of what is passed on: known ones, and whatever looks like one. Files on this machine stay as is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from urllib.parse import unquote
+
+from toryo import secret_patterns
+
+MASK = "********"
+SHORTEST = 8
+"""Shorter values are no secrets: masking them would eat words."""
+
+_BEGIN, _END = (rf"-----{each} [A-Z0-9 ]{{0,40}}PRIVATE KEY(?: BLOCK)?-----" for each in ("BEGIN", "END"))
+_BODY = r"(?:[A-Za-z0-9+/=\s:,.\\]|-(?!-)){0,20000}"
+_LOOKS_SECRET = re.compile(rf"{secret_patterns.LOOKS}|{_BEGIN}{_BODY}(?:{_END}|\Z)")
+"""Tokens by their form, and keys of several lines."""
+_BEGUN = re.compile(rf"(?:{_BEGIN}{_BODY}|-----BEGIN [A-Z0-9 ]{{0,60}})-{{0,5}}\Z")
+
+_NAMED_SECRET = re.compile(r"KEY|TOKEN|SECRET|PASS|CREDENTIAL|HEADER|AUTH(?!OR)|(?:^|_)PAT(?:_|$)", re.IGNORECASE)
+_IN_ADDRESS = re.compile(r"\w://(?P<user>[^/?#\s:@]*)(?::(?P<password>[^/?#\s]*))?@")
+
+
+def among(environment: Mapping[str, str]) -> Iterator[str]:
+    """The values that are secrets by their names, and what signs in within an address.
+
+    Not every value: the name of a model, or of a directory, is what people look for in a log.
+    """
+    for name, value in environment.items():
+        if _NAMED_SECRET.search(name):
+            yield value
+        for address in _IN_ADDRESS.finditer(value):
+            yield from _signing_in(address["user"], address["password"])
+
+
+def _signing_in(user: str, password: str | None) -> Iterator[str]:
+    """As it is written there, and as it is meant; where there is no password, the user's part may be a token."""
+    secret = user if password is None else password
+    yield from (secret, unquote(secret))
+
+
+def unfinished(text: str) -> int:
+    """Where a key of several lines begins whose end is still to come; the length of the text where there is none."""
+    at = text.rfind("-----BEGIN ")
+    return at if at >= 0 and _BEGUN.match(text, at) else len(text)
+
+
+class Mask:
+    """Replaces the given values, and what looks like a token, by asterisks.
+
+    Longer ones first: one may be a part of another. Each by itself, not as one pattern: there is a mask for every
+    launch, and compiling its pattern would cost as much as all else that is prepared for a start.
+    """
+
+    def __init__(self, secrets: Iterable[str | None]) -> None:
+        self._known = sorted(
+            {secret for secret in secrets if secret and len(secret) >= SHORTEST}, key=len, reverse=True
+        )
+
+    def __call__(self, text: str) -> str:
+        for each in self._known:
+            text = text.replace(each, MASK)
+        return _LOOKS_SECRET.sub(MASK, text)

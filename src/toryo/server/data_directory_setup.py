@@ -1,0 +1,146 @@
+"""The data directory: made private, held by one server at a time, with the files that tell clients how to get in."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import shlex
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import orjson
+
+from toryo import process_locks, secret_patterns
+from toryo.server.http_errors import ConfigurationError
+
+COORDINATOR_TOKEN: Final = "coordinator.token"  # noqa: S105 - a file name
+OWNER_TOKEN: Final = "owner.token"  # noqa: S105 - a file name
+_ID: Final = "directory.id"
+_PREFIXES: Final = {COORDINATOR_TOKEN: secret_patterns.COORDINATOR, OWNER_TOKEN: secret_patterns.PERSON}
+
+
+@dataclass(frozen=True, slots=True)
+class DataDirectory:
+    """The directory, while this process holds it (`release()` lets the next server in)."""
+
+    path: Path
+    lock: int
+
+    @classmethod
+    def hold(cls, path: Path) -> DataDirectory:
+        """Makes the directory if need be and takes it. Raises ConfigurationError if it cannot, or another has it."""
+        try:
+            for each in (path, path / "logs"):
+                each.mkdir(mode=0o700, parents=True, exist_ok=True)
+                with contextlib.suppress(PermissionError):  # somebody else's is theirs to close
+                    each.chmod(stat.S_IMODE(each.stat().st_mode) & 0o700)  # only ever less: no directory is opened here
+            if path.name == ".toryo":
+                _write_once(path / ".gitignore", b"*\n", 0o644)
+            lock = process_locks.hold(path / process_locks.SERVER_LOCK)
+        except OSError as error:
+            raise _unusable(path, error) from None
+        if lock is None:
+            other = process_locks.server(path) or {}
+            where = f" (pid {other.get('pid')}, {other.get('url')})" if other else ""
+            raise ConfigurationError(
+                f"Another server already uses the data directory {path}{where}.",
+                f"Use that one, or stop it: toryo down --data-dir {shlex.quote(str(path))}. Or give this one a"
+                " directory of its own with --data-dir.",
+            )
+        (path / process_locks.SERVER_FILE).unlink(
+            missing_ok=True
+        )  # of one that was killed: it is not what this one says
+        return cls(path, lock)
+
+    def token(self, name: str) -> str:
+        """The token in the file of that name, made (readable by this user alone) if there is none yet."""
+        file = self.path / name
+        prefix = _PREFIXES[name]
+        try:
+            _write_once(file, _new_token(name), 0o600)
+            file.chmod(0o600)
+            token = file.read_text().strip()
+        except (OSError, UnicodeDecodeError) as error:
+            raise _unusable(self.path, error) from None
+        if not token.startswith(prefix) or len(token) < 20:
+            raise ConfigurationError(
+                f"{file} holds no token (it must begin with {prefix}).",
+                "Delete the file and start again: a new token is made; or put the old one back.",
+            )
+        return token
+
+    def renew(self, name: str) -> str:
+        """Puts a new token into the file of that name, whole or not at all, and answers it."""
+        try:
+            _replace(self.path / name, _new_token(name))
+        except OSError as error:
+            raise _unusable(self.path, error) from None
+        return self.token(name)
+
+    @property
+    def place(self) -> str:
+        """Names this directory among those of all servers that share a database."""
+        file = self.path / _ID
+        try:
+            _write_once(file, f"{secrets.token_hex(8)}\n".encode(), 0o600)
+            return file.read_text().strip()
+        except (OSError, UnicodeDecodeError) as error:
+            raise _unusable(self.path, error) from None
+
+    def announce(self, server: dict[str, Any]) -> None:
+        """Writes `server.json` for clients to find: whole or not at all, readable by this user alone."""
+        _replace(self.path / process_locks.SERVER_FILE, orjson.dumps(server, option=orjson.OPT_INDENT_2) + b"\n")
+
+    def release(self) -> None:
+        """Takes `server.json` away and lets the next server in."""
+        if self._is_mine():
+            (self.path / process_locks.SERVER_FILE).unlink(missing_ok=True)
+        os.close(self.lock)
+
+    def _is_mine(self) -> bool:
+        """Not where the directory was deleted meanwhile, and another server has made one of its name."""
+        with contextlib.suppress(OSError):
+            return os.path.samestat(os.fstat(self.lock), (self.path / process_locks.SERVER_LOCK).stat())
+        return False
+
+
+def _new_token(name: str) -> bytes:
+    return f"{_PREFIXES[name]}{secrets.token_urlsafe(32)}\n".encode()
+
+
+def _write_once(file: Path, content: bytes, mode: int) -> None:
+    """Makes the file with its content in one step; leaves one that is there as it is."""
+    if file.exists():
+        return
+    draft = file.with_name(f".{file.name}.{os.getpid()}.{secrets.token_hex(4)}")
+    try:
+        _create(draft, content, mode)
+        os.link(draft, file)
+    except FileExistsError:
+        pass
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _replace(file: Path, content: bytes) -> None:
+    draft = file.with_name(f".{file.name}.{os.getpid()}")
+    draft.unlink(missing_ok=True)
+    _create(draft, content, 0o600)
+    draft.replace(file)
+
+
+def _create(file: Path, content: bytes, mode: int) -> None:
+    descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
+    with os.fdopen(descriptor, "wb") as out:
+        out.write(content)
+
+
+def _unusable(path: Path, error: Exception) -> ConfigurationError:
+    reason = error.strerror if isinstance(error, OSError) else str(error)
+    return ConfigurationError(
+        f"The data directory {path} cannot be used: {reason}.",
+        "Make it writable for this user, or name another with --data-dir or TORYO_DATA_DIR.",
+    )

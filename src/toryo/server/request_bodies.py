@@ -1,0 +1,128 @@
+"""Reading request bodies within limits, and sending answers: the few lines of ASGI that stand below everything."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from typing import Any, NoReturn, Self
+
+from toryo.server import http_errors
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+
+JSON = b"application/json"
+
+
+LARGE = 100_000
+"""Bytes from which a body waits for its turn: what stands in it takes long enough for others to notice."""
+MOST_VALUES = 300_000
+"""Values in one body. Each costs some hundred bytes of memory however few it has on the wire."""
+
+
+class Gone(Exception):
+    """The client left before its request was complete."""
+
+
+class Bodies:
+    """Reads bodies of at most `limit` bytes. Large ones are given out one at a time, and others run in between: many
+    that come at once cost each of the others one of them, not all."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._turn = asyncio.Lock()
+
+    async def read(self, receive: Receive, headers: Mapping[bytes, bytes]) -> bytes:
+        """The whole body. Raises Refusal (too large; without reading on) or Gone."""
+        body = await self._read(receive, headers)
+        if len(body) > LARGE:
+            async with self._turn:
+                await asyncio.sleep(0)
+            # A count of what can only begin a value, or stand in a text; texts hold far fewer.
+            if body.count(b",") + body.count(b"[") + body.count(b"{") > MOST_VALUES:
+                raise http_errors.too_many_values(MOST_VALUES)
+        return body
+
+    async def _read(self, receive: Receive, headers: Mapping[bytes, bytes]) -> bytes:
+        declared = headers.get(b"content-length", b"0")
+        if declared.isdigit() and int(declared) > self._limit:
+            raise http_errors.too_large(self._limit)
+        message = await receive()
+        body: bytes = message.get("body", b"")
+        if message["type"] == "http.request" and not message.get("more_body") and len(body) <= self._limit:
+            return body  # nearly every request comes in one piece
+        return await self._gather(message, receive)
+
+    async def _gather(self, message: Message, receive: Receive) -> bytes:
+        pieces = bytearray()
+        while True:
+            if message["type"] != "http.request":
+                raise Gone
+            pieces += message.get("body", b"")
+            if len(pieces) > self._limit:
+                raise http_errors.too_large(self._limit)
+            if not message.get("more_body"):
+                return bytes(pieces)
+            message = await receive()
+
+
+def replay(body: bytes) -> Receive:
+    """A `receive` that delivers a body already read and then nothing; the client's leaving is watched elsewhere."""
+    delivered = False
+
+    async def again() -> Message:
+        nonlocal delivered
+        if delivered:
+            await asyncio.Event().wait()
+        delivered = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return again
+
+
+async def send_json(
+    send: Send, status: int, body: bytes, media_type: bytes = JSON, extra: tuple[tuple[bytes, bytes], ...] = ()
+) -> None:
+    headers = [(b"content-type", media_type), (b"content-length", b"%d" % len(body)), *extra]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+async def send_text(send: Send, status: int, text: str) -> None:
+    await send_json(send, status, text.encode("utf-8", "replace"), b"text/plain; charset=utf-8")
+
+
+class Leaving:
+    """`async with Leaving(receive) as client:` cancels what stands inside when the client goes away.
+
+    The block then ends quietly and `client.left` is true. Only for work that may take long: it costs a task.
+    """
+
+    def __init__(self, receive: Receive) -> None:
+        self.left = False
+        self._receive = receive
+
+    async def __aenter__(self) -> Self:
+        self._task = asyncio.current_task() or _no_task()
+        self._cancellations = self._task.cancelling()
+        self._watcher = asyncio.create_task(self._watch())
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: object, trace: object) -> bool:
+        self._watcher.cancel()
+        if not self.left:
+            return False
+        foreign = self._task.uncancel() > self._cancellations
+        return kind is asyncio.CancelledError and not foreign
+
+    async def _watch(self) -> None:
+        while (await self._receive())["type"] != "http.disconnect":
+            pass
+        self.left = True
+        self._task.cancel()
+
+
+def _no_task() -> NoReturn:
+    raise RuntimeError("whoever waits for a client to leave must run in a task")

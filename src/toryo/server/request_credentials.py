@@ -1,0 +1,105 @@
+"""What a request brings to prove who makes it. Whether it proves anything is decided by the operations."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from toryo.operations.calls.callers import Credentials
+
+_TRACEPARENT = re.compile(rb"[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}")
+_CORRELATION = re.compile(rb"[\x21-\x7e]{1,128}")
+
+
+def credentials(headers: Mapping[bytes, bytes], scope: Mapping[str, Any]) -> Credentials:
+    """The bearer token, the correlation id and the address of a request; whatever is malformed counts as missing."""
+    client = scope.get("client")
+    return Credentials(
+        bearer=_bearer(headers.get(b"authorization")),
+        correlation_id=_correlation(headers),
+        remote=client[0] if client else None,
+        browser=headers.get(b"user-agent", b"").decode("latin-1")[:300] or None,
+    )
+
+
+def browser_token(request: Request) -> str | None:
+    """The token of a browser that is signed in. Scripts cannot read it, other sites cannot send it."""
+    return cookie(request, _cookie_name(request))
+
+
+def cookie(request: Request, name: str) -> str | None:
+    """What the first cookie of exactly this name holds.
+
+    Not `request.cookies`: the standard library's unquoting takes seconds for some values, the last of several would
+    count, and names are stripped of more than ASCII blanks, past what browsers promise of `__Host-`.
+    """
+    for header in request.headers.getlist("cookie"):
+        for pair in header.split(";"):
+            given, _, value = pair.strip(" \t").partition("=")
+            if given == name and value:
+                return value
+    return None
+
+
+def keep_signed_in(response: Response, request: Request, token: str | None) -> None:
+    """Signs the browser in, or (None) out."""
+    set_cookie(response, request, _cookie_name(request), token)
+
+
+def set_cookie(
+    response: Response,
+    request: Request,
+    name: str,
+    value: str | None,
+    *,
+    seconds: int = 14 * 86_400,
+    path: str = "/",
+    same_site: Literal["strict", "lax"] = "strict",
+) -> None:
+    """Gives a browser a cookie that no script reads, or (None) takes it away.
+
+    `lax`: it also comes along when somebody is sent here from elsewhere, which a strict one does not.
+    """
+    response.set_cookie(
+        name,
+        value or "",
+        max_age=0 if value is None else seconds,
+        path=path,
+        secure=is_https(request),
+        httponly=True,
+        samesite=same_site,
+    )
+
+
+def is_https(request: Request) -> bool:
+    """As the browser sees it (`trusted_proxies.py`). Not `request.url`, which is built from what strangers send."""
+    return bool(request.scope.get("scheme") == "https")
+
+
+def _cookie_name(request: Request) -> str:
+    """Of the cookie that signs a browser in. Browsers keep cookies by host, not by port: several servers of one
+    machine would sign one another's people out. `__Host-` is a browser's promise that no other host has set it."""
+    if is_https(request):
+        return "__Host-toryo"
+    port = request.headers.get("host", "").rpartition(":")[2]
+    return f"toryo-{port}" if port.isascii() and port.isdigit() else "toryo"
+
+
+def _bearer(header: bytes | None) -> str | None:
+    if header is None or header[:7].lower() != b"bearer ":
+        return None
+    return header[7:].strip().decode("latin-1") or None
+
+
+def _correlation(headers: Mapping[bytes, bytes]) -> str | None:
+    """`X-Correlation-Id` as it is, else the trace id of a W3C `traceparent` (all zeros is none)."""
+    given = headers.get(b"x-correlation-id")
+    if given is not None and _CORRELATION.fullmatch(given):
+        return given.decode("ascii")
+    trace = headers.get(b"traceparent")
+    found = _TRACEPARENT.fullmatch(trace) if trace is not None else None
+    return found[1].decode("ascii") if found and found[1].strip(b"0") else None

@@ -1,0 +1,27 @@
+"""The limits of guards, graces and cooldowns: defaults of the server's settings. What trips is a row of `launch.py`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from toryo.domain.times import SECOND, Millis
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Of the guards and graces. Times are milliseconds."""
+
+    stop_grace: Millis = 60 * SECOND
+    pause_grace: Millis = 300 * SECOND
+    same_answers: int = 25
+    refusals: int = 20
+    idle_calls: int = 300
+    calls: int = 2_000
+    moves_of_one_task: int = 20
+    silence: Millis = 1_800 * SECOND
+    run_time: Millis = 86_400 * SECOND
+    idle_launches: int = 5
+    unreported_ends: int = 3
+    cooldown: Millis = 60 * SECOND
+    longest_cooldown: Millis = 3_600 * SECOND
+    quota_margin_percent: int = 10

@@ -1,0 +1,46 @@
+"""What is a secret by its name or its looks: one list of forms for the server's log and for Coordinators."""
+
+from __future__ import annotations
+
+import pytest
+
+from toryo import secret_patterns
+from toryo.domain import log_redaction
+from toryo.output_redaction import Mask
+
+OF_OTHERS = [
+    "sk-" + "a1" * 12,
+    "sk_live_" + "a1" * 10,
+    "ghp_" + "a1" * 12,
+    "glpat-" + "a1" * 10,
+    "xoxb-" + "a1" * 8,
+    "npm_" + "a1" * 18,
+    "hf_" + "a1" * 12,
+    "pypi-" + "a1" * 24,
+    "AKIA" + "A1" * 8,
+    "eyJ" + "a1" * 8 + "." + "a1" * 8 + "." + "a1" * 4,
+]
+OWN = [f"{prefix}{'a1' * 12}" for prefix in secret_patterns.PREFIXES]
+
+
+@pytest.mark.parametrize("token", [*OWN, *OF_OTHERS])
+@pytest.mark.parametrize("before", ["", "key=", "said: "])
+def test_what_one_masks_the_other_masks(token: str, before: str) -> None:
+    for shown in (log_redaction.hidden(before + token), Mask([])(before + token)):
+        assert token not in shown
+        assert shown.startswith(before)
+
+
+@pytest.mark.parametrize("token", OWN)
+def test_our_own_are_masked_behind_an_underscore_too(token: str) -> None:
+    assert token not in log_redaction.hidden(f"x_{token}")
+
+
+@pytest.mark.parametrize("name", ["password", "old_password", "pass_key", "api_key", "session_token", "access_tokens"])
+def test_names_of_secrets(name: str) -> None:
+    assert log_redaction.is_named(name)
+
+
+@pytest.mark.parametrize("name", ["max_tokens", "maxTokens", "input_tokens", "cache_read_tokens", "bypass", "title"])
+def test_names_of_no_secrets(name: str) -> None:
+    assert not log_redaction.is_named(name)

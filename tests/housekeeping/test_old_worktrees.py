@@ -1,0 +1,112 @@
+"""Worktrees that nobody needs are cleaned up by their Coordinator; errands of one that stays away are given up."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.stories import Answer, World
+from toryo.domain.times import SECOND
+from toryo.domain.worktrees import LOST_AFTER
+from toryo.housekeeping import old_worktrees
+
+LONG = old_worktrees.CLEAN_AFTER / SECOND + 60
+
+
+@pytest.fixture
+def yard(world: World) -> World:
+    world.crew(workers=1, isolation="worktree")
+    return world
+
+
+def left(world: World, status: str = "cancelled", **figures: Any) -> str:
+    """A task with a worktree in which nobody works any more."""
+    task = world.task("w1")
+    coordinator = world.coordinator()
+    (launch,) = coordinator.claim(agent_ids=["w1"], free_slots=1)["start"]
+    said = {"path": f"/w/{task}", "directory": f"/w/{task}", "branch": f"toryo/{task}", "base_commit": "b0"}
+    coordinator.call("report_worktree", launch_id=launch["launch_id"], **said, **figures)
+    coordinator.exited(launch["launch_id"], error="stopped")
+    if status != "in_progress":
+        world.move(task, status)
+    return task
+
+
+def errands(world: World, **more: Any) -> list[Answer]:
+    found: list[Answer] = world.coordinator().claim(free_slots=0, **more)["errands"]
+    return found
+
+
+def later(world: World, seconds: float = LONG) -> list[Answer]:
+    """A day later, with the Coordinator at work: what it is sent for."""
+    world.advance(seconds)
+    errands(world)
+    world.housekeep()
+    return errands(world)
+
+
+def test_a_closed_task_without_changes_is_cleaned_after_a_day_and_once(yard: World):
+    task = left(yard)
+    assert later(yard, 3600) == []
+    (errand,) = later(yard)
+    assert (errand["kind"], errand["task_id"], errand["path"]) == ("clean", task, f"/w/{task}")
+    yard.housekeep()
+    assert errands(yard, errands=[errand["errand_id"]]) == []
+    yard.coordinator().call("report_errand", errand_id=errand["errand_id"], done=True, gone=[task])
+    assert yard.owner.call("show_worktree", task_id=task)["worktree"]["state"] == "discarded"
+    assert later(yard) == []
+
+
+@pytest.mark.parametrize(
+    ("status", "figures"),
+    [
+        ("cancelled", {"commits": 1}),
+        ("cancelled", {"files_changed": 1}),
+        ("cancelled", {"trouble": "in the middle of a merge"}),
+        ("blocked", {}),
+    ],
+)
+def test_what_holds_work_and_what_is_not_over_is_left_alone(yard: World, status: str, figures: Answer):
+    left(yard, status, **figures)
+    assert later(yard) == []
+
+
+def test_of_an_archived_project_everything_is_looked_at_and_what_hinders_is_kept_and_not_asked_again(yard: World):
+    task = left(yard, "in_progress", commits=1)
+    yard.owner.call("archive_project", project_id=yard.project_id)
+    (errand,) = later(yard, 60)
+    said = {"done": False, "task_id": task, "trouble": "It has commits that no other branch has."}
+    yard.coordinator().call("report_errand", errand_id=errand["errand_id"], **said)
+    found = yard.owner.call("show_worktree", task_id=task)["worktree"]
+    assert (found["state"], found["trouble"]) == ("open", said["trouble"])
+    assert later(yard) == []
+
+
+def test_one_round_sends_a_bounded_number_and_nothing_to_a_coordinator_that_is_away(yard: World, monkeypatch):
+    monkeypatch.setattr(old_worktrees, "MOST", 2)
+    for _ in range(3):
+        left(yard)
+    yard.advance(LONG)
+    yard.housekeep()
+    assert yard.events("worktree.clean_asked") == []
+    assert len(later(yard, 1)) == 2
+    yard.housekeep()
+    assert len(yard.events("worktree.clean_asked")) == 3
+
+
+def test_an_errand_is_given_up_when_its_coordinator_stays_away_and_counts_when_it_was_done_all_the_same(yard: World):
+    task = left(yard, commits=1)
+    errand = yard.owner.call("merge_task", task_id=task)["errand_id"]
+    yard.advance(LOST_AFTER / SECOND - 60)
+    yard.housekeep()
+    assert yard.owner.call("show_errand", errand_id=errand)["errand"]["finished_at"] is None
+    yard.advance(120)
+    yard.housekeep()
+    told = yard.owner.call("show_errand", errand_id=errand)["errand"]
+    assert told["done"] is False
+    assert "c1 has not called" in told["answer"]["trouble"]
+    merged = [{"task_id": task, "commit": "m", "into": "main"}]
+    yard.coordinator().call("report_errand", errand_id=errand, done=True, merged=merged)
+    assert yard.owner.call("show_errand", errand_id=errand)["errand"]["done"] is True
+    assert yard.owner.call("show_worktree", task_id=task)["worktree"]["state"] == "merged"
