@@ -76,14 +76,7 @@ def apply(here: Here, manifest: Manifest, *, yes: bool = False) -> Applied:
         widening.confirm(here, _widened(here, manifest, there), "This file")
     plan = _Plan()
     for project in manifest.projects:
-        wanted = {**project.said("directory"), "working_directory": str(project.directory)}
-        found = there.same(project)
-        if found is None:
-            plan.projects[project.where] = plan.add(
-                project, "create_project", wanted, lambda answer: Change("made", "project", answer["project_id"])
-            )
-        else:
-            _patch(plan, project, "project", found["project_id"], wanted, found)
+        _plan_project(plan, project, there)
     agents = files.agents_in_order(manifest.agents)
     for agent in agents:
         _plan_agent(plan, agent, there)
@@ -313,6 +306,17 @@ class _Plan:
         self.steps.append(({"operation": operation, "arguments": dict(arguments)}, entry))
         self.tellers.append(told)
         return f"@{len(self.steps) - 1}"
+
+
+def _plan_project(plan: _Plan, project: Project, there: _There) -> None:
+    wanted = {**project.said("directory"), "working_directory": str(project.directory)}
+    found = there.same(project)
+    if found is None:
+        plan.projects[project.where] = plan.add(
+            project, "create_project", wanted, lambda answer: Change("made", "project", answer["project_id"])
+        )
+    else:
+        _patch(plan, project, "project", found["project_id"], wanted, found)
 
 
 def _plan_agent(plan: _Plan, agent: Agent, there: _There) -> None:

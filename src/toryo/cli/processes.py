@@ -164,16 +164,7 @@ class Crew:
         self.address = ""
 
     def __enter__(self) -> Self:
-        # Takes the data directory for one `toryo up` at a time. Raises Misuse where another one has it.
-        place = self._place
-        place.mkdir(mode=0o700, parents=True, exist_ok=True)
-        lock = held.hold(place / held.UP_LOCK)
-        if lock is None:
-            raise Misuse(
-                f"toryo up (pid {held.pid_in(place / held.UP_LOCK)}) already runs from the data directory {place}.",
-                f"Use that one, or stop it first: {output.program()} down --data-dir {shlex.quote(str(place))}",
-            )
-        self._lock = lock
+        self._lock = _hold(self._place)
         try:
             self._server.start()
             self.address = self._server.address()
@@ -229,6 +220,18 @@ class Crew:
         for child in (self._coordinator, self._server):
             if child is not None:
                 child.kill()
+
+
+def _hold(place: Path) -> int:
+    """Takes the data directory for one `toryo up` at a time. Raises Misuse where another one has it."""
+    place.mkdir(mode=0o700, parents=True, exist_ok=True)
+    lock = held.hold(place / held.UP_LOCK)
+    if lock is None:
+        raise Misuse(
+            f"toryo up (pid {held.pid_in(place / held.UP_LOCK)}) already runs from the data directory {place}.",
+            f"Use that one, or stop it first: {output.program()} down --data-dir {shlex.quote(str(place))}",
+        )
+    return lock
 
 
 def without_toryo(environment: Mapping[str, str]) -> dict[str, str]:
