@@ -344,6 +344,6 @@ class Talk:
 
 def _people(given: Mapping[str, Any]) -> Iterator[Answer]:
     """The messages of people among what was handed out."""
-    for pending_message in given.get("pending_messages") or ():
-        if not pending_message.get("conversation_id") and pending_message.get("from_kind") != "ai":
-            yield pending_message
+    for message in given.get("pending_messages") or ():
+        if not message.get("conversation_id") and message.get("from_kind") != "ai":
+            yield message

@@ -329,9 +329,8 @@ def _plan_agent(plan: _Plan, agent: Agent, there: _There) -> None:
     def told(answer: Found) -> Change:
         passkey = None if agent.provider else answer["passkey"]
         permissions = answer["agent"]["effective_options"].get("permissions")
-        return Change(
-            "made", "agent", agent.id, (f"permissions: {permissions}" if permissions else ""), passkey=passkey
-        )
+        remark = f"permissions: {permissions}" if permissions else ""
+        return Change("made", "agent", agent.id, remark, passkey=passkey)
 
     plan.add(agent, "create_agent", {key: each for key, each in wanted.items() if each is not None}, told)
 

@@ -238,7 +238,7 @@ class TreeState:
             return False
         if child.assignee_id is not None and self.able(child.assignee_id):
             return self.fits(child)
-        return any(self.room(able_worker.id) for able_worker in self.able_workers(manager_id))
+        return any(self.room(worker.id) for worker in self.able_workers(manager_id))
 
     def held_by_limit(self, child: Task, manager_id: str) -> bool:
         """Ready, but whoever could do it has no room (without an able assignee: every able worker, at least one)."""

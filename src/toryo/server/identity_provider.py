@@ -174,7 +174,7 @@ class Provider:
         signing = [key for key in (self._keys.keys if self._keys else ()) if key.public_key_use in (None, "sig")]
         if kid is None:
             return signing[0] if len(signing) == 1 else None
-        return next((known for known in signing if known.key_id == kid), None)
+        return next((key for key in signing if key.key_id == kid), None)
 
     async def _look_for_keys(self) -> None:
         import jwt

@@ -87,7 +87,7 @@ def _elsewhere(git: Git, worktree: Worktree, commit: str) -> bool:
 def _thrown_away(git: Git, worktree: Worktree) -> tuple[str, ...]:
     """The last commit that nobody else has; and that of an agent which left its branch. One if one has the other."""
     last = tip(git, worktree.branch)
-    found = [fromkey for fromkey in dict.fromkeys((last, _head(worktree, last))) if fromkey is not None]
+    found = [commit for commit in dict.fromkeys((last, _head(worktree, last))) if commit is not None]
     found = [each for each in found if not _elsewhere(git, worktree, each)]
     return tuple(each for each in found if not any(contains(git, other, each) for other in found if other != each))
 

@@ -148,9 +148,9 @@ def _cooldown(call: Call, launch: Launch, exit_: ProcessExit) -> Millis | None:
         explained = termination.explain_missing(call, launch, reason, exit_.quota_reset_seconds)
     # Whose quota the launch used: of the program that ran, which may have been the one that stands in.
     agent, ran = call.tx.agents.find(launch.agent_id), termination.program_of(launch)
-    programs_of = agent.programs if agent is not None else ()
+    programs = agent.programs if agent is not None else ()
     alike = sorted(
-        (program for program in programs_of if program.provider == launch.provider), key=lambda one: one.name != ran
+        (program for program in programs if program.provider == launch.provider), key=lambda one: one.name != ran
     )
     account = alike[0].account if alike else None
     if reason == Failure.QUOTA and account is not None:

@@ -16,10 +16,8 @@ from toryo.workflow.snapshot import Snapshot
 def hindered(snapshot: Snapshot, launch: Launch) -> bool:
     """Whether the program that a launch is for cools down meanwhile (somebody else has used up its account)."""
     ran = termination.program_of(launch)
-    programs_of = snapshot.agent.programs if snapshot.agent is not None else ()
-    return any(
-        cooldowns.hindrances(snapshot, launch.purpose, program) for program in programs_of if program.name == ran
-    )
+    programs = snapshot.agent.programs if snapshot.agent is not None else ()
+    return any(cooldowns.hindrances(snapshot, launch.purpose, program) for program in programs if program.name == ran)
 
 
 def count_usage(call: Call, launch: Launch, told: dict[str, Any] | None) -> None:

@@ -20,9 +20,9 @@ def hand_back(call: Call, conversation: Conversation) -> None:
     Also those that the conversation was not begun for: no other answer will come.
     """
     for agent_id in (conversation.low_id, conversation.high_id):
-        for open_delegation in call.tx.chat.open_delegations(conversation.project_id, agent_id):
-            if open_delegation.parked and open_delegation.target_agent_id == conversation.other(agent_id):
-                call.tx.chat.save_delegation(open_delegation, chat.handed_back(open_delegation))
+        for delegation in call.tx.chat.open_delegations(conversation.project_id, agent_id):
+            if delegation.parked and delegation.target_agent_id == conversation.other(agent_id):
+                call.tx.chat.save_delegation(delegation, chat.handed_back(delegation))
 
 
 def save(call: Call, delegation: Delegation, **fields: Any) -> Delegation:

@@ -73,9 +73,7 @@ def refuse_partner(call: Call, project: Project, writer: Agent, other: Agent) ->
 
 
 def _related(call: Call, one: str, other: str) -> bool:
-    above = {
-        with_superior.id: with_superior.reports_to for with_superior in call.tx.agents.with_superiors((one, other))
-    }
+    above = {agent.id: agent.reports_to for agent in call.tx.agents.with_superiors((one, other))}
     return one in superiors(other, above) or other in superiors(one, above)
 
 
@@ -193,9 +191,9 @@ def _mark_active(call: Call, project_id: str, writer_id: str) -> None:
 
 def _hand_back_delegations(call: Call, project_id: str, agent_id: str, writer_id: str) -> None:
     """What was parked until this writer's next message is handed out again."""
-    for open_delegation in call.tx.chat.open_delegations(project_id, agent_id):
-        if open_delegation.parked and open_delegation.target_agent_id == writer_id:
-            call.tx.chat.save_delegation(open_delegation, chat.handed_back(open_delegation))
+    for delegation in call.tx.chat.open_delegations(project_id, agent_id):
+        if delegation.parked and delegation.target_agent_id == writer_id:
+            call.tx.chat.save_delegation(delegation, chat.handed_back(delegation))
 
 
 def touch(call: Call, project_id: str, *agent_ids: str) -> None:
