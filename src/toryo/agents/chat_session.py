@@ -62,13 +62,7 @@ class Talk:
 
     def deal_with(self, given: Answer) -> None:
         """Everything that was handed out. Delegations come first: a person's message may be the answer to one."""
-        for message in (*(given.get("context_messages") or ()), *(given.get("pending_messages") or ())):
-            if message.get("conversation_id") and message.get("from_agent_id") != self._session.agent_id:
-                self._heard[message["conversation_id"]] = str(message.get("content") or "")
-        for name in ("ended_conversations", "invitations", "conversations"):
-            for each in given.get(name) or ():
-                known = self._conversations.setdefault(each["conversation_id"], {})
-                known.update({key: value for key, value in each.items() if value is not None})
+        self._note(given)
         for delegation in given.get("pending_delegations") or ():
             self._session.progressed()
             self.take_on(delegation, given)
@@ -80,6 +74,15 @@ class Talk:
         for ended in given.get("ended_conversations") or ():
             self._session.progressed()
             self.close(ended)
+
+    def _note(self, given: Answer) -> None:
+        for message in (*(given.get("context_messages") or ()), *(given.get("pending_messages") or ())):
+            if message.get("conversation_id") and message.get("from_agent_id") != self._session.agent_id:
+                self._heard[message["conversation_id"]] = str(message.get("content") or "")
+        for name in ("ended_conversations", "invitations", "conversations"):
+            for each in given.get(name) or ():
+                known = self._conversations.setdefault(each["conversation_id"], {})
+                known.update({key: value for key, value in each.items() if value is not None})
 
     # --- messages -----------------------------------------------------------------------------------------------------
 
@@ -341,6 +344,6 @@ class Talk:
 
 def _people(given: Mapping[str, Any]) -> Iterator[Answer]:
     """The messages of people among what was handed out."""
-    for pending_message in given.get("pending_messages") or ():
-        if not pending_message.get("conversation_id") and pending_message.get("from_kind") != "ai":
-            yield pending_message
+    for message in given.get("pending_messages") or ():
+        if not message.get("conversation_id") and message.get("from_kind") != "ai":
+            yield message

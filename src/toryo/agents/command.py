@@ -118,10 +118,7 @@ class CommandRunner:
 
 
 def _failed_checks(step: Answer) -> str:
-    failed = [
-        f"{failed_check.get('check')}: {failed_check.get('message')}"
-        for failed_check in step.get("failed_checks") or ()
-    ]
+    failed = [f"{check.get('check')}: {check.get('message')}" for check in step.get("failed_checks") or ()]
     return "its acceptance checks do not hold: " + ("; ".join(failed) or str(step.get("instruction")))
 
 

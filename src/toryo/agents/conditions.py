@@ -215,14 +215,14 @@ class Situation:
             why = self.against(step) or self.in_vain(step.id)
             if why is not None:
                 yield LeaveOut(step.id, why)
-            elif without := tuple(wait for wait in sorted(it.waits_for) if self._may_be_missing(step, wait)):
+            elif without := tuple(other for other in sorted(it.waits_for) if self._may_be_missing(step, other)):
                 yield GoOn(step.id, without)
 
     def _taken_care_of_by(self, step_id: str) -> Iterator[bool]:
         for step in self.steps:
             it = self.standings.get(step.id)
             planned = [each for each in step.when if isinstance(each, OfSubtask) and each.subtask == step_id]
-            if it is not None and it.status != "cancelled" and any(told.provides for told in planned):
+            if it is not None and it.status != "cancelled" and any(condition.provides for condition in planned):
                 yield self.holds(step)
 
     def _may_be_missing(self, step: Conditional, other: str) -> bool:

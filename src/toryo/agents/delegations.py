@@ -28,9 +28,8 @@ class Delegating:
         for each in wanted:
             if _key(each) not in known:
                 names = ("target_agent_id", "purpose", "context", "await_result")
-                answer = self._session.try_to(
-                    "delegate_to_chat_session", **{name: each[name] for name in names if each.get(name) is not None}
-                )
+                arguments = {name: each[name] for name in names if each.get(name) is not None}
+                answer = self._session.try_to("delegate_to_chat_session", **arguments)
                 if not answer.get("success"):
                     return answer
                 known.add(_key(each))

@@ -44,9 +44,7 @@ class Misbehaving(Talk):
         return answer
 
     def deal_with(self, given: Answer) -> None:
-        self._received += sum(
-            not pending_message.get("redelivered") for pending_message in given.get("pending_messages") or ()
-        )
+        self._received += sum(not message.get("redelivered") for message in given.get("pending_messages") or ())
         crash, leave = self._behave["crash_after"], self._behave["exit_after"]
         if crash is not None and self._received >= crash:
             say("crashing, as the script says")

@@ -168,10 +168,7 @@ class Manager(Planned):
         return f"nobody here has the capability {', '.join(sorted(missing))}" if missing else "see each subtask"
 
     def _refuted(self, step: Answer) -> Answer:
-        failed = [
-            f"{failed_check.get('check')}: {failed_check.get('message')}"
-            for failed_check in step.get("failed_checks") or ()
-        ]
+        failed = [f"{check.get('check')}: {check.get('message')}" for check in step.get("failed_checks") or ()]
         return self._session.report("failed", "All subtasks are done, but: " + "; ".join(failed)) if failed else {}
 
 

@@ -133,7 +133,7 @@ class Whole:
         return next((step for step in self._steps if self._ready(self._standings[step.id])), None)
 
     def _ready(self, it: Standing) -> bool:
-        waits = [wait for wait in it.waits_for if self._standings[wait].status != "completed"]
+        waits = any(self._standings[step_id].status != "completed" for step_id in it.waits_for)
         return it.status == "todo" and not waits
 
     def _ended_well(self, step: Step) -> bool:

@@ -72,13 +72,7 @@ def _seen(provider: Provider, environ: Mapping[str, str]) -> Program:
         return Program(provider.name, True, "built in")
     path = shutil.which(provider.version[0], path=environ.get("PATH"))
     if path is None:
-        program = provider.version[0] if provider.version else provider.name
-        by_npm = provider.install.startswith("npm ") and not shutil.which("npm", path=environ.get("PATH"))
-        what = f"not installed: {program} is not on PATH"
-        instruction = (
-            NODE if by_npm else ""
-        ) + provider.install or f"Install it, or correct cli_command of {provider.name}."
-        return Program(provider.name, False, what, instruction, installed=False)
+        return _not_there(provider, environ)
     found = _answering(provider, provider.version, path, environ)
     return _with_login(provider, found, _first(path, environ)) if found.ok else found
 
@@ -86,6 +80,16 @@ def _seen(provider: Provider, environ: Mapping[str, str]) -> Program:
 def _first(path: str, environ: Mapping[str, str]) -> dict[str, str]:
     """So that this very program is asked for its login, wherever the configuration has it."""
     return {**environ, "PATH": os.pathsep.join((str(Path(path).parent), environ.get("PATH", "")))}
+
+
+def _not_there(provider: Provider, environ: Mapping[str, str]) -> Program:
+    program = provider.version[0] if provider.version else provider.name
+    by_npm = provider.install.startswith("npm ") and not shutil.which("npm", path=environ.get("PATH"))
+    what = f"not installed: {program} is not on PATH"
+    instruction = (
+        NODE if by_npm else ""
+    ) + provider.install or f"Install it, or correct cli_command of {provider.name}."
+    return Program(provider.name, False, what, instruction, installed=False)
 
 
 def _answering(provider: Provider, words: tuple[str, ...], path: str, environ: Mapping[str, str]) -> Program:

@@ -269,14 +269,18 @@ def _options(given: str | None, single: list[str] | None) -> dict[str, Any] | No
             raise Misuse(f"{each!r} is not an option.", "Write it as --option KEY=VALUE; KEY= removes it.")
         plain = value and name.strip() in provider_options.TEXTS
         options[name.strip()] = value if plain else _yaml(value, f"--option {name}").data
-    # A playbook or script that is written out here; one in a file is read where the agent is started.
+    _refuse_wrong_plans(options, document)
+    # Dates and the like become the text they were written as: what is sent is JSON.
+    clean: dict[str, Any] = json.loads(json.dumps(options, default=str))
+    return clean
+
+
+def _refuse_wrong_plans(options: dict[str, Any], document: Document) -> None:
+    """A playbook or script that is written out here; one in a file is read where the agent is started."""
     from toryo.formats import plan_options
 
     for _, mistakes in plan_options.mistakes(options, document):
         raise Misuse(str(mistakes), "Nothing was changed.")
-    # Dates and the like become the text they were written as: what is sent is JSON.
-    clean: dict[str, Any] = json.loads(json.dumps(options, default=str))
-    return clean
 
 
 def _yaml(text: str, what: str) -> Document:

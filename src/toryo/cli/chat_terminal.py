@@ -32,14 +32,7 @@ def talk(panel: Panel) -> None:
     """Until ^D or ^C. What comes is written above what is being typed."""
     screen = Screen()
     with screen.key_by_key(), panel:
-        said, unread = panel.before(READ_AT_FIRST)
-        new = [each for each in said if each["to_agent_id"] != panel.agent][-unread:] if unread else []
-        first_new = said.index(new[0]) if new else len(said)
-        begin = min(first_new, max(0, len(said) - SHOWN_AT_FIRST))
-        for at, each in enumerate(said[begin:], begin):
-            if at == first_new:
-                screen.show(f"-- {unread} new --")
-            screen.show(_told(each, panel.agent))
+        _show_before(panel, screen)
         news = message_format.News(panel.agent)
         screen.show(news.of(Heard(status=panel.status)))
         threading.Thread(target=_listen, args=(panel, screen, news), daemon=True).start()
@@ -48,6 +41,17 @@ def talk(panel: Panel) -> None:
             content = _consent(panel, screen, line, lines) if line.startswith(CONSENT) else line
             if content is not None:
                 _say(panel, screen, content)
+
+
+def _show_before(panel: Panel, screen: Screen) -> None:
+    said, unread = panel.before(READ_AT_FIRST)
+    new = [each for each in said if each["to_agent_id"] != panel.agent][-unread:] if unread else []
+    first_new = said.index(new[0]) if new else len(said)
+    begin = min(first_new, max(0, len(said) - SHOWN_AT_FIRST))
+    for at, each in enumerate(said[begin:], begin):
+        if at == first_new:
+            screen.show(f"-- {unread} new --")
+        screen.show(_told(each, panel.agent))
 
 
 def _listen(panel: Panel, screen: Screen, news: message_format.News) -> None:
@@ -107,13 +111,7 @@ class Screen:
         before = termios.tcgetattr(sys.stdin)
         try:
             if self._editor is not None:
-                # Each key can be read at once. That it is shown, and what ^C and Enter are, stays.
-                iflag, oflag, cflag, lflag, ispeed, ospeed, keys = before
-                keys = list(keys)
-                keys[termios.VMIN], keys[termios.VTIME] = 1, 0
-                termios.tcsetattr(
-                    sys.stdin, termios.TCSADRAIN, [iflag, oflag, cflag, lflag & ~termios.ICANON, ispeed, ospeed, keys]
-                )
+                termios.tcsetattr(sys.stdin, termios.TCSADRAIN, _by_keys(before))
             yield
         finally:
             termios.tcsetattr(sys.stdin, termios.TCSADRAIN, before)
@@ -172,6 +170,14 @@ class Screen:
         if self._prompting:
             self._prompting, self._reads = False, True
             self._writing.release()
+
+
+def _by_keys(mode: list[Any]) -> list[Any]:
+    """Each key can be read at once. That it is shown, and what ^C and Enter are, stays."""
+    iflag, oflag, cflag, lflag, ispeed, ospeed, keys = mode
+    keys = list(keys)
+    keys[termios.VMIN], keys[termios.VTIME] = 1, 0
+    return [iflag, oflag, cflag, lflag & ~termios.ICANON, ispeed, ospeed, keys]
 
 
 def _line_editor() -> Any:

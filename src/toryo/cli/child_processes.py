@@ -164,17 +164,7 @@ class Crew:
         self.address = ""
 
     def __enter__(self) -> Self:
-        # Takes the data directory for one `toryo up` at a time. Raises Misuse where another one has it.
-        place = self._place
-        place.mkdir(mode=0o700, parents=True, exist_ok=True)
-        lock = process_locks.hold(place / process_locks.UP_LOCK)
-        if lock is None:
-            raise Misuse(
-                f"toryo up (pid {process_locks.pid_in(place / process_locks.UP_LOCK)}) already runs from the data"
-                f" directory {place}.",
-                f"Use that one, or stop it first: {output.program()} down --data-dir {shlex.quote(str(place))}",
-            )
-        self._lock = lock
+        self._lock = _hold(self._place)
         try:
             self._server.start()
             self.address = self._server.address()
@@ -230,6 +220,19 @@ class Crew:
         for child in (self._coordinator, self._server):
             if child is not None:
                 child.kill()
+
+
+def _hold(place: Path) -> int:
+    """Takes the data directory for one `toryo up` at a time. Raises Misuse where another one has it."""
+    place.mkdir(mode=0o700, parents=True, exist_ok=True)
+    lock = process_locks.hold(place / process_locks.UP_LOCK)
+    if lock is None:
+        pid = process_locks.pid_in(place / process_locks.UP_LOCK)
+        raise Misuse(
+            f"toryo up (pid {pid}) already runs from the data directory {place}.",
+            f"Use that one, or stop it first: {output.program()} down --data-dir {shlex.quote(str(place))}",
+        )
+    return lock
 
 
 def without_toryo(environment: Mapping[str, str]) -> dict[str, str]:

@@ -95,10 +95,7 @@ def _of_machine(here: Here) -> Iterator[Finding]:
     good = sys.version_info >= OLDEST_PYTHON
     yield Finding("python", good, version, "" if good else "Toryo needs Python 3.11 or newer.")
     yield Finding("toryo", True, toryo.__version__)
-    from toryo.server.dashboard_files import NOT_BUILT, built
-
-    what, _, instruction = NOT_BUILT.partition(". ")
-    yield Finding("dashboard", built(), "built" if built() else what, "" if built() else instruction, needed=False)
+    yield _dashboard()
     try:
         place = data_directories.data_dir(here.data_dir)
     except Untrusted as untrusted:
@@ -109,6 +106,13 @@ def _of_machine(here: Here) -> Iterator[Finding]:
     for folder in (place / "logs", data_directories.work_dir(place) / "worktrees"):
         if folder.is_dir():
             yield Finding(folder.name, True, f"{_size(folder)} in {folder}")
+
+
+def _dashboard() -> Finding:
+    from toryo.server.dashboard_files import NOT_BUILT, built
+
+    what, _, instruction = NOT_BUILT.partition(". ")
+    return Finding("dashboard", built(), "built" if built() else what, "" if built() else instruction, needed=False)
 
 
 def _data_directory(place: Path) -> Finding:

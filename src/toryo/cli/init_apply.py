@@ -194,10 +194,7 @@ def _asked(directory: Path, wanted: Sequence[str] | None, found: Sequence[Progra
     providers = _ask_for_providers(found) if wanted is None else list(wanted)
     if not providers:
         return Plan(name, [], command=terminal_questions.answer("A command to run as the first task", LOOK))
-    # Whether it lies in a git repository of which a worktree could be made.
-    from toryo.coordinator import worktrees
-
-    return Plan(name, providers, isolated=worktrees.possible(directory) and _ask_for_worktrees())
+    return Plan(name, providers, isolated=_has_commits(directory) and _ask_for_worktrees())
 
 
 def _named(text: str) -> str:
@@ -222,6 +219,13 @@ def _ask_for_providers(found: Sequence[Program]) -> list[str]:
 
 def _ask_for_worktrees() -> bool:
     return terminal_questions.yes("Give each task a git worktree of its own, to be merged by you?")
+
+
+def _has_commits(directory: Path) -> bool:
+    """Whether it lies in a git repository of which a worktree could be made."""
+    from toryo.coordinator import worktrees
+
+    return worktrees.possible(directory)
 
 
 # --- what is said ----------------------------------------------------------------------------------------------------

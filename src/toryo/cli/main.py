@@ -102,15 +102,7 @@ def _outcome(given: list[str]) -> int:
     try:
         code = narrowed(app, given)(args=given, prog_name="toryo", standalone_mode=False)
     except typer.TyperException as mistake:
-        if type(mistake).__name__ == "NoArgsIsHelpError":
-            output.say(*mistake.format_message().rstrip().splitlines())
-        else:
-            program = typer.main.get_command(app)
-            words = usage_errors.words(mistake, program, given)
-            end = "" if words.endswith((".", "!", "?")) else "."
-            path = " ".join(["toryo", *usage_errors.place(program, given)[0]])
-            _say(f"{words}{end} See `{path} --help`.")
-        return exit_codes.MISUSED
+        return _explain_usage(mistake, given)
     except typer.Abort:  # a question was answered with no, or not at all; questions come before changes
         _say("Nothing was changed.")
         return exit_codes.INTERRUPTED
@@ -118,16 +110,32 @@ def _outcome(given: list[str]) -> int:
         if sys.stderr.isatty():
             output.say("")  # the terminal has shown ^C, and the prompt of the shell begins a line
         return exit_codes.INTERRUPTED
-    except Exception as error:
-        failure = exit_codes.of(error)
-        if failure is None:
-            # A defect of ours: whoever reports it needs all of it.
-            raise error
-        _say(failure.sentence())
-        if "--json" in given:
-            output.document(failure.answer())
-        return failure.exit_code
+    except Exception as error:  # noqa: BLE001 - whatever it is, a script gets an exit code that means it
+        return _explain(error, as_json="--json" in given)
     return code if isinstance(code, int) else exit_codes.DONE
+
+
+def _explain(error: Exception, *, as_json: bool) -> int:
+    failure = exit_codes.of(error)
+    if failure is None:
+        # A defect of ours: whoever reports it needs all of it.
+        raise error
+    _say(failure.sentence())
+    if as_json:
+        output.document(failure.answer())
+    return failure.exit_code
+
+
+def _explain_usage(mistake: typer.TyperException, given: list[str]) -> int:
+    if type(mistake).__name__ == "NoArgsIsHelpError":
+        output.say(*mistake.format_message().rstrip().splitlines())
+    else:
+        program = typer.main.get_command(app)
+        words = usage_errors.words(mistake, program, given)
+        end = "" if words.endswith((".", "!", "?")) else "."
+        path = " ".join(["toryo", *usage_errors.place(program, given)[0]])
+        _say(f"{words}{end} See `{path} --help`.")
+    return exit_codes.MISUSED
 
 
 def _say(text: str) -> None:

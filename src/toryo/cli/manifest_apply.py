@@ -76,14 +76,7 @@ def apply(here: Here, manifest: Manifest, *, yes: bool = False) -> Applied:
         wider_rights.confirm(here, _widened(here, manifest, there), "This file")
     plan = _Plan()
     for project in manifest.projects:
-        wanted = {**project.said("directory"), "working_directory": str(project.directory)}
-        found = there.same(project)
-        if found is None:
-            plan.projects[project.where] = plan.add(
-                project, "create_project", wanted, lambda answer: Change("made", "project", answer["project_id"])
-            )
-        else:
-            _patch(plan, project, "project", found["project_id"], wanted, found)
+        _plan_project(plan, project, there)
     agents = files.agents_in_order(manifest.agents)
     for agent in agents:
         _plan_agent(plan, agent, there)
@@ -315,6 +308,17 @@ class _Plan:
         return f"@{len(self.steps) - 1}"
 
 
+def _plan_project(plan: _Plan, project: Project, there: _There) -> None:
+    wanted = {**project.said("directory"), "working_directory": str(project.directory)}
+    found = there.same(project)
+    if found is None:
+        plan.projects[project.where] = plan.add(
+            project, "create_project", wanted, lambda answer: Change("made", "project", answer["project_id"])
+        )
+    else:
+        _patch(plan, project, "project", found["project_id"], wanted, found)
+
+
 def _plan_agent(plan: _Plan, agent: Agent, there: _There) -> None:
     wanted = agent.said("projects")
     if agent.id in there.agents:
@@ -325,9 +329,8 @@ def _plan_agent(plan: _Plan, agent: Agent, there: _There) -> None:
     def told(answer: Found) -> Change:
         passkey = None if agent.provider else answer["passkey"]
         permissions = answer["agent"]["effective_options"].get("permissions")
-        return Change(
-            "made", "agent", agent.id, (f"permissions: {permissions}" if permissions else ""), passkey=passkey
-        )
+        remark = f"permissions: {permissions}" if permissions else ""
+        return Change("made", "agent", agent.id, remark, passkey=passkey)
 
     plan.add(agent, "create_agent", {key: each for key, each in wanted.items() if each is not None}, told)
 

@@ -39,19 +39,8 @@ def export(
 
     if file.exists() and not force:
         raise Misuse(f"{file} already exists.", "Choose another file, or overwrite it with --force.")
-    projects = here.get("/projects")["projects"]
-    members = {project["id"]: _members(here, project["id"]) for project in projects}
-    agents = [agent for agent in here.get("/agents")["agents"] if agent["agent_id"] != _OWNER]
-    tasks = [task for project in projects for task in _tasks(here, project["id"])]
-    manifest = {
-        "projects": [_project(project) for project in projects],
-        "agents": [_agent(each, members) for each in _superiors_first(agents)],
-        "tasks": tasks,
-    }
-    import yaml
-
-    head = "# Written by `toryo export`; read by `toryo import` and `toryo apply`.\n"
-    _write(file, (head + yaml.safe_dump(manifest, sort_keys=False, allow_unicode=True, width=100)))
+    manifest = _manifest(here)
+    _write(file, _yaml(manifest))
     counts = {name: len(entries) for name, entries in manifest.items()}
     told = ", ".join(f"{many} {name}" for name, many in counts.items())
     here.answer({"success": True, "file": str(file), **counts}, lambda: output.done(f"{file}: {told}"))
@@ -73,6 +62,25 @@ def import_(
     from toryo.cli.init_apply import apply
 
     apply(here, file, yes)
+
+
+def _yaml(manifest: dict[str, Any]) -> str:
+    import yaml
+
+    head = "# Written by `toryo export`; read by `toryo import` and `toryo apply`.\n"
+    return head + yaml.safe_dump(manifest, sort_keys=False, allow_unicode=True, width=100)
+
+
+def _manifest(here: Here) -> dict[str, Any]:
+    projects = here.get("/projects")["projects"]
+    members = {project["id"]: _members(here, project["id"]) for project in projects}
+    agents = [agent for agent in here.get("/agents")["agents"] if agent["agent_id"] != _OWNER]
+    tasks = [task for project in projects for task in _tasks(here, project["id"])]
+    return {
+        "projects": [_project(project) for project in projects],
+        "agents": [_agent(each, members) for each in _superiors_first(agents)],
+        "tasks": tasks,
+    }
 
 
 def _members(here: Here, project_id: str) -> set[str]:
@@ -110,13 +118,7 @@ def _tasks(here: Here, project_id: str) -> list[dict[str, Any]]:
         for task in here.get(f"/projects/{project_id}/tasks")["tasks"]
         if task["status"] not in CLOSED and task["agent_type"] is None
     ]
-    # A title per task, made different where two are the same: within a file it says which task is meant.
-    seen: Counter[str] = Counter()
-    titles: dict[str, str] = {}
-    for task in open_tasks:
-        seen[task["title"]] += 1
-        many = seen[task["title"]]
-        titles[task["id"]] = task["title"] if many == 1 else f"{task['title']} ({many})"
+    titles = _titles(open_tasks)
     details = {open_task["id"]: here.get(f"/tasks/{open_task['id']}")["task"] for open_task in open_tasks}
     # Stable: what was filed at once stays in the server's order.
     ordered = sorted(open_tasks, key=lambda each: (_depth(each, details), each["created_at"]))
@@ -126,6 +128,17 @@ def _tasks(here: Here, project_id: str) -> list[dict[str, Any]]:
 def _depth(each: dict[str, Any], known: dict[str, dict[str, Any]]) -> int:
     above = known.get(each["parent_task_id"] or "")
     return 0 if above is None else _depth(above, known) + 1
+
+
+def _titles(tasks: list[dict[str, Any]]) -> dict[str, str]:
+    """A title per task, made different where two are the same: within a file it says which task is meant."""
+    seen: Counter[str] = Counter()
+    titles: dict[str, str] = {}
+    for task in tasks:
+        seen[task["title"]] += 1
+        many = seen[task["title"]]
+        titles[task["id"]] = task["title"] if many == 1 else f"{task['title']} ({many})"
+    return titles
 
 
 def _task(each: dict[str, Any], titles: dict[str, str], project_id: str) -> dict[str, Any]:

@@ -87,11 +87,7 @@ def check(team: Team, *, beside: Path | None = None) -> dict[str, dict[str, Any]
         given = agent.provider_options.get(agent.provider or "")
         if agent.provider not in FORMATS or (given is None and beside is None):
             continue
-        named = (team.manifest.project_of(project) for project in agent.projects)
-        directory = (
-            next((project.directory for project in named if project is not None and project.directory.is_dir()), None)
-            or beside
-        )
+        directory = _directory(team.manifest, agent) or beside
         if directory is None and FORMATS[agent.provider].is_path(given):
             continue
         at: yaml_documents.Path = (*agent.where, "provider_options", agent.provider)
@@ -105,6 +101,11 @@ def check(team: Team, *, beside: Path | None = None) -> dict[str, dict[str, Any]
         except yaml_documents.Mistakes as mistakes:
             team.manifest.take_over(mistakes, f"agent {agent.id}", at)
     return found
+
+
+def _directory(manifest: Manifest, agent: Agent) -> Path | None:
+    named = (manifest.project_of(project) for project in agent.projects)
+    return next((project.directory for project in named if project is not None and project.directory.is_dir()), None)
 
 
 def _check_playbook(

@@ -21,12 +21,7 @@ def mcp(here: Here) -> None:
     import logging
 
     if here.server is not None:
-        from toryo.client import server_address
-
-        try:
-            server_address.parse(here.server)
-        except ValueError as error:
-            raise Misuse(str(error), "See --server and TORYO_SERVER_URL.") from None
+        _refuse_no_address(here.server)
     if sys.stdin.isatty():
         output.say("This speaks MCP on stdin and stdout: put `toryo mcp` into the configuration of an MCP client.")
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="toryo mcp: %(message)s")
@@ -52,3 +47,12 @@ async def _carry(here: Here) -> None:
     await asyncio.wait([carrying, left])
     if not carrying.cancelled():
         carrying.result()
+
+
+def _refuse_no_address(url: str) -> None:
+    from toryo.client import address
+
+    try:
+        address.parse(url)
+    except ValueError as error:
+        raise Misuse(str(error), "See --server and TORYO_SERVER_URL.") from None

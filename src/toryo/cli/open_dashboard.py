@@ -48,16 +48,21 @@ def open_(
     ] = False,
 ) -> None:
     """Sign a browser in to the dashboard. Prints a link that opens once, within ten minutes."""
-    if not here.json and not here.client.has("/index.html"):
-        # A link would lead nowhere. Asked of the server: it may be another machine's.
-        raise Failure(
-            f"The server at {here.client.address} has no dashboard, so there is nothing to open.",
-            "If it runs from a checkout: type make web there, then toryo open again. Anything else works without it.",
-        )
+    if not here.json:
+        _refuse_without_dashboard(here)
     made = link(here, person=person, login=login)
     here.answer(made, lambda: output.done(made["url"]))
     if not (here.json or no_browser or person):
         show(made["url"])
+
+
+def _refuse_without_dashboard(here: Here) -> None:
+    """A link would lead nowhere. Asked of the server: it may be another machine's."""
+    if not here.client.has("/index.html"):
+        raise Failure(
+            f"The server at {here.client.address} has no dashboard, so there is nothing to open.",
+            "If it runs from a checkout: type make web there, then toryo open again. Anything else works without it.",
+        )
 
 
 def link(here: Here, *, person: str | None = None, login: str | None = None) -> dict[str, Any]:
@@ -98,20 +103,7 @@ def show(address: str) -> None:
     if not has_screen():
         return
     try:
-        # A page, readable by this user alone, that leads to the address. Earlier ones are removed.
-        place = Path.home()
-        for path in place.glob(PAGE):
-            with suppress(OSError):
-                path.unlink()
-        page = place / PAGE.replace("*", secrets.token_hex(8))
-        descriptor = os.open(page, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        target = html.escape(address, quote=True)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as out:
-            out.write(
-                '<!doctype html><meta charset="utf-8"><meta name="referrer" content="no-referrer">'
-                "<title>Toryo</title>\n"
-                f'<meta http-equiv="refresh" content="0;url={target}">\n<a href="{target}">Sign in to Toryo</a>\n'
-            )
+        page = _page(address, Path.home())
     except (OSError, RuntimeError) as error:  # no home, or none that can be written
         output.say(f"The browser was not opened ({getattr(error, 'strerror', None) or error}). Open the link yourself.")
         return
@@ -125,3 +117,19 @@ def has_screen() -> bool:
     if not sys.stderr.isatty() or os.environ.get("WSL_DISTRO_NAME"):  # a browser of Windows sees no file of WSL
         return False
     return sys.platform in ("darwin", "win32") or any(os.environ.get(each) for each in ("DISPLAY", "WAYLAND_DISPLAY"))
+
+
+def _page(address: str, place: Path) -> Path:
+    """A page, readable by this user alone, that leads to the address. Earlier ones are removed."""
+    for path in place.glob(PAGE):
+        with suppress(OSError):
+            path.unlink()
+    page = place / PAGE.replace("*", secrets.token_hex(8))
+    descriptor = os.open(page, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    target = html.escape(address, quote=True)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as out:
+        out.write(
+            '<!doctype html><meta charset="utf-8"><meta name="referrer" content="no-referrer"><title>Toryo</title>\n'
+            f'<meta http-equiv="refresh" content="0;url={target}">\n<a href="{target}">Sign in to Toryo</a>\n'
+        )
+    return page

@@ -53,25 +53,26 @@ def _playbooks(file: Path, agent: str | None) -> dict[str, dict[str, Any]]:
         document = yaml_documents.of_file(file)
         if not (isinstance(document.data, dict) and "agents" in document.data):
             return {file.name: playbook_format.parse(document)}
-        # Held against the team of the file, too: who is to do what, and what its projects allow.
-        from toryo.cli import manifest, manifest_plans
-
-        team = manifest.noted(file)
-        planned = [each.id for each in team.agents if each.provider == "playbook"]
-        found = manifest_plans.check(manifest_plans.Team(team), beside=file.resolve().parent)
-        team.fail_if_mistaken()
-        if not planned:
-            raise Misuse(
-                f"{file} has no agent with the provider playbook.", "Name a playbook, or a toryo.yaml with one."
-            )
-        if agent is not None and agent not in planned:
-            raise Misuse(
-                f"{file} has no agent {agent} with the provider playbook.",
-                f"It has: {', '.join(planned)} (see --agent).",
-            )
-        return {name: each for name, each in found.items() if agent in (None, name)}
+        return _of_team(file, agent)
     except yaml_documents.Mistakes as mistakes:
         raise Misuse(str(mistakes)) from None
+
+
+def _of_team(file: Path, agent: str | None) -> dict[str, dict[str, Any]]:
+    """Held against the team of the file, too: who is to do what, and what its projects allow."""
+    from toryo.cli import manifest, manifest_plans
+
+    team = manifest.noted(file)
+    planned = [each.id for each in team.agents if each.provider == "playbook"]
+    found = manifest_plans.check(manifest_plans.Team(team), beside=file.resolve().parent)
+    team.fail_if_mistaken()
+    if not planned:
+        raise Misuse(f"{file} has no agent with the provider playbook.", "Name a playbook, or a toryo.yaml with one.")
+    if agent is not None and agent not in planned:
+        raise Misuse(
+            f"{file} has no agent {agent} with the provider playbook.", f"It has: {', '.join(planned)} (see --agent)."
+        )
+    return {name: each for name, each in found.items() if agent in (None, name)}
 
 
 def _context(given: str | None) -> dict[str, Any]:

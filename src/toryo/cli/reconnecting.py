@@ -32,12 +32,7 @@ class Patient(Here):
             try:
                 answer = super().get(path, **params)
             except Exception as error:
-                from toryo.client import RefusalError, Unreachable
-
-                if not (
-                    isinstance(error, (Unreachable, ServerAway))
-                    or (isinstance(error, RefusalError) and error.code == "unavailable")
-                ):
+                if not _is_away(error):
                     raise
                 if give_up is None:
                     give_up = time.monotonic() + self.patience
@@ -55,6 +50,14 @@ class Patient(Here):
                 return answer
             self.look_again()
             time.sleep(LOOK_EVERY_SECONDS)
+
+
+def _is_away(error: Exception) -> bool:
+    from toryo.client import RefusalError, Unreachable
+
+    return isinstance(error, (Unreachable, ServerAway)) or (
+        isinstance(error, RefusalError) and error.code == "unavailable"
+    )
 
 
 def _told(seconds: float) -> str:

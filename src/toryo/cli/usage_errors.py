@@ -69,32 +69,15 @@ def words(mistake: typer.TyperException, program: Any, given: Sequence[str]) -> 
     message = " ".join(mistake.format_message().split())
     parameter = getattr(mistake, "param", None)
     if hasattr(mistake, "possibilities"):
-        option = str(getattr(mistake, "option_name", ""))
-        known = {name: each for each in _options(command) for name in each.opts}
-        same = [each for each in _same(option, OPTIONS) if each in known]
-        near = same[0] if same else nearest(option, known, close=_NEAR)
-        below = any(option in each.opts for line in _lines(command) for each in _options(_below(command, line)))
-        after = f" Write {option} after the name of the command that has it." if below else ""
-        return f"`{_named(path)}` has no option {option}." + (f" Did you mean {near}?" if near else after)
+        return _unknown_option(str(getattr(mistake, "option_name", "")), command, path)
     if message.startswith("No such command "):
-        found = " or ".join(f"`{each}`" for each in meant(rest, path, program))
-        every = ", ".join(line[-1] for line in _lines(program) if line[:-1] == list(path))
-        then = f" Did you mean {found}?" if found else f" Its commands: {every}." if path else ""
-        return f"`{_named(path)}` has no command {rest[0]!r}.{then}"
+        return _unknown_command(rest, path, program)
     if message.startswith("Got unexpected extra argument"):
         return _too_many(message.rpartition("(")[2].rstrip(".)"), command, path, program)
     if message.endswith(" requires an argument."):
         return _without_value(message.split("'")[1], command, path)
     if parameter is not None and message.startswith("Invalid value"):
-        name = parameter.opts[-1] if parameter.opts[-1].startswith("-") else parameter.name.upper()
-        # by name: pydantic is not loaded for a command line without mistakes
-        invalid: Any = next((cause for cause in _causes(mistake) if type(cause).__name__ == "ValidationError"), None)
-        if invalid is None:
-            return f"{name}: {_choice(message.partition(': ')[2])}"
-        first = invalid.errors(include_url=False)[0]
-        if first["type"] == "value_error":
-            return f"{name}: {_choice(wrong_values.told(first))}"
-        return f"{name} {wrong_values.told(first)} (given: {shlex.quote(str(first['input'])[:100])})"
+        return _wrong_value(mistake, parameter, message)
     return message
 
 
@@ -171,6 +154,22 @@ def _written(line: Sequence[str], program: Any) -> str:
     return " ".join(["toryo", *path, *needed, *line[len(path) :]])
 
 
+def _unknown_command(rest: Sequence[str], path: Sequence[str], program: Any) -> str:
+    found = " or ".join(f"`{each}`" for each in meant(rest, path, program))
+    every = ", ".join(line[-1] for line in _lines(program) if line[:-1] == list(path))
+    then = f" Did you mean {found}?" if found else f" Its commands: {every}." if path else ""
+    return f"`{_named(path)}` has no command {rest[0]!r}.{then}"
+
+
+def _unknown_option(option: str, command: Any, path: Sequence[str]) -> str:
+    known = {name: each for each in _options(command) for name in each.opts}
+    same = [each for each in _same(option, OPTIONS) if each in known]
+    near = same[0] if same else nearest(option, known, close=_NEAR)
+    below = any(option in each.opts for line in _lines(command) for each in _options(_below(command, line)))
+    after = f" Write {option} after the name of the command that has it." if below else ""
+    return f"`{_named(path)}` has no option {option}." + (f" Did you mean {near}?" if near else after)
+
+
 def _too_many(extra: str, command: Any, path: Sequence[str], program: Any) -> str:
     """Often a text without quotes, or a verb that another program would want here."""
     arguments = [argument.metavar or argument.name.upper() for argument in _arguments(command)]
@@ -185,6 +184,18 @@ def _too_many(extra: str, command: Any, path: Sequence[str], program: Any) -> st
 def _without_value(option: str, command: Any, path: Sequence[str]) -> str:
     needed = next((each.metavar for each in _options(command) if option in each.opts), None)
     return f"`{_named(path)}`: {option} needs a value: {option} {needed or 'VALUE'}."
+
+
+def _wrong_value(mistake: BaseException, parameter: Any, message: str) -> str:
+    name = parameter.opts[-1] if parameter.opts[-1].startswith("-") else parameter.name.upper()
+    # by name: pydantic is not loaded for a command line without mistakes
+    invalid: Any = next((cause for cause in _causes(mistake) if type(cause).__name__ == "ValidationError"), None)
+    if invalid is None:
+        return f"{name}: {_choice(message.partition(': ')[2])}"
+    first = invalid.errors(include_url=False)[0]
+    if first["type"] == "value_error":
+        return f"{name}: {_choice(wrong_values.told(first))}"
+    return f"{name} {wrong_values.told(first)} (given: {shlex.quote(str(first['input'])[:100])})"
 
 
 def _choice(message: str) -> str:

@@ -148,7 +148,11 @@ def _new(where: server_address.Address) -> http.client.HTTPConnection:
         return _UnixConnection(where.socket)
     if where.scheme == "http":
         return http.client.HTTPConnection(where.host, where.port, timeout=CONNECT_WITHIN)
-    # TLS, through the proxy of the environment where there is one.
+    return _secure(where)
+
+
+def _secure(where: server_address.Address) -> http.client.HTTPSConnection:
+    """TLS, through the proxy of the environment where there is one."""
     from urllib.request import getproxies, proxy_bypass
 
     proxy = None if where.local or proxy_bypass(where.host) else getproxies().get("https")

@@ -107,19 +107,11 @@ class AsyncQueueAgent:
         in; RefusalError where the key is not good (any more).
         """
         with self._heeding() if signals else contextlib.nullcontext():
-            # The connection, with the key that was given or one that is made now.
-            made = None
-            if self._key is None:
-                made = await queue_keys.make(self._way, self.agent_id, self.agent_type, self._project)
-                self._key = made.token
-            self._clients.append(self._client_at(self._way.url()))
+            made = await self._connect()
             try:
                 await self._serve()
             finally:
-                if made is not None:
-                    await queue_keys.revoke(self._way, made)
-                for client in self._clients:
-                    await client.close()
+                await self._part(made)
         if self._failure is not None:
             raise self._failure
 
@@ -129,22 +121,32 @@ class AsyncQueueAgent:
             self._tell(logging.INFO, "agent_stopping", f"leaves after {len(self._running)} running tasks")
         self._stopping.set()
 
+    # --- the way in, and the way out ----------------------------------------------------------------------------------
+
+    async def _connect(self) -> queue_keys.Made | None:
+        """The connection, with the key that was given or one that is made now."""
+        made = None
+        if self._key is None:
+            made = await queue_keys.make(self._way, self.agent_id, self.agent_type, self._project)
+            self._key = made.token
+        self._clients.append(self._client_at(self._way.url()))
+        return made
+
     async def _serve(self) -> None:
         await self._unless_stopped(self._register())
         beating = asyncio.create_task(self._beat_on())
         try:
             while not self._stopping.is_set():
-                # Takes tasks if there is room, else waits for it; leaves either when it is to stop.
-                try:
-                    await self._unless_stopped(self._take() if len(self._running) < self._max_tasks else self._room())
-                except Exception as error:  # noqa: BLE001 - whatever it is, what is being done is finished first
-                    self._end_by(error)
-            while self._running:
-                await asyncio.wait([task for _, task in self._running.values()])
+                await self._take_as_room()
+            await self._finish()
         finally:
             await _cancel(beating, *(task for _, task in self._running.values()))
             if self._registered:
                 await self._unregister()
+
+    async def _finish(self) -> None:
+        while self._running:
+            await asyncio.wait([task for _, task in self._running.values()])
 
     async def _unregister(self) -> None:
         """Once: who cannot say it is taken for offline in time."""
@@ -155,6 +157,12 @@ class AsyncQueueAgent:
             self._tell(logging.WARNING, "agent_left", f"left without saying so: {error}")
         else:
             self._tell(logging.INFO, "agent_left", "is offline")
+
+    async def _part(self, made: queue_keys.Made | None) -> None:
+        if made is not None:
+            await queue_keys.revoke(self._way, made)
+        for client in self._clients:
+            await client.close()
 
     @contextlib.contextmanager
     def _heeding(self) -> Iterator[None]:
@@ -194,6 +202,13 @@ class AsyncQueueAgent:
         again = " again" if self._registered else ""
         self._tell(logging.INFO, "agent_registered", f"serves {self.agent_type} at {self._client.address}{again}")
         self._registered = True
+
+    async def _take_as_room(self) -> None:
+        """Takes tasks if there is room, else waits for it; leaves either when it is to stop."""
+        try:
+            await self._unless_stopped(self._take() if len(self._running) < self._max_tasks else self._room())
+        except Exception as error:  # noqa: BLE001 - whatever it is, what is being done is finished first
+            self._end_by(error)
 
     async def _room(self) -> None:
         await asyncio.wait([task for _, task in self._running.values()], return_when=asyncio.FIRST_COMPLETED)

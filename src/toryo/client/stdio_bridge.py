@@ -74,14 +74,7 @@ class Bridge:
             if self._carrying:
                 await asyncio.wait(self._carrying, timeout=LAST_ANSWERS)
         finally:
-            tasks = [*self._carrying, *([self._hearing] if self._hearing else [])]
-            for task in tasks:
-                task.cancel()
-            if tasks:
-                await asyncio.wait(tasks)
-            await self._say_goodbye()
-            for link in self._links:
-                await link.http.aclose()
+            await self._close()
 
     async def _take(self, line: bytes) -> None:
         try:
@@ -92,12 +85,15 @@ class Bridge:
         if message.method == jsonrpc.CANCELLED and self._cancel(message):
             return
         task = asyncio.create_task(self._carry(message, self._handshake))
+        self._keep(task, message)
+        if message.method == jsonrpc.INITIALIZE:
+            self._handshake = task
+
+    def _keep(self, task: asyncio.Task[None], message: Message) -> None:
         self._carrying.add(task)
         if message.id is not None and message.method is not None:
             self._requests[message.id] = task
         task.add_done_callback(lambda _: self._forget(task, message))
-        if message.method == jsonrpc.INITIALIZE:
-            self._handshake = task
 
     def _forget(self, task: asyncio.Task[None], message: Message) -> None:
         self._carrying.discard(task)
@@ -261,6 +257,16 @@ class Bridge:
             return found, server_address.parse(found.url)
         except ValueError as wrong:
             raise Unreachable(str(wrong)) from wrong
+
+    async def _close(self) -> None:
+        tasks = [*self._carrying, *([self._hearing] if self._hearing else [])]
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)
+        await self._say_goodbye()
+        for link in self._links:
+            await link.http.aclose()
 
     async def _say_goodbye(self) -> None:
         """The server may forget the session at once; it would anyway, in time."""

@@ -184,15 +184,7 @@ class Coordinator:
 
     async def run(self) -> None:
         logs.forget_older_than(self._logs_in, self.config.log_keep_days)
-        orphans.end_checks(self._instance.mark)
-        for orphan in orphans.find(self._server.url, self._instance.mark):
-            entry = self._table.add(Entry(orphan.launch, _now()))
-            entry.since = _now() - (processes.age(orphan.pid) or 0.0)
-            self._adopt(entry, Process(orphan.pid, child=False), orphan.worktree)
-            entry.stop = _time_limit(entry.provider, entry.since) if entry.provider is not None else None
-            if orphan.lost:
-                entry.stop = Stop(_now(), 0.0, "its server has moved")
-            log.info("adopted %s: agent %s, pid %d", orphan.launch.launch_id, orphan.launch.agent_id, orphan.pid)
+        self._adopt_orphans()
         self._go_on_with(self._journal.read())
         shipping = asyncio.create_task(self._shipping.run())
         self._beside(self._measuring.run(self._tell_of_disk))
@@ -206,11 +198,7 @@ class Coordinator:
         while not self._done:
             self._news.clear()
             given, self._orders = self._orders, None
-            now = _now()
-            seen = [entry.seen(now) for entry in self._table]
-            self._leaderless = any(each.state is State.LEADERLESS for each in seen)
-            limits = replace(self._limits, leaving_since=self._leaving_since)
-            plan = reconcile.plan(seen, (given or orders.NONE), limits, now, ended=self._table.ended)
+            plan = self._plan(given or orders.NONE)
             news = self._act(plan, given or orders.NONE)
             if given is not None:
                 self._pace.answered(_now(), took=_now() - self._asked_at, news=news)
@@ -221,6 +209,15 @@ class Coordinator:
     @property
     def _done(self) -> bool:
         return self._leaving_since is not None and not len(self._table) and not self._telling.pending
+
+    # --- observe and plan ---------------------------------------------------------------------------------------------
+
+    def _plan(self, given: Orders) -> Plan:
+        now = _now()
+        seen = [entry.seen(now) for entry in self._table]
+        self._leaderless = any(each.state is State.LEADERLESS for each in seen)
+        limits = replace(self._limits, leaving_since=self._leaving_since)
+        return reconcile.plan(seen, given, limits, now, ended=self._table.ended)
 
     # --- act ----------------------------------------------------------------------------------------------------------
 
@@ -234,12 +231,7 @@ class Coordinator:
             self._table[launch_id].tell_to_leave(stop)
             log.debug("%s must end within %.0f s: %s", launch_id, stop.grace, stop.reason)
         for launch_id, stage in plan.signal:
-            entry = self._table[launch_id]
-            log.info("%s: %s (%s)", launch_id, stage.name.lower(), entry.stop.reason if entry.stop else "left behind")
-            entry.stage, entry.signalled_at = stage, _now()
-            if entry.process is not None:
-                entry.made_to_leave = entry.made_to_leave or not entry.process.over
-                entry.process.signal_group(stage)
+            self._signal(launch_id, stage)
         failed = [launch_id for launch_id in plan.reap if self._reap(launch_id)]
         killed = [launch_id for launch_id, stage in plan.signal if stage is Stage.KILL]
         processes.end_strays([*failed, *killed], self._server.url)
@@ -374,6 +366,14 @@ class Coordinator:
             self._shipping.ended(launch.launch_id)
         self._report(launch, error=failure.value, log_tail=mask(words))
 
+    def _signal(self, launch_id: str, stage: Stage) -> None:
+        entry = self._table[launch_id]
+        log.info("%s: %s (%s)", launch_id, stage.name.lower(), entry.stop.reason if entry.stop else "left behind")
+        entry.stage, entry.signalled_at = stage, _now()
+        if entry.process is not None:
+            entry.made_to_leave = entry.made_to_leave or not entry.process.over
+            entry.process.signal_group(stage)
+
     def _reap(self, launch_id: str) -> bool:
         """Judges how it has ended, and tells the server; says whether it has failed."""
         entry = self._table.remove(launch_id)
@@ -426,13 +426,7 @@ class Coordinator:
         launch_id = entry.launch.launch_id
         if entry.worktree is not None and not entry.work_kept:
             said = await asyncio.to_thread(task_worktrees.kept, entry.worktree, entry.launch)
-            # Where the server will not hear of it, the exit must be told all the same.
-            try:
-                await self._server.report_worktree(launch_id, **said)
-            except RefusalError as no:
-                if may_be_taken_later(no):
-                    raise
-                log.warning("the worktree of %s: %s", launch_id, no)
+            await self._tell_of_work(launch_id, said)
             entry.work_kept = True
         reminder = await self._report_exit(launch_id, told)
         if reminder and self._leaving_since is not None:  # it was told to leave meanwhile: the launch is given back
@@ -455,6 +449,15 @@ class Coordinator:
             raise
         self._journal.forget(launch_id)
         return reminder
+
+    async def _tell_of_work(self, launch_id: str, said: dict[str, Any]) -> None:
+        """Where the server will not hear of it, the exit must be told all the same."""
+        try:
+            await self._server.report_worktree(launch_id, **said)
+        except RefusalError as no:
+            if may_be_taken_later(no):
+                raise
+            log.warning("the worktree of %s: %s", launch_id, no)
 
     async def _tell_of_disk(self, taken: Taken) -> None:
         await self._server.report_disk(self._instance.id, taken.logs, taken.worktrees, complete=taken.complete)
@@ -493,6 +496,17 @@ class Coordinator:
         assert entry is not None
         why = Ended.STOPPED if self._leaving_since is None else Ended.COORDINATOR_STOPPED
         self._report(entry.launch, error=why.value, log_tail="It was never started: no slot in time, or told to stop.")
+
+    def _adopt_orphans(self) -> None:
+        orphans.end_checks(self._instance.mark)
+        for orphan in orphans.find(self._server.url, self._instance.mark):
+            entry = self._table.add(Entry(orphan.launch, _now()))
+            entry.since = _now() - (processes.age(orphan.pid) or 0.0)
+            self._adopt(entry, Process(orphan.pid, child=False), orphan.worktree)
+            entry.stop = _time_limit(entry.provider, entry.since) if entry.provider is not None else None
+            if orphan.lost:
+                entry.stop = Stop(_now(), 0.0, "its server has moved")
+            log.info("adopted %s: agent %s, pid %d", orphan.launch.launch_id, orphan.launch.agent_id, orphan.pid)
 
     def _adopt(self, entry: Entry, process: Process, worktree: str | None) -> None:
         launch = entry.launch
@@ -535,10 +549,19 @@ class Coordinator:
             return
         if self._telling.pending:
             return
-        # A claim that offers no slot where there is one now would wait in vain, and is asked anew. Any other one is
-        # left alone, however much has changed: whatever it brings, the next one says what is true then. An answer
-        # that is on its way would be lost with its claim, and the exit just reported may well have caused one: so it
-        # is given a moment to arrive.
+        self._give_up_blind_claim(plan)
+        if self._claim is None and _now() >= self._pace.ask_at:
+            self._asked = min(plan.free_slots, STARTS_AT_A_TIME), min(plan.free_chat_slots, STARTS_AT_A_TIME)
+            self._asked_at = _now()
+            self._claim = asyncio.create_task(self._claim_starts(*self._asked))
+
+    def _give_up_blind_claim(self, plan: Plan) -> None:
+        """A claim that offers no slot where there is one now would wait in vain, and is asked anew.
+
+        Any other one is left alone, however much has changed: whatever it brings, the next one says what is true then.
+        An answer that is on its way would be lost with its claim, and the exit just reported may well have caused one:
+        so it is given a moment to arrive.
+        """
         offers = zip(self._asked, (plan.free_slots, plan.free_chat_slots), strict=True)
         if self._claim is None or not any(asked == 0 < free for asked, free in offers):
             self._blind_since = None
@@ -546,10 +569,6 @@ class Coordinator:
             self._blind_since = _now()
         elif _now() >= self._blind_since + SETTLE:
             self._cancel_claim()
-        if self._claim is None and _now() >= self._pace.ask_at:
-            self._asked = min(plan.free_slots, STARTS_AT_A_TIME), min(plan.free_chat_slots, STARTS_AT_A_TIME)
-            self._asked_at = _now()
-            self._claim = asyncio.create_task(self._claim_starts(*self._asked))
 
     def _cancel_claim(self) -> None:
         if self._claim is not None:
@@ -614,11 +633,14 @@ class Coordinator:
             await self._shipping.drain(DRAIN_FOR)
             await self._server.close()
         finally:
-            try:
-                if not await asyncio.to_thread(self._journal.settle, SETTLE_FOR):
-                    log.warning("the disk of %s has not written within %g seconds", self._instance.journal, SETTLE_FOR)
-            finally:
-                self._instance.release()
+            await self._settle()
+
+    async def _settle(self) -> None:
+        try:
+            if not await asyncio.to_thread(self._journal.settle, SETTLE_FOR):
+                log.warning("the disk of %s has not written within %g seconds", self._instance.journal, SETTLE_FOR)
+        finally:
+            self._instance.release()
 
 
 def _client(config: Config, data_dir: Path | None) -> AsyncClient:

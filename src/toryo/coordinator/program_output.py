@@ -324,10 +324,11 @@ class Reading:
     def _happened(self, event: Event) -> str:
         match event:
             case Said() | Piece() | Turned() | Answering() | Called() | Returned():
+                told = self._worked(event)
                 self.signs_of_life += 1
                 if self.trouble is not None and not self.trouble.final:
                     self.trouble = None
-                return self._worked(event)
+                return told
             case Used():
                 self._used(event)
                 return ""

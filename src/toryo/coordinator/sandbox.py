@@ -439,16 +439,7 @@ class View:
         yield from ("--dir", "/run", "--symlink", "/run", "/var/run")
         if self._home is not None and not self.shows(self._home):
             yield from ("--dir", str(self._home))
-        # What is read-only or hidden within what may be written could be moved away with the directory around it:
-        # each directory between the two is mounted by itself, and what is a mount cannot be renamed.
-        for path, entry in list(self._entries.items()):
-            around = self._around(path)
-            if entry.write or around is None or not self._entries[around].write or not path.exists():
-                continue
-            for between in path.parents:
-                if between == around:
-                    break
-                self._entries.setdefault(between, _Entry(between, write=True))
+        self._pin()
         self._mounted: list[Path] = []
         for path in sorted(self._entries, key=lambda each: (len(each.parts), each)):
             yield from self._word(path, self._entries[path])
@@ -468,6 +459,18 @@ class View:
         elif (self._around(path) is not None or _of_system(path)) and path.exists():
             self._mounted.append(path)
             yield from ("--tmpfs", str(path)) if path.is_dir() else ("--ro-bind", os.devnull, str(path))
+
+    def _pin(self) -> None:
+        """What is read-only or hidden within what may be written could be moved away with the directory around it: each
+        directory between the two is mounted by itself, and what is a mount cannot be renamed."""
+        for path, entry in list(self._entries.items()):
+            around = self._around(path)
+            if entry.write or around is None or not self._entries[around].write or not path.exists():
+                continue
+            for between in path.parents:
+                if between == around:
+                    break
+                self._entries.setdefault(between, _Entry(between, write=True))
 
     def _around(self, path: Path, *, itself: bool = False) -> Path | None:
         """The entry that says what is there, if it shows anything of this machine."""
@@ -654,16 +657,7 @@ def _show_git(view: View, place: Place, home: Path | None) -> None:
         view.read(found.top)
         view.bind(place.project, write=place.writes_project)
     view.bind(found.common, write=not place.read_only)
-    # All of it is made before the first program starts: what is mounted can be replaced by nobody in there.
-    common = found.common
-    for name in _DIRECTORIES:
-        _make(view, common, name, None)
-    for name, text in _FILES.items():
-        if name != "commondir" or not (common / name).exists():
-            _make(view, common, name, text)
-    for name in (*_DIRECTORIES, *_FILES, *_worktree_config(view, common, common)):
-        view.fix(_plain(common / name))
-    _refuse_elsewhere(common)
+    _fix_repository(view, found.common)
     if found.own is not None:
         _show_checkout(view, found.top, found.own, write=not place.read_only)
 
@@ -683,6 +677,18 @@ def _show_checkout(view: View, top: Path, own: Path, *, write: bool) -> None:
     view.bind(own, write=write)
     for name in (*_OF_WORKTREE, *_worktree_config(view, own, own.parent.parent)):
         view.fix(_plain(own / name))
+
+
+def _fix_repository(view: View, common: Path) -> None:
+    """All of it is made before the first program starts: what is mounted can be replaced by nobody in there."""
+    for name in _DIRECTORIES:
+        _make(view, common, name, None)
+    for name, text in _FILES.items():
+        if name != "commondir" or not (common / name).exists():
+            _make(view, common, name, text)
+    for name in (*_DIRECTORIES, *_FILES, *_worktree_config(view, common, common)):
+        view.fix(_plain(common / name))
+    _refuse_elsewhere(common)
 
 
 def _refuse_elsewhere(common: Path) -> None:

@@ -54,9 +54,7 @@ def overstepped(output: Output, bounds: Bounds, now: Seconds) -> str | None:
 
 def new_stops(observed: Sequence[Seen], orders: Orders, limits: Limits, now: Seconds) -> dict[str, Stop]:
     """Whoever is told to leave for the first time; an earlier order stands, its time is running."""
-    ordered = {
-        stop_order.launch_id: Stop(now, stop_order.grace_seconds, stop_order.reason) for stop_order in orders.stop
-    }
+    ordered = {order.launch_id: Stop(now, order.grace_seconds, order.reason) for order in orders.stop}
     if limits.leaving_since is not None:
         leaving = Stop(limits.leaving_since, 0.0, "coordinator_leaves")
         ordered = {seen.launch.launch_id: leaving for seen in observed}

@@ -63,15 +63,7 @@ def plan(tree_state: TreeState, order: Order) -> list[Change]:
     """The changes that this move means, its own first. Raises Refusal and changes nothing."""
     _refuse_unknown_move(order)
     _refuse_stranger(tree_state, order)
-    if order.to in NEEDS_REASON and not (order.reason or "").strip() and not order.actor.everything:
-        raise Refusal(
-            Code.VALIDATION_ERROR,
-            say("{to} needs a reason.", to=order.to),
-            "Say why, in one sentence (toryo: --reason TEXT): others decide by it."
-            if order.actor.person
-            else "Say in `reason` why, in one sentence: others decide by it.",
-            task_id=order.task.id,
-        )
+    _refuse_missing_reason(order)
     moving = _Moving(tree_state, order)
     _CARRY_OUT[order.to](moving)
     moving.lift_reports()
@@ -286,6 +278,18 @@ def _refuse_retry(tree_state: TreeState, order: Order) -> None:
             "Cancel it, plan another way, or report your main task blocked so that a person decides.",
             task_id=task.id,
             attempt=task.attempt,
+        )
+
+
+def _refuse_missing_reason(order: Order) -> None:
+    if order.to in NEEDS_REASON and not (order.reason or "").strip() and not order.actor.everything:
+        raise Refusal(
+            Code.VALIDATION_ERROR,
+            say("{to} needs a reason.", to=order.to),
+            "Say why, in one sentence (toryo: --reason TEXT): others decide by it."
+            if order.actor.person
+            else "Say in `reason` why, in one sentence: others decide by it.",
+            task_id=order.task.id,
         )
 
 

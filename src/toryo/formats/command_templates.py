@@ -221,12 +221,7 @@ class _Shell:
         elif char in "<>":
             self._redirection()
         elif char == "#" and self._word is None:
-            end = self._text.find("\n", self._at)
-            end = len(self._text) if end < 0 else end
-            inside = VARIABLE.search(self._text, self._at, end)
-            if inside is not None:
-                raise _Misplaced(f"{inside[0]} is in a comment: remove it")
-            self._at = end
+            self._skip_comment()
         elif char in _WHOLE:
             self._take(*_WHOLE[char])
         else:
@@ -244,6 +239,14 @@ class _Shell:
         if inside is not None:
             raise _Misplaced(f"{inside[0]} is inside {what}: values are quoted automatically, so write it outside")
         self._word, self._at = (self._word or "") + found[0], found.end()
+
+    def _skip_comment(self) -> None:
+        end = self._text.find("\n", self._at)
+        end = len(self._text) if end < 0 else end
+        inside = VARIABLE.search(self._text, self._at, end)
+        if inside is not None:
+            raise _Misplaced(f"{inside[0]} is in a comment: remove it")
+        self._at = end
 
     def _operator(self, char: str) -> None:
         self._end_word()

@@ -179,17 +179,7 @@ def given(value: Any, project_directory: Path) -> dict[str, Any]:
 
 def parse(document: Document) -> dict[str, Any]:
     """The playbook as plain data with every default filled in; raises Mistakes."""
-    # A condition alone becomes a list of one, in the data and in what is known of lines.
-    conditions: set[yaml_documents.Path] = set()
-    for path, subtask in _subtasks_of(document.data):
-        alone = subtask.get("when")
-        if isinstance(alone, Mapping):
-            subtask["when"] = [dict(alone)]
-            conditions.add((*path, "when"))
-    for place, line in list(document.lines.items()):
-        before, below = place[:_TO_CONDITION], place[_TO_CONDITION:]
-        if below and before in conditions:
-            document.lines[(*before, 0, *below)] = line
+    _list_conditions(document)
     playbook = yaml_documents.checked(document, Playbook)
     for number, plan in enumerate(playbook.tasks):
         _check_plan(document, plan, ("tasks", number))
@@ -245,6 +235,20 @@ def _named(subtask: Subtask) -> list[str]:
 
 
 _TO_CONDITION = len(("tasks", 0, "subtasks", 0, "when"))
+
+
+def _list_conditions(document: Document) -> None:
+    """A condition alone becomes a list of one, in the data and in what is known of lines."""
+    conditions: set[yaml_documents.Path] = set()
+    for path, subtask in _subtasks_of(document.data):
+        alone = subtask.get("when")
+        if isinstance(alone, Mapping):
+            subtask["when"] = [dict(alone)]
+            conditions.add((*path, "when"))
+    for place, line in list(document.lines.items()):
+        before, below = place[:_TO_CONDITION], place[_TO_CONDITION:]
+        if below and before in conditions:
+            document.lines[(*before, 0, *below)] = line
 
 
 def _subtasks_of(data: Any) -> Iterator[tuple[yaml_documents.Path, dict[str, Any]]]:

@@ -122,7 +122,8 @@ class Edge:
         else:
             # The path before decoding, so that an encoded slash stays inside its parameter.
             raw = scope.get("raw_path")
-            await self._site({**scope, "path": (raw.decode("latin-1") if raw else str(scope["path"]))}, receive, send)
+            path = raw.decode("latin-1") if raw else str(scope["path"])
+            await self._site({**scope, "path": path}, receive, send)
 
     def _routes(self, api: Rest, provider: OidcEndpoint | None, pace: Middleware) -> list[BaseRoute]:
         return [

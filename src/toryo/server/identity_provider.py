@@ -138,17 +138,7 @@ class Provider:
 
         try:
             header = jwt.get_unverified_header(token)
-            # The key of that name; without a name, the only one.
-            kid = header.get("kid")
-            async with self._looking:
-                if self._keys is not None and self._now() - self._looked >= KEYS_LIVE:
-                    self._keys = None
-                key = self._known(kid)
-                if key is None and (self._keys is None or self._now() - self._looked >= LOOKS_AGAIN_AFTER):
-                    await self._look_for_keys()
-                    key = self._known(kid)
-            if key is None:
-                raise Untrusted("the id_token is signed with a key that the provider does not have")
+            key = await self._key(header.get("kid"))
             claims: dict[str, Any] = jwt.decode(
                 token,
                 key,
@@ -167,11 +157,24 @@ class Provider:
             raise Untrusted("the id_token was made for another program (azp)")
         return claims
 
+    async def _key(self, kid: object) -> Any:
+        """The key of that name; without a name, the only one."""
+        async with self._looking:
+            if self._keys is not None and self._now() - self._looked >= KEYS_LIVE:
+                self._keys = None
+            found = self._known(kid)
+            if found is None and (self._keys is None or self._now() - self._looked >= LOOKS_AGAIN_AFTER):
+                await self._look_for_keys()
+                found = self._known(kid)
+        if found is None:
+            raise Untrusted("the id_token is signed with a key that the provider does not have")
+        return found
+
     def _known(self, kid: object) -> Any:
         signing = [key for key in (self._keys.keys if self._keys else ()) if key.public_key_use in (None, "sig")]
         if kid is None:
             return signing[0] if len(signing) == 1 else None
-        return next((known for known in signing if known.key_id == kid), None)
+        return next((key for key in signing if key.key_id == kid), None)
 
     async def _look_for_keys(self) -> None:
         import jwt

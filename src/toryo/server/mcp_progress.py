@@ -38,7 +38,7 @@ async def _stream(task: asyncio.Task[bytes], token: bytes, send: Send) -> None:
     while not task.done():
         times += 1
         # Progress is the seconds that have passed: a wait has no other, and it must grow.
-        params = b'{"progressToken":%b,"progress":%g,"message":"still waiting"}' % (token, (times * EVERY))
+        params = b'{"progressToken":%b,"progress":%g,"message":"still waiting"}' % (token, times * EVERY)
         await sse.write(
             send, sse.event(b'{"jsonrpc":"2.0","method":"notifications/progress","params":' + params + b"}")
         )

@@ -156,11 +156,11 @@ def _hoisted(schema: Schema, shared: dict[str, Schema]) -> Schema:
     names: dict[str, str] = {}
     for name, definition in schema.get("$defs", {}).items():
         # `name`, or with a number if another operation means something else by it.
-        candidate, number = name, 2
-        while candidate in shared and shared[candidate] != _redirected(definition, {}):
-            candidate, number = f"{name}{number}", number + 1
-        names[name] = candidate
-        shared[names[name]] = definition
+        free, number = name, 2
+        while free in shared and shared[free] != _redirected(definition, {}):
+            free, number = f"{name}{number}", number + 1
+        names[name] = free
+        shared[free] = definition
     moved: Schema = _redirected({key: value for key, value in schema.items() if key != "$defs"}, names)
     for name in names.values():
         shared[name] = _redirected(shared[name], names)

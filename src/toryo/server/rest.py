@@ -96,16 +96,7 @@ class Rest:
             outcome = await self._waiting.answer(operation.name, arguments, credentials, Door.REST)
             if outcome.refused:
                 return rest_answers.problem(request, outcome.result or {})
-            # What signs a browser in or out goes into a cookie, and not into the body, where scripts could read it.
-            result = outcome.result or {}
-            status = operation.route.status if operation.route is not None else 200
-            if operation.name not in ("sign_in", "sign_out"):
-                return rest_answers.json(request, result, status)
-            token = result.pop("browser_token", None)
-            response = rest_answers.json(request, result, status)
-            request_credentials.keep_signed_in(response, request, token)
-            response.headers["cache-control"] = "no-store"
-            return response
+            return _answered(request, operation, outcome.result or {})
         return await rest_answers.left(request, Exception())
 
     async def _asked(self, operation: Operation, request: Request) -> tuple[Credentials, dict[str, Any]]:
@@ -129,6 +120,18 @@ def _credentials(operation: Operation, request: Request) -> Credentials:
         return found
     token = request_credentials.browser_token(request)
     return replace(found, signed_in_before=token) if operation.grant is Grant.OPEN else replace(found, cookie=token)
+
+
+def _answered(request: Request, operation: Operation, result: dict[str, Any]) -> Response:
+    """What signs a browser in or out goes into a cookie, and not into the body, where scripts could read it."""
+    status = operation.route.status if operation.route is not None else 200
+    if operation.name not in ("sign_in", "sign_out"):
+        return rest_answers.json(request, result, status)
+    token = result.pop("browser_token", None)
+    response = rest_answers.json(request, result, status)
+    request_credentials.keep_signed_in(response, request, token)
+    response.headers["cache-control"] = "no-store"
+    return response
 
 
 def gather(operation: Operation, request: Request, body: bytes) -> dict[str, Any]:

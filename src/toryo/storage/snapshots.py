@@ -254,7 +254,7 @@ def _around(
     tx: Transaction, project: Project, tree: Tree, signed_in: frozenset[str], seeds: Iterable[str]
 ) -> TreeState:
     named = {task.assignee_id for task in (*tree.tasks.values(), *tree.outside.values()) if task.assignee_id}
-    known = {with_superior.id: with_superior for with_superior in tx.agents.with_superiors(named | set(seeds))}
+    known = {agent.id: agent for agent in tx.agents.with_superiors(named | set(seeds))}
     queued = any(task.for_queue for task in (*tree.tasks.values(), *tree.outside.values()))
     online = tx.queues.online(project.id) if queued else {}
     for seed in seeds:

@@ -234,10 +234,10 @@ def depends_on_elsewhere(case: RuleInput) -> bool:
         held_by_limit(case)
         or any(agent.active and not agent.managed and not agent.human for agent in case.tree_state.agents.values())
         or any(
-            open_dependency.id not in case.tree.tasks
+            dependency.id not in case.tree.tasks
             for task in case.descendants
             if task.open
-            for open_dependency in case.tree.open_dependencies(task)
+            for dependency in case.tree.open_dependencies(task)
         )
     )
 
@@ -266,7 +266,7 @@ def awaited(case: RuleInput) -> frozenset[str] | None:
 def _could_do(case: RuleInput, child: Task) -> list[str]:
     if child.assignee_id is not None and case.tree_state.able(child.assignee_id):
         return [child.assignee_id]
-    return [able_worker.id for able_worker in case.tree_state.able_workers(case.agent.id)]
+    return [worker.id for worker in case.tree_state.able_workers(case.agent.id)]
 
 
 def something_new(case: RuleInput) -> bool:

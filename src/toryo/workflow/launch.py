@@ -546,6 +546,5 @@ def decide_chat(s: Snapshot, *, by_hand: bool = False) -> Decision:
     found: dict[str, Any] = {name: True for name in names if getattr(s.talk, name)}
     if (session := s.sessions.get(Purpose.CHAT)) is not None:
         found["session_id"] = session.id
-    return Decision(
-        row.then.action, row.then.reason, row.row, row.words, None, until, (found | _facts_of_programs(s, Purpose.CHAT))
-    )
+    found |= _facts_of_programs(s, Purpose.CHAT)
+    return Decision(row.then.action, row.then.reason, row.row, row.words, None, until, found)

@@ -14,7 +14,7 @@ import pytest
 from tests.coordinator.providers.contract import STREAMS
 from toryo.client import wire
 from toryo.coordinator.prices import cost
-from toryo.coordinator.program_output import LONGEST_NAME, Reading
+from toryo.coordinator.program_output import LONGEST_NAME, Reading, Said
 from toryo.coordinator.provider import Exit, Provider
 from toryo.coordinator.providers import BUILT_IN
 from toryo.operations.calls.catalogue import catalogue
@@ -139,3 +139,11 @@ def test_what_it_tells_in_another_file_is_read_as_far_as_it_can_be(name: str) ->
         for line in provider.beside.lines(text):
             assert isinstance(reading.line(line), str)
     sendable(reading)
+
+
+def test_a_line_that_cannot_be_read_is_no_sign_of_life() -> None:
+    """It is shown as it is, and what the model's service has refused still stands."""
+    no_text: Any = 5
+    reading = Reading(lambda _: [Said(no_text)])
+    assert reading.line("{}") == "{}\n"
+    assert reading.signs_of_life == 0

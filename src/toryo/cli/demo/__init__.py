@@ -54,10 +54,7 @@ def demo(
     heed_terminate()
     temporary = None if dir else Path(tempfile.mkdtemp(prefix="toryo-demo-"))
     directory = _directory(dir) if dir else Path(str(temporary), "crew")
-    # Makes the demo's directory and its data directory, which is not in it: agents work there.
-    directory.mkdir(parents=True, exist_ok=True)
-    data = data_directories.prepare(directory, (temporary and temporary / "data"))
-    (directory / data_directories.MARK / MARKER).touch()
+    data = _data_directory(directory, temporary and temporary / "data")
     try:
         ends = "ends it" if temporary is None else "ends it, and removes its files (--dir keeps them)"
         as_promised = _perform(here, directory, data, keeps_up=ends if keep else None, open_it=not no_browser)
@@ -95,14 +92,7 @@ def _perform(here: Here, directory: Path, data: Path, *, keeps_up: str | None, o
     ):
         there = Here(data_dir=data, server=crew.address, json=here.json)
         since = task_watch.newest_event(there)
-        # Lays out the directories and applies team.yaml, as anybody would their own toryo.yaml.
-        from toryo import demo_team
-        from toryo.cli import manifest, manifest_apply
-
-        for job in demo_team.JOBS.values():
-            job.lay_out(directory)
-        (directory / TEAM).write_text(demo_team.text(), "utf-8")
-        manifest_apply.apply(there, manifest.read(directory / TEAM))
+        _make_team(there, directory)
         seen = task_watch.file_tasks(there, STORIES)
         progress = display.Progress(seen, live=sys.stderr.isatty() and not here.json)
         with progress.shown():
@@ -125,10 +115,7 @@ def _directory(given: Path) -> Path:
     if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
         if not (directory / data_directories.MARK / MARKER).is_file():
             raise Misuse(f"{directory} is not empty, and no demo made it.", elsewhere)
-        team = directory / TEAM
-        from toryo import demo_team
-
-        if not (not team.exists() or untrusted_files.text(team, errors="replace") == demo_team.text()):
+        if not _is_demos(directory / TEAM):
             raise Misuse(f"{directory / TEAM} is not the demo's any more, and it would be overwritten.", elsewhere)
         for holder in process_locks.holders(data_directories.prepare(directory)):
             raise Misuse(
@@ -136,6 +123,31 @@ def _directory(given: Path) -> Path:
                 f"Stop it first: cd {shlex.quote(str(directory))} && toryo down",
             )
     return directory
+
+
+def _is_demos(team: Path) -> bool:
+    from toryo import demo_team
+
+    return not team.exists() or untrusted_files.text(team, errors="replace") == demo_team.text()
+
+
+def _data_directory(directory: Path, place: Path | None) -> Path:
+    """Makes the demo's directory and its data directory, which is not in it: agents work there."""
+    directory.mkdir(parents=True, exist_ok=True)
+    data = data_directories.prepare(directory, place)
+    (directory / data_directories.MARK / MARKER).touch()
+    return data
+
+
+def _make_team(here: Here, directory: Path) -> None:
+    """Lays out the directories and applies team.yaml, as anybody would their own toryo.yaml."""
+    from toryo import demo_team
+    from toryo.cli import manifest, manifest_apply
+
+    for job in demo_team.JOBS.values():
+        job.lay_out(directory)
+    (directory / TEAM).write_text(demo_team.text(), "utf-8")
+    manifest_apply.apply(here, manifest.read(directory / TEAM))
 
 
 def _into(log: Path) -> Callable[[str, str], None]:

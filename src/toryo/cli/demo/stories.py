@@ -44,10 +44,7 @@ def _translated(story: Happened) -> list[str]:
     wrong = _different(story.directory / "hello_ja.txt", japanese)
     wrong += _different(story.directory / "hello_zh.txt", chinese)
     workers = [launch for launch in story.launches if launch["agent_id"] in {"japanese", "chinese"}]
-    # Whether processes of two different agents were signed in at the same time.
-    spans = [(launch["agent_id"], launch.get("signed_in_at"), launch.get("ended_at")) for launch in workers]
-    done = [(agent, start, end) for agent, start, end in spans if start and end]
-    if not any(one[0] != other[0] and one[1] < other[2] and other[1] < one[2] for one in done for other in done):
+    if not _overlap(workers):
         wrong.append("the two translators did not work at the same time")
     return wrong
 
@@ -90,6 +87,13 @@ def _different(path: Path, expected: str) -> list[str]:
     except OSError:
         return [f"{path.name} is missing"]
     return [] if found == expected else [f"{path.name} has other contents than promised"]
+
+
+def _overlap(launches: Sequence[Task]) -> bool:
+    """Whether processes of two different agents were signed in at the same time."""
+    spans = [(launch["agent_id"], launch.get("signed_in_at"), launch.get("ended_at")) for launch in launches]
+    done = [(agent, start, end) for agent, start, end in spans if start and end]
+    return any(one[0] != other[0] and one[1] < other[2] and other[1] < one[2] for one in done for other in done)
 
 
 def _out_of_order(tasks: Sequence[Task]) -> list[str]:

@@ -172,26 +172,19 @@ def _judge(end: Exit) -> Verdict:
         for pattern, failure in ((_NO_SERVER, Failure.COULD_NOT_CONNECT), (_BAD_CONFIG, Failure.BAD_CONFIG)):
             found = pattern.search(end.tail)
             if found:
-                # A server of ours in a person's own configuration, reached in another way, cannot be overridden.
                 words = " ".join(found.group().split())
-                ours = f"`mcp_servers.{NAME}`" in words
-                return Verdict(
-                    failure,
-                    words=(
-                        f"{words}. Your own Codex configuration has it: run codex mcp remove {NAME}." if ours else words
-                    ),
-                )
+                if f"`mcp_servers.{NAME}`" in words:  # in a person's own configuration: it cannot be overridden
+                    words += f". Your own Codex configuration has it: run codex mcp remove {NAME}."
+                return Verdict(failure, words=words)
     return judge_model(end)
 
 
 def _login(environ: Mapping[str, str]) -> Login:
     if environ.get("CODEX_API_KEY") or environ.get("CODEX_ACCESS_TOKEN"):
         return Login(True, "by a key in the environment")
-    # Whose keys Codex's own login knows nothing of.
     named = _own_settings(environ).get("model_provider")
-    own = str(named) if named and named != "openai" else None
-    if own:
-        return Login(None, f"its configuration names another model provider, {own}")
+    if named and named != "openai":  # whose keys Codex's own login knows nothing of
+        return Login(None, f"its configuration names another model provider, {named}")
     try:
         answer = ask(("codex", "login", "status"), environ)
     except OSError:

@@ -52,15 +52,14 @@ def _prepare(setting: Setting) -> Command:
     )
     env = {"COPILOT_AUTO_UPDATE": "false", "COPILOT_OTEL_FILE_EXPORTER_PATH": str(setting.workspace / TELEMETRY)}
     # the telemetry is made here, so that it is for this user alone
+    files = {MCP_CONFIG: json.dumps({"mcpServers": {NAME: _server(setting)}}, indent=2), TELEMETRY: ""}
+    return Command(argv, env, files, stdin=setting.prompt)
+
+
+def _server(setting: Setting) -> dict[str, Any]:
     entry = mcp_server(setting, "${{{}}}")
     kind = {"type": "local"} if over_socket(setting) else {}
-    files = {
-        MCP_CONFIG: json.dumps(
-            {"mcpServers": {NAME: {**entry, **kind, "tools": ["*"], "timeout": TOOL_TIME_OUT * 1000}}}, indent=2
-        ),
-        TELEMETRY: "",
-    }
-    return Command(argv, env, files, stdin=setting.prompt)
+    return {**entry, **kind, "tools": ["*"], "timeout": TOOL_TIME_OUT * 1000}
 
 
 # --- what it prints ---------------------------------------------------------------------------------------------------

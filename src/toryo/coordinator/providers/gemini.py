@@ -84,13 +84,8 @@ def _prepare(setting: Setting) -> Command:
     home = _home(setting.environ)
     files = {f"{HOME}/{SETTINGS}": json.dumps(_settings(setting, home), indent=2, ensure_ascii=False)}
     there = [path.name for path in home.iterdir()] if home.is_dir() else []
-    return Command(
-        argv,
-        env,
-        files,
-        {f"{HOME}/{name}": home / name for name in (*_KEPT, *there) if name != SETTINGS},
-        stdin=setting.prompt,
-    )
+    links = {f"{HOME}/{name}": home / name for name in (*_KEPT, *there) if name != SETTINGS}
+    return Command(argv, env, files, links, stdin=setting.prompt)
 
 
 def _home(environ: Mapping[str, str]) -> Path:
@@ -191,10 +186,8 @@ def _judge(end: Exit) -> Verdict:
         end = replace(end, not_connected=f"Gemini CLI could not reach the MCP server {NAME}")
     if end.trouble is not None:
         named = (status for name, status in _ERRORS.items() if f"{name}:" in end.tail)
-        end = replace(
-            end,
-            trouble=replace(end.trouble, status=next(named, _STATUSES.get(end.exit_code or 0)) or end.trouble.status),
-        )
+        status = next(named, _STATUSES.get(end.exit_code or 0)) or end.trouble.status
+        end = replace(end, trouble=replace(end.trouble, status=status))
     return judge_model(end)
 
 

@@ -109,23 +109,10 @@ def _parse(line: dict[str, Any]) -> Iterable[Event]:
             yield from _called(part)
         case "step_finish":
             yield Turned()
-            # Input is told without what was cached, output without reasoning; a price that is not known is told as 0.
-            tokens = part["tokens"]
-            cache = tokens.get("cache") or {}
-            cached = cache.get("read") or 0
-            read = tokens["input"] + cached + (cache.get("write") or 0)
-            yield Used(
-                read, tokens["output"] + (tokens.get("reasoning") or 0), cached, cost_usd=part.get("cost") or None
-            )
+            yield _used(part)
         case "error":
             yield Session(str(line["sessionID"]))
-            error = line["error"]
-            data = error.get("data") or {}
-            status = data.get("statusCode")
-            words = str(data.get("message") or error.get("name") or "")
-            after = (data.get("responseHeaders") or {}).get("retry-after")
-            seconds = float(after) if after and re.fullmatch(r"\d+(\.\d+)?", str(after)) else None
-            yield Troubled(words, status if isinstance(status, int) else None, seconds, final=True)
+            yield _troubled(line["error"])
         case None if PLAIN in line:
             yield from _logged(line[PLAIN])
 
@@ -144,6 +131,24 @@ def _called(part: dict[str, Any]) -> Iterable[Event]:
     failed = state.get("status") == "error"
     yield Called(part["tool"], json.dumps(state.get("input"), ensure_ascii=False))
     yield Returned(str(state.get("error" if failed else "output") or ""), failed)
+
+
+def _used(part: dict[str, Any]) -> Used:
+    """Input is told without what was cached, output without reasoning; a price that is not known is told as 0."""
+    tokens = part["tokens"]
+    cache = tokens.get("cache") or {}
+    cached = cache.get("read") or 0
+    read = tokens["input"] + cached + (cache.get("write") or 0)
+    return Used(read, tokens["output"] + (tokens.get("reasoning") or 0), cached, cost_usd=part.get("cost") or None)
+
+
+def _troubled(error: dict[str, Any]) -> Troubled:
+    data = error.get("data") or {}
+    status = data.get("statusCode")
+    words = str(data.get("message") or error.get("name") or "")
+    after = (data.get("responseHeaders") or {}).get("retry-after")
+    seconds = float(after) if after and re.fullmatch(r"\d+(\.\d+)?", str(after)) else None
+    return Troubled(words, status if isinstance(status, int) else None, seconds, final=True)
 
 
 # --- who it is --------------------------------------------------------------------------------------------------------

@@ -163,11 +163,8 @@ def _stage(git: Git) -> None:
     # What is new or changed and cannot be kept: other repositories, files too large, what is no file.
     options = ("--others", "--modified", "--exclude-standard", "--deduplicate", "-z")
     names = set(git.must("ls-files", *options, seconds=LONG).names) - set(links)
-    left_out = [
-        *[name.removesuffix("/") for name in names if name.endswith("/") or not _fits(git.directory / name)],
-        *links,
-    ]
-    paths = "\0".join([".", *(f":(top,literal,exclude){each}" for each in left_out)])
+    unfit = [name.removesuffix("/") for name in names if name.endswith("/") or not _fits(git.directory / name)]
+    paths = "\0".join([".", *(f":(top,literal,exclude){each}" for each in (*unfit, *links))])
     git("add", "--all", "--pathspec-from-file=-", "--pathspec-file-nul", given=paths, seconds=LONG)
     if links:
         git.ask("update-index", "--remove", "-z", "--stdin", given="\0".join(links))
@@ -266,13 +263,8 @@ def _diff(git: Git, worktree: Worktree, to: str, context: int, limit: int) -> Di
     patch, truncated = _cut(git.beginning(4 * limit + 1, *arguments), limit)
     names = git.must("diff", "--name-status", "-z", *DIFF, *range_, "--").names
     lines = dict(_lines(git.must("diff", "--numstat", "-z", *DIFF, *range_, "--").output))
-    return Diff(
-        patch,
-        tuple([_change(*status, *lines[status[1]]) for status in _statuses(iter(names))]),
-        truncated,
-        head=head_of(git, worktree),
-        base=base,
-    )
+    changes = tuple(_change(*status, *lines[status[1]]) for status in _statuses(iter(names)))
+    return Diff(patch, changes, truncated, head=head_of(git, worktree), base=base)
 
 
 def _cut(output: bytes, limit: int) -> tuple[str, bool]:

@@ -72,33 +72,28 @@ def _settled(checkout: Checkout, path: Path, branch: str, bases: Sequence[str]) 
         found = None
     if found is not None:
         return _taken(checkout, path, branch)
-    elsewhere = checkout_of(checkout, branch)
-    if elsewhere is not None:
-        raise Trouble(
-            f"The branch {branch} is checked out in {elsewhere}: switch to another one there, then try again."
-        )
-    if path.is_symlink() or (path.exists() and (not path.is_dir() or any(path.iterdir()))):
-        raise Trouble(f"{path} exists and is not a worktree of {checkout.top}: move it away, then try again.")
-    if tip(checkout.git, PREFIX.rstrip("/")) is not None:
-        raise Trouble("A branch called toryo conflicts with branches called toryo/…: rename it (git branch -m).")
+    _refuse_occupied(checkout, path, branch)
     _refuse_filters(checkout)
     fresh = tip(checkout.git, branch) is None
     notes = _branch_off(checkout, path, branch, bases) if fresh else ()
     try:
-        # Locked until every file is there. Its `.git` is written here: git would name the directory that it works
-        # with.
-        (checkout.common / "worktrees").mkdir(exist_ok=True)
-        empty = ("--no-checkout", "--lock", "--reason", HALF_MADE)
-        checkout.git("worktree", "add", "--quiet", *empty, str(path), branch)
-        directory, git = checkout.directory_of(path), checkout.at(path)
-        assert directory is not None and git is not None
-        connect(path, directory)
-        git("reset", "--hard", "--quiet", seconds=LONG)
-        git("worktree", "unlock", str(path))
+        _check_out(checkout, path, branch)
     except BaseException:
         _undo(checkout, path, branch if fresh else None)
         raise
     return _taken(checkout, path, branch, notes)
+
+
+def _check_out(checkout: Checkout, path: Path, branch: str) -> None:
+    """Locked until every file is there. Its `.git` is written here: git would name the directory that it works with."""
+    (checkout.common / "worktrees").mkdir(exist_ok=True)
+    empty = ("--no-checkout", "--lock", "--reason", HALF_MADE)
+    checkout.git("worktree", "add", "--quiet", *empty, str(path), branch)
+    directory, git = checkout.directory_of(path), checkout.at(path)
+    assert directory is not None and git is not None
+    connect(path, directory)
+    git("reset", "--hard", "--quiet", seconds=LONG)
+    git("worktree", "unlock", str(path))
 
 
 def _taken(checkout: Checkout, path: Path, branch: str, notes: tuple[str, ...] = ()) -> Worktree:
@@ -112,22 +107,8 @@ def _taken(checkout: Checkout, path: Path, branch: str, notes: tuple[str, ...] =
 def _branch_off(checkout: Checkout, path: Path, branch: str, bases: Sequence[str]) -> tuple[str, ...]:
     """A new branch and the note of its base (first, so that no branch is ever without). Returns what may surprise."""
     git = checkout.git
-    # HEAD, or what the bases bring. HEAD belongs to these as soon as it holds the work of one of them already: that
-    # one's branch is merged, or merged and gone.
-    head = git("rev-parse", "HEAD")
-    tips = [(base, tip(git, base)) for base in bases]
-    new = [(each, commit) for each, commit in tips if commit is not None and not contains(git, head, commit)]
-    if len(new) < len(bases) or not new:
-        new.append(("HEAD", head))
-    (first, start), *others = new
-    for name, commit in others:
-        start = _with(git, start, commit, first, name)
-    there = f"{start}:{checkout.subdirectory}"
-    if checkout.subdirectory and not checkout.git.holds("rev-parse", "--verify", "--quiet", there):
-        raise Trouble(
-            f"{checkout.top / checkout.subdirectory} has no committed files in the repository {checkout.top}, so a"
-            " worktree would be empty there: commit them first, or run git init in that directory."
-        )
+    start = _start(git, bases)
+    _refuse_missing(checkout, start)
     note(checkout, path, current_branch(git), start)
     try:
         git("update-ref", "-m", "toryo: task starts", f"refs/heads/{branch}", start, "")
@@ -137,6 +118,20 @@ def _branch_off(checkout: Checkout, path: Path, branch: str, bases: Sequence[str
     changed = len(git.must("status", "--porcelain", "-z", "--untracked-files=no", "--no-renames").names)
     words = f"{checkout.top} has changes that are not committed (files: {changed}); they are not in the worktree."
     return (words,) if changed else ()
+
+
+def _start(git: Git, bases: Sequence[str]) -> str:
+    """HEAD, or what the bases bring. HEAD belongs to these as soon as it holds the work of one of them already: that
+    one's branch is merged, or merged and gone."""
+    head = git("rev-parse", "HEAD")
+    tips = [(base, tip(git, base)) for base in bases]
+    new = [(each, commit) for each, commit in tips if commit is not None and not contains(git, head, commit)]
+    if len(new) < len(bases) or not new:
+        new.append(("HEAD", head))
+    (first, start), *others = new
+    for name, commit in others:
+        start = _with(git, start, commit, first, name)
+    return start
 
 
 def _with(git: Git, start: str, commit: str, first: str, name: str) -> str:
@@ -152,6 +147,27 @@ def _with(git: Git, start: str, commit: str, first: str, name: str) -> str:
         )
     words = f"Merge {name}, on which this work is based, too\n"
     return git("commit-tree", tree, "-p", start, "-p", commit, given=words)
+
+
+def _refuse_missing(checkout: Checkout, start: str) -> None:
+    there = f"{start}:{checkout.subdirectory}"
+    if checkout.subdirectory and not checkout.git.holds("rev-parse", "--verify", "--quiet", there):
+        raise Trouble(
+            f"{checkout.top / checkout.subdirectory} has no committed files in the repository {checkout.top}, so a"
+            " worktree would be empty there: commit them first, or run git init in that directory."
+        )
+
+
+def _refuse_occupied(checkout: Checkout, path: Path, branch: str) -> None:
+    elsewhere = checkout_of(checkout, branch)
+    if elsewhere is not None:
+        raise Trouble(
+            f"The branch {branch} is checked out in {elsewhere}: switch to another one there, then try again."
+        )
+    if path.is_symlink() or (path.exists() and (not path.is_dir() or any(path.iterdir()))):
+        raise Trouble(f"{path} exists and is not a worktree of {checkout.top}: move it away, then try again.")
+    if tip(checkout.git, PREFIX.rstrip("/")) is not None:
+        raise Trouble("A branch called toryo conflicts with branches called toryo/…: rename it (git branch -m).")
 
 
 def _refuse_filters(checkout: Checkout) -> None:

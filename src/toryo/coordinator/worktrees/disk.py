@@ -41,7 +41,7 @@ def size_as_far_as(directory: Path, enough: Callable[[], bool]) -> tuple[int, bo
 
 def leftovers(directory: Path, known_names: Collection[str]) -> tuple[Leftover, ...]:
     """The directories here of which none of these names is the worktree's."""
-    known = {safe(known_name) for known_name in known_names}
+    known = {safe(name) for name in known_names}
     try:
         places = sorted(path for path in directory.iterdir() if path.is_dir() and not path.is_symlink())
     except FileNotFoundError:

@@ -137,12 +137,7 @@ def _conflict(worktree: Worktree, target: str, files: tuple[str, ...]) -> str:
 
 def _move(checkout: Checkout, target: str, commit: str, old: str) -> bool:
     """A branch without checkout, if it is still where it was."""
-    # A branch that is just being rebased is checked out nowhere, and would be overwritten at the end of that.
-    for entry in entries(checkout):
-        directory = checkout.directory_of(entry.path)
-        for kind in ("rebase-merge", "rebase-apply"):
-            if directory is not None and _says(directory / kind / "head-name") == f"refs/heads/{target}":
-                raise Trouble(f"{target} is being rebased in {entry.path}: finish or abort that, then merge again.")
+    _refuse_rebase(checkout, target)
     git = checkout.git
     moved = git.ask("update-ref", "-m", "toryo: merge", f"refs/heads/{target}", commit, old)
     if moved.code != 0 and tip(git, target) == old:
@@ -171,6 +166,15 @@ def _hindered(git: Git, target: str, errors: str) -> str:
         f"Merging into {target} would overwrite what is not committed in {git.directory}:"
         f" {commits_and_diffs.named(files)}. Nothing was merged. Commit, stash or remove these there, then merge again."
     )
+
+
+def _refuse_rebase(checkout: Checkout, branch: str) -> None:
+    """A branch that is just being rebased is checked out nowhere, and would be overwritten at the end of that."""
+    for entry in entries(checkout):
+        directory = checkout.directory_of(entry.path)
+        for kind in ("rebase-merge", "rebase-apply"):
+            if directory is not None and _says(directory / kind / "head-name") == f"refs/heads/{branch}":
+                raise Trouble(f"{branch} is being rebased in {entry.path}: finish or abort that, then merge again.")
 
 
 def _says(file: Path) -> str:

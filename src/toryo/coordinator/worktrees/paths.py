@@ -182,14 +182,7 @@ def forget(checkout: Checkout, path: Path) -> None:
     not mounted just now stays known, which `git worktree prune` would not leave so."""
     if path.is_symlink() or (path / ".git").is_dir():
         raise Trouble(f"{path} holds a repository of its own: look at it, and remove it by hand.")
-    # Removes a directory with everything in it, write-protected directories too (caches of packages are).
-    for parent, directories, _ in os.walk(path):
-        for directory in directories:
-            below = Path(parent, directory)
-            if not below.is_symlink() and not os.access(below, os.W_OK | os.X_OK | os.R_OK):
-                below.chmod(0o700)
-    if path.is_dir():
-        shutil.rmtree(path)
+    _clear(path)
     if entry_at(checkout, path) is not None:
         checkout.git("worktree", "remove", "--force", "--force", str(path))
 
@@ -270,3 +263,14 @@ def _entry(words: str) -> Entry:
     facts = dict(line.partition(" ")[::2] for line in words.split("\0") if line)
     branch = facts.get("branch", "").removeprefix("refs/heads/") or None
     return Entry(Path(facts["worktree"]), branch, facts.get("locked"))
+
+
+def _clear(path: Path) -> None:
+    """Removes a directory with everything in it, write-protected directories too (caches of packages are)."""
+    for parent, directories, _ in os.walk(path):
+        for directory in directories:
+            below = Path(parent, directory)
+            if not below.is_symlink() and not os.access(below, os.W_OK | os.X_OK | os.R_OK):
+                below.chmod(0o700)
+    if path.is_dir():
+        shutil.rmtree(path)

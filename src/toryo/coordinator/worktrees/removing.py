@@ -29,13 +29,7 @@ def discard(worktree: Worktree) -> Discarded:
     checkout = opened(worktree.repository)
     with alone(worktree.path.parent):
         _refuse_in_use(checkout, worktree)
-        # The last commit that nobody else has; and that of an agent which left its branch. One if one has the other.
-        last = tip(checkout.git, worktree.branch)
-        found = [fromkey for fromkey in dict.fromkeys((last, _head(worktree, last))) if fromkey is not None]
-        found = [each for each in found if not _elsewhere(checkout.git, worktree, each)]
-        commits = tuple(
-            each for each in found if not any(contains(checkout.git, other, each) for other in found if other != each)
-        )
+        commits = _thrown_away(checkout.git, worktree)
         _remove(checkout, worktree)
     if not commits:
         return Discarded(worktree.branch, None, f"{worktree.branch} is gone, and every commit of it is elsewhere, too.")
@@ -53,16 +47,7 @@ def remove(worktree: Worktree, *, force: bool = False) -> None:
     checkout = opened(worktree.repository)
     with alone(worktree.path.parent):
         _refuse_in_use(checkout, worktree)
-        words = commits_and_diffs.unkept(worktree)
-        others = () if force or words else commits_and_diffs.others(worktree)
-        if others:
-            named = commits_and_diffs.named(others)
-            words = f"What is inside and cannot be kept is nowhere else: {named}. Move away what counts."
-        last = tip(checkout.git, worktree.branch)
-        if not words and last is not None and not _elsewhere(checkout.git, worktree, last):
-            words = f"{worktree.branch} has commits that no other branch has: merge it first, or discard it."
-        if words:
-            raise Trouble(f"{worktree.path} is not removed. {words}")
+        _refuse_loss(checkout.git, worktree, force=force)
         _remove(checkout, worktree)
 
 
@@ -72,10 +57,31 @@ def _refuse_in_use(checkout: Checkout, worktree: Worktree) -> None:
         raise Trouble(f"{worktree.branch} is checked out in {place}: switch to another branch there, then try again.")
 
 
+def _refuse_loss(git: Git, worktree: Worktree, *, force: bool) -> None:
+    words = commits_and_diffs.unkept(worktree)
+    others = () if force or words else commits_and_diffs.others(worktree)
+    if others:
+        named = commits_and_diffs.named(others)
+        words = f"What is inside and cannot be kept is nowhere else: {named}. Move away what counts."
+    last = tip(git, worktree.branch)
+    if not words and last is not None and not _elsewhere(git, worktree, last):
+        words = f"{worktree.branch} has commits that no other branch has: merge it first, or discard it."
+    if words:
+        raise Trouble(f"{worktree.path} is not removed. {words}")
+
+
 def _elsewhere(git: Git, worktree: Worktree, commit: str) -> bool:
     """Whether another branch, or a HEAD that is on none, has this commit too."""
     names = git("for-each-ref", f"--contains={commit}", "--format=%(refname)", "refs/heads", "refs/remotes")
     return bool(set(names.split()) - {f"refs/heads/{worktree.branch}"}) or contains(git, "HEAD", commit)
+
+
+def _thrown_away(git: Git, worktree: Worktree) -> tuple[str, ...]:
+    """The last commit that nobody else has; and that of an agent which left its branch. One if one has the other."""
+    last = tip(git, worktree.branch)
+    found = [commit for commit in dict.fromkeys((last, _head(worktree, last))) if commit is not None]
+    found = [each for each in found if not _elsewhere(git, worktree, each)]
+    return tuple(each for each in found if not any(contains(git, other, each) for other in found if other != each))
 
 
 def _head(worktree: Worktree, last: str | None) -> str | None:

@@ -27,14 +27,16 @@ def shown(parameters: type[BaseModel], arguments: dict[str, Any]) -> str:
     """The arguments as a log line has them: JSON."""
     plain = _plain(parameters)
     told = {
-        _speakable(log_redaction.hidden(name[:_LONGEST_NAME])): log_redaction.MASK
-        if log_redaction.is_named(name)
-        else _value(value, plain=name in plain)
+        _name(name): log_redaction.MASK if log_redaction.is_named(name) else _value(value, plain=name in plain)
         for name, value in itertools.islice(arguments.items(), _MOST)
     }
     if len(arguments) > _MOST:
         told["…"] = f"({len(arguments) - _MOST} more)"
     return orjson.dumps(told).decode()
+
+
+def _name(name: str) -> str:
+    return _speakable(log_redaction.hidden(name[:_LONGEST_NAME]))
 
 
 def _value(value: Any, *, plain: bool) -> Any:

@@ -39,14 +39,7 @@ def refuse(operation: Operation, caller: Caller) -> None:
             )
         return
     if grant is Grant.READER and caller.kind is not Kind.LAUNCH:
-        if caller.session is None and not caller.is_person:
-            raise Refusal(
-                Code.AUTHENTICATION_REQUIRED,
-                say("{operation_name} needs to know who reads.", operation_name=operation.name),
-                "Connect with Authorization: Bearer and the session_token that authenticate returns."
-                if caller.kind is Kind.NOBODY
-                else _own_way(caller),
-            )
+        _refuse_reader(operation, caller)
         return
     if grant in (Grant.PERSON, Grant.WRITER, Grant.OWNER):
         _refuse_person(operation, caller)
@@ -144,6 +137,17 @@ def _instead_of_a_person(caller: Caller) -> str:
     if caller.kind is Kind.LAUNCH:
         return _own_way(caller)
     return "A person does it, signed in or with a token of their own."
+
+
+def _refuse_reader(operation: Operation, caller: Caller) -> None:
+    if caller.session is None and not caller.is_person:
+        raise Refusal(
+            Code.AUTHENTICATION_REQUIRED,
+            say("{operation_name} needs to know who reads.", operation_name=operation.name),
+            "Connect with Authorization: Bearer and the session_token that authenticate returns."
+            if caller.kind is Kind.NOBODY
+            else _own_way(caller),
+        )
 
 
 def refuse_session(operation: Operation, caller: Caller) -> None:

@@ -327,7 +327,6 @@ def respond_chat(call: Call, said: RespondChat) -> Sent:
     answered = _answered(call, said)
     target = call.known_agent(answered.from_agent_id if answered is not None else said.target_agent_id or "")
     if not target.human:
-        # The open conversation with another agent. Raises conversationRequired.
         low, high = sorted((call.agent.id, target.id))
         conversation = call.tx.chat.open_between(call.session.project_id, low, high)
         if conversation is None:

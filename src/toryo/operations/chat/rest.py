@@ -290,10 +290,7 @@ def _messages(call: Call, wanted: ReadChat, project_id: str, thread: str) -> lis
 
 def _refuse_observer(call: Call, me: Agent, agent: Agent, other: Agent) -> None:
     """Threads of others: of agents below, and for owners what agents say among themselves."""
-    above = {
-        with_superior.id: with_superior.reports_to
-        for with_superior in call.tx.agents.with_superiors((agent.id, other.id))
-    }
+    above = {each.id: each.reports_to for each in call.tx.agents.with_superiors((agent.id, other.id))}
     below = any(me.id in superiors(each.id, above) for each in (agent, other) if not each.human)
     among_agents = not (agent.human or other.human)
     if below or (among_agents and call.caller.login is Login.OWNER):

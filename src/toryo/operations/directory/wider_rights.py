@@ -54,10 +54,10 @@ def warnings(agent: Agent, reported: Collection[str] | None) -> list[Worded]:
         return []
     names = dict.fromkeys(program.provider for program in agent.programs)
     found = (provider_options.unknown_provider(name, reported) for name in names)
-    return [agents.worded(said) for said in found if said is not None]
+    return [agents.worded(warning) for warning in found if warning is not None]
 
 
 def reported_providers(call: Call) -> frozenset[str] | None:
     """Every provider that a Coordinator has said it can start; None: one of them does not say, and may have any."""
-    said = [seen.providers for seen in call.tx.coordinators.all()]
+    said = [coordinator.providers for coordinator in call.tx.coordinators.all()]
     return None if None in said else frozenset(name for names in said for name in names or ())

@@ -44,22 +44,14 @@ class Claimed(Result):
 @operation("claim_starts", grant=Grant.COORDINATOR, parameters=ClaimStarts, waits=True)
 def claim_starts(call: Call, asked: ClaimStarts) -> Claimed | Later:
     """Everything a Coordinator has to start or stop now; waits until there is something."""
-    # A Coordinator that was left behind does not start the agents of the next server at its server's address.
-    if asked.server_id is not None and asked.server_id != server_id.of(call.tx):
-        raise Refusal(
-            Code.CONFLICT,
-            "This is another server than the one that the Coordinator works with.",
-            "Stop the Coordinator (toryo down) and start it anew to work with this server.",
-        )
+    _refuse_for_another_server(call, asked)
     call.tx.coordinators.see(_seen(asked), call.now)
     candidates, talkers = task_candidates(call, asked), chat_candidates(call, asked)
     entered = _enter(call, asked, [*candidates, *talkers])
     running = {each.id: each for each in call.tx.launches.find_all(asked.running)}
     renew(call, asked, running.values())
     stop = stops_for(call, asked, running)
-    # Whether there was anything.
-    found = (each for each in _ran_out(call) if each.project_id in entered)
-    if bool(list(each_fenced(call, CLAIM, found, partial(_lapse, call)))):  # what they held is free from here on
+    if _end_what_ran_out(call, entered):  # what they held is free from here on
         candidates, talkers = task_candidates(call, asked), chat_candidates(call, asked)
     lost = [each for each in call.tx.launches.ordered_by(asked.coordinator_id) if each.id not in running]
     start = _starts(call, asked, lost, [candidate for candidate in candidates if candidate.project_id in entered])
@@ -77,6 +69,16 @@ def claim_starts(call: Call, asked: ClaimStarts) -> Claimed | Later:
         "errands": errands,
         "next_check_seconds": seconds,
     }
+
+
+def _refuse_for_another_server(call: Call, asked: ClaimStarts) -> None:
+    """A Coordinator that was left behind does not start the agents of the next server at its server's address."""
+    if asked.server_id is not None and asked.server_id != server_id.of(call.tx):
+        raise Refusal(
+            Code.CONFLICT,
+            "This is another server than the one that the Coordinator works with.",
+            "Stop the Coordinator (toryo down) and start it anew to work with this server.",
+        )
 
 
 def _seen(asked: ClaimStarts) -> Seen:
@@ -189,6 +191,12 @@ def _chat(call: Call, asked: ClaimStarts, room: bool, each: Talker) -> list[star
 def _ran_out(call: Call) -> list[Launch | Session]:
     """Launches past their deadline and leases that are over: somebody waits for what they hold."""
     return [*call.tx.sessions.expired(call.now), *call.tx.launches.overdue(call.now)]
+
+
+def _end_what_ran_out(call: Call, entered: frozenset[str]) -> bool:
+    """Whether there was anything."""
+    found = (each for each in _ran_out(call) if each.project_id in entered)
+    return bool(list(each_fenced(call, CLAIM, found, partial(_lapse, call))))
 
 
 def _lapse(call: Call, each: Launch | Session) -> bool:

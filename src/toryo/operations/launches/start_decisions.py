@@ -33,16 +33,7 @@ def decide(
     look = call.chat_snapshot if purpose is Purpose.CHAT else call.snapshot
     snapshot = look(agent_id, project_id)
     if not changes:
-        # What has run out counts as ended for who asks without changing anything: the next who asks would end it.
-        sessions = {
-            purpose: session for purpose, session in snapshot.sessions.items() if not session.ran_out(snapshot.now)
-        }
-        launches = {
-            purpose: each
-            for purpose, each in snapshot.launches.items()
-            if not each.ran_out(snapshot.now) and (each.state is State.ORDERED or purpose in sessions)
-        }
-        snapshot = replace(snapshot, sessions=sessions, launches=launches)
+        snapshot = _without_lapsed(snapshot)
     elif _lapse(call, snapshot):
         snapshot = look(agent_id, project_id)
     decision = _decided(snapshot, purpose, by_hand)
@@ -70,6 +61,17 @@ def _lapsed(call: Call, snapshot: Snapshot) -> list[bool]:
     return [
         termination.lapse(call, snapshot.launches.get(purpose), snapshot.sessions.get(purpose)) for purpose in Purpose
     ]
+
+
+def _without_lapsed(snapshot: Snapshot) -> Snapshot:
+    """What has run out counts as ended for who asks without changing anything: the next who asks would end it."""
+    sessions = {purpose: session for purpose, session in snapshot.sessions.items() if not session.ran_out(snapshot.now)}
+    launches = {
+        purpose: each
+        for purpose, each in snapshot.launches.items()
+        if not each.ran_out(snapshot.now) and (each.state is State.ORDERED or purpose in sessions)
+    }
+    return replace(snapshot, sessions=sessions, launches=launches)
 
 
 def _without_progress(call: Call, snapshot: Snapshot, decision: Decision) -> bool:

@@ -50,13 +50,7 @@ def end_session(call: Call, session: Session, why: End, *, counts: bool = False)
     if session.purpose is Purpose.TASK and session.task_id is not None:
         _leave_task(call, session, why, counts=counts)
     if session.purpose is Purpose.CHAT:
-        # One that left of its own accord, with work in hand and nothing done, is not started again at once.
-        box = call.tx.chat.mailbox(ended.project_id, ended.agent_id)
-        did_nothing = box.version == (ended.fetched_event or 0)
-        conversations.leave(call, ended, why)
-        wanted = call.chat_snapshot(ended.agent_id, ended.project_id).talk.wanted
-        if counts and did_nothing and wanted and ended.runaway is None:
-            cooldowns.cool(call, ended.agent_id, Purpose.CHAT, Failure.LEFT_WITHOUT_ANSWERING.value, None)
+        _leave_chat(call, ended, why, counts=counts)
     if session.runaway is not None:
         cooldowns.cool(call, session.agent_id, session.purpose, Failure.RUNAWAY.value, None)
     elif why in _WELL or (session.purpose is Purpose.CHAT and why is End.TOLD_TO_EXIT):
@@ -115,6 +109,16 @@ def end_launch(
     )
     call.tx.hint(WORK, f"project:{launch.project_id}", f"launch:{launch.id}")
     return ended
+
+
+def _leave_chat(call: Call, session: Session, why: End, *, counts: bool) -> None:
+    """One that left of its own accord, with work in hand and nothing done, is not started again at once."""
+    box = call.tx.chat.mailbox(session.project_id, session.agent_id)
+    did_nothing = box.version == (session.fetched_event or 0)
+    conversations.leave(call, session, why)
+    wanted = call.chat_snapshot(session.agent_id, session.project_id).talk.wanted
+    if counts and did_nothing and wanted and session.runaway is None:
+        cooldowns.cool(call, session.agent_id, Purpose.CHAT, Failure.LEFT_WITHOUT_ANSWERING.value, None)
 
 
 def _leave_task(call: Call, session: Session, why: End, *, counts: bool) -> None:

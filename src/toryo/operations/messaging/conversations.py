@@ -206,9 +206,9 @@ def leave(call: Call, session: Session, why: End) -> None:
     """What a chat session that is over had in hand: taken back, parked, finished, or given to the next one."""
     mailboxes.take_back(call, session)
     in_order = why in _IN_ORDER and session.runaway is None
-    for open_delegation in call.tx.chat.open_delegations(session.project_id, session.agent_id):
-        if open_delegation.session_id == session.id:
-            _let_go(call, open_delegation, in_order=in_order)
+    for delegation in call.tx.chat.open_delegations(session.project_id, session.agent_id):
+        if delegation.session_id == session.id:
+            _let_go(call, delegation, in_order=in_order)
     box = call.tx.chat.mailbox(session.project_id, session.agent_id)
     left_at = min(call.now, session.expires_at)  # a panel opened since a lease ran out was not served by it
     call.tx.chat.save_mailbox(replace(box, left_at=left_at, version=box.version + 1))

@@ -124,18 +124,9 @@ def show_overview(call: Call, wanted: ShowOverview) -> Overview:
     last = call.tx.events.last()
     picture = Picture(call, wanted.project_id)
     team = team_status.members(picture)
-    found = needs.of(picture.call, picture.call.agent, picture)
-    seen = [
-        each
-        for each in found
-        if each.project_id in picture.projects or (each.project_id is None and not wanted.project_id)
-    ]
-    count = queue_status.behind(picture)
-    weighed = [(_blocks(picture, each, count), each) for each in seen]
-    weighed.sort(key=lambda pair: (-(1 + pair[0]) * max(MINUTE, picture.now - pair[1].since), pair[1].order))
     return {
         "success": True,
-        "needs": [{**needs.shown(need), "blocks": blocks} for blocks, need in weighed],
+        "needs": _needs(picture, wanted.project_id),
         "since": _since(picture, _left_at(call, wanted)),
         "team": team,
         "queue": queue_status.truth(picture, team),
@@ -143,6 +134,18 @@ def show_overview(call: Call, wanted: ShowOverview) -> Overview:
         "plant": _plant(picture),
         "last_event": last,
     }
+
+
+# --- what needs you --------------------------------------------------------------------------------------------------
+
+
+def _needs(picture: Picture, only: str | None) -> list[RankedNeed]:
+    found = needs.of(picture.call, picture.call.agent, picture)
+    seen = [each for each in found if each.project_id in picture.projects or (each.project_id is None and not only)]
+    count = queue_status.behind(picture)
+    weighed = [(_blocks(picture, each, count), each) for each in seen]
+    weighed.sort(key=lambda pair: (-(1 + pair[0]) * max(MINUTE, picture.now - pair[1].since), pair[1].order))
+    return [{**needs.shown(need), "blocks": blocks} for blocks, need in weighed]
 
 
 def _blocks(picture: Picture, need: domain.Need, count: Callable[[Iterable[str]], int]) -> int:

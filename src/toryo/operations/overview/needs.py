@@ -456,7 +456,7 @@ def _failures(view: _View) -> Iterator[Need]:
     failed = [each for each in newest if each.for_queue or each.moved_session is not None]
     above = _ancestors(view, failed)
     open_ones = [each for each in failed if each.parent_id is None or above[each.parent_id].open]
-    unminded = [open_one for open_one in open_ones if not _left_to_agent(view, open_one, above)]
+    unminded = [task for task in open_ones if not _left_to_agent(view, task, above)]
     details = view.call.tx.tasks.details_of(each.id for each in unminded)
     for task in unminded:
         for need in _failure_of(view, task, details.get(task.id, Details()).error or constant(_NO_REASON)):

@@ -111,12 +111,7 @@ def _blocked(picture: Picture, task: Task) -> HeldBy:
 def _to_do(picture: Picture, tree_state: TreeState, task: Task) -> str | Why:
     for_queue = {StartBlocker.UNASSIGNED} if task.for_queue else set()
     hindrance = next(
-        (
-            start_blocker
-            for start_blocker in start_conditions.hindrances(tree_state, task)
-            if start_blocker not in for_queue
-        ),
-        None,
+        (blocker for blocker in start_conditions.hindrances(tree_state, task) if blocker not in for_queue), None
     )
     if hindrance is not None:
         return partial(_hindered, picture, tree_state, task, hindrance)

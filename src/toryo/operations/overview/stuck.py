@@ -233,18 +233,7 @@ class _Look:
             without = " ".join(f"--no-longer-on {each.id}" for each in dead)
             since = max(each.moved_at for each in (task, *dead))
             free = Action("free", f"toryo task edit {task.id} {without}")
-            # The ids, or what stands for many of them: part of a key.
-            them = sorted(each.id for each in dead)
-            yield Stuck(
-                task,
-                said,
-                since,
-                (free, cancel),
-                cause=(
-                    "dependency",
-                    *(them if len(them) <= _SHOWN else [hashlib.sha256(" ".join(them).encode()).hexdigest()[:24]]),
-                ),
-            )
+            yield Stuck(task, said, since, (free, cancel), cause=("dependency", *_few(each.id for each in dead)))
         elif task.agent_type is not None and self._nobody_comes(tree_state, task, task.agent_type):
             said = say("Nobody serves the queue {queue}.", queue=task.agent_type)
             serve = Action("serve", f"toryo agent run --type {shlex.quote(task.agent_type)} -- COMMAND")
@@ -282,6 +271,12 @@ def _given_away(task: Task) -> Action:
     if task.for_queue:
         return Action("put_back", f"toryo task move {task.id} todo")
     return Action("assign", f"toryo task edit {task.id} --assignee AGENT")
+
+
+def _few(ids: Iterable[str]) -> list[str]:
+    """The ids, or what stands for many of them: part of a key."""
+    them = sorted(ids)
+    return them if len(them) <= _SHOWN else [hashlib.sha256(" ".join(them).encode()).hexdigest()[:24]]
 
 
 def _names(tasks: Iterable[Task]) -> Worded:

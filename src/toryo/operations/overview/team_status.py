@@ -118,15 +118,7 @@ def _member(
 ) -> Member:
     agent, shown = picture.agents[place[0]], _nothing_yet(picture, place)
     if agent.human:
-        # A person works when they say so: with a task in progress.
-        if not picture.agents[place[0]].active:
-            why = constant("This person is inactive.")
-            return {**shown, "state": "off", "reason": "agent_inactive", "explanation": why}
-        tasks = picture.main_tasks.get(place)
-        if not tasks:
-            return shown
-        first = _task(picture, tasks[0].id)
-        return {**shown, "state": "working", "purpose": "task", "started_at": iso(tasks[0].moved_at), **first}
+        return _person(picture, place, shown)
     live = picture.sessions.get(place, {})
     session = live.get(Purpose.TASK) or live.get(Purpose.CHAT)
     if session is not None:
@@ -176,6 +168,18 @@ class _OfTask(TypedDict):
 def _task(picture: Picture, task_id: str | None) -> _OfTask:
     task = picture.tasks.get(task_id or "")
     return {"task_id": task_id, "task_title": task.title if task is not None else None}
+
+
+def _person(picture: Picture, place: Place, shown: Member) -> Member:
+    """A person works when they say so: with a task in progress."""
+    if not picture.agents[place[0]].active:
+        why = constant("This person is inactive.")
+        return {**shown, "state": "off", "reason": "agent_inactive", "explanation": why}
+    tasks = picture.main_tasks.get(place)
+    if not tasks:
+        return shown
+    first = _task(picture, tasks[0].id)
+    return {**shown, "state": "working", "purpose": "task", "started_at": iso(tasks[0].moved_at), **first}
 
 
 def _signed_in(

@@ -154,14 +154,7 @@ def _look_at_password(call: Call, wanted: SignInWith) -> Callable[[], Checked] |
 def sign_in(call: Call, wanted: SignInWith) -> SignedIn | Refused:
     """Sign this browser in, with the code of a link, or a person's id and password."""
     if wanted.code is not None:
-        found = call.tx.people.use_link(digest(wanted.code), call.now)
-        if found is None:
-            raise Refusal(
-                Code.INVALID_CREDENTIALS,
-                "This link is not valid: it opens once, within ten minutes.",
-                "Get another one: toryo open.",
-            )
-        return _signed_in(call, call.known_agent(found.agent_id), found.at_most, How.LINK, found)
+        return _with_code(call, wanted.code)
     if wanted.person_id is None or wanted.password is None:
         raise Refusal(
             Code.VALIDATION_ERROR,
@@ -177,15 +170,20 @@ def sign_in(call: Call, wanted: SignInWith) -> SignedIn | Refused:
     return _with_password(call, wanted, wanted.person_id)
 
 
+def _with_code(call: Call, code: str) -> SignedIn:
+    found = call.tx.people.use_link(digest(code), call.now)
+    if found is None:
+        raise Refusal(
+            Code.INVALID_CREDENTIALS,
+            "This link is not valid: it opens once, within ten minutes.",
+            "Get another one: toryo open.",
+        )
+    return _signed_in(call, call.known_agent(found.agent_id), found.at_most, How.LINK, found)
+
+
 def _with_password(call: Call, wanted: SignInWith, person_id: str) -> SignedIn | Refused:
     """What is answered, and how fast, is the same whether or not there is such a person."""
-    until = _locked(call, wanted)
-    if until is not None:
-        raise Refusal(
-            Code.RATE_LIMITED,
-            "Too many wrong passwords: signing in with one is locked for a while.",
-            say("Try again at {time}, or ask an owner for a link (toryo person link ID).", time=iso(until)),
-        )
+    _refuse_locked(call, wanted)
     checked: Checked | None = call.prepared
     person, account = call.tx.agents.find(person_id), call.tx.people.account(person_id)
     fits = checked is not None and checked.fits and account is not None
@@ -205,6 +203,16 @@ def _counters(call: Call, wanted: SignInWith) -> dict[sign_in_lockout.Counter, s
 def _locked(call: Call, wanted: SignInWith) -> int | None:
     """Until when."""
     return call.context.tries.locked_until(_counters(call, wanted), call.now)
+
+
+def _refuse_locked(call: Call, wanted: SignInWith) -> None:
+    until = _locked(call, wanted)
+    if until is not None:
+        raise Refusal(
+            Code.RATE_LIMITED,
+            "Too many wrong passwords: signing in with one is locked for a while.",
+            say("Try again at {time}, or ask an owner for a link (toryo person link ID).", time=iso(until)),
+        )
 
 
 def _wrong(call: Call, wanted: SignInWith, person: Agent | None) -> Refused:
@@ -393,16 +401,7 @@ def _newcomer(call: Call, wanted: Vouched) -> Account:
     login = wanted.login or (default if default != "none" else None)
     if login is None:
         raise _not_yet(wanted)
-    # From their address or name; never that of somebody who is there: names prove nothing.
-    told = (wanted.email or wanted.name or "").partition("@")[0]
-    base = chosen_ids.made_of(told, "person", _LONGEST_BASE)
-    candidates = [base, *(f"{base}-{number}" for number in range(2, 100))]
-    person = person_roles.make_person(
-        call,
-        next((candidate for candidate in candidates if call.tx.agents.find(candidate) is None), call.new_id(ids.AGENT)),
-        wanted.name,
-        login,
-    )
+    person = person_roles.make_person(call, _free_id(call, wanted), wanted.name, login)
     account = Account(
         person.id, login, subject=f"{wanted.issuer}#{wanted.subject}", email=wanted.email, changed_at=call.now
     )
@@ -412,6 +411,16 @@ def _newcomer(call: Call, wanted: Vouched) -> Account:
 
 _LONGEST_BASE = 50
 """Characters of an id to which a number may be added."""
+
+
+def _free_id(call: Call, wanted: Vouched) -> str:
+    """From their address or name; never that of somebody who is there: names prove nothing."""
+    told = (wanted.email or wanted.name or "").partition("@")[0]
+    base = chosen_ids.made_of(told, "person", _LONGEST_BASE)
+    candidates = [base, *(f"{base}-{number}" for number in range(2, 100))]
+    return next(
+        (candidate for candidate in candidates if call.tx.agents.find(candidate) is None), call.new_id(ids.AGENT)
+    )
 
 
 # --- leaving ---------------------------------------------------------------------------------------------------------

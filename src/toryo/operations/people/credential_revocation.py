@@ -115,9 +115,9 @@ def make_known(call: Call, file: str, token: str) -> None:
         call.tx.tokens.add(digest(token), "person", file, call.now, OWNER_ID, people.OWNER, place)
     else:
         call.tx.tokens.add(digest(token), "coordinator", file, call.now, place=place)
-    for file_token in call.tx.tokens.all():
-        if file_token.name == file and file_token.place in (None, place) and file_token.hash != digest(token):
-            revoke_of_directory(call, file_token)
+    for known in call.tx.tokens.all():
+        if known.name == file and known.place in (None, place) and known.hash != digest(token):
+            revoke_of_directory(call, known)
 
 
 def _end_made_with(call: Call, credential: str) -> Ended:

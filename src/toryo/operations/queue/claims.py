@@ -135,11 +135,7 @@ def lose(call: Call, lost: Claim, reason: str, *, counted: bool = True, rest: bo
 
 def lapse(call: Call, project_id: str | None = None) -> int:
     """Ends the claims that have run out, in one project or in all; answers how many."""
-    over = [
-        expired_claim
-        for expired_claim in call.tx.queues.expired_claims(call.now)
-        if project_id in (None, expired_claim.project_id)
-    ]
+    over = [claim for claim in call.tx.queues.expired_claims(call.now) if project_id in (None, claim.project_id)]
     lost = [each for each in over if each.launch_id is None]  # a launch's claim ends with its launch
     list(each_fenced(call, "queues", lost, lambda each: lose(call, each, "lost")))
     return len(over)

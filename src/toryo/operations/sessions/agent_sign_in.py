@@ -68,15 +68,7 @@ def authenticate(call: Call, wanted: Authenticate) -> SignedIn | Refused:
     if call.caller.kind is Kind.SESSION and call.session.over and wanted.agent_id and wanted.passkey:
         call.forget()  # what it still shows is over; the passkey says who it is
     if call.caller.kind is Kind.SESSION:
-        # Models repeat it: the same session, a fresh token.
-        session = call.session
-        if wanted.agent_id not in (None, session.agent_id):
-            return _refused(Code.INVALID_CREDENTIALS, "Invalid agent_id or passkey")
-        if session.over:
-            return _refused(Code.SESSION_EXPIRED, "This launch is over", reason=session.end_reason)
-        token = call.new_token(SESSION)
-        call.tx.sessions.renew_token(session.id, digest(token))
-        return _welcome(call, call.agent, session, token)
+        return _again(call, wanted)
     if call.caller.kind is Kind.LAUNCH:
         return _by_credential(call, wanted)
     return _by_passkey(call, wanted)
@@ -95,6 +87,21 @@ def _refused(code: Code, error: str, message: str | None = None, **details: Any)
             "instruction": words("refused", Language.ENGLISH),
         }
     )
+
+
+# --- with a launch credential ----------------------------------------------------------------------------------------
+
+
+def _again(call: Call, wanted: Authenticate) -> SignedIn | Refused:
+    """Models repeat it: the same session, a fresh token."""
+    session = call.session
+    if wanted.agent_id not in (None, session.agent_id):
+        return _refused(Code.INVALID_CREDENTIALS, "Invalid agent_id or passkey")
+    if session.over:
+        return _refused(Code.SESSION_EXPIRED, "This launch is over", reason=session.end_reason)
+    token = call.new_token(SESSION)
+    call.tx.sessions.renew_token(session.id, digest(token))
+    return _welcome(call, call.agent, session, token)
 
 
 def _by_credential(call: Call, wanted: Authenticate) -> SignedIn | Refused:

@@ -36,16 +36,7 @@ def refuse(call: Call, operation: Operation) -> None:
             reason="runaway",
         )
     if operation.available is Available.WORKING and session.purpose is Purpose.TASK:
-        project = call.tx.projects.find(session.project_id)
-        if project is None or not project.active:
-            state = project.status.value if project is not None else "gone"
-            raise Refusal(
-                Code.NOT_NOW,
-                f"The project is {state}; its tasks stay as they are.",
-                "Save a note of where you are (save_progress), call logout and end this process.",
-                action="exit",
-                reason="project_paused",
-            )
+        _refuse_paused(call, session)
         _refuse_withdrawn(call, session)
 
 
@@ -76,6 +67,18 @@ def _refuse_over(call: Call, session: Session, operation: Operation) -> None:
         action="exit",
         reason="session_over",
     )
+
+
+def _refuse_paused(call: Call, session: Session) -> None:
+    project = call.tx.projects.find(session.project_id)
+    if project is None or not project.active:
+        raise Refusal(
+            Code.NOT_NOW,
+            f"The project is {project.status.value if project is not None else 'gone'}; its tasks stay as they are.",
+            "Save a note of where you are (save_progress), call logout and end this process.",
+            action="exit",
+            reason="project_paused",
+        )
 
 
 def _refuse_withdrawn(call: Call, session: Session) -> None:

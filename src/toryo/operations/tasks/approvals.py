@@ -18,11 +18,11 @@ def ask_superiors(call: Call, task: Task) -> None:
         f"{_asker(call, task)} asks for a task of {task.assignee_id}: {quoted(task.title)} ({task.id}). "
         f"Look at it, and approve or reject it: toryo task approve {task.id}, or toryo task reject {task.id} --reason …"
     )
-    for agent in asked:
-        about = task.assignee_id if task.assignee_id not in (None, agent.id) else call.actor.id
-        if about not in (None, agent.id):
-            messages.tell_person(call, task.project_id, agent.id, about, told, task.id)
-    call.event("task.approval_asked", task=task, data={"asked": [agent.id for agent in asked]})
+    for person in asked:
+        about = task.assignee_id if task.assignee_id not in (None, person.id) else call.actor.id
+        if about not in (None, person.id):
+            messages.tell_person(call, task.project_id, person.id, about, told, task.id)
+    call.event("task.approval_asked", task=task, data={"asked": [person.id for person in asked]})
 
 
 def tell_consented(call: Call, task: Task, person: Agent) -> None:

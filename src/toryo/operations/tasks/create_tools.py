@@ -55,7 +55,7 @@ class CreateTask(Parameters):
     @classmethod
     def names_for(cls, _given: Mapping[str, Any]) -> list[str]:
         other = _OWN_FORM if _QUEUE_FORM & set(_given) else _QUEUE_FORM
-        return [model_field for model_field in cls.model_fields if model_field not in other]
+        return [field for field in cls.model_fields if field not in other]
 
     @model_validator(mode="after")
     def _one_form(self) -> CreateTask:

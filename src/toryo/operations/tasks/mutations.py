@@ -77,9 +77,8 @@ def carry_out(call: Call, changes: Sequence[Change], actor: Actor, reason: str |
     for change in changes:
         if change.verb:
             _tell(call, change, actor, reason)
-    # A task of the tree was completed: the launches of the tasks above have not been idle.
-    roots = {change.after.root_id for change in changes if change.verb in _PROGRESS}
-    for root_id in roots:
+    # Where a task of the tree was completed, the launches of the tasks above have not been idle.
+    for root_id in {change.after.root_id for change in changes if change.verb in _PROGRESS}:
         forget_idle_launches(call, root_id)
     _notify_sessions(call, first, last, actor, reason)
     if changes and actor.person and changes[0].verb:
@@ -135,7 +134,7 @@ def ready_topic(agent_type: str, task_id: str) -> str:
 def hint(call: Call, tasks: Iterable[Task]) -> None:
     """Wakes who decides about launches and who waits for these trees."""
     tasks = list(tasks)
-    # Wakes who polls for what these changes have made ready: queue tasks themselves, and those that waited.
+    # Who polls for what these changes have made ready: queue tasks themselves, and those that waited.
     for task in tasks:
         waiting = call.tx.tasks.find_all(call.tx.tasks.dependants(task.id)) if task.closed else []
         for each in (task, *waiting):
@@ -172,16 +171,9 @@ def _notify(call: Call, agent_id: str, before: Task, after: Task, reason: str | 
         return
     if before.in_progress and before.assignee_id == agent_id:
         what = after.status.value if after.assignee_id == agent_id else "reassigned"
-        title = quoted(after.title)
-        notifications.notify(
-            call,
-            after,
-            agent_id,
-            session.id,
-            INTERRUPT,
-            f"Your task {title} was taken out of your hands: {what}.{_why(reason)} Stop, and call get_next_action.",
-            what,
-        )
+        lost = f"Your task {quoted(after.title)} was taken out of your hands: {what}."
+        told = f"{lost}{_why(reason)} Stop, and call get_next_action."
+        notifications.notify(call, after, agent_id, session.id, INTERRUPT, told, what)
 
 
 def _why(reason: str | None) -> str:
@@ -571,8 +563,8 @@ def depend(call: Call, task: Task, add: Sequence[str], remove: Sequence[str]) ->
             task_id=task.id,
         )
     present = call.tx.tasks.depends_on([task.id]).get(task.id, [])
-    removed = [fromkey for fromkey in dict.fromkeys(remove) if fromkey in present]
-    added = [fromkey for fromkey in dict.fromkeys(add) if fromkey not in present or fromkey in removed]
+    removed = [task_id for task_id in dict.fromkeys(remove) if task_id in present]
+    added = [task_id for task_id in dict.fromkeys(add) if task_id not in present or task_id in removed]
     for each in added:
         existing_dependency(call, task.project_id, each)
     graph.refuse_cycle(task.id, added, call.tx.tasks.linked)

@@ -71,9 +71,9 @@ def _standing_still(call: Call, task: Task) -> StandingStill:
         found["no_agent"] = True
         said.append(f"Nobody serves the queue {task.agent_type} now: it waits until an agent of that type registers.")
     never = [
-        open_dependency.id
-        for open_dependency in tree_state.tree.open_dependencies(own)
-        if open_dependency.status in (Status.CANCELLED, Status.FAILED)
+        dependency.id
+        for dependency in tree_state.tree.open_dependencies(own)
+        if dependency.status in (Status.CANCELLED, Status.FAILED)
     ]
     if never:
         found["dependency_failed"] = True

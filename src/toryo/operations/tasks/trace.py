@@ -93,13 +93,10 @@ class Trace(Result):
 )
 def show_trace(call: Call, wanted: OneTrace) -> Trace:
     """Everything that one request has caused, as a tree of tasks with their attempts, launches, talk and events."""
-    # A task's id means the request it belongs to.
-    task = call.tx.tasks.find(wanted.correlation_id)
-    correlation_id = (
-        task.correlation_id or wanted.correlation_id
-        if task is not None and visibility.sees(call, task.project_id)
-        else wanted.correlation_id
-    )
+    correlation_id = wanted.correlation_id
+    task = call.tx.tasks.find(correlation_id)
+    if task is not None and visibility.sees(call, task.project_id):  # a task's id means the request it belongs to
+        correlation_id = task.correlation_id or correlation_id
     tasks = [each for each in call.tx.tasks.correlated(correlation_id) if visibility.sees(call, each.project_id)]
     if not tasks:
         raise Refusal(

@@ -159,7 +159,7 @@ def report_errand(call: Call, told: ReportErrand) -> Taken:
 
 def _carry_over(call: Call, errand: Errand, told: ReportErrand) -> None:
     """What the errand did to worktrees: only to those that it was about."""
-    merged = {merged_one.task_id: merged_one for merged_one in told.merged}
+    merged = {each.task_id: each for each in told.merged}
     named = {*merged, *told.gone, *filter(None, [told.task_id])}
     for worktree in call.tx.worktrees.of(named & errand.tasks):
         if not worktree.open:

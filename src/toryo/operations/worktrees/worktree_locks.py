@@ -71,7 +71,7 @@ def sources(call: Call, task_id: str) -> Sources:
     done = [child.id for child in tree_state.tree.children(task) if child.status is Status.COMPLETED]
     work = {worktree.task_id for worktree in call.tx.worktrees.of([*waited_for, *done]) if worktree.open}
     return Sources(
-        tuple(fromkey for fromkey in dict.fromkeys(waited_for) if fromkey in work),
+        tuple(task_id for task_id in dict.fromkeys(waited_for) if task_id in work),
         tuple(each for each in done if each in work),
     )
 

@@ -326,15 +326,7 @@ class _Writer:
         try:
             if self._together(connection, calls) or len(calls) == 1:
                 return
-            # Runs the works in one transaction once more; each that fails leaves nothing of itself.
-            connection.command("BEGIN IMMEDIATE")
-            for call in calls:
-                connection.command("SAVEPOINT work")
-                connection.attempt(call)
-                if call.error is not None:
-                    self._undo(connection, call.error)
-                connection.command("RELEASE work")
-            connection.command("COMMIT")
+            self._with_savepoints(connection, calls)
         except ConstraintBroken as error:  # a deferred constraint, found at COMMIT: whose?
             connection.rollback()
             if len(calls) == 1:
@@ -353,6 +345,17 @@ class _Writer:
                 return False
         connection.command("COMMIT")
         return True
+
+    def _with_savepoints(self, connection: SQLiteConnection, calls: list[Call]) -> None:
+        """Runs the works in one transaction once more; each that fails leaves nothing of itself."""
+        connection.command("BEGIN IMMEDIATE")
+        for call in calls:
+            connection.command("SAVEPOINT work")
+            connection.attempt(call)
+            if call.error is not None:
+                self._undo(connection, call.error)
+            connection.command("RELEASE work")
+        connection.command("COMMIT")
 
     def _undo(self, connection: SQLiteConnection, error: BaseException) -> None:
         if connection.in_transaction:
