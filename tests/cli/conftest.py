@@ -20,7 +20,7 @@ import pytest
 
 from tests import prepared
 from tests.environments import clean_environment
-from toryo.client import Client, discovery
+from toryo.client import Client, server_discovery
 
 if TYPE_CHECKING:
     from tests.cli.fakes import Machine
@@ -135,7 +135,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Toryo]:
 @pytest.fixture(scope="session")
 def owner(server: Toryo) -> Iterator[Client]:
     """The owner of that server, who does not type: what a test only needs to be there costs no command."""
-    found = discovery.find(None, None, Path(server.environment["TORYO_DATA_DIR"]), role="owner")
+    found = server_discovery.find(None, None, Path(server.environment["TORYO_DATA_DIR"]), role="owner")
     with Client(found.url, found.token) as client:
         yield client
 

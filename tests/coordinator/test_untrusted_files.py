@@ -22,6 +22,7 @@ DIRECT = {
     "untrusted_files.py": {"os.open"},
     "coordinator/processes.py": {"read_text", "read_bytes"},  # /proc, which no agent writes
     "coordinator/escaped_processes.py": {"read_text"},  # the same
+    "coordinator/loop.py": {"read_text"},  # the token file that a person names, if it is a regular file
     "coordinator/launch_journal.py": {"os.open"},  # its directory, to sync it
     "coordinator/sandbox.py": {"os.open"},  # what is mounted, without following links; nothing is read
     "coordinator/workspaces.py": {"open", "os.open"},  # writes what is generated, and reads that

@@ -16,8 +16,8 @@ import pytest
 
 from tests.exploring.explorer import Explorer, cheaply
 from tests.exploring.memory import InMemory
+from toryo.domain import parallel_limit
 from toryo.domain.task_tree import Tree
-from toryo.domain.tree_state import TreeState
 from toryo.housekeeping import old_worktrees
 from toryo.operations.calls.call import Call
 from toryo.operations.launches import termination
@@ -83,7 +83,9 @@ MUTANTS: dict[str, Mutant] = {
     "two work on a task that was just given away (row 7a)": Mutant("small", _without("7a"), "gives"),
     "what is stuck is no need": Mutant("small", _answers(needs, "_stuck_in", lambda *_, **__: [])),
     "a block is not told in the log": Mutant("small", _no_event("task.blocked")),
-    "who may do one task at a time may do any number": Mutant("small", _answers(TreeState, "room", lambda *_: True)),
+    "who may do one task at a time may do any number": Mutant(
+        "small", _answers(parallel_limit, "has_room", lambda *_: True)
+    ),
     "dependencies do not matter": Mutant("trees", _answers(Tree, "open_dependencies", lambda *_: []), "in_progress"),
     "who leaves as told loses its claim": Mutant("asked", _obedience_counts),
     "something is always outstanding": Mutant("small", _answers(facts, "outstanding", lambda _: True)),

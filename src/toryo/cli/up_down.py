@@ -211,7 +211,8 @@ def coordinator(
     if here.server is None:
         warn_of_clear_text(configuration.server_url)
     file = config and config.absolute()
-    named = None if here.token_file is None or str(here.token_file) == "-" else here.token_file.expanduser().absolute()
+    named = here.token_file and here.token_file.expanduser().absolute()
+    named = named if named is not None and named.is_file() else None  # stdin and pipes cannot be read again
     raise typer.Exit(main(configuration, data_dir=here.data_dir, config_file=file, token_file=named))
 
 
