@@ -53,6 +53,6 @@ def _refuse_no_address(url: str) -> None:
     from toryo.client import address
 
     try:
-        address.parse(url)
+        server_address.parse(url)
     except ValueError as error:
         raise Misuse(str(error), "See --server and TORYO_SERVER_URL.") from None
