@@ -50,7 +50,7 @@ async def _carry(here: Here) -> None:
 
 
 def _refuse_no_address(url: str) -> None:
-    from toryo.client import address
+    from toryo.client import server_address
 
     try:
         server_address.parse(url)
