@@ -19,7 +19,7 @@ PAGES         := src/toryo/server/static/index.html
 PAGE_SOURCES  := $(shell find web/src web/public web/index.html web/*.ts web/package.json -type f 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup check fix test test-fast demo docs translations serve bench web screenshots wheel lock audit
+.PHONY: help setup check fix test test-fast demo docs translations serve bench web screenshots pictures site wheel lock audit
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -66,6 +66,20 @@ translations: $(READY) ## add new sentences to the gettext catalogues in src/tor
 docs: $(READY) ## write docs/reference and web/openapi.json anew from the code
 	$(BIN)/python docs/generate.py
 
+# The documentation site has an environment of its own: whoever changes the code needs none of it.
+SITE := .venv-docs
+# The variable silences a notice about the successor of Material for MkDocs, which is not ready for two languages.
+MKDOCS = NO_MKDOCS_2_WARNING=1 $(SITE)/bin/mkdocs
+site: $(SITE)/.ready ## build the documentation site into build/site (ARGS=--serve: show it here, and follow changes)
+	@mkdir -p build/site-source
+	$(if $(findstring --serve,$(ARGS)),$(MKDOCS) serve $(filter-out --serve,$(ARGS)),$(MKDOCS) build --strict $(ARGS))
+
+$(SITE)/.ready: requirements/docs.txt
+	@test -x $(SITE)/bin/python || $(PYTHON) -m venv $(SITE)
+	@echo "Setting up $(SITE) for the documentation site: 160 MB on disk ..."
+	@$(SITE)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements/docs.txt
+	@touch $@
+
 serve: $(READY) $(PAGES) ## a server and a Coordinator here, until ^C
 	$(BIN)/toryo up $(ARGS)
 
@@ -87,24 +101,31 @@ wheel: $(READY) $(PAGES) ## build a wheel with the dashboard in it, into dist/
 	$(BIN)/python -m hatchling build -t wheel
 
 # One lock for every supported Python and platform. Commit what changes, after `make check test`.
-LOCK = $(BIN)/uv pip compile pyproject.toml --quiet --universal --python-version 3.11 --generate-hashes --upgrade \
+COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --upgrade \
 	--no-emit-index-url --no-emit-find-links --custom-compile-command 'make lock'
+LOCK = $(COMPILE) pyproject.toml
 lock: $(READY) ## lock the newest allowed Python dependencies with their hashes, in requirements/
 	@$(PIP) uv
 	$(LOCK) --extra telemetry --output-file requirements/runtime.txt
 	$(LOCK) --extra telemetry --extra dev --constraint requirements/runtime.txt --output-file requirements/dev.txt
 	$(LOCK) --extra node --constraint requirements/runtime.txt --output-file requirements/node.txt
+	$(COMPILE) requirements/docs.in --output-file requirements/docs.txt
 
 audit: $(READY) web/node_modules/.ready ## look for known vulnerabilities in what is locked (asks public databases)
 	@$(PIP) pip-audit
 	@status=0; \
 	$(BIN)/python requirements/audit.py $(BIN)/python -m pip_audit --require-hashes --disable-pip \
 		--requirement requirements/dev.txt || status=$$?; \
+	$(BIN)/python requirements/audit.py $(BIN)/python -m pip_audit --require-hashes --disable-pip \
+		--requirement requirements/docs.txt || status=$$?; \
 	cd web && $(WITH_NODE) $(CURDIR)/$(BIN)/python ../requirements/audit.py npm audit || status=$$?; \
 	exit $$status
 
 screenshots: $(READY) $(PAGES) ## draw the dashboard's views into docs/screenshots (ARGS="overview board": only these)
 	$(BIN)/python docs/screenshots.py $(ARGS)
+
+pictures: $(READY) ## record the demo for the README, as docs/pictures/demo.svg
+	$(BIN)/python docs/pictures.py $(ARGS)
 
 bench: $(READY) ## measure, side by side with the floors
 	for each in benchmarks/*.py; do echo "== $$each"; $(BIN)/python $$each $(ARGS) || exit 1; done

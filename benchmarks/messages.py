@@ -41,7 +41,7 @@ from toryo.operations.calls.callers import Credentials
 from toryo.operations.calls.dispatch import Dispatcher
 from toryo.operations.people.credential_revocation import bootstrap
 from toryo.settings import ChatSettings, GuardSettings, Settings
-from toryo.storage import chat as stored
+from toryo.storage import messages as stored
 from toryo.storage import schema
 from toryo.storage.engine.database import Connection, Database
 from toryo.storage.engine.statements import Statement

@@ -1,4 +1,6 @@
-"""Writes docs/reference/{cli,tools,tables,settings,manifest}.md and web/openapi.json from the code.
+"""Writes docs/reference/*.md (except conventions.md), docs/figures/*.svg and web/openapi.json from the code.
+
+Examples of tools are calls of a story that is told to a real dispatcher (tests/documents/tool_story.py).
 
 With --check it writes nothing, and says which are stale.
 
@@ -9,7 +11,9 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import functools
 import json
+import re
 import sys
 import types
 import typing
@@ -17,12 +21,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import figures
 import typer
 from pydantic import BaseModel, SecretStr
 from pydantic.fields import FieldInfo
 
 ROOT = Path(__file__).resolve().parents[1]
 REFERENCE = ROOT / "docs" / "reference"
+FIGURES = ROOT / "docs" / "figures"
 NOTE = "<!-- Written by docs/generate.py from the code (make docs): change the code, not this page. -->\n"
 
 
@@ -126,6 +132,8 @@ def _resources() -> str:
 _TOOLS_INTRODUCTION = """\
 An operation is declared once; the MCP tool, the REST route and this page are derived from it. Session tools also take
 `session_token`, which is not needed where the connection itself carries a credential. Routes are below `/api/v1`.
+
+Every tool has an example: its arguments, and the answer without `success` and `next`. `…` stands for what is left out.
 """
 
 
@@ -140,13 +148,137 @@ def _operation(operation: Any) -> str:
     rows = list(_parameters(operation.parameters))
     if rows:
         lines += [_table(("Parameter", "Type", "Default", "Meaning"), rows), ""]
+    if operation.tool:
+        lines.append(_example(operation.name))
     return "\n".join(lines)
+
+
+@functools.cache
+def _examples() -> Mapping[str, Any]:
+    sys.path.insert(0, str(ROOT))
+    from tests.documents import tool_story
+
+    return tool_story.examples()
+
+
+def _example(tool: str) -> str:
+    """A call of the story and its answer, without what differs from one telling to the next or would fill a page."""
+    if tool not in _examples():
+        sys.exit(f"{tool} has no example: call it in tests/documents/tool_story.py")
+    example = _examples()[tool]
+    answer = {key: value for key, value in example.answer.items() if key not in {"success", "next", "version"}}
+    named: dict[str, str] = {}
+    parts = []
+    for title, value in (("Example:", example.arguments), ("Answer:", answer)):
+        if value:
+            text = _json(_shortened(value))
+            text = re.sub(r"\b([a-z]{3})_[0-9a-f]{30,}", r"\1_…", text)
+            text = re.sub(r"\b([a-z]{3})_[0-9a-z]{15,}\b", lambda found: _numbered(found, named), text)
+            text = re.sub(r"(T\d\d:\d\d:\d\d)\.\d{3}Z", r"\1Z", text)
+            parts.append(f"{title}\n\n```json\n{text}\n```\n")
+    return "\n".join(parts)
+
+
+def _numbered(found: re.Match[str], named: dict[str, str]) -> str:
+    """An id as `tsk_1`: the first of its kind in an example."""
+    before = sum(each.startswith(f"{found[1]}_") for each in named.values())
+    return named.setdefault(found[0], f"{found[1]}_{before + 1}")
+
+
+_MOST_KEYS, _MOST_ITEMS, _MOST_LETTERS = 8, 2, 100
+
+
+def _shortened(value: Any, depth: int = 0) -> Any:
+    if isinstance(value, str):
+        return value if len(value) <= _MOST_LETTERS else value[:_MOST_LETTERS].rstrip() + "…"
+    if isinstance(value, list):
+        items = [_shortened(each, depth + 1) for each in value[:_MOST_ITEMS]]
+        return items if len(value) <= _MOST_ITEMS else [*items, "…"]
+    if isinstance(value, dict):
+        names = list(value)[: _MOST_KEYS if depth else None]
+        kept = {name: _shortened(value[name], depth + 1) for name in names}
+        return kept if len(names) == len(value) else {**kept, "…": "…"}
+    return value
+
+
+def _json(value: Any, indent: str = "") -> str:
+    """As people write it: on one line what fits there."""
+    line = json.dumps(value, ensure_ascii=False)
+    if len(indent) + len(line) <= 84 or not isinstance(value, (dict, list)):
+        return line
+    inner = indent + "  "
+    if isinstance(value, list):
+        parts, opening, closing = [_json(each, inner) for each in value], "[", "]"
+    else:
+        parts = [f"{json.dumps(name, ensure_ascii=False)}: {_json(each, inner)}" for name, each in value.items()]
+        opening, closing = "{", "}"
+    return opening + "\n" + ",\n".join(inner + part for part in parts) + "\n" + indent + closing
 
 
 def _parameters(model: type[BaseModel]) -> Iterator[tuple[str, str, str, str]]:
     for name, field in model.model_fields.items():
         default = "required" if field.is_required() else _default(field)
         yield f"`{field.alias or name}`", _type(field.annotation), default, field.description or ""
+
+
+# --- REST, for readers ------------------------------------------------------------------------------------------------
+
+
+def api() -> str:
+    """Every route that people's programs may call, in one table for each subject."""
+    described = json.loads(openapi())
+    paths = {path.removeprefix("/api/v1"): methods for path, methods in described["paths"].items()}
+    groups: dict[str, list[tuple[str, str, str]]] = {}
+    for path, methods in paths.items():
+        for method, route in methods.items():
+            names = f"{_sent(route, described)} → {_answered(route, described)}".strip()
+            row = (f"`{method.upper()} {path}`", route["summary"], names)
+            groups.setdefault(_subject(path, methods), []).append(row)
+    parts = ["# REST API\n", NOTE, _API_INTRODUCTION]
+    for subject in sorted(groups):
+        rows = sorted(groups[subject], key=lambda row: (row[0].split()[1], row[0]))
+        parts += [f"## `{subject}`\n", _table(("Route", "What it does", "Takes → returns"), rows), ""]
+    return "\n".join(parts)
+
+
+_API_INTRODUCTION = """\
+Routes are below `/api/v1`. Send a personal access token as `Authorization: Bearer tpt_…`; make one with
+`toryo token person add NAME`. Bodies and answers are JSON; names in bold are required. A refusal has a status of 400 or
+above and a body of type `application/problem+json`; its `instruction` says what to do. Lists have `limit` and `cursor`;
+`next_cursor` in an answer says that there is a further page. The same in OpenAPI: `GET /api/v1/openapi.json`. What each
+parameter means is on [the page of tools](tools.md#for-people-rest-only).
+"""
+
+
+def _subject(path: str, methods: Mapping[str, Any]) -> str:
+    """What a path is about: its first name, or what of a project it names; not what is done (`…/pause`)."""
+    names = [name for name in path.split("/") if name and not name.startswith("{")]
+    act = len(names) == 2 and set(methods) == {"post"}
+    of_project = names[0] == "projects" and len(names) > 1 and not act
+    return f"/projects/…/{names[1]}" if of_project else f"/{names[0]}"
+
+
+def _sent(route: Any, described: Any) -> str:
+    asked = [each for each in route.get("parameters", ()) if each["in"] == "query"]
+    names = {each["name"]: each.get("required", False) for each in asked}
+    for content in route.get("requestBody", {}).get("content", {}).values():
+        schema = _resolved(content["schema"], described)
+        names |= {name: name in schema.get("required", ()) for name in schema.get("properties", {})}
+    return ", ".join(f"**`{name}`**" if required else f"`{name}`" for name, required in names.items())
+
+
+def _answered(route: Any, described: Any) -> str:
+    """The names in an answer, without those that any answer may have."""
+    answer = next(each for status, each in route["responses"].items() if status.startswith("2"))
+    schemas = [_resolved(content.get("schema", {}), described) for content in answer.get("content", {}).values()]
+    names = [name for schema in schemas for name in schema.get("properties", {})]
+    return ", ".join(f"`{name}`" for name in names if name not in {"success", "next", "notifications_pending"})
+
+
+def _resolved(schema: Any, described: Any) -> Any:
+    while "$ref" in schema:
+        schema = described["components"]["schemas"][schema["$ref"].rsplit("/", 1)[1]]
+    return schema
 
 
 # --- decision tables --------------------------------------------------------------------------------------------------
@@ -308,6 +440,7 @@ def _plain(value: object) -> str:
 PAGES: Mapping[str, Callable[[], str]] = {
     "cli.md": cli,
     "tools.md": tools,
+    "api.md": api,
     "tables.md": tables,
     "settings.md": settings,
     "manifest.md": manifest,
@@ -330,6 +463,10 @@ def openapi() -> str:
 
 FILES: Mapping[Path, Callable[[], str]] = {
     **{REFERENCE / name: page for name, page in PAGES.items()},
+    **{
+        ROOT / "docs" / "figures" / f"{name}.svg": lambda draw=draw: draw().svg()
+        for name, draw in figures.FIGURES.items()
+    },
     ROOT / "web" / "openapi.json": openapi,
 }
 
@@ -339,6 +476,7 @@ def main(arguments: Sequence[str]) -> int:
     for path, page in FILES.items():
         text = page().rstrip() + "\n"
         if "--check" not in arguments:
+            path.parent.mkdir(exist_ok=True)
             path.write_text(text, encoding="utf-8")
         elif not path.exists() or path.read_text(encoding="utf-8") != text:
             stale.append(str(path.relative_to(ROOT)))

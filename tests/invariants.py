@@ -15,9 +15,9 @@ import orjson
 
 from tests.stories import World
 from toryo.domain import queue
-from toryo.domain.conversations import CONVERSATION_WINDOW, MOST_TURNS
-from toryo.domain.messages import LONGEST_MESSAGE, MESSAGE_WINDOW
-from toryo.domain.talk_limits import TalkLimits
+from toryo.domain.conversations import MOST_TURNS
+from toryo.domain.messages import LONGEST_MESSAGE
+from toryo.domain.talk_limits import CONVERSATION_WINDOW, MESSAGE_WINDOW, TalkLimits
 from toryo.domain.tasks import MOVES, Status
 from toryo.storage import schema
 

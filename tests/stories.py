@@ -70,14 +70,9 @@ class World:
         self.now = now
         self.tick = tick
         self.hints: list[frozenset[str]] = []
-        entropy = random.Random(seed)
-        self.dispatcher = Dispatcher(
-            database,
-            settings or _USUAL,
-            self._clock,
-            entropy.getrandbits,
-            lambda them: self.hints.append(frozenset(them)),
-        )
+        self._settings = settings or _USUAL
+        self._entropy = random.Random(seed)
+        self.restart()
         bootstrap(self.dispatcher, COORDINATOR_TOKEN, OWNER_TOKEN)
         self.owner = Caller(self, OWNER_TOKEN)
         self.nobody = Caller(self, None)
@@ -85,6 +80,16 @@ class World:
         self.faulty = False
         """Whether this story is about faults of Toryo itself."""
         self.project_id = ""
+
+    def restart(self) -> None:
+        """The server begins, or was killed and begins anew: its memory is lost, and the database is as it was."""
+        self.dispatcher = Dispatcher(
+            self.database,
+            self._settings,
+            self._clock,
+            self._entropy.getrandbits,
+            lambda them: self.hints.append(frozenset(them)),
+        )
 
     def _clock(self) -> int:
         return self.now

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Callable
+import shutil
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from toryo import data_directories
+from toryo import data_directories, process_locks
 from toryo.data_directories import data_dir, prepared
 from toryo.data_directory_trust import Untrusted
 
@@ -184,6 +186,66 @@ def test_data_of_a_moved_project_is_not_taken_silently_for_its_own_nor_forgotten
     with pytest.raises(Untrusted) as caught:
         data_directories.data_dir()
     assert f"toryo db move --data-dir {place}" in caught.value.instruction
+
+
+@pytest.fixture
+def running(project: Path) -> Iterator[Path]:
+    """A project's data directory with a server, this process, that runs from it."""
+    place = data_directories.prepare(project)
+    (place / process_locks.SERVER_FILE).write_text(json.dumps({"url": "http://127.0.0.1:1", "data_dir": str(place)}))
+    lock = process_locks.hold(place / process_locks.SERVER_LOCK)
+    assert lock is not None
+    yield place
+    os.close(lock)
+
+
+needs_proc = pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="this system does not tell open files")
+
+
+def _asked_for(project: Path, place: Path) -> Iterator[Untrusted]:
+    """What is answered wherever the missing directory is asked for: with its pointer, without, and by name."""
+    for ask in (data_dir, prepared, lambda: data_dir(place), lambda: prepared(place)):
+        with pytest.raises(Untrusted) as caught:
+            ask()
+        yield caught.value
+    (project / ".toryo" / "data-dir").unlink()
+    for ask in (data_dir, prepared):
+        with pytest.raises(Untrusted) as caught:
+            ask()
+        yield caught.value
+    assert not place.exists()
+
+
+@needs_proc
+def test_data_that_was_moved_while_a_server_runs_from_it_is_named_with_that_server_and_where_it_is(
+    project: Path, running: Path
+) -> None:
+    moved = running.rename(running.with_name("away"))
+    for refused in _asked_for(project, running):
+        assert f"{running} was moved to {moved} while the server (pid {os.getpid()}) runs from it" in refused.what
+        assert f"toryo down --data-dir {moved}" in refused.instruction
+        assert f"mv {moved} {running}" in refused.instruction
+
+
+@needs_proc
+def test_data_that_was_deleted_while_a_server_runs_from_it_is_named_with_that_server(
+    project: Path, running: Path
+) -> None:
+    shutil.rmtree(running)
+    for refused in _asked_for(project, running):
+        assert f"{running} was deleted while the server (pid {os.getpid()}) runs from it" in refused.what
+        assert f"kill {os.getpid()}" in refused.instruction
+
+
+def test_data_that_was_moved_and_that_nobody_uses_is_used_again_where_it_is(project: Path) -> None:
+    place = data_directories.prepare(project)
+    moved = place.rename(place.with_name("away"))
+    with pytest.raises(Untrusted) as caught:
+        data_dir()
+    assert "which does not exist" in caught.value.what
+    assert f"cd {project} && toryo db move --data-dir DIR" in caught.value.instruction
+    data_directories.point(project, moved)
+    assert data_dir() == moved
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a directory away")

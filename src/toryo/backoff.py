@@ -1,4 +1,8 @@
-"""Pauses between tries: each twice as long as the one before, up to a longest."""
+"""Pauses between tries: each twice as long as the one before, up to a longest.
+
+How long those of clients are stands here; those of the server's own rules (a lost claim, a notice, a cooldown) and of
+the Coordinator's reports stand with these.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,13 @@ from collections.abc import Iterator
 from typing import TypeVar
 
 Number = TypeVar("Number", int, float)
+
+CLIENT = (0.1, 5.0)
+"""Seconds, the first and the longest, between a client's tries to reach a server that is away."""
+QUEUE_AGENT = (1.0, 16.0)
+"""The same for a queue agent."""
+QUEUE_AGENT_TRIES = 5
+"""So many more tries of a queue agent to reach a server that is away; after the last it is an error."""
 
 
 def pause(number: int, first: Number, longest: Number) -> Number:

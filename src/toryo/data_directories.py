@@ -18,7 +18,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from toryo import data_directory_trust
+from toryo import data_directory_trust, process_locks
 from toryo.data_directory_trust import Untrusted, trusted
 
 MARK = ".toryo"
@@ -58,7 +58,7 @@ def prepare(project: Path, place: Path | None = None) -> Path:
         return trusted(mark)
     if place is None and (mark / POINTER).exists():
         return _pointed(project)
-    place = place or default_of(project)
+    place = _in_use_nowhere_else(place or default_of(project))
     for path in (place.parent, place):
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
         path.chmod(0o700)
@@ -123,14 +123,14 @@ def _explicit(given: Path | str | None, environ: Mapping[str, str] | None) -> Pa
     place = Path(chosen).expanduser().absolute()
     if place.exists() and not place.is_dir():
         raise Untrusted(f"{place} is a file, not a directory.", "Name a directory with --data-dir or TORYO_DATA_DIR.")
-    return place
+    return _in_use_nowhere_else(place)
 
 
 def _of_project(project: Path) -> Path:
     mark = project / MARK
     if holds_data(mark):
         return trusted(mark)
-    return _pointed(project) if (mark / POINTER).exists() else default_of(project)
+    return _pointed(project) if (mark / POINTER).exists() else _in_use_nowhere_else(default_of(project))
 
 
 def _pointed(project: Path) -> Path:
@@ -138,14 +138,50 @@ def _pointed(project: Path) -> Path:
     pointer = project / MARK / POINTER
     named = _line(pointer)
     place = Path(named if named.isprintable() else "?")  # it is shown on terminals
+    if place.is_absolute() and not os.path.lexists(_in_use_nowhere_else(place)):
+        raise Untrusted(
+            f"{pointer} names the data directory {place}, which does not exist.",
+            "If you moved it, move it back, or use it where it is:"
+            f" cd {shlex.quote(str(project))} && toryo db move --data-dir DIR."
+            " If it was deleted, or the file came with a repository or a copy, remove it.",
+        )
     doubt = _doubt(place, project)
     if doubt:
         raise Untrusted(
             f"{pointer} names the data directory {place}, but {doubt}.",
-            "If the file came with a repository or a copy, or the data was deleted, remove it. If you moved the"
+            "If the file came with a repository or a copy, remove it. If you moved the"
             f" project: cd {shlex.quote(str(project))} && toryo db move --data-dir {shlex.quote(str(place))}",
         )
     return place
+
+
+def _in_use_nowhere_else(place: Path) -> Path:
+    """The place itself. Raises Untrusted where no directory is, because the one that was there was moved or deleted
+    while a server ran from it: another server there would begin with no data, and what runs would not be found."""
+    if os.path.lexists(place):
+        return place
+    left = [each for each in process_locks.left_open() if _was_at(place, each.lock)]
+    if not left:
+        return place
+    running = min(left, key=lambda each: each.name != "toryo up")  # which ends the others
+    if not running.lock.exists():
+        raise Untrusted(
+            f"The data directory {place} was deleted while {running.told} runs from it.",
+            f"Stop that first: kill {running.pid}",
+        )
+    moved = running.lock.parent
+    raise Untrusted(
+        f"The data directory {place} was moved to {moved} while {running.told} runs from it.",
+        f"Stop that first: toryo down --data-dir {shlex.quote(str(moved))}. Then move the directory back:"
+        f" mv {shlex.quote(str(moved))} {shlex.quote(str(place))}",
+    )
+
+
+def _was_at(place: Path, lock: Path) -> bool:
+    """Whether a lock file that a process holds was in this directory."""
+    if not lock.exists():
+        return lock.parent == place.resolve()
+    return (process_locks.server(lock.parent) or {}).get("data_dir") == str(place)
 
 
 def _doubt(place: Path, project: Path) -> str:
@@ -153,7 +189,7 @@ def _doubt(place: Path, project: Path) -> str:
     try:
         found = place.lstat()
     except (OSError, ValueError):
-        return "it cannot be read or does not exist"
+        return "it cannot be read"
     if not place.is_absolute() or not stat.S_ISDIR(found.st_mode):
         return "that is not the full path of a directory"
     if found.st_uid != os.geteuid() or found.st_mode & 0o077:
@@ -202,7 +238,7 @@ def _write(file: Path, text: str) -> None:
 def _own() -> Path:
     """The user's own data directory, for servers of no project; one that an older Toryo made stays where it is."""
     place = users()
-    return place if holds_data(place) else place / _DATA
+    return place if holds_data(place) else _in_use_nowhere_else(place / _DATA)
 
 
 def users() -> Path:

@@ -11,6 +11,7 @@ import json
 import os
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,9 @@ _TRIES = 7
 """A look at a lock takes it for an instant (`is_held`): who wants it tries again for some 0.3 s."""
 _LONGEST_PID = 32
 """Bytes that are read of a lock file."""
+_NAMES = {UP_LOCK: "toryo up", SERVER_LOCK: "server"}
+_DELETED = " (deleted)"
+"""With which Linux marks an open file that is gone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +38,10 @@ class Holder:
     name: str
     pid: int
     lock: Path
+
+    @property
+    def told(self) -> str:
+        return f"the server (pid {self.pid})" if self.name == "server" else f"{self.name} (pid {self.pid})"
 
 
 def hold(path: Path) -> int | None:
@@ -61,22 +69,37 @@ def _taken(descriptor: int) -> bool:
 
 def holders(place: Path) -> Iterator[Holder]:
     """What runs from a data directory, in the order in which it is to be ended."""
-    locks = [("toryo up", place / UP_LOCK)]
+    locks = [(_NAMES[UP_LOCK], place / UP_LOCK)]
     locks += [("Coordinator", each) for each in sorted((place / COORDINATORS).glob("*.lock"))]
-    locks.append(("server", place / SERVER_LOCK))
+    locks.append((_NAMES[SERVER_LOCK], place / SERVER_LOCK))
     for name, path in locks:
         if is_held(path):
             yield Holder(name, pid_in(path), path)
 
 
 def server(place: Path) -> dict[str, Any] | None:
-    """What the server that runs from a data directory has written about itself (`url`, `socket`, `pid`), or None."""
+    """What the server that runs from a data directory has written about itself (`url`, `socket`, `pid`, and as
+    `data_dir` where that was when it started), or None."""
     try:
         document = json.loads((place / SERVER_FILE).read_bytes())
     except (FileNotFoundError, NotADirectoryError, ValueError):
         return None
     told = isinstance(document, dict) and document.get("url")
     return document if told and is_held(place / SERVER_LOCK) else None
+
+
+def left_open() -> Iterator[Holder]:
+    """What runs from data directories that may not be where they were: by the lock files that processes of this user
+    have open, with their paths of now. What was deleted has a path that does not exist. Only Linux tells them."""
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):  # it has ended, or is not to be looked at
+            files = [*(process / "fd").iterdir()] if process.stat().st_uid == os.geteuid() else []
+            for file in files:
+                with suppress(OSError):  # it was closed meanwhile
+                    path = file.readlink()
+                    name = _NAMES.get(path.name.removesuffix(_DELETED))
+                    if name is not None:
+                        yield Holder(name, int(process.name), path)
 
 
 def server_at(port: int, places: Iterable[Path]) -> tuple[Path, int] | None:

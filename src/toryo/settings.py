@@ -19,7 +19,7 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 from toryo.data_directories import data_dir
 from toryo.domain.talk_limits import TalkLimits
 from toryo.domain.times import SECOND
-from toryo.workflow.limits import Limits
+from toryo.workflow.guard_limits import Limits
 
 Seconds = int
 
@@ -201,7 +201,7 @@ class NoticeSettings(BaseModel):
         default_factory=dict, description="Who gets e-mails where: PERSON=ADDRESS,PERSON=ADDRESS, by id."
     )
     message_after: Seconds = Field(60, ge=0, description="Seconds a message may be unseen until its reader is told.")
-    attempts: int = Field(8, ge=1, description="How often a notice is tried before it is given up.")
+    attempts: int = Field(8, ge=1, description="How often sending a notice is tried.")
 
     @property
     def configured(self) -> bool:

@@ -6,8 +6,11 @@ value. pydantic itself is not imported.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
+
+from toryo.nearest import nearest
 
 _WHOLE = "must be a whole number, such as 10"
 _NUMBER = "must be a number, such as 1.5"
@@ -60,6 +63,7 @@ _SENTENCES = {
 }
 
 
+_CHOICES = ("literal_error", "enum")
 _PREDICATES = ("is ", "are ", "must ", "has ", "does ", "needs ", "contains ", "cannot ")
 
 
@@ -79,4 +83,7 @@ def told(error: Mapping[str, Any]) -> str:
     context = error.get("ctx") or {}
     if context.get("min_length") == 1 or context.get("pattern") == r"\S":
         return "must not be empty"
+    if error["type"] in _CHOICES and isinstance(error.get("input"), str):
+        near = nearest(error["input"], re.findall(r"'([^']*)'", context["expected"]))
+        return sentence.format(**context) + (f"; did you mean {near!r}?" if near is not None else "")
     return sentence.format(**context) if "{" in sentence else sentence

@@ -6,7 +6,7 @@ import re
 
 from playwright.sync_api import Locator, Page, expect
 
-COLUMNS = ("Backlog", "To do", "In progress", "Blocked", "Done", "Failed", "Cancelled")
+COLUMNS = ("Backlog", "To do", "In progress", "Blocked", "Completed", "Failed", "Cancelled")
 
 
 def column(page: Page, status: str) -> Locator:
@@ -52,9 +52,9 @@ def live(page: Page, words: str = "Live") -> Locator:
 
 
 VERBS = (
-    "Accept|Activate|Actions for|Add|Answer|Approve|Archive|Assign|Block|Cancel|Comment on|Complete|Create|Deactivate|"
-    "Discard|Edit|End|Fail|File|Go on|Let it wait|Make|Merge|Message to|More|Move|New|Pause|Put back|Raise|Reject|"
-    "Remove|Request|Resume|Retry|Revoke|Save|Send|Set|Start|Take|Tell|Unblock|Unlink"
+    "Activate|Actions for|Add|Apply|Approve|Archive|Assign|Block|Cancel|Comment on|Complete|Confirm|Create|Deactivate|"
+    "Delete|Discard|Edit|End|Fail|Increase|Mark as|Merge|Message|Move|New|Pause|Reassign|Reject|Remove|"
+    "Renew|Reply|Request|Requeue|Resend|Resume|Retry|Revoke|Save|Send|Set|Start|Unblock"
 )
 """How the names of controls begin that change something."""
 _CONTROLS = """(verbs) => {

@@ -48,7 +48,7 @@ def test_a_card_that_is_carried_to_in_progress_is_worked_on_and_seen_done_withou
     page = board(window, "desk")
 
     carry(page, "Write about oak", of="To do", to="In progress")
-    expect(card(page, "Write about oak", "Done")).to_be_visible()
+    expect(card(page, "Write about oak", "Completed")).to_be_visible()
 
     assert (directory / "oak.md").read_text() == "Oak is hard.\n"
     (launch,) = works.launches(task_id=task)
@@ -97,7 +97,7 @@ def test_an_agent_whose_card_is_blocked_is_told_and_leaves_by_itself(works: Site
     page = board(window, "lathe")
 
     carry(page, "Turn a leg", of="In progress", to="Blocked")
-    page.get_by_role("dialog").get_by_label("Why?").fill("The lathe is needed elsewhere.")
+    page.get_by_role("dialog").get_by_label("Reason").fill("The lathe is needed elsewhere.")
     page.get_by_role("dialog").get_by_role("button", name="Move").click()
     expect(card(page, "Turn a leg", "Blocked")).to_contain_text("The lathe is needed elsewhere.")
     gate.open()
@@ -166,7 +166,7 @@ def test_a_move_that_another_person_was_quicker_with_is_taken_back_with_the_serv
 
     page.route("**/tasks/*/move", overtaken)
     carry(page, "Lay stones", of="Backlog", to="To do")
-    expect(pages.toast(page, "has been changed since you looked")).to_be_visible()
+    expect(pages.toast(page, "has changed since you read it")).to_be_visible()
     expect(card(page, "Lay stones", "Cancelled")).to_be_visible()
 
 
@@ -186,25 +186,25 @@ def test_a_request_is_approved_or_rejected_on_the_board_and_the_approved_one_is_
     with browsers.window(chrome, works, person_id="boss", login="member") as window:
         page = board(window, "house")
         for title in ("sweep", "dance"):
-            expect(card(page, title, "Backlog")).to_contain_text("Awaits approval")
+            expect(card(page, title, "Backlog")).to_contain_text("Waiting for approval")
 
         card(page, "sweep").click()
         page.get_by_role("dialog").get_by_role("button", name="Approve").click()
         expect(page.get_by_role("dialog").get_by_role("button", name="Approve")).to_have_count(0)
         page.keyboard.press("Escape")
-        expect(card(page, "sweep")).not_to_contain_text("Awaits approval")
+        expect(card(page, "sweep")).not_to_contain_text("Waiting for approval")
         card(page, "dance").click()
         page.get_by_role("dialog").get_by_role("button", name="Reject").click()
         asked = page.get_by_role("dialog").filter(has=page.get_by_role("textbox")).last
         asked.get_by_role("textbox").fill("no music")
         asked.get_by_role("button", name="Reject").click()
-        expect(page.get_by_text("This request was rejected.")).to_be_visible()
+        expect(page.get_by_text("Request rejected")).to_be_visible()
         expect(page.get_by_role("button", name="Reject")).to_have_count(0)  # else Escape is for the question
         page.keyboard.press("Escape")
         expect(card(page, "dance")).to_contain_text("Rejected")
 
         carry(page, "sweep", of="Backlog", to="In progress")
-        expect(card(page, "sweep", "Done")).to_be_visible()
+        expect(card(page, "sweep", "Completed")).to_be_visible()
     wanted = works.tasks("house")
     assert (wanted["sweep"]["approval"], wanted["dance"]["approval"]) == ("approved", "rejected")
     assert works.launches(task_id=wanted["dance"]["task_id"]) == []
@@ -222,10 +222,10 @@ def test_a_worker_sees_a_request_and_no_button_to_judge_it(works: Site, chrome: 
     for who, buttons in (("chief", 1), ("hand", 0)):
         with browsers.window(chrome, works, person_id=who, login="member") as window:
             page = board(window, "hall")
-            expect(card(page, "whisper", "Backlog")).to_contain_text("Awaits approval")
+            expect(card(page, "whisper", "Backlog")).to_contain_text("Waiting for approval")
             card(page, "whisper").click()
             sheet = page.get_by_role("dialog")
-            expect(sheet.get_by_role("button", name="Tell the agent")).to_be_visible()
+            expect(sheet.get_by_role("button", name="Send instructions")).to_be_visible()
             for name in ("Approve", "Reject"):
                 expect(sheet.get_by_role("button", name=name)).to_have_count(buttons)
 
@@ -258,7 +258,7 @@ def test_a_paused_project_rests_is_edited_and_goes_on(works: Site, window: brows
     settings.bring_to_front()
     settings.get_by_role("button", name="Resume").click()
     page.bring_to_front()
-    expect(card(page, "Paint", "Done")).to_be_visible()
+    expect(card(page, "Paint", "Completed")).to_be_visible()
     assert (directory / "complete").exists()
     assert len(works.launches(task_id=task)) == 2
 
@@ -283,7 +283,7 @@ def test_a_card_is_carried_by_mouse_past_columns_that_say_why_not_and_the_move_i
     page.mouse.down()
     x, y = middle(card(page, "Grind", "Backlog"))
     page.mouse.move(x + 20, y, steps=4)
-    refused = column(page, "Done")
+    refused = column(page, "Completed")
     expect(refused.locator("[data-refused]")).to_contain_text("cannot go")
     page.mouse.move(*middle(column(page, "To do")), steps=8)
     expect(told(page, "Grind is over To do")).to_be_attached()
@@ -327,12 +327,12 @@ def test_a_task_is_filed_found_seen_in_lanes_and_changed_with_others_at_once(
     expect(card(page, "Fell", "To do")).to_be_visible()
     page.keyboard.press("n")
     dialog = page.get_by_role("dialog", name="New task")
-    dialog.get_by_label("What is to be done").fill("Stack")
-    dialog.get_by_label("What exactly").fill("In *rows*.")
-    dialog.get_by_label("Who does it").select_option("cutter")
+    dialog.get_by_label("Title").fill("Stack")
+    dialog.get_by_label("Description").fill("In *rows*.")
+    dialog.get_by_label("Assignee").select_option("cutter")
     dialog.get_by_label("Priority").select_option("high")
-    dialog.get_by_label("Where it begins").select_option("backlog")
-    dialog.get_by_role("button", name="File task").click()
+    dialog.get_by_label("Status").select_option("backlog")
+    dialog.get_by_role("button", name="Create task").click()
     sheet = page.get_by_role("dialog", name="Task", exact=True)
     expect(sheet.get_by_role("heading", name="Stack")).to_be_visible()
     page.keyboard.press("Escape")
@@ -343,7 +343,7 @@ def test_a_task_is_filed_found_seen_in_lanes_and_changed_with_others_at_once(
     works.file("wood", "Nobody's", status="backlog")
 
     page.get_by_label("Lanes").select_option("agent")
-    expect(page.get_by_role("heading", level=3)).to_have_text([re.compile("cutter.*2"), re.compile("Nobody.*1")])
+    expect(page.get_by_role("heading", level=3)).to_have_text([re.compile("cutter.*2"), re.compile("Unassigned.*1")])
     assert "by=agent" in page.url
     page.keyboard.press("ControlOrMeta+k")
     page.keyboard.type("stack")
@@ -355,18 +355,18 @@ def test_a_task_is_filed_found_seen_in_lanes_and_changed_with_others_at_once(
 
     page.get_by_role("navigation").get_by_role("link", name="List", exact=True).click()
     for title in ("Fell", "Stack"):
-        page.get_by_role("checkbox", name=f"Mark {title}").check()
-    bar = page.get_by_role("toolbar", name="2 marked")
+        page.get_by_role("checkbox", name=f"Select {title}").check()
+    bar = page.get_by_role("toolbar", name="2 selected")
     bar.get_by_role("button", name="Priority").click()
-    page.get_by_role("menuitem", name="Urgent").click()
-    expect(page.get_by_text("2 changed")).to_be_visible()
+    page.get_by_role("menuitem", name="Critical").click()
+    expect(page.get_by_text("2 updated")).to_be_visible()
     for title in ("Fell", "Stack"):
         assert works.tasks("wood")[title]["priority"] == "critical"
     if not bar.is_visible():
         for title in ("Fell", "Stack"):
-            page.get_by_role("checkbox", name=f"Mark {title}").check()
+            page.get_by_role("checkbox", name=f"Select {title}").check()
     bar.get_by_role("button", name="Move").click()
-    page.get_by_role("menuitem", name="Done").click()
-    refused = page.get_by_role("dialog", name="2 refused")
+    page.get_by_role("menuitem", name="Completed").click()
+    refused = page.get_by_role("dialog", name="2 not updated")
     expect(refused.get_by_role("listitem")).to_have_count(2)
     expect(refused).to_contain_text("cannot go from")

@@ -16,17 +16,17 @@ def test_one_button_starts_the_demo_team_which_does_its_work_and_one_puts_it_awa
     place.coordinator()
     with browsers.window(chrome, place) as window:
         page = window.page("/")
-        page.get_by_role("button", name="Start the demo team").click()
-        expect(page.get_by_role("button", name="Put the demo away")).to_be_visible()
+        page.get_by_role("button", name="Start demo").click()
+        expect(page.get_by_role("button", name="Remove demo")).to_be_visible()
         expect(page.get_by_role("main")).to_contain_text(str(place.data / "demo"))
         for story in STORIES:
             task = place.tasks(story.project)[story.title]["task_id"]
             place.until_status(task, "completed", "failed")
             assert _wrong(place, story.project) == []
 
-        page.get_by_role("button", name="Put the demo away").click()
-        page.get_by_role("dialog").get_by_role("button", name="Put the demo away").click()
-        expect(page.get_by_role("button", name="Start the demo team")).to_be_visible()
+        page.get_by_role("button", name="Remove demo").click()
+        page.get_by_role("dialog").get_by_role("button", name="Remove demo").click()
+        expect(page.get_by_role("button", name="Start demo")).to_be_visible()
     assert {each["status"] for each in place.people.rest("GET", "/projects")["projects"]} == {"archived"}
 
 

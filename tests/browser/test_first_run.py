@@ -50,15 +50,15 @@ def test_a_team_is_made_and_seen_at_work_until_it_is_done_by_clicking_alone(
         page.get_by_role("link", name="Board").click()
         page.get_by_role("button", name="New task").first.click()
         dialog = page.get_by_role("dialog", name="New task")
-        dialog.get_by_label("What is to be done").fill("Build a hut")
-        dialog.get_by_label("Who does it").select_option("lead")
-        dialog.get_by_label("Where it begins").select_option("in_progress")
-        dialog.get_by_role("button", name="File task").click()
+        dialog.get_by_label("Title").fill("Build a hut")
+        dialog.get_by_label("Assignee").select_option("lead")
+        dialog.get_by_label("Status").select_option("in_progress")
+        dialog.get_by_role("button", name="Create task").click()
         page.get_by_role("dialog", name="Task", exact=True).get_by_role("button", name="Close").click()
         born = page.evaluate("performance.timeOrigin")
 
         for title in ("Saw the boards", "Nail the boards", "Build a hut"):
-            expect(card(page, title, "Done")).to_be_visible()
+            expect(card(page, title, "Completed")).to_be_visible()
         assert page.evaluate("performance.timeOrigin") == born, "it was never reloaded"
     assert (directory / "hut.txt").read_text() == "sawn\n"
 
@@ -70,11 +70,11 @@ def _make_project(page: Page, directory: Path) -> None:
     dialog.get_by_label("Directory").fill(str(directory))
     dialog.get_by_role("button", name="Create project").click()
     opened = page.get_by_role("dialog", name="Hut")
-    opened.get_by_label("Who may write commands").select_option("managers")
+    opened.get_by_label("Who can set commands").select_option("managers")
     opened.get_by_role("button", name="Save").first.click()
-    asked = page.get_by_role("dialog", name="This gives more rights")
+    asked = page.get_by_role("dialog", name="Grant more permissions?")
     expect(asked).to_contain_text("commands_from: people → managers")
-    asked.get_by_role("button", name="Change it").click()
+    asked.get_by_role("button", name="Save anyway").click()
     expect(page.get_by_text("Saved", exact=True)).to_be_visible()
     opened.get_by_role("button", name="Close").click()
     expect(opened).to_have_count(0)
@@ -91,15 +91,15 @@ def _make_agent(
 ) -> None:
     page.get_by_role("button", name="New agent").click()
     dialog = page.get_by_role("dialog", name="New agent")
-    dialog.get_by_label("Id", exact=True).fill(agent_id)
-    dialog.get_by_label("Role").select_option(label=role)
-    dialog.get_by_label("Program", exact=True).fill(program)
+    dialog.get_by_label("ID", exact=True).fill(agent_id)
+    dialog.get_by_label("Role", exact=True).select_option(label=role)
+    dialog.get_by_label("Provider", exact=True).fill(program)
     if reports_to is not None:
         dialog.get_by_label("Reports to").select_option(reports_to)
     if options is not None:
         dialog.get_by_label("Other options (JSON)").fill(json.dumps(options))
     dialog.get_by_role("checkbox", name="Hut").check()
     dialog.get_by_role("button", name="Create agent").click()
-    once = page.get_by_role("dialog").filter(has_text="tpk_").or_(page.get_by_role("dialog", name="Its passkey"))
+    once = page.get_by_role("dialog").filter(has_text="tpk_").or_(page.get_by_role("dialog", name="Passkey"))
     once.get_by_role("button", name="Done").click()
     expect(once).to_have_count(0)

@@ -39,7 +39,7 @@ def review(window: browsers.Window, task: str) -> Page:
 def comment(file: Locator, line: int, words: str) -> None:
     file.get_by_role("button", name=f"Comment on line {line}", exact=True).last.click(force=True)
     file.get_by_role("textbox", name="Comment").fill(words)
-    file.get_by_role("button", name="Keep comment").click()
+    file.get_by_role("button", name="Add comment").click()
     expect(file.get_by_text(words)).to_be_visible()
 
 
@@ -52,13 +52,13 @@ def test_comments_on_lines_are_kept_until_they_are_sent_as_one_message_and_the_a
         comment(page.get_by_role("region", name="a", exact=True), 2, COMMENTED[0])
         comment(page.get_by_role("region", name="b", exact=True), 1, COMMENTED[1])
         page.reload()
-        expect(page.get_by_text("2 comments, not sent yet")).to_be_visible()
+        expect(page.get_by_text("2 pending comments")).to_be_visible()
         page.get_by_role("button", name="Request changes").click()
         dialog = page.get_by_role("dialog", name="Request changes")
-        dialog.get_by_label("In general").fill("Nearly there.")
+        dialog.get_by_label("General comment").fill("Nearly there.")
         dialog.get_by_role("button", name="Send").click()
         expect(dialog).to_have_count(0)
-        expect(page.get_by_text("not sent yet")).to_have_count(0)
+        expect(page.get_by_text("pending comment")).to_have_count(0)
 
         follow_up = house.site.tasks("house")["Changes to: Write two"]["task_id"]
         wanted = house.site.look(follow_up)
@@ -70,10 +70,10 @@ def test_comments_on_lines_are_kept_until_they_are_sent_as_one_message_and_the_a
 
         page.get_by_role("button", name="Approve and merge").click()
         merging = page.get_by_role("dialog", name="Approve and merge")
-        merging.get_by_label("Message of the merge").fill("Two, as reviewed")
+        merging.get_by_label("Commit message").fill("Two, as reviewed")
         merging.get_by_role("button", name="Merge", exact=True).click()
         expect(page.get_by_text("Merged into main").first).to_be_visible()
-        expect(page.get_by_text("Nothing is left to be reviewed.")).to_be_visible()
+        expect(page.get_by_text("Nothing left to review.")).to_be_visible()
         expect(page.get_by_role("button", name="Discard")).to_have_count(0)
     assert house.files() == {"a": "one\ntwo\n", "b": "new\n"}
     assert house.git("log", "-1", "--format=%s") == "Two, as reviewed"
@@ -88,7 +88,7 @@ def test_an_agent_at_work_gets_what_a_reviewer_writes_as_one_message(house: Site
         comment(page.get_by_role("region", name="c", exact=True), 1, "In words, please.")
         page.get_by_role("button", name="Request changes").click()
         page.get_by_role("dialog").get_by_role("button", name="Send").click()
-        expect(page.get_by_text("Sent to")).to_be_visible()
+        expect(page.get_by_text("runs without a model (provider command)")).to_be_visible()
         page.goto(f"{window.url}/t/{task}?tab=messages")
         expect(page.get_by_text("In words, please.")).to_be_visible()
     told = house.site.people.rest("GET", "/events", params={"kind": "task.steered", "task_id": task})["events"]
@@ -108,15 +108,15 @@ def test_work_that_conflicts_is_not_merged_and_what_is_discarded_is_gone(
         page.get_by_role("button", name="Approve and merge").click()
         merging = page.get_by_role("dialog", name="Approve and merge")
         merging.get_by_role("button", name="Merge", exact=True).click()
-        expect(merging.get_by_role("alert")).to_contain_text("Both sides changed these files")
+        expect(merging.get_by_role("alert")).to_contain_text("Conflicting files")
         expect(merging.get_by_role("alert").get_by_role("listitem")).to_have_text(["d"])
         merging.get_by_role("button", name="Cancel").click()
 
         page.get_by_role("button", name="Discard").click()
-        asked = page.get_by_role("dialog", name="Discard this work?")
+        asked = page.get_by_role("dialog", name="Discard these changes?")
         expect(asked).to_contain_text(branch)
-        asked.get_by_role("button", name="Discard the work").click()
-        expect(page.get_by_text("This work was discarded")).to_be_visible()
+        asked.get_by_role("button", name="Discard changes").click()
+        expect(page.get_by_text("Changes discarded")).to_be_visible()
         expect(page.get_by_role("button", name="Approve and merge")).to_have_count(0)
     assert house.files()["d"] == "theirs\n"
     assert branch not in house.branches()

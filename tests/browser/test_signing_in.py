@@ -44,7 +44,7 @@ def test_f112_ten_sign_ins_of_a_browser_are_one_and_no_work_of_agents(chrome: Br
         for _ in range(10):
             browsers.sign_in(window.context, site)
         page = window.page("/p/yard/sessions")
-        expect(page.get_by_text("Nobody is signed in")).to_be_visible()
+        expect(page.get_by_text("No agents are signed in")).to_be_visible()
         expect(page.get_by_text("This browser")).to_have_count(1)
         assert len(window.context.cookies()) == 1
         assert len(site.people.rest("GET", "/sign-ins")["sign_ins"]) == before + 1
@@ -62,7 +62,7 @@ def test_f121_wrong_passwords_in_a_row_lock_the_door_even_for_the_right_one(chro
             *(f"guess number {each}" for each in range(sign_in_lockout.OF_NAME[sign_in_lockout.PASSWORD].most)),
             PASSWORD,
         ]:
-            page.get_by_label("Person").fill("guard")
+            page.get_by_label("User ID").fill("guard")
             page.get_by_label("Password").fill(tried)
             with page.expect_response("**/api/v1/sign-in") as answered:
                 page.get_by_role("button", name="Sign in").click()

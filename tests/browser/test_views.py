@@ -90,7 +90,7 @@ def test_the_main_way_needs_no_pointer(shop: Filled, chrome: Browser) -> None:
         expect(page.get_by_role("main").get_by_role("button").filter(has_text=shop.title("gifts"))).to_be_visible()
         keys.press("n")
         expect(page.get_by_role("dialog", name="New task")).to_be_visible()
-        expect(page.get_by_role("textbox", name="What is to be done")).to_be_focused()
+        expect(page.get_by_role("textbox", name="Title")).to_be_focused()
         keys.type(title)
         keys.press("Enter")
         task = page.get_by_role("dialog", name="Task", exact=True)
@@ -111,7 +111,7 @@ def test_the_main_way_needs_no_pointer(shop: Filled, chrome: Browser) -> None:
         keys.press("ControlOrMeta+k")
         keys.type("chat")
         keys.press("Enter")
-        expect(page.get_by_role("button", name="Start a chat")).to_be_visible()
+        expect(page.get_by_role("button", name="New chat")).to_be_visible()
         by_tab(page, page.get_by_role("main").get_by_role("button").filter(has_text="Sora").first)
         keys.press("Enter")
         by_tab(page, page.get_by_role("textbox", name="Message to"))
@@ -188,17 +188,17 @@ def test_the_tabs_of_a_task_tell_what_it_prints_hears_changes_and_costs(shop: Fi
         expect(page.get_by_role("heading", name=shop.title("search"), level=2)).to_be_visible()
         opened = page.get_by_role("tabpanel")
 
-        page.get_by_role("button", name="Tell the agent").click()
+        page.get_by_role("button", name="Send instructions").click()
         asked = page.get_by_role("dialog")
         asked.get_by_role("textbox").fill("Umlauts, too, please.")
-        asked.get_by_role("button", name="Tell the agent").click()
+        asked.get_by_role("button", name="Send instructions").click()
         page.get_by_role("tab", name="Messages").click()
         expect(opened.get_by_text("Umlauts, too, please.")).to_be_visible()
         page.get_by_role("tab", name="Live log").click()
         expect(opened.get_by_role("log")).to_contain_text(f"{shop.texts.line} 3")
         expect(opened.get_by_text("Running")).to_be_visible()
         page.get_by_role("tab", name="Decisions").click()
-        expect(opened.get_by_role("heading", name="Now")).to_be_visible()
+        expect(opened.get_by_role("heading", name="Current")).to_be_visible()
         expect(opened.get_by_role("listitem").filter(has_text="Start").first).to_be_visible()
         page.get_by_role("tab", name="Events").click()
         expect(opened.get_by_role("listitem").nth(2)).to_be_visible()
@@ -206,7 +206,7 @@ def test_the_tabs_of_a_task_tell_what_it_prints_hears_changes_and_costs(shop: Fi
         expect(opened.get_by_role("row").filter(has_text="oak-2")).to_contain_text("$0.25")
 
         page.goto(f"{window.url}/t/{shop.tasks['prices']}?tab=diff")
-        page.get_by_role("button", name="Look at the changes").click()
+        page.get_by_role("button", name="Show changes").click()
         expect(opened.get_by_text("shop/prices.py", exact=True)).to_be_visible()
         expect(opened.get_by_text("TAX = 0.19")).to_be_visible()
 
@@ -216,7 +216,7 @@ def test_the_tabs_of_a_task_tell_what_it_prints_hears_changes_and_costs(shop: Fi
         expect(page.get_by_role("row").filter(has_text="oak-2")).to_contain_text("$0.25")
 
         page.goto(f"{window.url}/p/{filled.PROJECT}/team")
-        page.get_by_role("button", name="Why does Kai run, or not?").click()
+        page.get_by_role("button", name="Why Kai is or is not running").click()
         expect(page.get_by_role("dialog").get_by_text(re.compile(r"Row \d+"))).not_to_have_count(0)
 
 
@@ -232,17 +232,17 @@ def test_what_agents_share_appears_and_changes_without_a_click(shop: Filled, chr
         agent.call("set_shared_state", key="orders:schema", value={"columns": ["id", "sent"]})
         expect(value).to_contain_text("Version 2")
         expect(value).to_contain_text('"sent"')
-        page.get_by_role("searchbox", name="Find a key or a value").fill("nothing like it")
-        expect(page.get_by_text("No key or value matches")).to_be_visible()
+        page.get_by_role("searchbox", name="Filter by key or value").fill("nothing like it")
+        expect(page.get_by_text("No key or value matches the filter")).to_be_visible()
 
 
 def test_the_past_is_looked_at_step_by_step(shop: Filled, chrome: Browser) -> None:
     with browsers.window(chrome, shop.site) as window:
         page = window.page(f"/p/{filled.PROJECT}/timeline")
-        page.get_by_role("button", name="Back in time").click()
-        past = page.get_by_role("region", name="Back in time")
-        slider = past.get_by_role("slider", name="Back in time")
-        done = past.get_by_role("region", name="Done")
+        page.get_by_role("button", name="Replay").click()
+        past = page.get_by_role("region", name="Replay")
+        slider = past.get_by_role("slider", name="Replay")
+        done = past.get_by_role("region", name="Completed")
         expect(done.get_by_role("listitem").filter(has_text=shop.title("prices"))).to_be_visible()
         slider.press("Home")
         expect(past.get_by_role("status")).to_have_text("Before the first task")
@@ -260,10 +260,10 @@ def test_tasks_are_linked_by_drawing_and_a_circle_is_refused_with_its_path(shop:
     first, last = site.file("hall", "Dig"), site.file("hall", "Pour")
     with browsers.window(chrome, site) as window:
         page = window.page("/p/hall/graph")
-        draw(page, first, last, page.get_by_text("Linked", exact=True))
+        draw(page, first, last, page.get_by_text("Dependency added", exact=True))
         site.until("it waits", lambda: site.look(last)["dependencies"] == [first])
         alarm = page.get_by_role("alert")
-        draw(page, last, first, alarm.filter(has_text="That would be a circle"))
+        draw(page, last, first, alarm.filter(has_text="Circular dependency"))
         expect(alarm.get_by_text(re.compile("Dig → Pour → Dig|Pour → Dig → Pour"))).to_be_visible()
     assert site.look(first)["dependencies"] == []
 
@@ -283,7 +283,7 @@ def draw(page: Page, source: str, target: str, done: Locator) -> None:
         try:
             done.first.wait_for(timeout=3000)
         except TooLate:
-            page.get_by_role("button", name="Fit into the window").click()
+            page.get_by_role("button", name="Fit to window").click()
             continue
         return
     raise AssertionError(f"{source} and {target} could not be linked")
@@ -303,9 +303,9 @@ def test_a_session_is_ended_by_force_and_its_process_is_gone(shop: Filled, chrom
         expect(row.get_by_role("link", name="Load")).to_be_visible()
         row.get_by_role("button", name="End").click()
         asked = page.get_by_role("dialog", name="End this session?")
-        asked.get_by_label("Why").fill("The quay is closed.")
+        asked.get_by_label("Reason").fill("The quay is closed.")
         asked.get_by_role("button", name="End").click()
-        expect(page.get_by_text("The session of docker was ended")).to_be_visible()
+        expect(page.get_by_text("Session of docker ended")).to_be_visible()
     for pid in programs.everything_of([site.url], launch_id):
         assert programs.gone(pid, within=30.0)
     gate.open()

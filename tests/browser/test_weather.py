@@ -60,7 +60,7 @@ def test_two_people_who_edit_one_text_see_both_and_lose_nothing(yard: Site, chro
     task = yard.file("yard", "Lay stones", description="In rows.")
     with browsers.window(chrome, yard) as window:
         page = window.page(f"/t/{task}")
-        page.get_by_role("button", name="Edit the description").click()
+        page.get_by_role("button", name="Edit description").click()
         field = page.get_by_role("textbox", name="Description")
         field.fill("In rows, from the left.")
         yard.people.rest("PATCH", f"/tasks/{task}", {"description": "In circles."})
@@ -97,7 +97,7 @@ def test_what_looks_like_html_in_a_task_that_is_open_stays_text(yard: Site, chro
         assert page.title() != "taken"
 
 
-CHANGES = ("New task", "Approve", "Start", "Tell the agent", "Edit the title", "Edit the description", "New agent")
+CHANGES = ("New task", "Approve", "Start", "Send instructions", "Edit title", "Edit description", "New agent")
 
 
 def test_whoever_may_only_look_sees_no_way_to_change_anything_and_is_refused(yard: Site, chrome: Browser) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import sqlite3
 import threading
+import time
 from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
@@ -84,6 +85,12 @@ def _until_nobody_is_there(toryo: Toryo) -> None:
             last = client.rest("GET", "/events", params={"after": last, "wait_seconds": 20})["last"]
 
 
+def _until_said(toryo: Toryo, content: str) -> None:
+    until = time.monotonic() + 20
+    while content not in _contents(toryo.json("chats", "show", NOBODY)["messages"]):
+        assert time.monotonic() < until, "nothing was said"
+
+
 def _contents(messages: list[dict[str, Any]]) -> list[str]:
     return [message["content"] for message in messages]
 
@@ -119,7 +126,7 @@ def test_who_is_not_answered_in_time_gets_1_and_where_to_look_and_the_message_st
     ended = crew("chat", NOBODY, "--send", "Is anybody there?", "--wait", "1", "--json")
     assert (ended.code, ended.json["success"], ended.json["answers"]) == (1, False, [])
     assert f"toryo why {NOBODY}" in ended.err
-    assert "Nobody starts this agent" in ended.err
+    assert "it is not started automatically" in ended.err
     assert ended.json["sent"]["message_id"] in {
         message["message_id"] for message in crew.json("chats", "show", NOBODY)["messages"]
     }
@@ -428,10 +435,11 @@ def test_a_thread_outlives_its_server_and_what_was_typed_meanwhile_is_said_once(
 def test_who_waits_while_the_server_goes_away_for_good_gets_3(start: Callable[..., Process], tmp_path: Path) -> None:
     server = start()
     toryo = _with_agent(tmp_path)
-    words = ("chat", NOBODY, "--send", "hello", "--wait", "4")
+    words = ("chat", NOBODY, "--send", "hello", "--wait", "8")
     waiting = Process(*words, environment=toryo.environment, cwd=tmp_path)
     try:
         waiting.until(f"{NOBODY} is not connected")
+        _until_said(toryo, "hello")
         server.end()
         waiting.until("Cannot reach the server")
         assert waiting.process.wait(100) == 3
@@ -445,7 +453,7 @@ def test_who_may_not_talk_any_more_is_told_so_and_the_thread_ends(
     start(TORYO_CHAT__VIEWER_LEASE="3")
     toryo = _with_agent(tmp_path)
     thread = terminal(toryo, "chat", NOBODY)
-    thread.until(f"{NOBODY} is not connected: Nobody starts this agent")
+    thread.until(f"{NOBODY} is not connected: It has no provider")
     toryo.json("project", "archive", "yard")
     assert thread.ended() == 4
     assert "toryo: Project yard is archived: nobody comes to read." in thread.text

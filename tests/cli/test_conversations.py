@@ -9,6 +9,7 @@ import pytest
 
 from tests.cli.conftest import Process, Toryo
 from tests.environments import clean_environment
+from toryo.client import Client
 
 ASKS = """
 script:
@@ -128,6 +129,16 @@ def test_a_task_is_steered_and_it_is_said_who_was_told(server: Toryo, project: s
     task = server.json(*words)["task_id"]
     assert server.json("task", "steer", task, "Use oak.")["delivered_to"] == "the next session of this task"
     assert server("task", "steer", task, "And brass.").out == "told the next session of this task\n"
+
+
+def test_who_steers_a_command_is_not_told_that_it_was_told(server: Toryo, project: str, owner: Client) -> None:
+    hand = f"hand-of-{project}"
+    owner.rest("POST", "/agents", {"id": hand, "role": "worker", "provider": "command", "projects": [project]})
+    task = server.json("task", "add", "Build", "--project", project, "--assignee", hand)["task_id"]
+    told = server("task", "steer", task, "Use oak.")
+    assert told.code == 0
+    assert told.out.startswith(f"{hand} runs without a model (provider command)")
+    assert "told " not in told.out
 
 
 @pytest.mark.parametrize(("text", "error"), [("", "validationError"), (" ", "validationError")])

@@ -305,7 +305,7 @@ def test_where_the_data_of_a_project_was_deleted_doctor_still_says_everything_el
     shutil.rmtree(data)
     ended = nowhere("doctor", cwd=place)
     assert (ended.code, ended.err) == (1, "")
-    assert "missing  data directory" in ended.out and "the data was deleted" in ended.out
+    assert "missing  data directory" in ended.out and "If it was deleted" in ended.out
     assert "sandbox" in ended.out and "claude" in ended.out
 
 

@@ -364,7 +364,7 @@ def test_worktrees_are_offered_in_a_repository_with_a_commit_and_are_not_the_def
     machine.install("claude")
     make_repository(machine)
     terminal = opened(terminals, machine)
-    for question in ("name [bakery]: ", "[claude]: ", "worktree of its own, to be merged by you? [y/N]: "):
+    for question in ("name [bakery]: ", "[claude]: ", "its own git worktree, which you merge? [y/N]: "):
         terminal.until(question)
         terminal.type(f"{answer if 'worktree' in question else ''}\n")
     assert terminal.ended() == 0

@@ -138,6 +138,33 @@ def test_why_names_the_rule_that_won(server: Toryo, project: str, agent: str) ->
     assert "not_managed" in server("why", agent).out
 
 
+def test_why_of_a_task_says_what_it_waits_for_and_how_it_ended(server: Toryo, project: str, agent: str) -> None:
+    title = f"Polish the brass of {project}"
+    task = server.json("task", "add", title, "--project", project, "--assignee", agent)["task_id"]
+    for named in (task, title, task[-8:]):
+        told = server("why", named)
+        assert (told.code, told.err) == (0, "")
+        assert f"{task} todo  {title}" in told.out
+        assert f"To start it: toryo task move {task} in_progress" in told.out
+    server("task", "move", task, "in_progress")
+    assert f"{agent}: It has no provider, so it is not started automatically." in server("why", task).out
+    server("task", "move", task, "failed", "--reason", "no polish")
+    assert server.json("why", task)["explanation"] == [
+        "It failed.",
+        "no polish",
+        f"To try it again: toryo task retry {task}",
+        f"To see what was printed: toryo logs {task}",
+    ]
+
+
+def test_why_of_what_is_neither_an_agent_nor_a_task_names_what_may_be_meant(server: Toryo, project: str) -> None:
+    task = server.json("task", "add", f"Sweep the yard of {project}", "--project", project)["task_id"]
+    for words, code in ((f"Sweeep the yard of {project}", "taskNotFound"), ("nobody", "agentNotFound")):
+        ended = server("why", words, "--json")
+        assert (ended.code, ended.json["error"]) == (4, code)
+    assert f"Did you mean {task}" in server("why", f"Sweeep the yard of {project}").err
+
+
 def test_events_begin_where_one_says_and_miss_nothing(server: Toryo, project: str) -> None:
     for number in range(3):
         server.json("task", "add", f"Task {number}", "--project", project)
@@ -213,7 +240,7 @@ def test_where_no_coordinator_runs_who_watches_is_told_what_starts_agents(fresh_
     task = toryo.json("task", "add", "Sweep", *here, "--assignee", "hand", "--status", "in_progress")["task_id"]
     watch = Process("task", "watch", task, environment=toryo.environment, cwd=toryo.home)
     try:
-        watch.until("`toryo up` is what starts agents")
+        watch.until("Start one: `toryo up`")
     finally:
         watch.end()
 

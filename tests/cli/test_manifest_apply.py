@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
@@ -176,7 +177,11 @@ def test_of_two_open_tasks_with_one_title_none_is_guessed(server: Toryo, name: s
     server.json("task", "add", "One", "--project", name)
     ended = applied(server, tmp_path, HEAD.format(name=name))
     assert ended.code == 2
-    assert "several open tasks of this project have the title 'One'" in ended.err
+    assert "several open tasks of this project on the server have the title 'One': tsk_" in ended.err
+    rename = re.search(r"toryo (task edit tsk_\w+) --title TITLE", ended.err)
+    assert rename is not None
+    assert server(*rename[1].split(), "--title", "Another").code == 0
+    assert applied(server, tmp_path, HEAD.format(name=name)).code == 0
 
 
 def test_what_was_taken_out_of_a_file_stays_and_is_told(server: Toryo, name: str, tmp_path: Path) -> None:

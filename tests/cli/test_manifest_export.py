@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -79,13 +81,48 @@ def test_a_backup_beside_a_running_server_restores_elsewhere_and_its_server_goes
     assert here("db", "restore", str(backup)).code == 2, "a server has this one"
     environment = {**here.environment, "TORYO_DATA_DIR": str(tmp_path / "third")}
     third = Toryo(tmp_path, environment)
-    assert third("db", "restore", str(backup)).code == 0
+    restored = third("db", "restore", str(backup))
+    assert restored.code == 0
+    assert "rows of tokens, API keys, links and browsers; --with-credentials" in restored.out
+    assert "To go on: toryo up (it makes new tokens)" in restored.out
     assert third("db", "restore", str(backup)).code == 2, "nothing is written over"
     assert third("db", "check").code == 0
     server = Process("server", "--port", "0", environment=environment, cwd=tmp_path)
     try:
         server.until("ready")
         assert [project["id"] for project in third.json("project", "list")["projects"]] == [made["project_id"]]
+    finally:
+        server.end()
+
+
+def test_a_backup_gets_back_into_the_project_it_came_from_by_the_command_that_is_named(
+    nowhere: Toryo, tmp_path: Path
+) -> None:
+    """What was there is kept beside it."""
+    place = tmp_path / "my data"
+    own = Toryo(tmp_path, {**nowhere.environment, "TORYO_DATA_DIR": str(place)})
+    server = Process("server", "--port", "0", environment=own.environment, cwd=tmp_path)
+    try:
+        server.until("ready")
+        own.json("project", "add", "House", "--dir", str(tmp_path))
+        own.json("db", "backup", str(tmp_path / "my backup"))
+        own.json("project", "add", "Later", "--dir", str(tmp_path))
+        assert "toryo down" in own("db", "restore", str(tmp_path / "my backup")).err
+    finally:
+        server.end()
+    refused = own("db", "restore", str(tmp_path / "my backup"))
+    assert refused.code == 2
+    line = next(line for line in refused.err.splitlines() if "To replace it: " in line)
+    move, restore = line.partition("To replace it: ")[2].split(" && ")
+    subprocess.run(shlex.split(move), check=True)
+    program, *words = shlex.split(restore)
+    assert program == "toryo"
+    assert own(*words).code == 0
+    assert (place / "toryo.db.before-restore").is_file()
+    server = Process("server", "--port", "0", environment=own.environment, cwd=tmp_path)
+    try:
+        server.until("ready")
+        assert [project["name"] for project in own.json("project", "list")["projects"]] == ["House"]
     finally:
         server.end()
 

@@ -72,6 +72,25 @@ def test_who_gives_no_token_is_told_where_one_comes_from(server: Toryo, nowhere:
     )
 
 
+def test_a_token_that_is_empty_is_refused_wherever_it_comes_from_but_for_the_environment(
+    server: Toryo, tmp_path: Path
+) -> None:
+    """Else a script whose variable is not set acts as the owner of the data directory."""
+    file = tmp_path / "token"
+    for text in ("", "\n", "two words\n", "\udcff\udcfe"):
+        file.write_text(text, errors="surrogateescape")
+        ended = server("--token-file", str(file), "task", "list")
+        assert (ended.code, ended.out) == (2, "")
+        assert ended.err == f"toryo: {file} does not contain a token. It must contain one token and nothing else.\n"
+    assert server("task", "list", "--token-file", "-").err.startswith("toryo: stdin does not contain a token.")
+    for words in (("--token", "", "task", "list"), ("task", "list", "--token", " ")):
+        ended = server(*words)
+        assert (ended.code, ended.out) == (2, "")
+        assert ended.err.startswith("toryo: --token is empty. Give a value, or leave it out.")
+    assert server("task", "list", "--token", "", "--json").json["success"] is False
+    assert server("task", "list", TORYO_TOKEN="", TORYO_SERVER_URL="").code == 0
+
+
 def test_a_project_in_a_directory_that_is_not_there_is_refused(server: Toryo, project: str, tmp_path: Path) -> None:
     gone = tmp_path / "gone"
     file = tmp_path / "toryo.yaml"
@@ -176,8 +195,7 @@ def test_misuse_is_one_line_that_says_what_to_do(nowhere: Toryo, words: tuple[st
 
 
 REFUSED: dict[tuple[str, ...], str] = {
-    ("task", "add", "x", "--depends-on", "nope"): "is no task of this project. List the tasks for their ids",
-    ("task", "add", "x", "--accept", ""): "acceptance",
+    ("task", "add", "x", "--depends-on", "nope"): "is no task of this project. List them: toryo task list",
     ("task", "add", "x", "--status", "in_progress"): "A task that begins in progress needs an assignee.",
     ("task", "add", "x", "--assignee", "nope"): "There is no agent nope.",
 }

@@ -51,9 +51,7 @@ def test_who_is_not_there_is_called_a_person(server: Toryo) -> None:
     for words in (("person", "remove", "nobody"), ("person", "edit", "nobody", "--role", "viewer")):
         ended = server(*words)
         assert ended.code == 4
-        assert "There is no person nobody. List the people for their ids (toryo person list)." in " ".join(
-            ended.err.split()
-        )
+        assert "There is no person nobody. List them: toryo person list." in " ".join(ended.err.split())
 
 
 def test_a_person_is_added_shown_changed_and_removed(server: Toryo, project: str) -> None:

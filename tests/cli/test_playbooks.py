@@ -39,7 +39,7 @@ def test_what_a_title_would_become_is_shown(plan, capsys) -> None:
     assert code == 0
     build, notes, mend = (" ".join(line.split()) for line in out.splitlines()[1:])
     assert build == "build Build 1.2.3 builder make (tried again up to 2 times)"
-    assert notes == "notes Notes of 1.2.3 whoever is free left out: {{patch}} is '3', not '0'"
+    assert notes == "notes Notes of 1.2.3 any free worker left out: {{patch}} is '3', not '0'"
     assert mend == "mend Mend able: mending notes (when build is failed)"
 
 

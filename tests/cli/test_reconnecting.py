@@ -70,9 +70,9 @@ def test_a_server_that_stays_away_ends_it_with_what_to_do(
 def test_who_waits_for_a_coordinator_waits_for_a_server_that_starts_anew_meanwhile(
     monkeypatch: pytest.MonkeyPatch, said: list[str], move: str
 ) -> None:
-    errand: dict[str, Any] = {"errand_id": "ern_1", "finished_at": None, "done": True, "answer": {}}
-    answers(monkeypatch, {"errand": errand}, *AWAY, {"errand": {**errand, "finished_at": "now"}})
-    monkeypatch.setattr(Here, "send", lambda *_: errand)
+    job: dict[str, Any] = {"job_id": "job_1", "finished_at": None, "done": True, "answer": {}}
+    answers(monkeypatch, {"worktree_job": job}, *AWAY, {"worktree_job": {**job, "finished_at": "now"}})
+    monkeypatch.setattr(Here, "send", lambda *_: job)
     monkeypatch.setattr(Here, "answer", lambda *_: None)
     asked: dict[str, Any] = {"merge": {"into": None, "message": None}, "discard": {"yes": True}, "diff": {}}
     getattr(worktrees, move)(Here(), "tsk_1", **asked[move])
@@ -83,8 +83,8 @@ def test_who_waits_for_a_coordinator_gives_up_when_the_time_is_over_though_the_s
     monkeypatch: pytest.MonkeyPatch, said: list[str]
 ) -> None:
     answers(monkeypatch, AWAY[0])
-    monkeypatch.setattr(Here, "send", lambda *_: {"errand_id": "ern_1"})
-    with pytest.raises(ServerAway, match="90 seconds"):
+    monkeypatch.setattr(Here, "send", lambda *_: {"job_id": "job_1"})
+    with pytest.raises(ServerAway, match="1 min 30 s"):
         worktrees.discard(Here(), "tsk_1", yes=True, wait=90)
     assert time.monotonic() == 90
 

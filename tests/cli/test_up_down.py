@@ -49,6 +49,7 @@ def test_the_server_says_ready_and_leaves_its_address(start: Start, tmp_path: Pa
     left = json.loads((tmp_path / "data" / "server.json").read_text())
     assert line == f"ready {left['url']}"
     assert left["pid"] == server.process.pid
+    assert left["data_dir"] == str(tmp_path / "data")
     assert (tmp_path / "data" / "server.json").stat().st_mode & 0o777 == 0o600
     assert (tmp_path / "data" / "owner.token").stat().st_mode & 0o777 == 0o600
 

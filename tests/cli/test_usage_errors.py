@@ -14,7 +14,7 @@ from pydantic import BaseModel, ValidationError
 
 import toryo
 from toryo import wrong_values
-from toryo.cli import up_down, usage_errors
+from toryo.cli import empty_values, up_down, usage_errors
 from toryo.cli.exit_codes import Misuse
 from toryo.cli.main import app, main
 from toryo.nearest import nearest
@@ -39,6 +39,15 @@ TYPED = [
     if not each.is_flag and re.search("int|float|datetime", str(each.type_descriptor.annotation))
 ]
 VALUED = [(path, each.opts[0]) for path, each in OPTIONS if not each.is_flag]
+FREE_TEXTS = {
+    *("chat --send", "sessions --reason", "project add --description", "project edit --description"),
+    *("agent add --prompt", "agent edit --prompt", "token add --name", "task add --description", "task edit --title"),
+    *("task edit --description", "task move --reason", "task retry --reason", "task cancel --reason"),
+    *("task reject --reason", "task steer TEXT", "task merge --message"),
+}
+"""What a person writes: the server says what must not be empty, and an empty description or prompt removes the text."""
+WORDS_OF_OTHERS = {"agent run CMD..."}
+"""`agent run --type T -- grep ""`: an argument of that program."""
 
 
 @pytest.fixture(autouse=True)
@@ -80,6 +89,43 @@ def test_an_option_without_its_value_is_answered_with_its_command(
     path: tuple[str, ...], option: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert f"`{' '.join(['toryo', *path])}`: {option} needs a value: {option} " in _told([*path, option], capsys)
+
+
+def _values() -> Iterator[tuple[str, list[str], str]]:
+    """Each option and argument of each command that has a value: its name, the words before it, and how it is told."""
+    for path, command in _commands(PROGRAM):
+        before: list[str] = []
+        for param in command.params:
+            option = max(param.opts, key=len)
+            if not option.startswith("-"):
+                yield " ".join([*path, param.metavar]), [*path, *before], param.metavar.removesuffix("...")
+                choices = param.type_descriptor.choices
+                before.append(choices[0] if choices else "x")
+            elif not param.is_flag:
+                yield " ".join([*path, option]), [*path, option], option
+
+
+VALUES = {name: (words, told) for name, words, told in _values() if "-completion" not in name}
+
+
+@pytest.mark.parametrize("empty", ["", "  "])
+@pytest.mark.parametrize("name", sorted(VALUES.keys() - FREE_TEXTS - WORDS_OF_OTHERS))
+def test_an_empty_value_is_refused_and_never_means_that_none_was_given(
+    name: str, empty: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words, told = VALUES[name]
+    assert _told([*words, empty], capsys).startswith(f"toryo: {told} is empty. Give a value")
+
+
+def test_what_may_be_empty_is_a_text_that_somebody_writes() -> None:
+    assert VALUES.keys() >= FREE_TEXTS | WORDS_OF_OTHERS
+    found = {
+        " ".join([*path, max(param.opts, key=len) if param.opts[0].startswith("-") else param.metavar])
+        for path, command in _commands(PROGRAM)
+        for param in command.params
+        if param.metavar in empty_values.MAY_BE_EMPTY
+    }
+    assert found == FREE_TEXTS | WORDS_OF_OTHERS
 
 
 @pytest.mark.parametrize(("path", "command"), RUN, ids=_named)
@@ -234,7 +280,8 @@ def test_a_title_that_is_nearly_one_is_answered_with_the_task(server: Any, proje
 
 @pytest.mark.parametrize("title", ["", "   "])
 def test_an_empty_title_is_refused_in_plain_words(title: str, server: Any, project: str) -> None:
-    assert "title must not be empty." in server("task", "add", title, "--project", project).err
+    task = server.json("task", "add", "Sweep", "--project", project)["task_id"]
+    assert "title must not be empty." in server("task", "edit", task, "--title", title).err
 
 
 def test_a_day_that_is_none_is_answered_with_an_example(server: Any) -> None:

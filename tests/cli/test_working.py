@@ -50,6 +50,19 @@ def test_watching_a_task_that_fails_ends_with_1_and_its_document(team: Toryo) ->
     assert (watched.json["success"], watched.json["task"]["status"]) == (False, "failed")
 
 
+def test_watching_a_task_that_fails_says_why_and_what_can_be_done(team: Toryo) -> None:
+    task = _order(team, "Break", "echo no wood; exit 3")
+    watched = team("task", "watch", task)
+    assert (watched.code, watched.err) == (1, "")
+    *_, failed, reason, output_of_it, again, printed = (line.strip() for line in watched.out.splitlines())
+    assert failed.startswith("✘ failed")
+    assert (reason, output_of_it) == ("The command ended with exit code 3.", "no wood")
+    assert again == f"To try it again: toryo task retry {task}"
+    assert printed == f"To see what was printed: toryo logs {task}"
+    assert "no wood" in team("logs", task).out
+    assert team("task", "retry", task).code == 0
+
+
 def test_who_watches_a_task_that_would_be_blocked_again_is_told_what_has_to_change_first(team: Toryo) -> None:
     words = ("--project", "yard", "--assignee", "hand", "--status", "in_progress")
     name = team.json("task", "add", "Sweep", *words)["task_id"]
@@ -140,11 +153,11 @@ def test_who_watches_a_task_that_nothing_moves_is_told_why_and_told_again_when_t
     name = server.json("task", "add", "Try", "--project", project, "--assignee", agent)["task_id"]
     watch = Process("task", "watch", name, environment=server.environment, cwd=server.home)
     try:
-        watch.until("It is todo")
+        watch.until("It is in todo, and no one has started it.")
         watch.until(f"To start it: toryo task move {name} in_progress")
         server("task", "move", name, "in_progress")
         watch.until("◐ in_progress Try")
-        watch.until(f"{agent}: Nobody starts this agent: it has no provider.")
+        watch.until(f"{agent}: It has no provider, so it is not started automatically.")
         server("task", "move", name, "blocked", "--reason", "no dough")
         watch.until("It is blocked: no dough")
         server("task", "move", name, "cancelled", "--reason", "enough")

@@ -204,13 +204,13 @@ def test_an_answer_that_does_not_come_in_time_is_said_to_be_missing(yard: Yard) 
     with _nobody_else_merges(yard):
         ended = yard("task", "merge", task, "--wait", "1")
         assert ended.code == 1
-        assert "has not answered within 1 s (ern_" in ended.err
+        assert "has not answered within 1 s (job_" in ended.err
         assert "toryo worktrees" in ended.err
         assert yard("task", "discard", task, "--yes").code == 4
-    errand = ended.err[ended.err.index("(ern_") + 1 : ended.err.index(")")]
+    job = ended.err[ended.err.index("(job_") + 1 : ended.err.index(")")]
     token = (yard.toryo.home / "data" / "owner.token").read_text().strip()
     with Client(_address(yard), token) as people:
-        told = people.rest("GET", f"/errands/{errand}", params={"wait_seconds": 20})["errand"]
+        told = people.rest("GET", f"/worktree-jobs/{job}", params={"wait_seconds": 20})["worktree_job"]
     assert told["done"] is True
     assert (yard.repository / "slow").exists()
 

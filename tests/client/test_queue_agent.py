@@ -422,6 +422,12 @@ def test_who_waits_for_a_task_stops_at_once(server: FakeServer, desk: Desk) -> N
     assert len(server.seen("unregister_agent")) == 1
 
 
+@pytest.mark.parametrize("name", ["key", "token", "server", "project", "agent_id", "data_dir"])
+def test_an_empty_argument_is_refused_and_never_replaced_by_what_the_owners_token_makes(name: str) -> None:
+    with pytest.raises(ValueError, match=f"{name} is empty"):
+        QueueAgent(lambda _: None, agent_type="planning", **{name: ""})
+
+
 def test_two_agents_without_an_id_are_two() -> None:
     one, two = (QueueAgent(lambda _: None, agent_type="Code Review!", server="http://localhost") for _ in range(2))
     assert one.agent_id != two.agent_id

@@ -47,6 +47,15 @@ def test_arguments_win_over_the_environment_and_that_over_files(place) -> None:
     assert server_discovery.find(environ=env) == server_discovery.Found("http://localhost:1", "tpt_env")
 
 
+@pytest.mark.parametrize("name", ["server", "token", "data_dir"])
+def test_an_empty_argument_is_refused_and_never_means_that_none_was_given(place, name) -> None:
+    given = {"data_dir": place, name: ""}
+    with pytest.raises(ValueError, match=f"{name} is empty"):
+        server_discovery.find(**given, environ={})
+    unset = {"TORYO_SERVER_URL": "", "TORYO_TOKEN": "", "TORYO_DATA_DIR": "", "TORYO_LAUNCH_CREDENTIAL": ""}
+    assert server_discovery.find(data_dir=place, environ=unset).token == "tpt_owner"
+
+
 def test_inside_an_agent_its_launch_credential_is_the_only_one(place) -> None:
     env = {"TORYO_LAUNCH_CREDENTIAL": "tlc_1", "TORYO_DATA_DIR": str(place), "TORYO_TOKEN": "tpt_env"}
     assert server_discovery.find(token="tpt_arg", environ=env).token == "tlc_1"

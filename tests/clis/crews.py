@@ -30,7 +30,7 @@ from toryo import first_prompt
 from toryo.agents.env_vars import CREDENTIAL, SERVER_URL
 from toryo.coordinator import processes
 from toryo.domain.times import SECOND
-from toryo.workflow.limits import Limits
+from toryo.workflow.guard_limits import Limits
 
 MODEL = "scripted-1"
 """What programs ask for whose agent names no model, where they need to be told one."""

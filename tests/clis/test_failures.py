@@ -287,4 +287,4 @@ def _cools_down(house: ModelSite, failure: str) -> None:
     why = house.why("wrong")
     assert (why["reason"], why["facts"]["cooldown"]) == ("cooling_down", failure)
     assert 500 < why["seconds_left"] <= 600
-    assert "It cools down, because" in why["explanation"]
+    assert "In cooldown because" in why["explanation"]

@@ -79,9 +79,10 @@ def test_all_mistakes_are_told_at_once_in_the_order_of_the_file() -> None:
 
 
 def test_a_name_that_is_not_in_the_environment_is_a_mistake() -> None:
-    assert mistakes("coordinator_token: x${NOWHERE}y\n") == (
-        "coordinator_config.yaml:1: NOWHERE is not set in the environment"
-    )
+    for environ in ({}, {"NOWHERE": ""}):
+        assert mistakes("coordinator_token: x${NOWHERE}y\n", environ) == (
+            "coordinator_config.yaml:1: NOWHERE is not set in the environment, or empty"
+        )
 
 
 @pytest.mark.parametrize(
@@ -90,6 +91,8 @@ def test_a_name_that_is_not_in_the_environment_is_a_mistake() -> None:
         ("max_concurrent: [1\n", "not valid YAML: the list that [ begins on line 1 is not closed"),
         ("max_concurrent: 1\nmax_concurrent: 2\n", "2: max_concurrent is given twice"),
         ("- a\n", "must be a mapping of names to values"),
+        ("coordinator_token: ''\n", "coordinator_token: must not be empty"),
+        ("mcp_socket_path: ' '\n", "mcp_socket_path: must not be empty"),
         ("server_url: localhost\n", "use http://HOST:PORT"),
         ("server_url: http://a\nmcp_socket_path: /b\n", "one server is enough"),
         ("ai_providers:\n  clod: {cli_args: [x]}\n", "2: ai_providers.clod: cli_command is missing"),

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.coordinator.test_task_worktrees import PROJECT, errand, launch, since
+from tests.coordinator.test_task_worktrees import PROJECT, job, launch, since
 from tests.coordinator.test_worktrees import first, make, nobody, place, refused, repository, worked
 from tests.repositories import Repository
 from toryo.coordinator import task_worktrees, worktrees
@@ -232,7 +232,7 @@ def test_nothing_that_an_agent_plants_is_run_whatever_is_done_with_its_work(repo
     (theirs.path / "new2").write_text("x\n")
     plant(repository, theirs, marks)
     worktrees.opened_at(theirs.path)
-    assert task_worktrees.run(errand(repository, place, "diff", "t2"), place)["done"]
+    assert task_worktrees.run(job(repository, place, "diff", "t2"), place)["done"]
     for do in (
         lambda: worktrees.keep(theirs, "work", "w1"),
         lambda: worktrees.diff(theirs),
@@ -240,14 +240,12 @@ def test_nothing_that_an_agent_plants_is_run_whatever_is_done_with_its_work(repo
         lambda: worktrees.bring(other, [theirs.branch]),
         lambda: task_worktrees.made(Place("t3", bases=("t1",), brings=("t2",)), PROJECT, repository.path, place),
         lambda: task_worktrees.kept(theirs, launch()),
-        lambda: task_worktrees.run(errand(repository, place, "diff"), place),
-        lambda: task_worktrees.run(errand(repository, place, "merge", order=orders), place),
-        lambda: task_worktrees.run(
-            errand(repository, place, "merge", "t2", order=since(repository, place, "t2")), place
-        ),
-        lambda: task_worktrees.run(errand(repository, place, "clean"), place),
-        lambda: task_worktrees.run(errand(repository, place, "discard"), place),
-        lambda: task_worktrees.run(errand(repository, place, "discard", "t3"), place),
+        lambda: task_worktrees.run(job(repository, place, "diff"), place),
+        lambda: task_worktrees.run(job(repository, place, "merge", order=orders), place),
+        lambda: task_worktrees.run(job(repository, place, "merge", "t2", order=since(repository, place, "t2")), place),
+        lambda: task_worktrees.run(job(repository, place, "clean"), place),
+        lambda: task_worktrees.run(job(repository, place, "discard"), place),
+        lambda: task_worktrees.run(job(repository, place, "discard", "t3"), place),
     ):
         with contextlib.suppress(Trouble, BadConfig):
             do()
@@ -286,11 +284,11 @@ def test_a_forged_connection_is_told_and_no_work_goes_to_the_repository_that_it_
     plant(repository, theirs, Marks(tmp_path / "marks"))
     before = repository.state()
     for kind in ("diff", "merge", "clean"):
-        said = task_worktrees.run(errand(repository, place, kind, order=since(repository, place, "t1")), place)
+        said = task_worktrees.run(job(repository, place, kind, order=since(repository, place, "t1")), place)
         assert (said["done"], ".git was removed or replaced" in said["trouble"]) == (False, True)
     assert repository.state() == before
     assert "no longer a worktree" in task_worktrees.kept(theirs, launch())["trouble"]
-    assert task_worktrees.run(errand(repository, place, "discard"), place)["done"]
+    assert task_worktrees.run(job(repository, place, "discard"), place)["done"]
 
 
 def test_a_connection_that_is_no_plain_file_is_not_followed(repository, place, tmp_path):
@@ -313,7 +311,7 @@ def test_work_is_merged_into_the_branch_that_the_person_was_shown(repository, pl
     repository.git("branch", "other")
     shown = since(repository, place, "t1")
     repository.git("config", f"branch.{worktree.branch}.toryo-base", "other")
-    said = task_worktrees.run(errand(repository, place, "merge", order=shown), place)
+    said = task_worktrees.run(job(repository, place, "merge", order=shown), place)
     assert [each["into"] for each in said["merged"]] == ["main"]
 
 
@@ -325,7 +323,7 @@ def test_a_worktree_of_an_older_toryo_is_found_by_its_project_and_its_base_in_th
     repository.git("config", f"branch.{worktree.branch}.toryo-base-commit", start)
     repository.git("checkout", "--quiet", "-b", "elsewhere")
     assert worktrees.opened_at(worktree.path) is None
-    said = task_worktrees.run(errand(repository, place, "diff"), place)
+    said = task_worktrees.run(job(repository, place, "diff"), place)
     assert (said["done"], said["answer"]["base"]) == (True, start)
     assert worktrees.find(repository.path, place / PROJECT, "t1") == worktree
 
@@ -461,7 +459,7 @@ def test_a_merge_bears_the_name_of_who_asked_for_it(repository, place, known, si
     from dataclasses import replace
 
     worked(repository, place / PROJECT, "t1", new="x\n")
-    asked = replace(errand(repository, place, "merge", order=since(repository, place, "t1")), **known)
+    asked = replace(job(repository, place, "merge", order=since(repository, place, "t1")), **known)
     assert task_worktrees.run(asked, place)["done"]
     assert repository.git("log", "-1", "--format=%an <%ae>|%cn <%ce>") == f"{signed}|{signed}"
 

@@ -26,10 +26,10 @@ from toryo.coordinator.config import AgentConfig, Config, parse
 from toryo.coordinator.disk_usage import DiskUsage
 from toryo.coordinator.failure_words import judge_runner
 from toryo.coordinator.launch_journal import Journal, Record
-from toryo.coordinator.launch_start import Starter
 from toryo.coordinator.limits import Limits
 from toryo.coordinator.loop import STARTS_AT_A_TIME, Coordinator
 from toryo.coordinator.orders import Launch as OrderedLaunch
+from toryo.coordinator.process_start import Starter
 from toryo.coordinator.provider import Command, Provider, Setting
 from toryo.coordinator.providers import configured
 from toryo.provider_options import EVERY

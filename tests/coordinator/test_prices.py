@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from toryo.coordinator.config import Config, Price, ProviderConfig
-from toryo.coordinator.launch_start import Starter
 from toryo.coordinator.orders import Launch
 from toryo.coordinator.prices import cost as cost_of
+from toryo.coordinator.process_start import Starter
 from toryo.coordinator.program_output import Reading, Used
 from toryo.coordinator.providers import configured
 from toryo.coordinator.workspaces import Workspaces

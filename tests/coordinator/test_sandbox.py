@@ -17,9 +17,9 @@ from tests.sandboxes import sandboxed
 from tests.scenarios.programs import gone
 from toryo.coordinator import processes, sandbox
 from toryo.coordinator.config import Config
-from toryo.coordinator.launch_start import Starter
 from toryo.coordinator.launch_state import Stage
 from toryo.coordinator.orders import CheckOrder, Launch
+from toryo.coordinator.process_start import Starter
 from toryo.coordinator.provider import BadConfig, Needs
 from toryo.coordinator.providers import BUILT_IN
 from toryo.coordinator.sandbox import Found, Mode, Place, Sandbox

@@ -1,4 +1,4 @@
-"""Worktrees as a Coordinator uses them: which launch gets one, what it builds on, what is told, how errands end."""
+"""Worktrees as a Coordinator uses them: which launch gets one, what it builds on, what is told, how jobs end."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from tests.coordinator.test_worktrees import first, make, nobody, place, repository, worked
 from tests.repositories import Repository
 from toryo.coordinator import task_worktrees, worktrees
-from toryo.coordinator.orders import Errand, Launch
+from toryo.coordinator.orders import Launch, WorktreeJob
 from toryo.coordinator.provider import BadConfig
 from toryo.coordinator.task_worktrees import Place
 
@@ -24,9 +24,9 @@ def launch(workspace: Any = None, **more: Any) -> Launch:
     return Launch("lau_1", "ann", PROJECT, workspace=workspace, **more)
 
 
-def errand(repository: Repository, place: Path, kind: str, name: str = "t1", **options: Any) -> Errand:
+def job(repository: Repository, place: Path, kind: str, name: str = "t1", **options: Any) -> WorktreeJob:
     path = str(place / PROJECT / name)
-    return Errand("ern_1", kind, name, PROJECT, path, f"toryo/{name}", str(repository.path), "owner", options)
+    return WorktreeJob("job_1", kind, name, PROJECT, path, f"toryo/{name}", str(repository.path), "owner", options)
 
 
 def order(place: Path, *names: str) -> list[dict[str, str]]:
@@ -140,13 +140,13 @@ def test_a_worktree_that_cannot_be_kept_is_told_as_trouble_of_bounded_length(rep
     assert len(said["trouble"]) < 10_000
 
 
-# --- errands ---------------------------------------------------------------------------------------------------------
+# --- worktree jobs ----------------------------------------------------------------------------------------------------
 
 
 def test_a_diff_shows_what_is_committed_and_what_is_not(repository, place):
     worktree = worked(repository, place / PROJECT, new="two\n")
     (worktree.path / "a").write_text("half\n")
-    said = task_worktrees.run(errand(repository, place, "diff"), place)
+    said = task_worktrees.run(job(repository, place, "diff"), place)
     assert [each["path"] for each in said["answer"]["files"]] == ["a", "new"]
     assert (said["done"], said["answer"]["truncated"]) == (True, False)
 
@@ -154,7 +154,7 @@ def test_a_diff_shows_what_is_committed_and_what_is_not(repository, place):
 def test_a_diff_fits_into_a_request_whatever_it_is_of(repository, place, monkeypatch):
     monkeypatch.setattr(task_worktrees, "LARGEST_ANSWER", 20_000)
     worked(repository, place / PROJECT, big="日本語\n" * 20_000)
-    said = task_worktrees.run(errand(repository, place, "diff"), place)
+    said = task_worktrees.run(job(repository, place, "diff"), place)
     assert len(json.dumps(said)) < 25_000
     assert said["answer"]["truncated"] is True
     assert said["answer"]["files"][0]["insertions"] == 20_000
@@ -165,7 +165,7 @@ def test_a_merge_goes_in_order_and_stops_at_the_first_that_is_hindered(repositor
     worked(repository, place / PROJECT, "t1", new="one\n")
     worked(repository, place / PROJECT, "t2", new="two\n")
     worked(repository, place / PROJECT, "t3", other="three\n")
-    asked = errand(repository, place, "merge", "t3", order=order(place, "t1", "t2", "t3"))
+    asked = job(repository, place, "merge", "t3", order=order(place, "t1", "t2", "t3"))
     said = task_worktrees.run(asked, place)
     assert (said["done"], said["task_id"], said["answer"]) == (False, "t2", {"conflict": ["new"]})
     assert [each["task_id"] for each in said["merged"]] == ["t1"]
@@ -177,7 +177,7 @@ def test_a_merge_goes_in_order_and_stops_at_the_first_that_is_hindered(repositor
 def test_a_merge_takes_what_nobody_kept_along_and_done_again_after_a_crash_says_the_same(repository, place):
     for name in ("t1", "t2"):
         (make(repository, place / PROJECT, name).path / name).write_text("two\n")
-    asked = errand(repository, place, "merge", "t2", order=since(repository, place, "t1", "t2"), message="Mine")
+    asked = job(repository, place, "merge", "t2", order=since(repository, place, "t1", "t2"), message="Mine")
     done = task_worktrees.run(asked, place)
     assert done["done"] is True
     assert (repository.path / "t1").read_text() == "two\n"
@@ -188,18 +188,18 @@ def test_a_merge_takes_what_nobody_kept_along_and_done_again_after_a_crash_says_
 
 def test_a_merge_of_an_earlier_try_is_not_taken_for_this_one(repository, place):
     worked(repository, place / PROJECT, "t1", new="two\n")
-    task_worktrees.run(errand(repository, place, "merge", order=since(repository, place, "t1")), place)
+    task_worktrees.run(job(repository, place, "merge", order=since(repository, place, "t1")), place)
     again = worked(repository, place / PROJECT, "t1", new="three\n")
-    asked = errand(repository, place, "merge", order=since(repository, place, "t1"))
+    asked = job(repository, place, "merge", order=since(repository, place, "t1"))
     worktrees.discard(again)
     said = task_worktrees.run(asked, place)
     assert (said["done"], said["merged"], said["gone"]) == (False, [], ["t1"])
-    assert "not on this machine any more" in said["trouble"]
+    assert "no longer on this machine" in said["trouble"]
 
 
 def test_nothing_is_said_to_be_gone_where_the_repository_itself_is_not_there(repository, place):
     worked(repository, place / PROJECT, "t1", new="two\n")
-    asked = errand(repository, place, "merge", order=since(repository, place, "t1"))
+    asked = job(repository, place, "merge", order=since(repository, place, "t1"))
     (place / PROJECT).rename(place / "elsewhere")
     repository.path.rename(repository.path.with_name("unmounted"))
     assert "gone" not in task_worktrees.run(asked, place)
@@ -207,27 +207,27 @@ def test_nothing_is_said_to_be_gone_where_the_repository_itself_is_not_there(rep
 
 def test_a_discard_that_is_done_again_succeeds(repository, place):
     worked(repository, place / PROJECT, new="two\n")
-    first_time = task_worktrees.run(errand(repository, place, "discard"), place)
+    first_time = task_worktrees.run(job(repository, place, "discard"), place)
     assert "git branch toryo/t1" in first_time["answer"]["message"]
-    again = task_worktrees.run(errand(repository, place, "discard"), place)
+    again = task_worktrees.run(job(repository, place, "discard"), place)
     assert (again["done"], again["gone"]) == (True, ["t1"])
 
 
 def test_cleaning_removes_what_holds_nothing_and_refuses_what_holds_work(repository, place):
     worktree = make(repository, place / PROJECT, "t1")
     worked(repository, place / PROJECT, "t2", new="two\n")
-    assert task_worktrees.run(errand(repository, place, "clean", "t1"), place) == {"done": True, "gone": ["t1"]}
+    assert task_worktrees.run(job(repository, place, "clean", "t1"), place) == {"done": True, "gone": ["t1"]}
     assert not worktree.path.exists()
-    said = task_worktrees.run(errand(repository, place, "clean", "t2"), place)
+    said = task_worktrees.run(job(repository, place, "clean", "t2"), place)
     assert said["done"] is False
     assert "merge it first, or discard it" in said["trouble"]
     assert (place / PROJECT / "t2" / "new").exists()
 
 
-def test_an_errand_that_is_not_known_here_and_one_whose_files_are_gone_are_answered_not_raised(repository, place):
-    unknown = task_worktrees.run(errand(repository, place, "polish"), place)
+def test_a_worktree_job_that_is_not_known_here_and_one_whose_files_are_gone_are_answered_not_raised(repository, place):
+    unknown = task_worktrees.run(job(repository, place, "polish"), place)
     assert (unknown["done"], "update it" in unknown["trouble"]) == (False, True)
-    gone = task_worktrees.run(errand(repository, place, "diff"), place)
+    gone = task_worktrees.run(job(repository, place, "diff"), place)
     assert (gone["done"], gone["task_id"]) == (False, "t1")
-    kept_nothing = task_worktrees.run(errand(repository, place, "merge", order=order(place, "t1")), place)
+    kept_nothing = task_worktrees.run(job(repository, place, "merge", order=order(place, "t1")), place)
     assert kept_nothing["merged"] == []

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-GENERATED = {"cli.md", "tools.md", "tables.md", "settings.md", "manifest.md"}
+GENERATED = {"cli.md", "tools.md", "api.md", "tables.md", "settings.md", "manifest.md"}
 
 
 def pages() -> list[Path]:
@@ -81,7 +81,8 @@ _PASSES = re.compile(r"[○◐] (todo|in_progress) ")
 def _masked(line: str) -> str:
     """Ids as long as they were: columns stand below one another."""
     line = re.sub(r"\b(tsk|lau)_\w+", lambda found: found[1] + "_" * (len(found[0]) - 3), line.rstrip())
-    return re.sub(r"\d\d:\d\d:\d\d", "00:00:00", re.sub(r"^ +\d+  (?=\d\d:)", "     0  ", line))
+    line = re.sub(r"^ +\d+  (?=\d{4}-)", "     0  ", line)
+    return re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d", "0000-00-00 00:00", line)
 
 
 def uncommented(block: Block) -> list[str]:
@@ -118,9 +119,11 @@ def commands(text: str) -> Iterator[str]:
 
 
 def anchors(text: str) -> set[str]:
-    """The names by which headings are linked to."""
-    headings = re.findall(r"^#+ (.+)$", _without_blocks(text), re.MULTILINE)
-    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+    """The names by which headings are linked to, and those that a page keeps from earlier headings."""
+    outside = _without_blocks(text)
+    headings = re.findall(r"^#+ (.+)$", outside, re.MULTILINE)
+    kept = re.findall(r'^<a id="([\w-]+)"></a>$', outside, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings} | set(kept)
 
 
 def links(text: str) -> Iterator[str]:

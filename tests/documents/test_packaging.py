@@ -135,7 +135,7 @@ def _plain(package: str) -> str:
     return re.sub(r"[-_.]+", "-", package).lower()
 
 
-@pytest.mark.parametrize("name", ["runtime", "dev", "node"])
+@pytest.mark.parametrize("name", ["runtime", "dev", "node", "docs"])
 def test_everything_locked_has_a_hash(name: str) -> None:
     locked = _locked(name)
     assert locked
@@ -151,6 +151,12 @@ def test_every_dependency_that_is_declared_is_locked(name: str, extras: list[str
     ]
     names = {_plain(re.split(r"[\[<>=!~; ]", each, maxsplit=1)[0]) for each in declared}
     assert names <= set(_locked(name)), "make lock"
+
+
+def test_everything_that_builds_the_site_is_locked() -> None:
+    declared = (ROOT / "requirements" / "docs.in").read_text()
+    names = {_plain(each) for each in re.findall(r"^([\w.-]+)[<>=]", declared, re.MULTILINE)}
+    assert names and names <= set(_locked("docs")), "make lock"
 
 
 # --- the audit ------------------------------------------------------------------------------------------------------

@@ -73,7 +73,7 @@ def test_every_command_of_a_page_works_as_it_is_shown(reader: Reader) -> None:
         ("a\nb\n", "a\n", False),
         ("a\n…\nc\n…\n", "a\nb\nb\nc\nd\n", True),
         ("a\n…\nc\n", "a\nb\n", False),
-        ("     2  14:03:07  task.started  …\n", "    12  09:00:00  task.started  from=todo\n", True),
+        ("     2  2026-11-23 14:03  task.started  …\n", "    12  2026-11-24 09:00  task.started  from=todo\n", True),
         ("◐ in_progress Bake\n✔ completed   Bake\n", "○ todo        Bake\n✔ completed   Bake\n", True),
     ],
 )
@@ -106,11 +106,10 @@ def _readme(reader: Reader) -> None:
     printed = reader.read("toryo apply toryo.yaml        #")
     assert "made project my-project" in printed
     assert "Look around" in printed
-    assert "\nstopped " in printed
-    reader.type("toryo up")
     reader.read("toryo chat runner", fails=("toryo chat",))  # there is nobody at a terminal
     reader.leave_out("toryo open", "A link of a browser's; tests/browser opens it.")
-    reader.type("toryo down")
+    reader.type("toryo project edit my-project --set budget_per_day=5")
+    assert "stopped " in reader.read("toryo project pause my-project")
     reader.at("別 の")
     reader.machine.install("claude")
     reader.read("mkdir my-team", "toryo apply", "toryo task", "cat ")
@@ -209,16 +208,15 @@ def _how_to(reader: Reader) -> None:
     reader.type("toryo task retry TASK")
     reader.read("toryo project pause PRJ")
     reader.read("toryo usage ")
-    reader.read('toryo task add "Mend the tests"')
+    reader.read('toryo task add "Fix the tests"')
     reader.leave_out("toryo project edit PRJ --set isolation", "worktrees.md is walked.")
-    reader.save("playbook.yaml")
-    reader.read("toryo playbook check")
+    reader.leave_out("toryo playbook check", "playbooks.md is walked.")
     (reader.directory / "ann.md").write_text("You are Ann.")
     reader.machine.install("claude")
     reader.type("toryo agent deactivate ann")
     reader.read("toryo doctor      ", "toryo agent add")
     reader.type("toryo agent add anna --role worker --provider claude --prompt @ann.md --project PRJ")
-    reader.save("coordinator_config.yaml", 1)
+    reader.save("coordinator_config.yaml")
     reader.machine.put("our-agent", "#!/bin/sh\necho 1.0\n")
     reader.variables["OUR_API_KEY"] = "x"
     reader.read("toryo coordinator check -c", "toryo coordinator -c")
@@ -285,6 +283,13 @@ def _notices(reader: Reader) -> None:
     reader.leave_out("export TORYO_NOTICES__SMTP_URL", ELSEWHERE)
     reader.shop()
     reader.read("toryo events")
+
+
+@walks("docs/how-to/playbooks.md")
+def _playbooks(reader: Reader) -> None:
+    reader.shop()
+    reader.save("playbook.yaml")
+    reader.read("toryo playbook check")
 
 
 @walks("docs/how-to/queue-agents.md")

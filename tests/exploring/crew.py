@@ -34,8 +34,8 @@ EXPECTED = frozenset({"delegationOpen"})
 SAME_REFUSAL = 4
 """The same call refused so often in one session: it is led in a circle."""
 PUNISHED = ("guard.blocked", "session.runaway", "agent.cooling_down")
-ERRANDS = ("meets a conflict", "finds nothing there")
-"""What hinders an errand."""
+WORKTREE_JOBS = ("meets a conflict", "finds nothing there")
+"""What hinders a worktree job."""
 KILLED = "its Coordinator is killed before that is kept"
 NO_WORKTREE = "can make no worktree"
 _STATE = ("told", "retried", "fails", "statuses", "hopeless", "to_report")
@@ -95,12 +95,12 @@ class Desk:
     looked: tuple[object, ...] = ()
     """What was the case when it claimed last."""
     luck: str = ""
-    """What happens to the next errand, or at the next start: a word of `ERRANDS`, or `no worktree`."""
-    errands: dict[str, tuple[Answer, int]] = field(default_factory=dict)
+    """What happens to the next worktree job, or at the next start: a word of `WORKTREE_JOBS`, or `no worktree`."""
+    worktree_jobs: dict[str, tuple[Answer, int]] = field(default_factory=dict)
     """What it is about, and until when."""
 
     def copied(self) -> Desk:
-        return replace(self, errands=dict(self.errands))
+        return replace(self, worktree_jobs=dict(self.worktree_jobs))
 
 
 class Crew:
@@ -174,7 +174,9 @@ class Crew:
     def state(self) -> str:
         """The same for all that is the same from here on."""
         hands = sorted(self._hand(launch_id, each) for launch_id, each in self.working.items())
-        desks = [(name, desk.alive, desk.slots, desk.luck, list(desk.errands)) for name, desk in self.desks.items()]
+        desks = [
+            (name, desk.alive, desk.slots, desk.luck, list(desk.worktree_jobs)) for name, desk in self.desks.items()
+        ]
         others = desks, sorted(self.pollers), self.patience
         rows = self.reader.rows()
         return canonical(rows, self.world.now, (hands, others), frozenset(self.working))
@@ -236,23 +238,23 @@ class Crew:
         answer = desk.caller.claim(
             free_slots=max(0, desk.slots - busy),
             free_chat_slots=max(0, desk.chats - len(mine) + busy),
-            errands=list(desk.errands),
+            worktree_jobs=list(desk.worktree_jobs),
         )
         for each in answer["stop"]:
             if each["grace_seconds"] == 0:
                 self.gone(each["launch_id"], error="stopped")
         for check in answer["checks"]:
             desk.caller.call("report_check_result", check_id=check["check_id"], failures=[])
-        for each in answer["errands"]:
+        for each in answer["worktree_jobs"]:
             self.takes(name, each)
         if not desk.alive:
             return True
-        done = [each for each, until in desk.errands.values() if until <= self.world.now]
+        done = [each for each, until in desk.worktree_jobs.values() if until <= self.world.now]
         for each in done:
-            self.errand(name, each)
+            self.job(name, each)
         for launch in answer["start"]:
             self.begins(name, launch)
-        return bool(answer["start"] or answer["checks"] or answer["errands"] or done)
+        return bool(answer["start"] or answer["checks"] or answer["worktree_jobs"] or done)
 
     def newest(self) -> int:
         """The newest event's number."""
@@ -264,52 +266,52 @@ class Crew:
         mine = [each for each in self.working.values() if each.desk == name and each.seen_by_desk]
         self.desks[name].caller.running = [each.agent.process.launch_id for each in mine]
 
-    def takes(self, name: str, errand: Answer) -> None:
+    def takes(self, name: str, job: Answer) -> None:
         """It may be slow, or dead before it has told the outcome."""
         desk = self.desks[name]
-        self.judge_errand(errand)
+        self.judge_worktree_job(job)
         if desk.luck in ("is about it when it starts anew", "is killed about it"):
             if desk.luck == "is killed about it":
                 self.killed(name)
             desk.luck = ""
             return  # what it does not name in its next claim is handed out to it again
-        desk.errands[errand["errand_id"]] = errand, self.world.now
+        desk.worktree_jobs[job["job_id"]] = job, self.world.now
         if desk.luck == "is slow":
-            desk.errands[errand["errand_id"]] = errand, self.world.now + 300_000
+            desk.worktree_jobs[job["job_id"]] = job, self.world.now + 300_000
             desk.luck = ""
 
-    def errand(self, name: str, errand: Answer) -> None:
+    def job(self, name: str, job: Answer) -> None:
         """Done as a Coordinator does it, if it has the files; or hindered by what they are."""
         desk = self.desks[name]
-        del desk.errands[errand["errand_id"]]
-        order = errand["options"].get("order", [])
+        del desk.worktree_jobs[job["job_id"]]
+        order = job["options"].get("order", [])
         merged = [{"task_id": each["task_id"], "commit": "m1", "into": each["into"]} for each in order]
         told: Answer = {"done": True, "merged": merged, "gone": []}
-        if errand["kind"] in ("discard", "clean"):
-            told["gone"] = [errand["task_id"]]
-        if desk.luck in ERRANDS:
-            last = order[-1]["task_id"] if order else errand["task_id"]
+        if job["kind"] in ("discard", "clean"):
+            told["gone"] = [job["task_id"]]
+        if desk.luck in WORKTREE_JOBS:
+            last = order[-1]["task_id"] if order else job["task_id"]
             gone = [last] if desk.luck == "finds nothing there" else []
             told = {"done": False, "merged": merged[:-1], "gone": gone, "task_id": last, "trouble": desk.luck}
             desk.luck = ""
-        self.log.append(f"{desk.caller.id} does {errand['kind']}: {told.get('trouble')}")
+        self.log.append(f"{desk.caller.id} does {job['kind']}: {told.get('trouble')}")
         for _ in range(1 + self.repeats):
-            desk.caller.call("report_errand", errand_id=errand["errand_id"], **told)
+            desk.caller.call("report_worktree_job", job_id=job["job_id"], **told)
 
     def killed(self, name: str) -> None:
         """A Coordinator, and with it its processes; another comes on another machine."""
         self.crashes += 1
         self.working = {each: one for each, one in self.working.items() if one.desk != name}
         desk = self.desks[name]
-        desk.alive, desk.caller.running, desk.errands = False, [], {}
+        desk.alive, desk.caller.running, desk.worktree_jobs = False, [], {}
         self.desks[f"{name}b"] = Desk(self.world.coordinator(f"{name}b"))
 
-    def judge_errand(self, errand: Answer) -> None:
+    def judge_worktree_job(self, job: Answer) -> None:
         """Toryo itself has nothing removed that a person might want."""
         rows = self.reader.rows()
-        (work,) = [worktree for worktree in rows["worktrees"] if worktree["task_id"] == errand["task_id"]]
-        if errand["kind"] == "clean" and (work["commits"] or work["trouble"]):
-            self.faults.append(f"the work of {errand['task_id']} is to be cleaned away")
+        (work,) = [worktree for worktree in rows["worktrees"] if worktree["task_id"] == job["task_id"]]
+        if job["kind"] == "clean" and (work["commits"] or work["trouble"]):
+            self.faults.append(f"the work of {job['task_id']} is to be cleaned away")
 
     def begins(self, desk: str, launch: Answer) -> None:
         self.log.append(f"{desk} starts {launch['agent_id']} for {launch['purpose']}")
@@ -340,10 +342,10 @@ class Crew:
         task_id, now = row["task_id"], self.world.now
         if launch["purpose"] == "task" and row["project_id"] in used_up(rows, now):
             self.faults.append(f"{launch['agent_id']} was started although the budget is used up")
-        for errand in rows["errands"]:
-            if errand["finished_at"] is None and errand["kind"] != "diff" and launch.get("workspace", {}).get("name"):
-                order = orjson.loads(errand["options"] or "{}").get("order", [])
-                if task_id in (errand["task_id"], *(one["task_id"] for one in order)):
+        for job in rows["worktree_jobs"]:
+            if job["finished_at"] is None and job["kind"] != "diff" and launch.get("workspace", {}).get("name"):
+                order = orjson.loads(job["options"] or "{}").get("order", [])
+                if task_id in (job["task_id"], *(one["task_id"] for one in order)):
                     self.faults.append(f"{launch['agent_id']} was started on files that are being moved")
         for session in rows["sessions"]:
             theirs = session["purpose"] == "task" == launch["purpose"] and session["agent_id"] != launch["agent_id"]

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
-from tests.exploring.crew import ASK, ERRANDS, KILLED, NO_WORKTREE, Crew, Desk, Hand, Working
+from tests.exploring.crew import ASK, KILLED, NO_WORKTREE, WORKTREE_JOBS, Crew, Desk, Hand, Working
 from tests.invariants import OPEN, Row, Rows
 from tests.obedience import ObedientChat
 from tests.stories import Answer
@@ -308,7 +308,7 @@ def _anew(crew: Crew, name: str) -> bool:
     crew.crashes += 1
     for one in crew.working.values():
         one.seen_by_desk = one.seen_by_desk and one.desk != name
-    crew.desks[name].caller.running, crew.desks[name].errands = [], {}
+    crew.desks[name].caller.running, crew.desks[name].worktree_jobs = [], {}
     return True
 
 
@@ -442,7 +442,7 @@ def _about_queues_and_files(crew: Crew, rows: Rows) -> Iterator[Disturbance]:
         title, key = rows.tasks[worktree["task_id"]]["title"], {"task_id": worktree["task_id"]}
         for name in ("merge_task", "discard_task_work", "diff_task"):
             yield f"{name} {title}", asks(name, **key)
-            for luck in (*ERRANDS, "is slow", "is about it when it starts anew", "is killed about it"):
+            for luck in (*WORKTREE_JOBS, "is slow", "is about it when it starts anew", "is killed about it"):
                 label = f"{name} {title}: its Coordinator {luck}"
                 yield label, partial(_asks_in_vain, name=name, key=key, desk=worktree["coordinator_id"], luck=luck)
         yield f"merge_task {title} --only", asks("merge_task", **key, below=False)

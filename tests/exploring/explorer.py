@@ -288,7 +288,13 @@ def judge_rest(crew: Crew) -> None:
     """What must hold where nothing moves any more, before people act."""
     if not any(project["status"] == "paused" for project in crew.reader.rows()["projects"]):
         crew.faults += standstills(crew.world)
-        crew.faults += [*processes_left(crew), *talk_left(crew), *errands_left(crew), *unheard(crew), *work_left(crew)]
+        crew.faults += [
+            *processes_left(crew),
+            *talk_left(crew),
+            *jobs_left(crew),
+            *unheard(crew),
+            *work_left(crew),
+        ]
 
 
 def waiting(rows: Rows, projects: set[str]) -> set[str]:
@@ -336,10 +342,10 @@ def _able(rows: Rows) -> set[tuple[str, str]]:
     }
 
 
-def errands_left(crew: Crew) -> Iterator[str]:
-    for errand in crew.reader.rows()["errands"]:
-        if errand["finished_at"] is None:
-            yield f"nobody is told what became of an errand: {errand['kind']}"
+def jobs_left(crew: Crew) -> Iterator[str]:
+    for job in crew.reader.rows()["worktree_jobs"]:
+        if job["finished_at"] is None:
+            yield f"nobody is told what became of a worktree job: {job['kind']}"
 
 
 def work_left(crew: Crew) -> Iterator[str]:

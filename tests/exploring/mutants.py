@@ -20,7 +20,7 @@ from toryo.domain import parallel_limit
 from toryo.domain.task_tree import Tree
 from toryo.housekeeping import old_worktrees
 from toryo.operations.calls.call import Call
-from toryo.operations.launches import termination
+from toryo.operations.launches import end_of_session
 from toryo.operations.overview import needs
 from toryo.operations.queue.claims import Fate
 from toryo.operations.worktrees import coordinator_reports, worktree_locks
@@ -68,7 +68,7 @@ def _no_source(source: Callable[..., Any]) -> Break:
 
 def _obedience_counts(patch: pytest.MonkeyPatch) -> None:
     """Whoever leaves because it was told to is said to have lost its claim."""
-    patch.setattr(termination, "_fate", lambda *_: Fate.LOST)
+    patch.setattr(end_of_session, "_fate", lambda *_: Fate.LOST)
 
 
 def _everything_is_new(patch: pytest.MonkeyPatch) -> None:
@@ -89,14 +89,14 @@ MUTANTS: dict[str, Mutant] = {
     "dependencies do not matter": Mutant("trees", _answers(Tree, "open_dependencies", lambda *_: []), "in_progress"),
     "who leaves as told loses its claim": Mutant("asked", _obedience_counts),
     "something is always outstanding": Mutant("small", _answers(facts, "outstanding", lambda _: True)),
-    "leases never run out": Mutant("small", _answers(termination, "lapse", lambda *_: False), "vanishes"),
+    "leases never run out": Mutant("small", _answers(end_of_session, "lapse", lambda *_: False), "vanishes"),
     "a manager that waits is woken by anything": Mutant("small", _everything_is_new),
     "a used-up budget hinders nobody": Mutant("scarce", _answers(snapshots, "_budget_used_up", lambda *_: False)),
     "nobody is told of a used-up budget": Mutant("scarce", _no_source(needs._budgets)),
     "who starts does not look whose files are being moved": Mutant(
-        "trees", _answers(worktree_locks, "_errand", lambda *_: None), "slow"
+        "trees", _answers(worktree_locks, "_worktree_job", lambda *_: None), "slow"
     ),
-    "an errand of a Coordinator that has died is never given up": Mutant(
+    "a worktree job of a Coordinator that has died is never given up": Mutant(
         "trees", _answers(old_worktrees, "_give_up", lambda *_: False), "killed about"
     ),
     "what was kept is forgotten at the next start": Mutant(

@@ -140,7 +140,12 @@ def canonical(rows: Rows, now: int, hands: object, launches: frozenset[str]) -> 
     take("viewers", ("agent_id", "person_id"), "seen_at", where=lambda each: each["closed_at"] is None)
     take("notifications", ("agent_id", "purpose", "task_id", "kind", "cause"), where=_undelivered)
     take("presences", ("agent_id", "agent_type"), "seen_at", "offline_at")
-    take("errands", ("kind", "task_id", "coordinator_id"), "taken_at", where=lambda each: each["finished_at"] is None)
+    take(
+        "worktree_jobs",
+        ("kind", "task_id", "coordinator_id"),
+        "taken_at",
+        where=lambda each: each["finished_at"] is None,
+    )
     take("worktrees", ("task_id", "coordinator_id", "state", "commits", "trouble"))
     take("checks", ("task_id", "launch_id"), "taken_at", where=lambda each: each["finished_at"] is None)
     spent = spent_today(rows, now)

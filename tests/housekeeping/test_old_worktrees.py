@@ -1,4 +1,4 @@
-"""Worktrees that nobody needs are cleaned up by their Coordinator; errands of one that stays away are given up."""
+"""Worktrees that nobody needs are cleaned up by their Coordinator; jobs of one that stays away are given up."""
 
 from __future__ import annotations
 
@@ -33,27 +33,27 @@ def left(world: World, status: str = "cancelled", **figures: Any) -> str:
     return task
 
 
-def errands(world: World, **more: Any) -> list[Answer]:
-    found: list[Answer] = world.coordinator().claim(free_slots=0, **more)["errands"]
+def worktree_jobs(world: World, **more: Any) -> list[Answer]:
+    found: list[Answer] = world.coordinator().claim(free_slots=0, **more)["worktree_jobs"]
     return found
 
 
 def later(world: World, seconds: float = LONG) -> list[Answer]:
     """A day later, with the Coordinator at work: what it is sent for."""
     world.advance(seconds)
-    errands(world)
+    worktree_jobs(world)
     world.housekeep()
-    return errands(world)
+    return worktree_jobs(world)
 
 
 def test_a_closed_task_without_changes_is_cleaned_after_a_day_and_once(yard: World):
     task = left(yard)
     assert later(yard, 3600) == []
-    (errand,) = later(yard)
-    assert (errand["kind"], errand["task_id"], errand["path"]) == ("clean", task, f"/w/{task}")
+    (job,) = later(yard)
+    assert (job["kind"], job["task_id"], job["path"]) == ("clean", task, f"/w/{task}")
     yard.housekeep()
-    assert errands(yard, errands=[errand["errand_id"]]) == []
-    yard.coordinator().call("report_errand", errand_id=errand["errand_id"], done=True, gone=[task])
+    assert worktree_jobs(yard, worktree_jobs=[job["job_id"]]) == []
+    yard.coordinator().call("report_worktree_job", job_id=job["job_id"], done=True, gone=[task])
     assert yard.owner.call("show_worktree", task_id=task)["worktree"]["state"] == "discarded"
     assert later(yard) == []
 
@@ -75,9 +75,9 @@ def test_what_holds_work_and_what_is_not_over_is_left_alone(yard: World, status:
 def test_of_an_archived_project_everything_is_looked_at_and_what_hinders_is_kept_and_not_asked_again(yard: World):
     task = left(yard, "in_progress", commits=1)
     yard.owner.call("archive_project", project_id=yard.project_id)
-    (errand,) = later(yard, 60)
+    (job,) = later(yard, 60)
     said = {"done": False, "task_id": task, "trouble": "It has commits that no other branch has."}
-    yard.coordinator().call("report_errand", errand_id=errand["errand_id"], **said)
+    yard.coordinator().call("report_worktree_job", job_id=job["job_id"], **said)
     found = yard.owner.call("show_worktree", task_id=task)["worktree"]
     assert (found["state"], found["trouble"]) == ("open", said["trouble"])
     assert later(yard) == []
@@ -95,18 +95,20 @@ def test_one_round_sends_a_bounded_number_and_nothing_to_a_coordinator_that_is_a
     assert len(yard.events("worktree.clean_asked")) == 3
 
 
-def test_an_errand_is_given_up_when_its_coordinator_stays_away_and_counts_when_it_was_done_all_the_same(yard: World):
+def test_a_worktree_job_is_given_up_when_its_coordinator_stays_away_and_counts_when_it_was_done_nevertheless(
+    yard: World,
+):
     task = left(yard, commits=1)
-    errand = yard.owner.call("merge_task", task_id=task)["errand_id"]
+    job = yard.owner.call("merge_task", task_id=task)["job_id"]
     yard.advance(LOST_AFTER / SECOND - 60)
     yard.housekeep()
-    assert yard.owner.call("show_errand", errand_id=errand)["errand"]["finished_at"] is None
+    assert yard.owner.call("show_worktree_job", job_id=job)["worktree_job"]["finished_at"] is None
     yard.advance(120)
     yard.housekeep()
-    told = yard.owner.call("show_errand", errand_id=errand)["errand"]
+    told = yard.owner.call("show_worktree_job", job_id=job)["worktree_job"]
     assert told["done"] is False
     assert "c1 has not called" in told["answer"]["trouble"]
     merged = [{"task_id": task, "commit": "m", "into": "main"}]
-    yard.coordinator().call("report_errand", errand_id=errand, done=True, merged=merged)
-    assert yard.owner.call("show_errand", errand_id=errand)["errand"]["done"] is True
+    yard.coordinator().call("report_worktree_job", job_id=job, done=True, merged=merged)
+    assert yard.owner.call("show_worktree_job", job_id=job)["worktree_job"]["done"] is True
     assert yard.owner.call("show_worktree", task_id=task)["worktree"]["state"] == "merged"

@@ -1,6 +1,6 @@
 """Talk that nobody came for: invitations, silence, delegations, messages without a reader, panels left open.
 
-What each of these is and when it ends stands in `tests/domain/test_chat.py`; here the round finds them, and everybody
+What each of these is and when it ends stands in `tests/domain/`; here the round finds them, and everybody
 concerned hears of it once.
 """
 

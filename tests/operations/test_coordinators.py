@@ -52,7 +52,7 @@ def test_a_claim_that_means_another_server_is_refused_and_starts_nobody(crew: Wo
     coordinator = crew.coordinator()
     asked = {"coordinator_id": coordinator.id, "free_slots": 5, "running": []}
     refusal = coordinator.refused("claim_starts", "conflict", **asked, server_id="srv_another")
-    assert "another server" in refusal["message"]
+    assert "not the server that the Coordinator was started for" in refusal["message"]
     own = crew.nobody.call("health_check")["server_id"]
     assert coordinator.starts(server_id=own) == ["w1"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.stories import Process, World
-from toryo.operations.launches import start_decisions
+from toryo.operations.launches import launch_decisions
 
 
 def leave_waiting(world: World, **assigned: str | None) -> list[str]:
@@ -23,13 +23,13 @@ def leave_waiting(world: World, **assigned: str | None) -> list[str]:
 def watched(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The agents about whom a decision is made from here on."""
     asked: list[str] = []
-    decide = start_decisions.decide
+    decide = launch_decisions.decide
 
     def counted(call, agent_id, *args, **more):
         asked.append(agent_id)
         return decide(call, agent_id, *args, **more)
 
-    monkeypatch.setattr(start_decisions, "decide", counted)
+    monkeypatch.setattr(launch_decisions, "decide", counted)
     return asked
 
 

@@ -40,7 +40,7 @@ FOUND_SOON = (
     "a manager is not woken for what is blocked (row 8)",
     "a manager is not woken for what can be started (row 9)",
     "a used-up budget hinders nobody",
-    "an errand of a Coordinator that has died is never given up",
+    "a worktree job of a Coordinator that has died is never given up",
     "a manager is not woken when nothing is outstanding any more (row 10)",
     "a worker that can only wait is started (row 12a)",
     "who may do one task at a time may do any number",

@@ -13,7 +13,7 @@ from tests.documents.test_pages import wrong as mistake_in
 from tests.stories import Answer, World
 from toryo.housekeeping import stalled_tasks
 from toryo.operations.calls import internal_faults
-from toryo.operations.launches import start_decisions, termination
+from toryo.operations.launches import end_of_session, launch_decisions
 from toryo.operations.overview import health, needs, stuck
 from toryo.storage import schema
 from toryo.storage.engine.database import Connection
@@ -76,7 +76,7 @@ def test_an_agent_that_cannot_be_decided_about_keeps_no_other_from_its_start(
 ) -> None:
     crew.task(BROKEN)
     crew.task("w2")
-    plant(start_decisions, "record", lambda call, agent_id, *_: agent_id == BROKEN)
+    plant(launch_decisions, "record", lambda call, agent_id, *_: agent_id == BROKEN)
     assert crew.coordinator().starts() == ["w2"]
     assert [(each["agent_id"], each["project_id"]) for each in logged] == [(BROKEN, crew.project_id)]
     assert [event["agent_id"] for event in crew.events("decision.launch")] == ["w2"], "what it had written is undone"
@@ -108,8 +108,8 @@ def test_neither_stops_nor_ends_of_others_wait_for_it(crew: World, plant: Plant,
         crew.task(each)
         crew.start(each)
     launches = [each["launch_id"] for each in crew.launches()]
-    plant(start_decisions, "decide", lambda call, agent_id, *_, **__: agent_id == BROKEN)
-    plant(termination, "lapse", lambda call, launch, session: session is not None and session.agent_id == BROKEN)
+    plant(launch_decisions, "decide", lambda call, agent_id, *_, **__: agent_id == BROKEN)
+    plant(end_of_session, "lapse", lambda call, launch, session: session is not None and session.agent_id == BROKEN)
     if running:
         crew.owner.call("pause_project", project_id=crew.project_id)
         crew.advance(301)
@@ -134,7 +134,7 @@ def test_a_row_that_the_database_refuses_concerns_its_agent_alone(crew: World, m
     """PostgreSQL gives up a whole transaction after one: unless it is fenced."""
     crew.task(BROKEN)
     crew.task("w2")
-    original = start_decisions.record
+    original = launch_decisions.record
     twice = Statement(schema.projects.insert(), columns=["id", "name"])
 
     def refused(call: Any, agent_id: str, *more: Any) -> None:
@@ -143,7 +143,7 @@ def test_a_row_that_the_database_refuses_concerns_its_agent_alone(crew: World, m
             with pytest.raises(ConstraintBroken):
                 call.tx.connection.run(twice, id=crew.project_id, name=None)
 
-    monkeypatch.setattr(start_decisions, "record", refused)
+    monkeypatch.setattr(launch_decisions, "record", refused)
     assert crew.coordinator().starts() == ["w2"]
 
 
@@ -249,7 +249,7 @@ def test_a_sweep_ends_the_sessions_of_others(crew: World, plant: Plant) -> None:
         crew.task(each)
         crew.start(each)
     crew.advance(3601)
-    plant(termination, "lapse", lambda call, launch, session: session is not None and session.agent_id == BROKEN)
+    plant(end_of_session, "lapse", lambda call, launch, session: session is not None and session.agent_id == BROKEN)
     crew.housekeep()
     assert [event["agent_id"] for event in crew.events("session.ended")] == ["w2"]
     assert {each["agent_id"] for each in crew.sessions()} == {BROKEN}
@@ -270,7 +270,7 @@ def test_writers_to_others_are_told_that_nobody_came(crew: World, plant: Plant) 
     for each in (BROKEN, "w2"):
         crew.say(each, "Hello")
     crew.advance(310)
-    plant(start_decisions, "decide", lambda call, agent_id, *_, **__: agent_id == BROKEN)
+    plant(launch_decisions, "decide", lambda call, agent_id, *_, **__: agent_id == BROKEN)
     crew.housekeep()
     assert [event["agent_id"] for event in crew.events("message.nobody_came")] == ["w2"]
 

@@ -47,8 +47,8 @@ KINDS: dict[str, str] = {
     "sign_in_id": "sign_in",
     "check_id": "check",
     "checking": "check",
-    "errand_id": "errand",
-    "errands": "errand",
+    "job_id": "worktree_job",
+    "worktree_jobs": "worktree_job",
     "correlation_id": "correlation",
 }
 """What a parameter of that name names."""
@@ -63,7 +63,7 @@ NO_IDS = {
 }
 NOT_TRIED = {
     "check": "Coordinators only, who serve every project",
-    "errand": "one exists only where a Coordinator works on a worktree: tests/operations/test_worktrees.py",
+    "worktree_job": "one exists only where a Coordinator works on a worktree: tests/operations/test_worktrees.py",
 }
 EXEMPT = {
     ("register_agent", "agent_id"): "an id is one agent's on the whole server: a new agent needs one that is free",

@@ -78,7 +78,7 @@ def test_a_report_about_a_task_that_was_taken_away_says_that_it_is_kept(crew: Wo
     crew.owner.call("edit_task", task_id=task, assignee_id="w2")
     answer = worker.report(summary="half of it is done")
     assert answer["status"] == "unchanged"
-    assert "not yours any more" in answer["instruction"]
+    assert "no longer yours" in answer["instruction"]
     assert "kept as a note" in answer["instruction"]
 
 

@@ -25,6 +25,35 @@ def test_where_a_coordinator_reports_processes_a_session_lives_ninety_seconds(cr
     assert [each["state"] for each in crew.launches(agent_id="w1")] == ["ordered", "lost"]
 
 
+@pytest.mark.parametrize("who", ["its Coordinator", "the agent"])
+def test_after_a_restart_a_process_is_not_said_to_run_until_it_or_its_coordinator_has_reported(crew: World, who: str):
+    coordinator = crew.coordinator()
+    launch = coordinator.claim()["start"][0]
+    coordinator.running.append(launch["launch_id"])
+    process = crew.process(launch)
+    process.sign_in()
+    seen = crew.iso()
+    assert (_explained(crew), _listed(crew)) == ("It is running, or was started and is about to sign in.", (seen, True))
+    crew.advance(30)
+    crew.restart()
+    assert f"It was running when last seen, at {seen}." in _explained(crew)
+    assert "has reported since the server started" in _explained(crew)
+    assert (crew.why("w1"), _listed(crew)) == ("hold already_running", (seen, False))
+    coordinator.claim() if who == "its Coordinator" else process.next()
+    now = crew.iso()
+    assert (_explained(crew), _listed(crew)) == ("It is running, or was started and is about to sign in.", (now, True))
+
+
+def _explained(crew: World) -> str:
+    words: str = crew.owner.call("why", agent_id="w1")["decisions"][0]["explanation"]
+    return words
+
+
+def _listed(crew: World) -> tuple[str, bool]:
+    (session,) = crew.sessions()
+    return session["last_seen_at"], session["confirmed"]
+
+
 @pytest.mark.parametrize("way", ["get_agent_action", "by hand"])
 def test_where_nobody_reports_processes_it_lives_an_hour(crew: World, way: str):
     if way == "by hand":

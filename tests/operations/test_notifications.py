@@ -8,6 +8,7 @@ import pytest
 
 from tests.operations.talkers import stop, two
 from tests.stories import Process, World
+from toryo.domain.agents import NO_ACCOUNT
 from toryo.domain.errors import Code
 
 Act = Callable[[World, str], None]
@@ -304,6 +305,23 @@ def test_steering_another_task_of_the_agent_does_not_reach_this_one(world: World
     assert kinds(worker) == []
     world.owner.call("steer_task", task_id=task, text="Use the grey bricks.")
     assert kinds(worker) == ["message"]
+
+
+@pytest.mark.parametrize("provider", sorted(NO_ACCOUNT))
+@pytest.mark.parametrize("running", [True, False])
+def test_steering_an_agent_without_a_model_says_that_it_changes_nothing(
+    world: World, provider: str, running: bool
+) -> None:
+    world.project()
+    world.worker("hand", provider=provider)
+    task = world.task("hand")
+    if running:
+        world.start("hand")
+    (warning,) = world.owner.call("steer_task", task_id=task, text="Use the red bricks.")["warnings"]
+    assert warning.startswith(f"hand runs without a model (provider {provider}), so messages do not change")
+    world.worker("w1")
+    world.owner.call("edit_task", task_id=task, assignee_id="w1")
+    assert "warnings" not in world.owner.call("steer_task", task_id=task, text="Use the red bricks.")
 
 
 # --- from the agent's own chat ---------------------------------------------------------------------------------------

@@ -455,7 +455,7 @@ def test_every_failure_is_named_where_people_ask_why(crew: World, failure: str):
     said = told(crew, "w1")
     assert said["facts"]["cooldown"] == failure
     assert said["seconds_left"] > 0
-    assert "It cools down" in said["explanation"]
+    assert "In cooldown because" in said["explanation"]
     assert "toryo agent resume w1" in said["explanation"]
 
 

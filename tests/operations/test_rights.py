@@ -21,7 +21,7 @@ from toryo.domain.people import OWNER
 from toryo.domain.times import DAY, SECOND, iso
 from toryo.operations.calls.call import RIGHTS
 from toryo.operations.calls.catalogue import catalogue
-from toryo.operations.people import browser_sign_in, credential_revocation
+from toryo.operations.people import browser_sign_in, credential_revocation, provider_accounts
 from toryo.operations.people.credential_revocation import bootstrap
 from toryo.settings import AuthSettings, Settings
 from toryo.storage.engine.database import Database
@@ -466,7 +466,7 @@ def test_agents_that_wait_are_woken_when_a_right_is_taken_away(world: World, tak
 
 
 def vouch(world: World, **person: Any) -> dict[str, Any]:
-    who = browser_sign_in.Vouched(**person)
+    who = provider_accounts.Vouched(**person)
     step = partial(browser_sign_in.sign_in_vouched, wanted=who)
     answer: Any
     try:

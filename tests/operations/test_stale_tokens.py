@@ -71,7 +71,7 @@ def test_beside_a_good_credential_an_unknown_token_is_told_to_be_left_out(crew: 
     worker = crew.start("w1")
     confused = Caller(crew, worker.bearer, UNKNOWN)
     refusal = confused.refused("get_next_action", "sessionTokenInvalid")
-    assert refusal["instruction"].startswith("Leave session_token out")
+    assert refusal["instruction"].startswith("Omit session_token")
     assert worker.next()["success"]
 
 

@@ -525,7 +525,20 @@ def test_nobody_is_told_of_a_used_up_budget_where_nothing_waits(world: World):
     world.crew(workers=1, budget_per_day=1)
     ran(world, "w1", used(2.0))
     assert needed(world) == []
+    world.advance(600)
     world.task("w1")
-    assert len(needed(world)) == 1
+    at = world.iso()
+    world.advance(600)
+    (item,) = needed(world)
+    assert item["since"] == at
     world.owner.call("pause_project", project_id=world.project_id)
     assert needed(world) == []
+
+
+def test_a_budget_of_nothing_needs_people_since_work_waits_for_it_and_not_since_midnight(world: World):
+    world.crew(workers=1, budget_per_day=0)
+    world.task("w1")
+    at = world.iso()
+    world.advance(600)
+    (item,) = needed(world)
+    assert item["since"] == at

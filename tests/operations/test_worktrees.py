@@ -1,4 +1,4 @@
-"""Worktrees and errands at the server: who may ask what and when, what is handed out, what a report changes."""
+"""Worktrees and worktree jobs at the server: who may ask what and when, what is handed out, what a report changes."""
 
 from __future__ import annotations
 
@@ -54,21 +54,21 @@ class Yard:
 
     def ask(self, what: str, task: str, **how: Any) -> str:
         names = {"diff": "diff_task", "merge": "merge_task", "discard": "discard_task_work"}
-        errand_id: str = self.world.owner.call(names[what], task_id=task, **how)["errand_id"]
-        return errand_id
+        job_id: str = self.world.owner.call(names[what], task_id=task, **how)["job_id"]
+        return job_id
 
-    def errands(self, coordinator: Coordinator | None = None, **more: Any) -> list[Answer]:
-        found: list[Answer] = (coordinator or self.c1).claim(free_slots=0, **more)["errands"]
+    def worktree_jobs(self, coordinator: Coordinator | None = None, **more: Any) -> list[Answer]:
+        found: list[Answer] = (coordinator or self.c1).claim(free_slots=0, **more)["worktree_jobs"]
         return found
 
-    def report(self, errand_id: str, **how: Any) -> None:
-        self.c1.call("report_errand", errand_id=errand_id, **how)
+    def report(self, job_id: str, **how: Any) -> None:
+        self.c1.call("report_worktree_job", job_id=job_id, **how)
 
     def merged(self, *tasks: str) -> list[Answer]:
         return [{"task_id": task, "commit": f"m-{task}", "into": "main"} for task in tasks]
 
-    def errand(self, errand_id: str) -> Answer:
-        found: Answer = self.world.owner.call("show_errand", errand_id=errand_id)["errand"]
+    def job(self, job_id: str) -> Answer:
+        found: Answer = self.world.owner.call("show_worktree_job", job_id=job_id)["worktree_job"]
         return found
 
     def worktree(self, task: str) -> Answer:
@@ -90,18 +90,18 @@ def yard(world: World) -> Yard:
 # --- who may ask what, and when --------------------------------------------------------------------------------------
 
 
-def test_a_merge_is_an_errand_of_the_coordinator_with_the_files_and_its_answer_is_kept(yard: Yard):
+def test_a_merge_is_a_worktree_job_of_the_coordinator_with_the_files_and_its_answer_is_kept(yard: Yard):
     task = yard.worked("w1", title="Walls")
-    errand_id = yard.ask("merge", task, message="Walls are up")
-    (errand,) = yard.errands()
-    assert (errand["errand_id"], errand["kind"], errand["path"]) == (errand_id, "merge", f"/w/{task}")
-    assert errand["options"]["order"] == [
+    job_id = yard.ask("merge", task, message="Walls are up")
+    (job,) = yard.worktree_jobs()
+    assert (job["job_id"], job["kind"], job["path"]) == (job_id, "merge", f"/w/{task}")
+    assert job["options"]["order"] == [
         {"task_id": task, "path": f"/w/{task}", "title": "Walls", "base": "b0", "into": "main"}
     ]
-    assert (errand["options"]["message"], errand["asked_by"]) == ("Walls are up", "owner")
-    assert yard.errand(errand_id)["finished_at"] is None
-    yard.report(errand_id, done=True, merged=yard.merged(task))
-    answer = yard.errand(errand_id)
+    assert (job["options"]["message"], job["asked_by"]) == ("Walls are up", "owner")
+    assert yard.job(job_id)["finished_at"] is None
+    yard.report(job_id, done=True, merged=yard.merged(task))
+    answer = yard.job(job_id)
     assert (answer["done"], answer["answer"]["merged"][0]["commit"]) == (True, f"m-{task}")
     found = yard.worktree(task)
     assert (found["state"], found["merged_commit"], found["merged_into"]) == ("merged", f"m-{task}", "main")
@@ -122,11 +122,11 @@ def test_agents_and_coordinators_may_ask_for_nothing_and_people_of_other_project
     for name in ("diff_task", "merge_task", "discard_task_work", "show_worktree"):
         for who in (worker, yard.c1, yard.world.nobody, stranger):
             assert who.ask(name, task_id=task).refused, (name, who)
-    errand = yard.ask("diff", task)
+    job = yard.ask("diff", task)
     for who in (worker, yard.world.owner, yard.world.nobody, stranger):
-        assert who.ask("report_errand", errand_id=errand, done=True).refused, who
-    assert yard.errand(errand)["finished_at"] is None
-    stranger.refused("show_errand", "errandNotFound", errand_id=errand)
+        assert who.ask("report_worktree_job", job_id=job, done=True).refused, who
+    assert yard.job(job)["finished_at"] is None
+    stranger.refused("show_worktree_job", "worktreeJobNotFound", job_id=job)
     assert yard.worktree(other)["state"] == "open"
 
 
@@ -158,7 +158,7 @@ def test_a_process_whose_end_nobody_tells_hinders_for_half_a_minute_only(yard: Y
     yard.world.owner.call("discard_task_work", task_id=task)
 
 
-def test_one_errand_at_a_time_changes_files_and_looking_is_always_possible(yard: Yard):
+def test_one_worktree_job_at_a_time_changes_files_and_looking_is_always_possible(yard: Yard):
     task = yard.worked("w1")
     first = yard.ask("merge", task)
     for what in ("merge_task", "discard_task_work"):
@@ -169,7 +169,7 @@ def test_one_errand_at_a_time_changes_files_and_looking_is_always_possible(yard:
     yard.ask("discard", task)
 
 
-def test_an_errand_about_several_tasks_counts_for_each_of_them(yard: Yard):
+def test_a_worktree_job_about_several_tasks_counts_for_each_of_them(yard: Yard):
     main = yard.world.task("boss", title="All")
     part = yard.worked("w1", title="Part", parent_task_id=main)
     yard.ask("merge", main)
@@ -210,7 +210,7 @@ def test_parts_are_merged_before_what_they_are_parts_of_and_what_others_depend_o
     yard.work("w1", a)
     asked = yard.world.owner.call("merge_task", task_id=main)
     assert asked["task_ids"] == [b, a]
-    yard.report(asked["errand_id"], done=False, merged=yard.merged(b), task_id=a, trouble="a conflict in x")
+    yard.report(asked["job_id"], done=False, merged=yard.merged(b), task_id=a, trouble="a conflict in x")
     assert (yard.worktree(b)["state"], yard.worktree(a)["state"]) == ("merged", "open")
     assert yard.worktree(a)["trouble"] == "a conflict in x"
     assert yard.world.owner.call("merge_task", task_id=main)["task_ids"] == [a]
@@ -238,54 +238,54 @@ def test_parts_on_another_machine_are_not_merged_with_the_rest(yard: Yard):
     assert "--only" in refused["instruction"]
 
 
-def test_an_errand_names_who_has_asked_so_that_a_merge_can_bear_their_name(yard: Yard):
+def test_a_worktree_job_names_who_has_asked_so_that_a_merge_can_bear_their_name(yard: Yard):
     task = yard.worked("w1")
     yard.world.owner.call("change_person", person_id="owner", name="Ann Ao", email="ann@example.org")
     yard.ask("diff", task)
-    (errand,) = yard.errands()
-    assert (errand["name"], errand["email"]) == ("Ann Ao", "ann@example.org")
+    (job,) = yard.worktree_jobs()
+    assert (job["name"], job["email"]) == ("Ann Ao", "ann@example.org")
 
 
-# --- handing errands out ---------------------------------------------------------------------------------------------
+# --- handing worktree jobs out ----------------------------------------------------------------------------------------
 
 
-def test_an_errand_is_handed_out_once_and_again_where_its_answer_was_lost(yard: Yard):
+def test_a_worktree_job_is_handed_out_once_and_again_where_its_answer_was_lost(yard: Yard):
     task = yard.worked("w1")
-    errand = yard.ask("merge", task)
-    assert [each["errand_id"] for each in yard.errands(errands=[])] == [errand]
-    assert yard.errands(errands=[errand]) == []
-    assert [each["errand_id"] for each in yard.errands(errands=[])] == [errand]
-    assert yard.errands() == []
+    job = yard.ask("merge", task)
+    assert [each["job_id"] for each in yard.worktree_jobs(worktree_jobs=[])] == [job]
+    assert yard.worktree_jobs(worktree_jobs=[job]) == []
+    assert [each["job_id"] for each in yard.worktree_jobs(worktree_jobs=[])] == [job]
+    assert yard.worktree_jobs() == []
     yard.world.advance(LOST_AFTER / SECOND)
-    assert [each["errand_id"] for each in yard.errands()] == [errand]
+    assert [each["job_id"] for each in yard.worktree_jobs()] == [job]
 
 
-def test_an_errand_is_for_the_coordinator_with_the_files_and_nobody_else(yard: Yard):
+def test_a_worktree_job_is_for_the_coordinator_with_the_files_and_nobody_else(yard: Yard):
     yard.ask("diff", yard.worked("w1"))
-    assert yard.errands(yard.world.coordinator("c2")) == []
-    assert len(yard.errands()) == 1
+    assert yard.worktree_jobs(yard.world.coordinator("c2")) == []
+    assert len(yard.worktree_jobs()) == 1
 
 
 def test_a_report_that_comes_twice_counts_once(yard: Yard):
     task = yard.worked("w1")
-    errand = yard.ask("merge", task)
-    yard.report(errand, done=True, merged=yard.merged(task))
-    before = (yard.errand(errand), yard.worktree(task), len(yard.world.events("worktree.merged")))
-    yard.report(errand, done=False, trouble="nothing there any more", task_id=task)
-    yard.report(errand, done=True, merged=yard.merged(task))
-    assert (yard.errand(errand), yard.worktree(task), len(yard.world.events("worktree.merged"))) == before
+    job = yard.ask("merge", task)
+    yard.report(job, done=True, merged=yard.merged(task))
+    before = (yard.job(job), yard.worktree(task), len(yard.world.events("worktree.merged")))
+    yard.report(job, done=False, trouble="nothing there any more", task_id=task)
+    yard.report(job, done=True, merged=yard.merged(task))
+    assert (yard.job(job), yard.worktree(task), len(yard.world.events("worktree.merged"))) == before
 
 
 def test_a_coordinator_that_talks_nonsense_changes_no_other_task(yard: Yard):
     task, other = yard.worked("w1"), yard.worked("w2")
-    errand = yard.ask("discard", task)
-    yard.report(errand, done=True, gone=[other, "tsk_none"], merged=yard.merged(other), task_id=other, trouble="ha")
+    job = yard.ask("discard", task)
+    yard.report(job, done=True, gone=[other, "tsk_none"], merged=yard.merged(other), task_id=other, trouble="ha")
     assert (yard.worktree(task)["state"], yard.worktree(other)["state"]) == ("open", "open")
     assert yard.worktree(other)["trouble"] is None
-    yard.c1.refused("report_errand", "errandNotFound", errand_id="ern_none", done=True)
+    yard.c1.refused("report_worktree_job", "worktreeJobNotFound", job_id="job_none", done=True)
     yard.c1.refused("report_worktree", "launchNotFound", launch_id="lau_none", path="/", directory="/",
                     branch="b", base_commit="c")  # fmt: skip
-    yard.c1.refused("report_errand", "validationError", errand_id=errand, done="perhaps")
+    yard.c1.refused("report_worktree_job", "validationError", job_id=job, done="perhaps")
 
 
 def test_a_diff_that_cannot_be_made_leaves_the_worktree_as_it_was(yard: Yard):
@@ -328,12 +328,12 @@ def test_who_reviews_gets_the_completed_parts_until_they_are_merged(yard: Yard):
 def test_nothing_starts_in_files_that_are_just_merged_and_why_says_so(yard: Yard):
     task = yard.world.task("w1")
     yard.ended(yard.launch("w1"))
-    errand = yard.ask("merge", task)
+    job = yard.ask("merge", task)
     yard.world.advance(3600)
     assert yard.c1.starts() == []
     assert yard.c1.reason("w1") == "hold files_busy"
     assert yard.held("w1") == "files_busy"
-    yard.report(errand, done=True, merged=yard.merged(task))
+    yard.report(job, done=True, merged=yard.merged(task))
     assert yard.held("w1") is None
     assert yard.c1.starts() == ["w1"]
 
@@ -424,17 +424,17 @@ def test_work_of_a_completed_task_waits_for_a_persons_review_until_it_is_merged(
     assert about == task
     assert "Files changed: 2" in text
     assert "+3 −1" in text
-    errand = yard.ask("merge", task)
-    yard.errands()
-    yard.report(errand, done=True, merged=yard.merged(task))
+    job = yard.ask("merge", task)
+    yard.worktree_jobs()
+    yard.report(job, done=True, merged=yard.merged(task))
     assert reviews(yard) == []
 
 
 def test_a_merge_that_conflicts_is_told_where_people_see_what_needs_them(yard: Yard) -> None:
     task = yard.worked("w1")
-    errand = yard.ask("merge", task)
-    yard.errands()
-    yard.report(errand, done=False, task_id=task, trouble="a conflict in a.py")
+    job = yard.ask("merge", task)
+    yard.worktree_jobs()
+    yard.report(job, done=False, task_id=task, trouble="a conflict in a.py")
     assert reviews(yard) == [(task, "a conflict in a.py")]
 
 

@@ -236,7 +236,7 @@ VALUES: dict[str, Any] = {
     "message": "x", "purpose": "x", "which": "owner",
     "target_agent_id": "boss", "person_id": "vera", "login": "member", "password": "in words, long enough",
     "sign_in_id": "sgn_1", "token_id": "pat_1", "path": "src/x.py", "directory": "/srv/x",
-    "errand_id": "ern_1", "branch": "b", "logs_bytes": 1, "worktrees_bytes": 1, "base_commit": "c0ffee", "done": True,
+    "job_id": "job_1", "branch": "b", "logs_bytes": 1, "worktrees_bytes": 1, "base_commit": "c0ffee", "done": True,
     "state": "x", "issuer": "https://id.example", "subject": "x",
 }  # fmt: skip
 ALSO = {"save_progress": {"progress": "x"}, "list_tasks": {}, "update_task_status": {"reason": "x"},
@@ -274,7 +274,7 @@ def test_f119_a_path_for_an_id_is_an_id_that_does_not_exist(crew: World) -> None
         crew.owner.refused("read_launch_log", "launchNotFound", launch_id=path)
         crew.coordinator().refused("append_log", "launchNotFound", launch_id=path, offset=0, text="x")
     refusal = crew.owner.refused("create_project", "validationError", name="x", working_directory="/x", id="../x")
-    assert "cannot be an id" in refusal["message"]
+    assert "is not a valid id" in refusal["message"]
 
 
 @pytest.mark.pitfall("F121")

@@ -49,7 +49,7 @@ def test_an_agent_whose_program_is_missing_is_told_of_and_all_others_go_on(site:
     assert site.status(haunted) == "in_progress"
     (cooling, *_) = site.history.of("agent.cooling_down", agent_id="ghost")
     assert cooling["data"]["reason"] == "command_not_found"
-    assert "cools down" in toryo("why", "ghost").out
+    assert "In cooldown" in toryo("why", "ghost").out
 
 
 def test_a_task_for_a_program_that_no_coordinator_has_waits_and_nobody_waits_for_it(site: Site) -> None:
@@ -68,7 +68,7 @@ def test_a_port_that_is_in_use_is_a_wrong_configuration(site: Site, toryo: Toryo
     port = site.url.rpartition(":")[2]
     ended = toryo("server", "--port", port, "--data-dir", str(site.directory / "second"))
     assert ended.code == 2
-    assert f"Port {port} on 127.0.0.1 is already in use" in ended.err
+    assert f"Port {port} on 127.0.0.1 is used by the Toryo server of the data directory {site.data} " in ended.err
     assert site.people.rest("GET", "/status")["success"]
 
 

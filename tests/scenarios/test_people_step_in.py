@@ -205,7 +205,7 @@ def _bystander_is_served(site: Site) -> None:
     """Somebody elsewhere is started and done: the Coordinator has asked, and whoever was to be started would be."""
     directory: Path = site.project("elsewhere")
     site.hire("bystander", "elsewhere")
-    task = site.file("elsewhere", "Errand", assignee_id="bystander", status="in_progress",
+    task = site.file("elsewhere", "WorktreeJob", assignee_id="bystander", status="in_progress",
                      context={"command": "touch ran"})  # fmt: skip
     site.until_status(task, "completed")
     assert (directory / "ran").exists()

@@ -44,22 +44,24 @@ class SiteRepository(Repository):
 
     def ask(self, task_id: str, what: str, **how: Any) -> str:
         asked: Answer = self.site.people.rest("POST", f"/tasks/{task_id}/worktree/{what}", how)
-        return str(asked["errand_id"])
+        return str(asked["job_id"])
 
-    def answer(self, errand_id: str) -> Answer:
+    def answer(self, job_id: str) -> Answer:
         def over() -> Answer | None:
-            found: Answer = self.site.people.rest("GET", f"/errands/{errand_id}", params={"wait_seconds": 1})["errand"]
+            found: Answer = self.site.people.rest("GET", f"/worktree-jobs/{job_id}", params={"wait_seconds": 1})[
+                "worktree_job"
+            ]
             return found if found["finished_at"] else None
 
-        answered: Answer = self.site.until(f"{errand_id} is answered", over)
+        answered: Answer = self.site.until(f"{job_id} is answered", over)
         self.site.history.read()
         return answered
 
     def done(self, task_id: str, what: str, **how: Any) -> Answer:
-        """The answer of an errand that must succeed."""
-        errand = self.answer(self.ask(task_id, what, **how))
-        assert errand["done"], errand
-        found: Answer = errand["answer"]
+        """The answer of a worktree job that must succeed."""
+        job = self.answer(self.ask(task_id, what, **how))
+        assert job["done"], job
+        found: Answer = job["answer"]
         return found
 
 
@@ -167,15 +169,15 @@ def test_a_conflict_is_told_changes_nothing_and_is_merged_once_it_is_resolved_as
     site.until_idle()
     repository.done(ann, "merge")
     before = repository.git("rev-parse", "main", f"toryo/{ben}")
-    errand = repository.answer(repository.ask(ben, "merge"))
-    assert errand["done"] is False
-    assert (errand["answer"]["conflict"], errand["answer"]["merged"]) == (["a"], [])
-    assert "Merge main into" in errand["answer"]["trouble"]
+    job = repository.answer(repository.ask(ben, "merge"))
+    assert job["done"] is False
+    assert (job["answer"]["conflict"], job["answer"]["merged"]) == (["a"], [])
+    assert "Merge main into" in job["answer"]["trouble"]
     assert repository.git("rev-parse", "main", f"toryo/{ben}") == before
     assert repository.files() == {"a": "ann\n"}
     assert repository.git("status", "--porcelain") == ""
     found = repository.worktree(ben)
-    assert (found["state"], found["trouble"]) == ("open", errand["answer"]["trouble"])
+    assert (found["state"], found["trouble"]) == ("open", job["answer"]["trouble"])
 
     there = Path(found["path"])
     repository.git("merge", "--quiet", "-X", "theirs", "main", at=there)
@@ -279,14 +281,14 @@ def test_a_merge_whose_coordinator_is_killed_in_the_middle_is_done_after_its_res
     site.until_status(task, "completed")
     site.until_idle()
     slow.touch()
-    errand = repository.ask(task, "merge")
+    job = repository.ask(task, "merge")
     bell.rung(1)
     coordinator.kill()
     slow.unlink()
     gate.open()
     site.until("git has ended what it was at", lambda: not (repository.path / ".git" / "index.lock").exists())
     coordinator.start().says("working with")
-    answer = repository.answer(errand)
+    answer = repository.answer(job)
     assert answer["done"], answer
     assert repository.files()["new.txt"] == "new\n"
     assert len(repository.git("log", "--merges", "--format=%H", "main").split()) == 1

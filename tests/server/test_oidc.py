@@ -197,7 +197,7 @@ def test_the_way_back_opens_once_and_to_the_browser_that_left(serve: Serve, idp:
     secret = browser.cookies["toryo-leaving"]
     assert browser.get(back).status_code == 303
     again = {"Cookie": f"toryo-leaving={secret}"}
-    refused(httpx.get(idp.agree(address), headers=again), "opens once")
+    refused(httpx.get(idp.agree(address), headers=again), "works once")
     assert len(idp.asked) == 1
 
 

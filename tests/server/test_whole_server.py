@@ -69,7 +69,7 @@ def test_clients_find_it_by_the_file_it_leaves_while_it_runs(tmp_path: Path) -> 
     with app.run_in_thread(Settings(port=0, data_dir=tmp_path)) as running:
         left = orjson.loads((tmp_path / "server.json").read_bytes())
         assert left["url"] == running.url
-        assert set(left) == {"url", "socket", "pid", "version"}
+        assert set(left) == {"url", "socket", "pid", "version", "data_dir"}
     assert not (tmp_path / "server.json").exists()
 
 

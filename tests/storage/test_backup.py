@@ -85,7 +85,7 @@ def test_a_backup_restores_every_row_and_work_goes_on_there(world: World, elsewh
     kept = backup.backup(world.database, tmp_path / "toryo.backup")
     assert elsewhere.read(lambda c: c.all(Statement(schema.tasks.select()))) == []
     restored = backup.restore(elsewhere, tmp_path / "toryo.backup", credentials=True)
-    assert restored == {name: many for name, many in kept.items() if many}
+    assert (restored.tables, restored.left_out) == ({name: many for name, many in kept.items() if many}, 0)
     assert elsewhere.read(integrity.check) == []
     there = World(elsewhere)
     there.project_id = world.project_id
@@ -129,7 +129,23 @@ def test_nothing_that_exists_is_overwritten(world: World, tmp_path: Path) -> Non
     assert world.owner.call("show_task", task_id=task)["task"]["title"] == "made since"
 
 
-@pytest.mark.parametrize("damage", ["cut", "foreign", "no gzip"])
+def test_what_is_restored_and_what_is_left_out_are_together_what_was_kept(
+    world: World, elsewhere: Database, tmp_path: Path
+) -> None:
+    kept = backup.backup(world.database, tmp_path / "toryo.backup")
+    restored = backup.restore(elsewhere, tmp_path / "toryo.backup")
+    assert restored.left_out == sum(many for name, many in kept.items() if name in backup.LEFT_OUT) > 0
+    assert sum(restored.tables.values()) + restored.left_out == sum(kept.values())
+
+
+def test_what_is_no_backup_is_called_that_also_where_there_are_projects(world: World, tmp_path: Path) -> None:
+    file = tmp_path / "notes.txt"
+    file.write_text("no backup")
+    with pytest.raises(backup.NotAnArchive, match="is not a Toryo backup"):
+        backup.restore(world.database, file)
+
+
+@pytest.mark.parametrize("damage", ["cut", "foreign", "a list", "broken inside", "no gzip"])
 def test_a_damaged_backup_is_refused_and_leaves_the_database_empty(
     world: World, elsewhere: Database, tmp_path: Path, damage: str
 ) -> None:
@@ -140,6 +156,12 @@ def test_a_damaged_backup_is_refused_and_leaves_the_database_empty(
         file.write_bytes(gzip.compress(b"".join(lines[:-1])))
     elif damage == "foreign":
         file.write_bytes(gzip.compress(b'{"some": "thing"}\n'))
+    elif damage == "a list":
+        file.write_bytes(gzip.compress(b"[1]\n"))
+    elif damage == "broken inside":
+        whole = bytearray(file.read_bytes())
+        whole[20:40] = bytes(20)
+        file.write_bytes(whole)
     else:
         file.write_text("no backup")
     with pytest.raises(backup.NotAnArchive):

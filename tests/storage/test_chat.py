@@ -14,7 +14,7 @@ from toryo.domain.conversations import Conversation, State
 from toryo.domain.delegations import Delegation, DelegationStatus
 from toryo.domain.messages import Mailbox, Message, MessageKind, thread_of
 from toryo.domain.panels import Viewer
-from toryo.storage import chat, schema, threads
+from toryo.storage import chat, conversations, delegations, mailboxes, messages, panels, schema, threads
 from toryo.storage.errors import ConstraintBroken
 from toryo.storage.transaction import Transaction
 
@@ -124,12 +124,12 @@ def ids(found: list[Any]) -> list[str]:
 @pytest.mark.parametrize(
     ("rows", "table"),
     [
-        (chat.MESSAGES, schema.messages),
+        (messages.MESSAGES, schema.messages),
         (threads.THREADS, schema.threads),
-        (chat.MAILBOXES, schema.mailboxes),
-        (chat.CONVERSATIONS, schema.conversations),
-        (chat.DELEGATIONS, schema.delegations),
-        (chat.VIEWERS, schema.viewers),
+        (mailboxes.MAILBOXES, schema.mailboxes),
+        (conversations.CONVERSATIONS, schema.conversations),
+        (delegations.DELEGATIONS, schema.delegations),
+        (panels.VIEWERS, schema.viewers),
     ],
 )
 def test_every_field_of_what_is_said_is_a_column_of_its_name(rows: Any, table: Any):

@@ -8,13 +8,14 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from toryo.storage import chat, threads
+from toryo.storage import chat, conversations, delegations, mailboxes, messages, panels, threads
 from toryo.storage.engine.database import Connection, Database
 from toryo.storage.engine.statements import Statement
 
 READS = {
     name.strip("_").lower(): statement
-    for name, statement in (vars(chat) | vars(threads)).items()
+    for module in (chat, conversations, delegations, mailboxes, messages, panels, threads)
+    for name, statement in vars(module).items()
     if isinstance(statement, Statement) and not statement.sqlite.text.startswith("INSERT")
 }
 NUMBERS = {"cursor", "limit", "before", "after", "until", "since", "skip", "sequence", "seen", "now"}

@@ -15,8 +15,8 @@ from toryo.domain.tasks import Task, Wait
 from toryo.domain.tree_state import TreeState
 from toryo.workflow import launch as launches
 from toryo.workflow import next_action
+from toryo.workflow.guard_limits import Limits
 from toryo.workflow.launch import Action, Decision
-from toryo.workflow.limits import Limits
 from toryo.workflow.snapshot import News, RuleInput, Snapshot
 from toryo.workflow.step import Step
 

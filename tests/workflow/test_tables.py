@@ -24,7 +24,7 @@ AGENT = """
 2   hold agent_inactive               inactive: else hold
 2   hold not_managed                  not managed (a live session started by hand goes on)
 2   hold bad_options                  its options have a mistake (a live session goes on)
-3   stop task_withdrawn               live session whose main task is not its own any more, stop_grace after the cause
+3   stop task_withdrawn               live session whose main task is no longer its own, stop_grace after the cause
 4   stop runaway                      tripped the runaway guard
 4   stop time_limit                   its time limit
 4   stop budget_exhausted             or the budget
@@ -32,12 +32,12 @@ AGENT = """
 5   hold blocked_without_in_progress  blocked tasks and none in progress, and no queue task is ready for it
 6   hold already_running              a live task session
 6   hold start_pending                a launch not yet signed in
-7   hold cooling_down                 cooling down after failures or a quota message
+7   hold cooling_down                 in cooldown after failures or a quota message
 7   hold budget_exhausted             the budget is used up
 """  # noqa: E501 - a row is a line
 
 MAIN_TASK = """
-7a  hold handing_over            another agent's session still lives on it (just reassigned)
+7a  hold handing_over            another agent's session is still open on it (just reassigned)
 8   start worker_blocked         it waits, and a descendant is blocked or failed, and that is new
 9   start plan_changed           it waits, and something new needs it
 10  start workers_finished       it waits, and nothing is outstanding
@@ -79,8 +79,8 @@ FIRST = """
 4 get_notifications interrupted  an undelivered interrupt
 5 exit              exit         agent no longer active here
 6 exit              exit         task sessions: project paused or archived
-7 exit              exit         task sessions: its main task is not its own any more (task_closed if it closed it itself)
-"""  # noqa: E501 - a row is a line
+7 exit              exit         task sessions: its main task is no longer its own (task_closed if it closed it itself)
+"""
 
 WORKER = """
 1  get_task                    needs_task              task not fetched in this session
@@ -112,7 +112,7 @@ MANAGER = """
 CHAT_SESSION = """
 1 get_pending_messages has_messages         messages, delegations, invitations or endings to deliver
 2 get_pending_messages your_turn            it is this agent's turn in an active conversation
-3 exit                 exit                 nobody needs this chat any more (panel closed or never opened, no open conversation, no delegation in hand)
+3 exit                 exit                 the chat is no longer needed (panel closed or never opened, no open conversation, no delegation in progress)
 4 logout               idle                 idle longer than chat.idle_timeout and not in a pending or active conversation
 5 wait_for_messages    waiting_for_messages always (waits for the rows above)
 """  # noqa: E501 - a row is a line

@@ -102,6 +102,8 @@ export const session: Session = {
   ended_at: null,
   end_reason: null,
   runaway: null,
+  last_seen_at: AT,
+  confirmed: true,
 };
 
 export const value: SharedValue = {
@@ -204,7 +206,7 @@ const diff = {
   trouble: null,
   hindered_by: null,
 };
-const errand = { errand_id: "ern_1", kind: "diff", task_id: "t1", finished_at: AT, done: true, answer: diff };
+const worktreeJob = { job_id: "job_1", kind: "diff", task_id: "t1", finished_at: AT, done: true, answer: diff };
 
 /** All that views read of it. */
 export const ANSWERS: Record<string, object> = {
@@ -279,6 +281,6 @@ export const ANSWERS: Record<string, object> = {
     may_judge: true,
   },
   "GET /tasks/t1/worktree": { worktree: work },
-  "POST /tasks/t1/worktree/diff": errand,
-  "GET /errands/ern_1": { errand },
+  "POST /tasks/t1/worktree/diff": worktreeJob,
+  "GET /worktree-jobs/job_1": { worktree_job: worktreeJob },
 };

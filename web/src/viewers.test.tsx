@@ -24,13 +24,13 @@ type Case = [view: ReactNode, at: string, path: string, there: string | RegExp, 
 
 /** Each with something that shows that it is there, and the names of what changes something. */
 const VIEWS: Record<string, Case> = {
-  home: [<Home />, "/", "/", "Buy a server", ["Approve", "More that can be done"]],
+  home: [<Home />, "/", "/", "Buy a server", ["Approve", "More actions"]],
   team: [<Team />, "/p/shop/team", "/p/$projectId/team", "Ada", ["New agent", "Actions for Ada"]],
   sessions: [<Sessions />, "/p/shop/sessions", "/p/$projectId/sessions", "Show prices", ["End"]],
   state: [<SharedState />, "/p/shop/state", "/p/$projectId/state", "api/schema", []],
   usage: [<Usage />, "/p/shop/usage", "/p/$projectId/usage", /Today/, []],
-  task: [<TaskPage />, "/t/t1", "/t/$taskId", "High", ["Edit the title", "Edit the description", /^Tell/, "Unblock"]],
-  chat: [<Chat />, "/p/shop/chat", "/p/$projectId/chat", "Threads", ["Start a chat"]],
+  task: [<TaskPage />, "/t/t1", "/t/$taskId", "High", ["Edit title", "Edit description", /^Send/, "Unblock"]],
+  chat: [<Chat />, "/p/shop/chat", "/p/$projectId/chat", "Threads", ["New chat"]],
   review: [
     <Review />,
     "/p/shop/review/t1",
@@ -45,11 +45,11 @@ const VIEWS: Record<string, Case> = {
     <Settings />,
     "/settings?tab=agents&agent=ada",
     "/settings",
-    "Options of the program",
-    ["Save", "New passkey", "Deactivate"],
+    "Provider options",
+    ["Save", "Renew passkey", "Deactivate"],
   ],
   keys: [<Settings />, "/settings?tab=keys", "/settings", "Night shift", ["New API key", "Revoke"]],
-  people: [<Settings />, "/settings?tab=people", "/settings", "Vera", ["Add a person", "Sign-in link", "Remove"]],
+  people: [<Settings />, "/settings?tab=people", "/settings", "Vera", ["Add person", "Sign-in link", "Remove"]],
 };
 
 beforeEach(() => {
@@ -111,7 +111,7 @@ describe("a member", () => {
     serve(ANSWERS);
     await show(<Team />, "/p/shop/team", "/p/$projectId/team", "member");
     fireEvent.keyDown(await screen.findByRole("button", { name: "Actions for Ada" }), { key: "Enter" });
-    await screen.findByRole("menuitem", { name: "Open the chat" });
+    await screen.findByRole("menuitem", { name: "Open chat" });
     expect(names()).not.toContain("New agent");
     expect(screen.queryByRole("menuitem", { name: "Deactivate" })).toBeNull();
   });

@@ -1,7 +1,7 @@
 """A chat session of an agent without a model: fetches what there is for it, and deals with each thing as it should.
 
 A person gets an answer; a delegation is said to a person, or begins a conversation with an agent; a turn is taken; the
-end of a conversation is told to whoever waits for it. What is said stands in `script_rules.py`. What must survive this
+end of a conversation is told to the one that waits. What is said stands in `script_rules.py`. What must survive this
 process is read from the server's answers again; what is kept here only spares repeating.
 """
 
@@ -108,7 +108,7 @@ class Talk:
             self._respond(message, script_rules.said(self.script["otherwise"], facts))
 
     def _follow(self, rule: Rule, message: Answer, facts: Facts) -> None:
-        """Does what a rule says, and then answers: whoever is lost in between has the message again, and no promise."""
+        """Does what a rule says, and then answers: one lost in between gets the message again."""
         if rule.get("request"):
             self._request(rule["request"], message, facts)
         if rule.get("tell"):
@@ -247,7 +247,7 @@ class Talk:
         return False
 
     def take_turn(self, conversation: Answer) -> None:
-        """What is refused is no progress: whoever is refused again and again leaves."""
+        """What is refused is no progress: an agent that is refused again and again leaves."""
         conversation_id = conversation["conversation_id"]
         move = self.move(conversation)
         answers = [self.speak(conversation_id, move.text)] if move.text is not None else []
@@ -273,7 +273,7 @@ class Talk:
         )
 
     def close(self, ended: Answer) -> None:
-        """Tells whoever waits for the end of a conversation."""
+        """Tells the one that waits for the end of a conversation."""
         conversation_id = ended["conversation_id"]
         known = self._conversations.pop(conversation_id, ended)
         outcome = self._outcome(known)
@@ -291,7 +291,7 @@ class Talk:
             self.take_on(delegation, {})
 
     def _who_asked(self, known: Answer) -> Asked | None:
-        """As this process remembers it; one started anew finds the person in the purpose."""
+        """As this process remembers it; a new process finds the person in the purpose."""
         asked = self._asked.pop(known["conversation_id"], None)
         person_id = script_rules.who_asked(str(known.get("purpose") or ""), self._session.agent_id)
         if asked is not None or person_id is None:

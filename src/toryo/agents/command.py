@@ -28,7 +28,7 @@ from toryo.agents.delegations import Delegating
 from toryo.formats.command_templates import Unfit
 
 RUNS_AT_MOST = 2
-"""Once, and once more where an acceptance check failed: the same command again rarely mends more than that."""
+"""Once, and once more where an acceptance check failed: running the same command again rarely fixes more than that."""
 
 
 OTHERWISE = (
@@ -38,7 +38,7 @@ OTHERWISE = (
 
 
 class Job(NamedTuple):
-    """What there is to do for a task: what others are to be told, and a command; one of the two may be missing."""
+    """The work of a task: what to tell others, and a command; one of the two may be missing."""
 
     command: Any
     context: Mapping[str, Any]
@@ -61,7 +61,7 @@ class CommandRunner:
         return {**common(self._session), **doing, **stuck, "report_completion": self.complete}
 
     def chat(self) -> dict[str, Handler]:
-        """Imported only here: who works on tasks, as nearly all do, shall not pay for it."""
+        """Imported only here: workers, which nearly all are, must not pay for it."""
         from toryo.agents import script_rules
         from toryo.agents.chat_session import Talk
 

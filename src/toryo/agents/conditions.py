@@ -1,7 +1,7 @@
 """What `when:` of a subtask means: whether it holds, and what follows from that for the others. Pure.
 
 A subtask that is named in a condition comes first, as if it stood in `depends_on`, but it need not succeed. When it
-has come to its end, the condition holds (the subtask goes on) or it does not (the subtask is left out, and whoever
+has come to its end, the condition holds (the subtask goes on) or it does not (the subtask is left out, and what
 depends on it goes on without it). A failure that a subtask was planned for (`status: failed`) is provided for: it does
 not fail the plan, and what needs the failed one is left out. `playbook_session.py` carries that out.
 """

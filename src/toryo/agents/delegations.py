@@ -1,6 +1,6 @@
 """What a task session wants said to others: asked of the agent's own chat session, once for each task.
 
-What is to be said stands in the task (`context.delegate`) or in a script. The server remembers what was delegated: a
+The text stands in the task (`context.delegate`) or in a script. The server remembers what was delegated: a
 session that is started again asks for nothing twice, and finds the results.
 """
 

@@ -5,7 +5,7 @@
 | `silent` | fetches what there is, and never answers |
 | `endless` | never ends a conversation, and always has something to say |
 | `rude` | speaks again at once, out of turn, writes to agents without a conversation, and cares for no refusal |
-| `ignores_turns` | speaks in every open conversation whenever it looks, whoever's turn it is |
+| `ignores_turns` | speaks in every open conversation whenever it looks, no matter whose turn it is |
 | `floods` | says everything 40 times |
 | `crash_after: N` | kills itself when it gets its Nth message (counted by process; what comes again does not count) |
 | `exit_after: N` | logs out in place of answering its Nth message |

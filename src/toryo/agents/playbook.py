@@ -31,7 +31,7 @@ def work(session: Session, playbook: Mapping[str, Any], environ: Mapping[str, st
         return answer
 
     def chat() -> dict[str, Handler]:
-        """Imported only here: who works on tasks shall not pay for it."""
+        """Imported only here: workers must not pay for it."""
         from toryo.agents import script_rules
         from toryo.agents.chat_session import Talk
 

@@ -21,7 +21,7 @@ class Manager(Planned):
         self._refused: set[str] = set()
         """Subtasks that could not be started in this session: somebody has no room, something is not met."""
         self._seen_ready: list[tuple[Answer, str]] = []
-        """What the last look found ready, and for whom: it is started without looking again."""
+        """What the last look found ready, and its assignee: it is started without looking again."""
 
     def handlers(self) -> dict[str, Handler]:
         return {
@@ -49,7 +49,7 @@ class Manager(Planned):
         if settled := self.settle(subtasks):
             return settled
         if not [subtask for subtask in subtasks if subtask["status"] not in ("completed", "cancelled")]:
-            # All done, and still not good: an acceptance check failed, and the plan has nothing that would mend it.
+            # All done, and still not good: an acceptance check failed, and the plan has nothing that would fix it.
             if refuted := self._refuted(step):
                 return refuted
             situation = self.situation(subtasks)
@@ -86,7 +86,7 @@ class Manager(Planned):
         subtasks = self.subtasks()
         if settled := self.settle(subtasks):
             return settled
-        if self.unmended(subtasks):
+        if self.unfixed(subtasks):
             return self.report_stuck(subtasks)
         return self._refuted(step) or self.report_done(step)
 
@@ -114,7 +114,7 @@ class Manager(Planned):
         return found
 
     def _assignee(self, subtask: Answer, people: Sequence[Answer], busy: Counter[str]) -> str | None:
-        """Whom it is given to, or whom it should be given to: able, with room, and with the least to do."""
+        """Its assignee, or the one it should have: able, with room, and with the least to do."""
         step = self.step_of(subtask)
         named = subtask.get("assignee_id") or (step.assignee if step else None)
         able = [each for each in _active(people) if named in (None, each["agent_id"])]

@@ -144,7 +144,7 @@ class Planned:
             return {}
         return answer
 
-    def unmended(self, subtasks: Sequence[Answer]) -> list[Answer]:
+    def unfixed(self, subtasks: Sequence[Answer]) -> list[Answer]:
         """What has not ended well, without the failures that the plan provides for."""
         situation = self.situation(subtasks)
         return [
@@ -185,7 +185,7 @@ class Planned:
 
     def report_stuck(self, subtasks: Sequence[Answer], why: str = "") -> Answer:
         """Failed if anything failed for good, else blocked; each open end with its reason."""
-        ends = self.unmended(subtasks)
+        ends = self.unfixed(subtasks)
         lines = [f"- {end['title']} is {end['status']}{_outcome(end)}" for end in ends]
         result = "failed" if any(end["status"] == "failed" for end in ends) else "blocked"
         return self._session.report(result, "\n".join([why or "These subtasks cannot go on:", *lines]))

@@ -68,7 +68,7 @@ class Worker(Planned):
         subtasks = self.subtasks()
         if settled := self.settle(subtasks):
             return settled
-        return self.report_stuck(subtasks) if self.unmended(subtasks) else self.report_done(step)
+        return self.report_stuck(subtasks) if self.unfixed(subtasks) else self.report_done(step)
 
     def free(self, _: Answer) -> Answer:
         """What waits for a failure goes on after another try, or as its condition says, or not at all."""
@@ -117,12 +117,12 @@ class Whole:
             self._endings[step.id] = status if ran.ok else f"failed: {ran.words()}"
             self._change(step.id, status=status, over=True, summary=ran.words())
         situation = Situation(self._steps, self._standings)
-        mended = [each.id for each in self._steps if self._ended_well(each) or situation.provided_for(each.id)]
+        fixed = [each.id for each in self._steps if self._ended_well(each) or situation.provided_for(each.id)]
         lines = [f"- {each.title}: {self._endings.get(each.id, 'not done')}" for each in self._steps]
-        return "success" if len(mended) == len(self._steps) else "failed", "\n".join(lines)
+        return "success" if len(fixed) == len(self._steps) else "failed", "\n".join(lines)
 
     def _next(self) -> Step | None:
-        """The first that waits for nothing any more, once what conditions say has been done."""
+        """The first that no longer waits, once what conditions say has been done."""
         while (decision := next(Situation(self._steps, self._standings).decisions(), None)) is not None:
             if isinstance(decision, LeaveOut):
                 say(f"left out: {self._standings[decision.id].title}: {decision.reason}")

@@ -32,7 +32,7 @@ class Standing:
 
     @property
     def began_here(self) -> bool:
-        """Turns alternate: whoever comes after an even number of them said the first."""
+        """Turns alternate: the one that comes after an even number of them said the first."""
         return self.turns % 2 == 0
 
     @property
@@ -109,7 +109,7 @@ def turns_for(script: Rule, purpose: str, facts: Facts, rounds: object = None) -
 
 
 def asked(about: str, agent_id: str, person_id: str) -> str:
-    """The purpose of a conversation that a person wants: it says so, and an agent started anew reads it there."""
+    """The purpose of a conversation that a person wants: it says so, and an agent that starts again reads it there."""
     return f"{about} (asked of {agent_id} by {person_id})"
 
 
@@ -120,7 +120,7 @@ def who_asked(purpose: str, agent_id: str) -> str | None:
 
 
 def _brief(script: Rule, standing: Standing, facts: Facts) -> Move:
-    """Whoever began has its answer; whoever was asked gives one."""
+    """The one that began has its answer; the one that was asked gives one."""
     if standing.began_here:
         return Move(None, True, summary=standing.last or None)
     text = script.get("otherwise")

@@ -33,7 +33,7 @@ class Ran(NamedTuple):
         return self.problem is None
 
     def words(self) -> str:
-        """For a report: the problem first, then the output, in so many characters at most."""
+        """For a report: the problem first, then the output, in at most that many characters."""
         text = "\n\n".join(each for each in (self.problem, self.tail.strip()) if each)
         if len(text) <= TAIL:
             return text

@@ -1,7 +1,7 @@
 """Which programs could run agents on this machine, and whether they are ready: there, of a known version, logged in.
 
 No token is spent and nothing is sent anywhere by Toryo: each program is asked for its version, and its provider knows
-how to tell a login. All are asked at once, and one that hangs is given up. `init`, `doctor` and `coordinator check`
+how to tell a login. All are asked at once, and one that hangs is stopped. `init`, `doctor` and `coordinator check`
 all say what stands here.
 """
 
@@ -16,6 +16,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from toryo.cli import output
+
 if TYPE_CHECKING:
     from toryo.coordinator.provider import Provider
 
@@ -28,7 +30,7 @@ NODE = "Install Node.js 20 or newer; then: "
 
 @dataclass(frozen=True)
 class Program:
-    """One provider, and what was seen of its program. `ok`: it can be started; `instruction`: what there is to do."""
+    """One provider, and what was seen of its program. `ok`: it can be started; `instruction`: what to do."""
 
     name: str
     ok: bool
@@ -109,7 +111,7 @@ def _answering(provider: Provider, words: tuple[str, ...], path: str, environ: M
         return Program(
             provider.name, False, "it needs Node.js, and there is no node on PATH", f"{NODE}{' '.join(words)}"
         )
-    how = f"does not answer within {program_probe.WITHIN:g} s"
+    how = f"does not answer within {output.duration(program_probe.WITHIN)}"
     if answer.exit_code is not None:
         how = f"ends with exit code {answer.exit_code}: {_plain(answer.said)}".removesuffix(": ")
     return Program(provider.name, False, f"{' '.join(words)} {how}", again)

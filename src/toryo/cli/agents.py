@@ -16,7 +16,7 @@ from toryo.cli.exit_codes import Misuse
 if TYPE_CHECKING:
     from toryo.formats.yaml_documents import Document
 
-group = typer.Typer(help="Agents: who can be given work.", no_args_is_help=True, rich_markup_mode=None)
+group = typer.Typer(help="Create and edit agents.", no_args_is_help=True, rich_markup_mode=None)
 
 Id = Annotated[str, typer.Argument(metavar="AGENT", help="The agent's id.", autocompletion=shell_completion.agents)]
 Name = Annotated[str | None, typer.Option("--name", metavar="NAME", help="What people call it (default: its id).")]
@@ -84,9 +84,9 @@ def add_agent(
         list[str] | None,
         typer.Option("--project", metavar="PRJ", help="A project it belongs to; repeatable."),
     ] = None,
-    yes: wider_rights.Yes = False,
+    yes: wider_rights.YesOfAgents = False,
 ) -> None:
-    """Make an agent. Its passkey is printed this once."""
+    """Create an agent. Its passkey is printed only once."""
     body = {
         "id": id,
         "role": role,
@@ -139,13 +139,12 @@ def show_agent(here: Here, agent: Id) -> None:
         for cooldown in answer.get("cooldowns", [])
     ]
     wider_rights.warn(answer)
-    here.answer(answer, lambda: output.fields({**_shown(answer["agent"]), "cools down": "; ".join(held)}))
+    here.answer(answer, lambda: output.fields({**_shown(answer["agent"]), "cooldown": "; ".join(held)}))
 
 
 @command(group, "resume")
 def resume_agent(here: Here, agent: Id) -> None:
-    """Start an agent at once though it cools down. Or where the account of its program does: then all on that account
-    may start."""
+    """End the cooldown of an agent, or of its account. All agents on that account may then start."""
     answer = here.send("POST", f"/agents/{agent}/resume")
     here.answer(answer, lambda: _print_ended(here, agent, answer["ended"]))
 
@@ -179,7 +178,7 @@ def edit_agent(
         list[str] | None, typer.Option("--project", metavar="PRJ", help="Joins this project as well.")
     ] = None,
     leave: Annotated[list[str] | None, typer.Option("--leave", metavar="PRJ", help="Leaves this project.")] = None,
-    yes: wider_rights.Yes = False,
+    yes: wider_rights.YesOfAgents = False,
 ) -> None:
     """Change an agent, or the projects it belongs to. Options that are not named stay as they are."""
     described = _described(name, reports_to, provider, model, prompt, agent_type, capability, max_parallel)
@@ -203,20 +202,20 @@ def edit_agent(
 
 @command(group, "passkey")
 def new_passkey(here: Here, agent: Id) -> None:
-    """Give an agent a new passkey. The old one is worth nothing from then on."""
+    """Give an agent a new passkey. The old one stops working."""
     answer = here.send("POST", f"/agents/{agent}/passkey")
     here.answer(answer, lambda: _print_passkey(answer, f"new passkey for {agent}"))
 
 
 @command(group, "activate")
 def activate_agent(here: Here, agent: Id) -> None:
-    """Let an agent be given work and started again."""
+    """Activate an agent: it can get work and start again."""
     _turn(here, agent, "activate")
 
 
 @command(group, "deactivate")
 def deactivate_agent(here: Here, agent: Id) -> None:
-    """Do not start an agent any more; its processes leave."""
+    """Deactivate an agent. It is no longer started, and its processes stop."""
     _turn(here, agent, "deactivate")
 
 
@@ -252,7 +251,7 @@ def _text(given: str | None) -> str | None:
 
 
 def _options(given: str | None, single: list[str] | None) -> dict[str, Any] | None:
-    """The options of `--options`, then each `--option KEY=VALUE`; None stands for one that is to be removed.
+    """The options of `--options`, then each `--option KEY=VALUE`; None removes one.
 
     What is declared as a text is taken as it was typed: `account=007` is no number.
     """
@@ -295,7 +294,7 @@ def _yaml(text: str, what: str) -> Document:
 
 
 def _said(options: dict[str, Any] | None) -> dict[str, Any] | None:
-    """Without those that are to be removed: where there are none yet, there is nothing to remove."""
+    """Without those to remove: where there are none yet, there is nothing to remove."""
     return None if options is None else {name: option for name, option in options.items() if option is not None}
 
 

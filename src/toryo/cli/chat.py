@@ -149,7 +149,8 @@ def _answered(panel: Panel, content: str, wait: int, show: Show) -> dict[str, An
         if answers := [message for message in heard.messages if _answers(message, sent, panel.agent)]:
             return _exchange(panel, sent, answers)
     raise Failure(
-        f"{panel.agent} has not answered within {wait} seconds. {message_format.standing(panel.agent, panel.status)}",
+        f"{panel.agent} has not answered within {output.duration(wait)}."
+        f" {message_format.standing(panel.agent, panel.status)}",
         f"The message stays, and is delivered when it comes. See toryo why {panel.agent}",
         {**_exchange(panel, sent, []), "success": False},
     )

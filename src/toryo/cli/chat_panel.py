@@ -126,7 +126,7 @@ class Panel:
         return Heard(new, answer["status"])
 
     def _keep_open(self, last: int = 0) -> None:
-        """Not any more once it is being closed: that would open another one, which nobody closes."""
+        """No longer once it is being closed: that would open another one, which nobody closes."""
         seen = last if self._marks_seen and last else None
         with self._opening:
             if self._left.is_set():

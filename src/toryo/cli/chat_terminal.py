@@ -25,7 +25,7 @@ SHOWN_AT_FIRST = 10
 READ_AT_FIRST = 200
 PROMPT = "> "
 CONSENT = "/approve "
-"""What a line begins with that is to be approved beforehand."""
+"""What a line that gives approval in advance begins with."""
 
 
 def talk(panel: Panel) -> None:

@@ -86,7 +86,11 @@ class Child:
         """Waits for the line `ready http://…` and returns the address; raises Failure if it does not come."""
         self._announced.wait(READY_WITHIN_SECONDS)
         if self._address is None:
-            state = f"it {self.end}" if self.ended.is_set() else f"it was not ready after {READY_WITHIN_SECONDS} s"
+            state = (
+                f"it {self.end}"
+                if self.ended.is_set()
+                else f"it was not ready after {output.duration(READY_WITHIN_SECONDS)}"
+            )
             failure = Failure(f"The {self.name} did not start: {state}.", "See its output above.")
             failure.exit_code = max(self.exit_code or 0, failure.exit_code)  # negative: a signal has ended it
             raise failure
@@ -203,7 +207,7 @@ class Crew:
         self._server.stop(SERVER_LEAVES_WITHIN_SECONDS)
 
     def ended(self, within_seconds: float) -> str | None:
-        """Waits so long for one of the two to end by itself; which and how, in words, or None while both run."""
+        """Waits that long for one of the two to end by itself; which and how, in words, or None while both run."""
         for child in (self._server, self._coordinator):
             if child is not None and child.ended.wait(within_seconds / 2):
                 return f"The {child.name} {child.end}"

@@ -20,7 +20,7 @@ from urllib.parse import quote
 
 import typer
 
-from toryo.cli import task_lookup
+from toryo.cli import task_lookup, waiting
 from toryo.cli.exit_codes import Misuse, ServerAway
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ _OPTIONS: dict[str, Any] = {
 
 @dataclass
 class Here:
-    """Where the command was typed: which server it speaks to, as whom, and how it answers."""
+    """Where the command was typed: the server, the identity, and the form of answers."""
 
     data_dir: Path | None = None
     server: str | None = None
@@ -100,9 +100,10 @@ class Here:
         from toryo.client import Client, server_discovery
 
         try:
-            found = server_discovery.find(
-                self.server, self.token, self.data_dir, role="owner", wait_seconds=self.starts_within_seconds
-            )
+            with waiting.told("the server, which is starting"):
+                found = server_discovery.find(
+                    self.server, self.token, self.data_dir, role="owner", wait_seconds=self.starts_within_seconds
+                )
             return Client(found.url, found.token)
         except ValueError as error:
             raise Misuse(str(error), "See --server and TORYO_SERVER_URL.") from None
@@ -129,7 +130,9 @@ class Here:
         from toryo.client import ProtocolError, RefusalError, Unreachable
 
         try:
-            return self.client.rest(method, _quoted(path), **more)
+            client = self.client
+            with waiting.told(f"an answer from {client.address}", more.get("params", {}).get("wait_seconds") or 0):
+                return client.rest(method, _quoted(path), **more)
         except ProtocolError as error:
             raise ServerAway(
                 f"{self.client.address}: {error}", "Name the address of a Toryo server with --server."
@@ -160,10 +163,12 @@ class Here:
         """From here on `token` is what stands in the file, if one was named."""
         if self.token_file is None:
             return
-        text = sys.stdin.read() if str(self.token_file) == "-" else self.token_file.expanduser().read_text()
+        stdin = str(self.token_file) == "-"
+        text = sys.stdin.read() if stdin else self.token_file.expanduser().read_text(errors="replace")
         self.token = text.strip()
-        if not self.token or len(self.token.split()) != 1:
-            raise Misuse(f"{self.token_file} does not contain a token.", "It must contain one token and nothing else.")
+        if len(self.token.split()) != 1 or not self.token.isascii():
+            what = "stdin" if stdin else str(self.token_file)
+            raise Misuse(f"{what} does not contain a token.", "It must contain one token and nothing else.")
 
     def answer(self, document: Mapping[str, Any], show: Callable[[], None]) -> None:
         """The one result of a command: the document for scripts, or what `show` prints for people."""
@@ -232,7 +237,7 @@ def taking(function: Callable[..., None], options: tuple[str, ...] = tuple(_OPTI
 
 
 def warn_of_clear_text(server: str | None) -> None:
-    """Whoever is between this machine and a server that is spoken to without TLS can read the token and use it.
+    """Anyone between this machine and a server that is spoken to without TLS can read the token and use it.
 
     Agents are not told: their Coordinator's operator has been. Nor is anybody whose network is private by other means
     (a VPN, an SSH tunnel) and who has said so.

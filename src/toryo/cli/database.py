@@ -5,6 +5,7 @@ A backup and a check only read and may run beside a server; an upgrade and a res
 
 from __future__ import annotations
 
+import os
 import shlex
 import shutil
 from collections.abc import Callable, Iterator
@@ -17,7 +18,7 @@ import typer
 from toryo import data_directories, process_locks
 from toryo.cli import output
 from toryo.cli.command_context import Here, command
-from toryo.cli.exit_codes import Failure, Misuse, ServerAway
+from toryo.cli.exit_codes import Failure, Misuse, ServerAway, missing
 
 if TYPE_CHECKING:
     from toryo.storage.engine.database import Database
@@ -92,15 +93,48 @@ def restore(
     from toryo.storage import backup, open_database
 
     if not file.is_file():
-        raise Misuse(f"There is no file {file}.", "Name a file that toryo db backup made.")
+        raise missing(file, "Name a file that toryo db backup made.")
     with _opened(here, database, create=True) as opened:
         open_database.upgrade(opened)
-        counts = backup.restore(opened, file, credentials=credentials)
-    rows = sum(counts.values())
-    here.answer(
-        {"success": True, "rows": rows, "tables": counts},
-        lambda: output.done(f"restored {rows} rows into {opened.place}; its server's new tokens are made at its start"),
+        try:
+            restored = backup.restore(opened, file, credentials=credentials)
+        except backup.NotEmpty as error:
+            raise Misuse(f"{opened.place}: {error.message}", _elsewhere(here, file, opened.place, database)) from None
+    rows, left_out = sum(restored.tables.values()), restored.left_out
+    without = (
+        [f"left out {left_out} rows of tokens, API keys, links and browsers; --with-credentials brings them along"]
+        if left_out
+        else []
     )
+    start = " ".join(["toryo", "up", *_same_place(here, database)])
+    here.answer(
+        {"success": True, "rows": rows, "left_out": left_out, "tables": restored.tables},
+        lambda: output.done(
+            f"restored {rows} rows into {opened.place}", *without, f"To go on: {start} (it makes new tokens)"
+        ),
+    )
+
+
+def _elsewhere(here: Here, file: Path, place: str, url: str | None) -> str:
+    """How a backup gets back where there is something already, and how it is looked at beside that."""
+    again = ["toryo", "db", "restore", shlex.quote(str(file))]
+    beside = " ".join([*again, "--data-dir", "NEW_DIR"])
+    if not place.startswith("/"):
+        return f"Nothing was changed. Name an empty database with --database, or use a file: {beside}"
+    kept, there = shlex.quote(f"{place}.before-restore"), shlex.quote(place)
+    instead = " ".join([*again, *_same_place(here, url)])
+    return f"Nothing was changed.\nTo replace it: mv {there} {kept} && {instead}\nTo keep both: {beside}"
+
+
+def _same_place(here: Here, url: str | None) -> list[str]:
+    """The options that name the same database once more; what the environment says, it says again."""
+    given = (("--data-dir", here.data_dir, "TORYO_DATA_DIR"), ("--database", url, "TORYO_DATABASE_URL"))
+    return [
+        word
+        for option, said, variable in given
+        if said is not None and str(said) != os.environ.get(variable)
+        for word in (option, shlex.quote(str(said)))
+    ]
 
 
 def check(here: Here, database: DatabaseUrl = None) -> None:
@@ -118,7 +152,7 @@ def check(here: Here, database: DatabaseUrl = None) -> None:
 
 def move(here: Here) -> None:
     """Take a project's data out of the project. Agents do not work where it goes, and .toryo/ points to it. With
-    --data-dir, in a project that was moved: point to its data anew."""
+    --data-dir, in a project that was moved: point to its data again."""
     if here.data_dir is None and data_directories.project_directory() is None:
         raise Misuse("No project is here or above (no .toryo/).", "Run this in one, or name a --data-dir.")
     place = data_directories.data_dir(here.data_dir)
@@ -126,6 +160,11 @@ def move(here: Here) -> None:
     project = place.parent if legacy else (data_directories.project_directory() or Path.cwd())
     if not data_directories.holds_data(place):
         raise Misuse(f"{place} contains no server data.", "Name the data directory with --data-dir.")
+    for holder in process_locks.holders(place):
+        raise Misuse(
+            f"A {holder.name} (pid {holder.pid}) uses {place}.",
+            f"Stop it first: toryo down --data-dir {shlex.quote(str(place))}",
+        )
     if data_directories.is_home(place) and not legacy:
         former = data_directories.project_of(place)
         if former is not None and former != project.resolve() and former.is_dir():
@@ -141,16 +180,11 @@ def move(here: Here) -> None:
 def _move(project: Path, place: Path) -> Path:
     """Moves a data directory of no project's home into that of this project."""
     target = data_directories.default_of(project)
-    for holder in process_locks.holders(place):
-        raise Misuse(
-            f"A {holder.name} (pid {holder.pid}) uses {place}.",
-            f"Stop it first: toryo down --data-dir {shlex.quote(str(place))}",
-        )
     for name, what in (("worktrees", "open worktrees"), ("demo", "the demo's projects")):
         if (place / name).is_dir() and any((place / name).rglob("*/*")):
             raise Misuse(
                 f"{place / name} holds {what}, which stay where they are.",
-                "Merge or discard the tasks' worktrees (toryo worktrees), put the demo away, remove what is left, and "
+                "Merge or discard the tasks' worktrees (toryo worktrees), remove the demo, remove what is left, and "
                 "try again.",
             )
     if target.is_relative_to(place):
@@ -183,7 +217,7 @@ def _opened(here: Here, url: str | None, *, create: bool = False) -> Iterator[Da
     """The database that a server with these settings would use; `create` also claims and makes it."""
     from toryo.settings import Settings
     from toryo.storage import open_database
-    from toryo.storage.backup import NotAnArchive, NotEmpty
+    from toryo.storage.backup import NotAnArchive
     from toryo.storage.errors import DatabaseInUse, DatabaseUnavailable
 
     place_of_data = data_directories.prepared(here.data_dir) if create else data_directories.data_dir(here.data_dir)
@@ -198,8 +232,8 @@ def _opened(here: Here, url: str | None, *, create: bool = False) -> Iterator[Da
         with open_database.open_database(place, exclusive=create, threads=2) as opened:
             yield opened
     except DatabaseInUse as error:
-        raise Misuse(error.message, "Stop its server first.") from None
-    except (NotAnArchive, NotEmpty) as error:
+        raise Misuse(error.message, "Stop its server first: toryo down") from None
+    except NotAnArchive as error:
         raise Misuse(error.message, error.instruction) from None
     except DatabaseUnavailable as error:
         raise ServerAway(error.message, error.instruction) from None

@@ -197,7 +197,7 @@ def _taken(disk: dict[str, Any] | None) -> str:
 
 
 def _team(here: Here) -> Team:
-    """Whoever may be started: agents without a provider and those who were deactivated need nothing."""
+    """Agents that may be started: agents without a provider and those who were deactivated need nothing."""
     from toryo.coordinator.identity_lock import LONGEST_HOST
 
     agents = [agent for agent in here.get("/agents")["agents"] if agent["provider"] and agent["status"] == "active"]
@@ -256,7 +256,7 @@ def _of_team(team: Team) -> Iterator[Finding]:
 
 
 def _unoffered(team: Team) -> Iterator[Finding]:
-    """Agents whom nobody who has called could start."""
+    """Agents that no Coordinator that has called could start."""
     if not team.coordinators:
         return
     offered = {name for coordinator in team.coordinators for name in coordinator["providers"]}

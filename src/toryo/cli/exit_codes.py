@@ -7,10 +7,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from toryo import wrong_values
 from toryo.data_directory_trust import Untrusted
+from toryo.nearest import nearest
 
 DONE, FAILED, MISUSED, UNREACHABLE, REFUSED, INTERRUPTED = 0, 1, 2, 3, 4, 130
 
@@ -53,12 +55,30 @@ class Refused(Failure):
     exit_code = REFUSED
 
 
+def missing(file: Path, instruction: str) -> Misuse:
+    """Of a file that was named and is not there: the one that was probably meant, else what to do."""
+    near = near_file(file)
+    return Misuse(f"{file} is not there.", instruction if near is None else f"Did you mean {near}?")
+
+
+def near_file(file: Path) -> Path | None:
+    """The file beside it whose name is most like the one that was given."""
+    try:
+        names = [each.name for each in file.expanduser().parent.iterdir() if each.is_file()]
+    except OSError:
+        return None
+    name = nearest(file.name, names)
+    return None if name is None else file.with_name(name)
+
+
 def of(error: BaseException) -> Failure | None:
     """The failure that an error means to the person who typed the command; None if it is a defect of ours."""
     if isinstance(error, Failure):
         return error
     if isinstance(error, Untrusted):
         return Misuse(error.what, error.instruction)
+    if isinstance(error, FileNotFoundError) and isinstance(error.filename, str) and near_file(Path(error.filename)):
+        return missing(Path(error.filename), "")
     if isinstance(error, OSError):
         name = f"{error.filename}: " if error.filename else ""
         return Misuse(f"{name}{error.strerror or error}", "Check the path and its permissions.")

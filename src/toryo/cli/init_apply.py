@@ -16,7 +16,7 @@ from toryo import data_directories
 from toryo.cli import init_teams, output, terminal_questions, wider_rights
 from toryo.cli.agent_programs import KNOWN
 from toryo.cli.command_context import Here, command
-from toryo.cli.exit_codes import Misuse
+from toryo.cli.exit_codes import Misuse, missing, near_file
 from toryo.data_directory_trust import Untrusted
 from toryo.nearest import nearest
 
@@ -98,7 +98,7 @@ def _is_project(directory: Path) -> bool:
 def apply(
     here: Here,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to apply.")] = Path(TEAM),
-    yes: wider_rights.Yes = False,
+    yes: wider_rights.YesOfAgents = False,
 ) -> None:
     """Make everything as a toryo.yaml says. Or nothing, if anything is wrong. Projects, agents, memberships and tasks;
     of these nothing is removed, but an agent's provider_options become those of the file."""
@@ -115,18 +115,18 @@ def apply(
 
 
 def _no_file(path: Path) -> Misuse:
-    """Where it is not: which one was meant, if one stands in a directory above."""
+    """Where it is not: which one was meant, if one has a like name, or stands in a directory above."""
     if path.is_dir():
         return Misuse(
             f"{path} is a directory.", f"Name the file: {output.program()} apply {shlex.quote(str(path / TEAM))}"
         )
     above = next((each / TEAM for each in Path.cwd().parents if (each / TEAM).is_file()), None)
-    if path.parent == Path() and above is not None:
+    if path.parent == Path() and above is not None and near_file(path) is None:
         return Misuse(
             f"There is no {path} here; {above} exists above.",
             f"Apply that one: {output.program()} apply {shlex.quote(str(above))}",
         )
-    return Misuse(f"{path} is not there.", f"Name a {TEAM}, or write one with `toryo init`.")
+    return missing(path, f"Name a {TEAM}, or write one with `toryo init`.")
 
 
 # --- who is to work --------------------------------------------------------------------------------------------------
@@ -134,7 +134,7 @@ def _no_file(path: Path) -> Misuse:
 
 @dataclass(frozen=True)
 class Plan:
-    """What is to be written. Without providers, an agent that runs commands."""
+    """The file to write. Without providers, an agent that runs commands."""
 
     name: str
     providers: Sequence[str]
@@ -212,13 +212,13 @@ def _ask_for_providers(found: Sequence[Program]) -> list[str]:
     def read(text: str) -> list[str]:
         return _chosen(text.replace(",", " ").split(), found)
 
-    question = f"Who is to work: one or several of {' '.join(startable)}, or {NONE}"
+    question = f"Which programs should run the agents: one or several of {' '.join(startable)}, or {NONE}"
     chosen: list[str] = terminal_questions.answer(question, " ".join(ready) or NONE, read)
     return chosen
 
 
 def _ask_for_worktrees() -> bool:
-    return terminal_questions.yes("Give each task a git worktree of its own, to be merged by you?")
+    return terminal_questions.yes("Give each task its own git worktree, which you merge?")
 
 
 def _has_commits(directory: Path) -> bool:

@@ -14,7 +14,7 @@ RESULT = "TOUR.md"
 TITLE = "A tour of this directory"
 
 _HEAD = """\
-# A team and its first task; `toryo apply {file}` makes what stands here, as often as you like.
+# A team and its first task; `toryo apply {file}` creates or updates everything below; run it again after each change.
 # An unknown key is answered with the valid ones; docs/reference/manifest.md in Toryo's source explains them all.
 
 projects:
@@ -43,7 +43,7 @@ tasks:
 _OF_MODELS = """\
     settings:
       decomposition: optional     # workers do small tasks whole: fewer tokens
-      budget_per_day: 5           # US dollars, as far as the programs tell their cost; nobody is started beyond it
+      budget_per_day: 5           # US dollars, as far as the programs tell their cost; no agent is started above it
 {isolation}
 
 # What an agent's program may do by itself stands in provider_options.permissions:
@@ -59,7 +59,7 @@ agents:
     system_prompt: |
       You lead a small crew: builder makes things, reviewer checks and corrects them. You do not do the work yourself.
       Look at what is there before you divide a task. Make few parts, and only parts that somebody needs. To each part
-      say what to make, in which file, what it must contain, and how to check that it is right; whoever does it
+      say what to make, in which file, what it must contain, and how to check that it is right; the worker
       knows only what you write there. Let reviewer check what builder made, after it is made.
       Report what was achieved, where it stands, and what is left open, in plain words and without praise.
 
@@ -89,7 +89,7 @@ agents:
       You check what others made, against what was asked and against the files themselves.
       Open every file that is named, and look up each claim. Correct what is wrong or missing, as little as possible;
       change nothing because of taste. Say in your summary what you checked, what you corrected, and what remains. If
-      it cannot be mended in a few lines, report failed with the reasons, so that it is done again.
+      it cannot be fixed in a few lines, report failed with the reasons, so that it is done again.
 
 tasks:
   - project: {id}

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from toryo import failures
-from toryo.cli import output, shell_completion, task_lookup, usage
+from toryo.cli import output, shell_completion, task_lookup, usage, wider_rights
 from toryo.cli.command_context import Here, command
 from toryo.cli.exit_codes import Failure
 from toryo.cli.reconnecting import following
@@ -17,7 +17,6 @@ from toryo.domain.tasks import CLOSED
 from toryo.domain.texts import one_line
 
 LAUNCH = "lau_"
-_MEANT = "Did you mean"
 WAIT_SECONDS = 20
 """How long one look waits at the server while following."""
 LAST_OUTPUT_SECONDS = 1.0
@@ -73,7 +72,7 @@ def _follow(here: Here, launch: str, offset: int) -> dict[str, Any]:
 
 
 def remarks(last: dict[str, Any]) -> list[str]:
-    """What is to be said after the output: that it is not kept any more, how it ended unless well, and what was used
+    """What to print after the output: that it is no longer kept, how it ended unless well, and what was used
     by the end."""
     used = last["launch"]["usage"] if last["ended"] else None
     told = [f"used: {usage.brief(used)}"] if used and "lower_bound" in used else []
@@ -111,7 +110,7 @@ def _newest(here: Here, of: str) -> str:
         if not launches:
             raise _nobody_for(here.get(f"/tasks/{task}")["task"])  # one that is not there is refused
     if not launches:
-        _refuse_unknown(here, of)
+        refuse_unknown(here, of)
         raise Failure(f"{of} was never started.", f"See why: toryo why {of}")
     shown, *others = in_order(launches)
     task = f", for {shown['task_id']}" if shown["task_id"] else ""
@@ -123,18 +122,18 @@ def _newest(here: Here, of: str) -> str:
     return str(shown["launch_id"])
 
 
-def _refuse_unknown(here: Here, of: str) -> None:
+def refuse_unknown(here: Here, of: str) -> None:
     """Raises the refusal of an agent that is not there; where none is like it and a task is, that of the task."""
     from toryo.client import RefusalError
 
     try:
         here.get(f"/agents/{of}")
     except RefusalError as no_agent:
-        if _MEANT not in no_agent.instruction:
+        if wider_rights.MEANT not in no_agent.instruction:
             try:
                 here.get(f"/tasks/{of}")
             except RefusalError as no_task:
-                if _MEANT in no_task.instruction:
+                if wider_rights.MEANT in no_task.instruction:
                     raise no_task from None
         raise
 

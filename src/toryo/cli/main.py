@@ -19,6 +19,7 @@ from toryo.cli import (
     database,
     demo,
     doctor,
+    empty_values,
     events,
     exit_codes,
     init_apply,
@@ -100,7 +101,9 @@ def main(arguments: list[str] | None = None) -> None:
 
 def _outcome(given: list[str]) -> int:
     try:
-        code = narrowed(app, given)(args=given, prog_name="toryo", standalone_mode=False)
+        program = typer.main.get_command(narrowed(app, given))
+        empty_values.refuse(program)
+        code = program(args=given, prog_name="toryo", standalone_mode=False)
     except typer.TyperException as mistake:
         return _explain_usage(mistake, given)
     except typer.Abort:  # a question was answered with no, or not at all; questions come before changes
@@ -120,7 +123,7 @@ def _explain(error: Exception, *, as_json: bool) -> int:
     if failure is None:
         # A defect of ours: whoever reports it needs all of it.
         raise error
-    _say(failure.sentence())
+    _say(output.in_local_time(failure.sentence()))
     if as_json:
         output.document(failure.answer())
     return failure.exit_code

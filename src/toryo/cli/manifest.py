@@ -105,9 +105,9 @@ class Task(_Entry):
     title: str
     """Within its project, the title says which task is meant."""
     description: str | None = None
-    """What is to be done."""
+    """What to do."""
     assignee: str | None = None
-    """The id of the agent who is to do it."""
+    """The id of the agent that does it."""
     priority: Literal["low", "medium", "high", "critical", "urgent"] | None = None
     """`medium` if not said; `urgent` is `critical`."""
     parent: str | None = None
@@ -224,7 +224,7 @@ def read(path: Path) -> Manifest:
 
 
 def noted(path: Path) -> Manifest:
-    """The same, its mistakes only noted: more is to be looked at before all of them are told (`fail_if_mistaken`)."""
+    """The same, its mistakes only noted: more is checked before all of them are reported (`fail_if_mistaken`)."""
     with _as_misuse():
         document = yaml_documents.of_file(path)
         if document.data is None:

@@ -14,12 +14,12 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from toryo import provider_options
-from toryo.cli import exit_codes, manifest_plans, projects, wider_rights
+from toryo.cli import exit_codes, manifest_plans, projects, task_lookup, wider_rights
 from toryo.cli import manifest as files
 from toryo.cli.command_context import Here
 from toryo.cli.exit_codes import Failure, Refused, ServerAway
 from toryo.cli.manifest import Agent, Manifest, Project, Task, by_project
-from toryo.domain.projects import Settings
+from toryo.domain.projects import Settings, widened
 from toryo.formats import yaml_documents
 
 NOTHING = "Nothing was changed."
@@ -52,7 +52,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Applied:
-    """What was done, and what the server has and the file does not say (any more): that is left alone."""
+    """What was done, and what the server has and the file does not, or no longer, say: that is left alone."""
 
     changes: list[Change]
     kept: list[str]
@@ -73,7 +73,9 @@ def apply(here: Here, manifest: Manifest, *, yes: bool = False) -> Applied:
             manifest.mistake(project, "directory", message=f"{wrong} (if it is on another machine, add --yes)")
     _refuse_mistakes(manifest, there)
     if not yes:
-        wider_rights.confirm(here, _widened(here, manifest, there), "This file")
+        wider = _widened(here, manifest, there)
+        manifest.fail_if_mistaken()
+        wider_rights.confirm(here, wider, "This file")
     plan = _Plan()
     for project in manifest.projects:
         _plan_project(plan, project, there)
@@ -226,10 +228,10 @@ def _refuse_unknown_tasks(
 
 
 def _mistake_of_doubles(manifest: Manifest, task: Task, key: str, title: str, known: Mapping[str, list[Found]]) -> None:
-    ids = ", ".join(each["task_id"] for each in _open(known[title]))
-    manifest.mistake(
-        task, key, message=f"several open tasks of this project have the title {title!r} ({ids}): rename one"
-    )
+    several = _open(known[title])
+    words = f"several open tasks of this project on the server have the title {title!r}: {task_lookup.listed(several)}"
+    rename = f"toryo task edit {several[-1]['task_id']} --title TITLE"
+    manifest.mistake(task, key, message=f"{words}; rename one there, such as: {rename}")
 
 
 def _refuse_unknown(
@@ -249,25 +251,30 @@ def _open(tasks: Iterable[Found]) -> list[Found]:
 
 
 def _widened(here: Here, manifest: Manifest, there: _There) -> list[str]:
-    """What the file widens, each with its project or agent. Only what decides about rights is looked at: what else it
-    says may refer to things that it makes itself."""
+    """What the file widens, each with its project or agent; a provider that looks misspelt is noted as a mistake. Only
+    what decides about rights is looked at: what else it says may refer to things that it makes itself."""
     found: list[str] = []
     for agent in manifest.agents:
         said = {key: each for key, each in agent.said().items() if key in _DECIDE_RIGHTS}
-        if agent.id not in there.agents:
-            with _located(manifest, agent):
-                body = {"id": agent.id, "name": agent.name, **said}
-                found += [f"{agent.id}: {each}" for each in wider_rights.widened(here, "/agents", body, "POST")]
-        elif different := _different(said, there.agents[agent.id]):
-            body = {**different, **_whole(different)}
-            with _located(manifest, agent):
-                found += [f"{agent.id}: {each}" for each in wider_rights.widened(here, f"/agents/{agent.id}", body)]
+        known = there.agents.get(agent.id)
+        if known is None:
+            method, path, body = "POST", "/agents", {"id": agent.id, "name": agent.name, **said}
+        elif different := _different(said, known):
+            method, path, body = "PATCH", f"/agents/{agent.id}", {**different, **_whole(different)}
+        else:
+            continue
+        with _located(manifest, agent):
+            wider, misspelt = wider_rights.preview(here, path, body, method)
+        found += [f"{agent.id}: {each}" for each in wider]
+        for each in misspelt:
+            manifest.mistake(agent, "provider", message=f"agent {agent.id}: {each} ({wider_rights.LATER})")
     for project in manifest.projects:
         known = there.same(project)
         if known is not None and project.settings:
             path, body = f"/projects/{known['project_id']}", {"settings": project.settings}
             with _located(manifest, project):
-                found += [f"{known['project_id']}: {each}" for each in wider_rights.widened(here, path, body)]
+                wider, _ = wider_rights.preview(here, path, body)
+            found += [f"{known['project_id']}: {each}" for each in wider]
     return found
 
 
@@ -478,9 +485,11 @@ def _kept(manifest: Manifest, there: _There) -> list[str]:
     defaults = Settings().values()
     for project in manifest.projects:
         known = there.same(project) or {"settings": {}}
+        settings = Settings().changed(known["settings"])
         for name, value in known["settings"].items():
             if name not in project.settings and value != defaults.get(name):
-                reset = f"toryo project edit {known['project_id']} --set {name}={_typed(defaults.get(name))}"
+                yes = " --yes" if widened(settings, settings.changed({name: defaults.get(name)})) else ""
+                reset = f"toryo project edit {known['project_id']} --set {name}={_typed(defaults.get(name))}{yes}"
                 words = f"project {known['project_id']}: {name} is {_typed(value)}, though not in the file."
                 found.append(f"{words} To reset it: {reset}")
     for agent in manifest.agents:

@@ -56,7 +56,7 @@ def _write(file: Path, text: str) -> None:
 def import_(
     here: Here,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The file that `toryo export` wrote.")],
-    yes: wider_rights.Yes = False,
+    yes: wider_rights.YesOfAgents = False,
 ) -> None:
     """Make everything as an exported file says. What exists already is left as it is or brought up to date."""
     from toryo.cli.init_apply import apply
@@ -102,7 +102,7 @@ def _agent(each: dict[str, Any], members: dict[str, set[str]]) -> dict[str, Any]
 
 
 def _superiors_first(agents: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """A file is read from the top: whom somebody reports to must be there by then."""
+    """A file is read from the top: a superior must come before its reports."""
     by_id = {agent["agent_id"]: agent for agent in agents}
 
     def depth(each: dict[str, Any]) -> int:

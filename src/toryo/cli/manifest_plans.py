@@ -119,7 +119,7 @@ def _check_playbook(
     workers = [each for each in below if any(each in team.inside(project) for project in agent.projects)]
     if not workers and complete:
         fix = f"give its workers reports_to: {agent.id} and projects: [{agent.projects[0]}]"
-        found = f"nobody in project {agent.projects[0]} reports to it, so there is nobody to do its subtasks"
+        found = f"nobody in project {agent.projects[0]} reports to it, so no one can do its subtasks"
         team.manifest.note(at, f"agent {agent.id}: {found}; {fix}")
     closed = next((each for each in agent.projects if team.setting(each, "commands_from") == "people"), None)
     for where, subtask in _subtasks(playbook):
@@ -134,7 +134,7 @@ def _check_playbook(
 def _problems(
     team: Team, manager: str, subtask: Mapping[str, Any], workers: list[str]
 ) -> Iterator[tuple[yaml_documents.Path, str]]:
-    """Who is to do it, and cannot."""
+    """The assignee, and why it cannot do it."""
     assignee, capability = subtask["assignee"], subtask["capability"]
     if assignee is not None and _VARIABLE not in assignee and assignee not in workers:
         if assignee not in team.ids():
@@ -160,7 +160,7 @@ def _subtasks(playbook: Mapping[str, Any]) -> Iterator[tuple[yaml_documents.Path
 def _misplaced_commands(subtask: Mapping[str, Any], closed: str | None) -> Iterator[tuple[yaml_documents.Path, str]]:
     """`closed`: a project of the manager that takes no commands from managers."""
     if subtask["run"] is not None:
-        fix = "write what the assignee is to run as context: {command: …}"
+        fix = "write the command of the assignee as context: {command: …}"
         yield ("run",), f"run is for a worker's own playbook, and a manager runs nothing itself; {fix}"
     places: list[yaml_documents.Path] = [("context", "command")] if "command" in subtask["context"] else []
     places += [

@@ -29,7 +29,7 @@ def mcp(here: Here) -> None:
 
 
 async def _carry(here: Here) -> None:
-    """Until stdin closes, or nobody reads stdout any more."""
+    """Until stdin closes, or stdout has no reader."""
     import asyncio
 
     from toryo.client import line_io, server_discovery

@@ -12,7 +12,7 @@ _STATES = {
     "connected": "is connected",
     "connecting": "is connecting",
     "terminating": "is leaving",
-    "cooling_down": "cools down",
+    "cooling_down": "is in cooldown",
     "disconnected": "is not connected",
     "person": "is a person, who reads when they look",
 }

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from toryo.cli import output
+from toryo.cli import output, projects
 from toryo.cli.command_context import Here, command
 from toryo.domain.texts import one_line, printable
 
@@ -26,6 +26,24 @@ def needs(
     """List what needs you. Approvals, blocks, messages, failures, tasks of your own."""
     answer = here.get("/needs-you", project_id=project, as_person=person)
     here.answer(answer, lambda: _print(answer["items"]))
+    if person is None and not here.json:
+        output.say(*_not_started(here, [project] if project else projects.active(here)))
+
+
+def _not_started(here: Here, names: list[str]) -> list[str]:
+    """Nobody is needed for what is left for later on purpose; but who thinks that it runs would wait without end."""
+    found = [
+        task
+        for name in names
+        for task in here.get(f"/projects/{name}/tasks", status="todo")["tasks"]
+        if task["assignee_id"] and task["approval"] == "approved" and task["parent_task_id"] is None
+    ]
+    if not found:
+        return []
+    one = len(found) == 1
+    told = "1 task is assigned and not started" if one else f"{len(found)} tasks are assigned and not started"
+    start = f"toryo task move {found[0]['task_id'] if one else 'TASK'} in_progress"
+    return [f"{told}: toryo task list --status todo", f"  To start {'it' if one else 'one'}: {start}"]
 
 
 def _print(items: list[dict[str, Any]]) -> None:
@@ -39,7 +57,7 @@ def _print(items: list[dict[str, Any]]) -> None:
 def told(item: dict[str, Any]) -> list[str]:
     """Since when and what, then the words; what can be done is printed below."""
     request = item.get("request")
-    words = asked(request) if request is not None else [one_line(item["text"])]
+    words = asked(request) if request is not None else [output.in_local_time(one_line(item["text"]))]
     return [f"{output.clock(item['since'])}  {one_line(item['title'])}", *(f"  {word}" for word in words if word)]
 
 

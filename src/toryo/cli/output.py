@@ -7,6 +7,7 @@ reaches the terminal as an escape, and a text that stands on one line begins no 
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
 import sys
@@ -42,6 +43,8 @@ MARKS = {
     "cancelled": "–",
 }
 
+_INSTANT = re.compile(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z")
+"""As the server writes one."""
 _PIPED_WIDTH = 500
 """Where nobody looks, nothing is folded or cut: `toryo task list | grep` must see whole lines."""
 _NARROWEST = 40
@@ -87,7 +90,7 @@ def done(*lines: str, indent: int | None = None) -> None:
 
 
 def commands(*lines: str) -> None:
-    """What is to be copied and typed: folded as a shell reads it."""
+    """Text to copy and type: folded as a shell reads it."""
     if sys.stdout.isatty():
         lines = tuple(part for each in lines for part in text_layout.command(on_one_line(each), room(sys.stdout)))
     sys.stdout.write("".join(f"{on_one_line(each)}\n" for each in lines))
@@ -195,12 +198,23 @@ def program() -> str:
 
 
 def clock(moment: str | None) -> str:
-    """An instant of the server in this place's time: `14:03:07`, with the day if it is another one."""
-    if not moment:
-        return ""
-    local = datetime.fromisoformat(moment).astimezone()
-    today = datetime.now().astimezone().date()
-    return f"{local:%H:%M:%S}" if local.date() == today else f"{local:%Y-%m-%d %H:%M:%S}"
+    """An instant of the server in this place's time, everywhere so: `2026-11-23 14:03`."""
+    return f"{datetime.fromisoformat(moment).astimezone():%Y-%m-%d %H:%M}" if moment else ""
+
+
+def duration(seconds: float) -> str:
+    """`0.4 s`, `12 s`, `2 min`, `2 min 5 s`, `3 h 20 min`, `2 d 4 h`: at most two units, nothing that is nought."""
+    if seconds < 10:
+        return f"{round(seconds, 1):g} s"
+    whole = round(seconds)
+    units = (("d", whole // 86_400), ("h", whole // 3600 % 24), ("min", whole // 60 % 60), ("s", whole % 60))
+    first = next(number for number, (_, count) in enumerate(units) if count)
+    return " ".join(f"{count} {unit}" for unit, count in units[first : first + 2] if count)
+
+
+def in_local_time(text: str) -> str:
+    """A sentence of the server, with the instants in it as `clock` writes them."""
+    return _INSTANT.sub(lambda found: clock(found[0]), text)
 
 
 def seconds_since(moment: str | None) -> float | None:

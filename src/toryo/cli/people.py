@@ -132,6 +132,6 @@ def make_link(here: Here, person: Id) -> None:
 
 @command(group, "remove")
 def remove_person(here: Here, person: Id) -> None:
-    """Remove a person. Nobody signs in as them any more; what they did stays."""
+    """Remove a person. They can no longer sign in; what they did stays."""
     answer = here.send("DELETE", f"/people/{person}")
     here.answer(answer, lambda: output.done(f"removed {person}"))

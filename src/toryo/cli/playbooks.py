@@ -10,7 +10,7 @@ import typer
 
 from toryo.cli import output
 from toryo.cli.command_context import Here, command
-from toryo.cli.exit_codes import Failure, Misuse
+from toryo.cli.exit_codes import Failure, Misuse, missing
 
 group = typer.Typer(help="Playbooks: try a plan without a server.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -48,7 +48,7 @@ def _playbooks(file: Path, agent: str | None) -> dict[str, dict[str, Any]]:
     from toryo.formats import playbook_format, yaml_documents
 
     if not file.is_file():
-        raise Misuse(f"{file} is not there.", "Name a playbook, or a toryo.yaml.")
+        raise missing(file, "Name a playbook, or a toryo.yaml.")
     try:
         document = yaml_documents.of_file(file)
         if not (isinstance(document.data, dict) and "agents" in document.data):
@@ -59,7 +59,7 @@ def _playbooks(file: Path, agent: str | None) -> dict[str, dict[str, Any]]:
 
 
 def _of_team(file: Path, agent: str | None) -> dict[str, dict[str, Any]]:
-    """Held against the team of the file, too: who is to do what, and what its projects allow."""
+    """Held against the team of the file, too: who does what, and what its projects allow."""
     from toryo.cli import manifest, manifest_plans
 
     team = manifest.noted(file)
@@ -139,7 +139,7 @@ def _show_subtasks(subtasks: list[dict[str, Any]]) -> None:
 
 
 def _who(subtask: dict[str, Any]) -> str:
-    able = f"able: {subtask['capability']}" if "capability" in subtask else "whoever is free"
+    able = f"able: {subtask['capability']}" if "capability" in subtask else "any free worker"
     return str(subtask.get("assignee") or able)
 
 

@@ -35,7 +35,7 @@ def add_project(
     dir: Annotated[Path, typer.Option("--dir", metavar="PATH", help="The directory its agents work in.")],
     id: Annotated[str | None, typer.Option("--id", metavar="ID", help="Its id (default: made from the name).")] = None,
     description: Annotated[
-        str | None, typer.Option("--description", "-d", metavar="TEXT", help="What it is about.")
+        str | None, typer.Option("--description", "-d", metavar="TEXT", help="Its description, for people and agents.")
     ] = None,
     set: Settings = None,
     yes: wider_rights.Yes = False,
@@ -85,7 +85,7 @@ def edit_project(
         Path | None, typer.Option("--dir", metavar="PATH", help="The directory its agents work in from now on.")
     ] = None,
     description: Annotated[
-        str | None, typer.Option("--description", "-d", metavar="TEXT", help="What it is about.")
+        str | None, typer.Option("--description", "-d", metavar="TEXT", help="Its description, for people and agents.")
     ] = None,
     set: Settings = None,
     yes: wider_rights.Yes = False,

@@ -36,12 +36,11 @@ class Patient(Here):
                     raise
                 if give_up is None:
                     give_up = time.monotonic() + self.patience
-                    output.say(
-                        f"The server does not answer. Waiting up to {_told(self.patience)} for it; ^C ends this."
-                    )
+                    long = output.duration(self.patience)
+                    output.say(f"The server does not answer. Waiting up to {long} for it; ^C ends this.")
                 if time.monotonic() >= give_up:
                     raise ServerAway(
-                        f"The server has not answered for {_told(self.patience)}.",
+                        f"The server has not answered for {output.duration(self.patience)}.",
                         "Start it with `toryo up`, then repeat this command.",
                     ) from error
             else:
@@ -58,7 +57,3 @@ def _is_away(error: Exception) -> bool:
     return isinstance(error, (Unreachable, ServerAway)) or (
         isinstance(error, RefusalError) and error.code == "unavailable"
     )
-
-
-def _told(seconds: float) -> str:
-    return f"{seconds / 60:g} minutes" if seconds > 60 and seconds % 60 == 0 else f"{seconds:.0f} seconds"

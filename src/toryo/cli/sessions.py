@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -39,4 +39,16 @@ def sessions(
         for session in answer["sessions"]
     ]
     columns = ("ID", "AGENT", "PROJECT", "PURPOSE", "TASK", "LEASE UNTIL")
-    here.answer(answer, lambda: output.table(columns, rows, empty="Nobody is signed in."))
+
+    def show() -> None:
+        output.table(columns, rows, empty="Nobody is signed in.")
+        output.say(*(_not_confirmed(session) for session in answer["sessions"] if not session["confirmed"]))
+
+    here.answer(answer, show)
+
+
+def _not_confirmed(session: dict[str, Any]) -> str:
+    return (
+        f"{session['agent_id']} ({session['session_id']}) was last seen at {output.clock(session['last_seen_at'])}."
+        " Neither it nor its Coordinator has reported since the server started."
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Protocol
 
 from toryo.cli.exit_codes import Misuse
@@ -34,6 +34,10 @@ def task(here: Asked, typed: str) -> str:
     ends = (each for each in every if len(typed) >= SHORTEST and each["task_id"].endswith(typed))
     found = [each for each in every if each["title"] == typed] or list(ends)
     if len(found) > 1:
-        ids = ", ".join(each["task_id"] for each in found)
-        raise Misuse(f"Several tasks are meant by {typed!r}: {ids}.", "Name one by its id.")
+        raise Misuse(f"Several tasks are meant by {typed!r}: {listed(found)}.", "Name one by its id.")
     return str(found[0]["task_id"]) if found else typed
+
+
+def listed(found: Iterable[Mapping[str, Any]]) -> str:
+    """Several tasks to choose from."""
+    return ", ".join(f"{each['task_id']} ({each['status']})" for each in found)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
@@ -18,8 +19,10 @@ group = typer.Typer(help="Tasks: file work, look at it, move it.", no_args_is_he
 
 LOOK_AGAIN_SECONDS = 20
 CLOSED_SHOWN_SECONDS = 86_400
+REASON_SHOWN = 500
+"""Characters of a failure's reason that are shown while it is followed."""
 _NAMED = 8
-"""Agents that are named to whom a task can go."""
+"""How many agents are listed as possible assignees."""
 
 Id = Annotated[str, shell_completion.TASK]
 Project = Annotated[
@@ -43,9 +46,11 @@ AgentType = Annotated[
 ]
 Priority = Annotated[
     Literal["low", "medium", "high", "critical", "urgent"] | None,
-    typer.Option("--priority", metavar="low|medium|high|critical", help="How urgent it is; urgent means critical."),
+    typer.Option("--priority", metavar="low|medium|high|critical", help="Its priority; urgent means critical."),
 ]
-Reason = Annotated[str | None, typer.Option("--reason", metavar="TEXT", help="Why; whoever works on it is told.")]
+Reason = Annotated[
+    str | None, typer.Option("--reason", metavar="TEXT", help="Why; the agent that works on it is told.")
+]
 Context = Annotated[
     str | None,
     typer.Option(
@@ -172,11 +177,13 @@ def show_task(here: Here, task: Id) -> None:
 
 @command(group, "watch")
 def watch_task(here: Here, task: Id) -> None:
-    """Follow a task until it is closed. Says why where nothing moves. The exit code says whether it was completed."""
+    """Follow a task until it is closed. Says why where nothing moves, and why it failed. The exit code says whether it
+    was completed."""
     seen: dict[str, str] = {}
     said: list[str] = []
     after = here.get("/status")["last_event"]
     here = following(here)
+    show = output.say if here.json else output.done
     while True:
         found = here.get(f"/tasks/{task}")["task"]
         tree = _below(found, here.get(f"/projects/{found['project_id']}/tasks")["tasks"])
@@ -185,16 +192,20 @@ def watch_task(here: Here, task: Id) -> None:
                 seen[each["task_id"]] = each["status"]
                 words = f"{output.MARKS.get(each['status'], ' ')} {each['status']:<11} {each['title']}"
                 who = f"  ({each['assignee_id']})" if each.get("assignee_id") else ""
-                (output.say if here.json else output.done)(words + who)
+                show(words + who)
+                if each["status"] == "failed":
+                    show(*(f"  {line}" for line in _why_it_failed(here, each["task_id"])))
         if found["status"] in CLOSED:
             break
         waits = _why_nothing_moves(here, found, tree)
         changed = here.get("/events", after=after, limit=1, project_id=found["project_id"])["events"]
         if waits != said and not changed:  # else it was asked about what is over by now
             said = waits
-            (output.say if here.json else output.done)(*(f"  {each}" for each in said))
+            show(*(f"  {each}" for each in said))
         heard = here.get("/events", after=after, wait_seconds=LOOK_AGAIN_SECONDS, project_id=found["project_id"])
         after = heard["last"]
+    if found["status"] == "failed":
+        show(*(f"  {line}" for line in _after_a_failure(found)))
     if here.json:
         output.document({"success": found["status"] == "completed", "task": found, "tasks": tree})
     if found["status"] != "completed":
@@ -231,9 +242,7 @@ def edit_task(
     ] = None,
     no_longer_on: Annotated[
         list[str] | None,
-        typer.Option(
-            "--no-longer-on", metavar="TASK", help="A task that need not be completed before any more; repeatable."
-        ),
+        typer.Option("--no-longer-on", metavar="TASK", help="A task that it no longer waits for; repeatable."),
     ] = None,
 ) -> None:
     """Change what a task says, who does it, or what it waits for."""
@@ -263,7 +272,7 @@ def retry_task(here: Here, task: Id, reason: Reason = None) -> None:
 
 @command(group, "cancel")
 def cancel_task(here: Here, task: Id, reason: Reason = None) -> None:
-    """Give a task up, and its open parts with it."""
+    """Cancel a task and its open subtasks."""
     _move(here, task, "cancelled", reason)
 
 
@@ -313,7 +322,7 @@ def confirm_task(
         bool, typer.Option("--passed/--not-passed", help="Whether they passed (default: --passed).")
     ] = True,
 ) -> None:
-    """Stand in for acceptance checks. For tasks that no Coordinator can check."""
+    """Confirm acceptance checks by hand. For tasks that no Coordinator can check."""
     answer = here.send("POST", f"/tasks/{task}/checks/confirm", {"passed": passed})
     here.answer(answer, lambda: output.done(f"confirmed the checks of {task}"))
 
@@ -324,9 +333,10 @@ def steer_task(
     task: Id,
     text: Annotated[str, typer.Argument(metavar="TEXT", help="What it should know or do.")],
 ) -> None:
-    """Tell the agent that works on a task something. If none does now, the next one is told."""
+    """Tell the agent that works on a task something. If none does now, the next one is told. An agent without a model
+    (a command, a playbook) does not act on it, and that is said."""
     answer = here.send("POST", f"/tasks/{task}/steer", {"text": text})
-    here.answer(answer, lambda: output.done(f"told {answer['delivered_to']}"))
+    here.answer(answer, lambda: output.done(*answer.get("warnings", [f"told {answer['delivered_to']}"])))
 
 
 def _without_status(task: dict[str, Any]) -> Misuse:
@@ -378,16 +388,58 @@ def _why_nothing_moves(here: Here, task: dict[str, Any], tree: list[dict[str, An
     """What each of them waits for; empty where somebody is at work, or about to be."""
     if task["status"] != "in_progress":
         blocked = task.get("blocked_reason")
-        return [f"It is {task['status']}{f': {blocked}' if blocked else '.'}", *_how_to_start(here, task["task_id"])]
+        reason = _RESTS.get(task["status"], f"It is {task['status']}{f': {blocked}' if blocked else '.'}")
+        return [reason, *_how_to_start(here, task["task_id"])]
+    decided = list(_decisions(here, task, tree))
+    return [] if any(_moves(decision) for _, decision in decided) else _in_words(decided)
+
+
+def _decisions(here: Here, task: dict[str, Any], tree: list[dict[str, Any]]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """What is decided about each agent that has something of it in progress."""
     at_work = (each["assignee_id"] for each in tree if each["status"] == "in_progress" and each.get("assignee_id"))
-    lines = []
     for agent in dict.fromkeys(at_work):
         for decision in here.get(f"/agents/{agent}/why", project_id=task["project_id"])["decisions"]:
-            if decision["purpose"] == "task" and _moves(decision):
-                return []
             if decision["purpose"] == "task":
-                lines += f"{agent}: {decision['explanation']}".split("\n")
-    return lines
+                yield agent, decision
+
+
+def _in_words(decided: Iterable[tuple[str, dict[str, Any]]]) -> list[str]:
+    return [
+        line
+        for agent, decision in decided
+        for line in f"{agent}: {output.in_local_time(decision['explanation'])}".split("\n")
+    ]
+
+
+def why(here: Here, task: dict[str, Any]) -> list[str]:
+    """What a task waits for, or who works on it; of one that is over, how it ended."""
+    task_id, error = task["task_id"], task.get("error")
+    if task["status"] in CLOSED:
+        if task["status"] == "failed":
+            return ["It failed.", *_why_it_failed(here, task_id), *_after_a_failure(task)]
+        return [f"It is {task['status']}{f': {error}' if error else '.'}"]
+    tree = _below(task, here.get(f"/projects/{task['project_id']}/tasks")["tasks"])
+    if task["status"] != "in_progress":
+        return _why_nothing_moves(here, task, tree)
+    return _in_words(_decisions(here, task, tree)) or [f"It is in progress. See who has it: toryo task show {task_id}"]
+
+
+_RESTS = {"backlog": "It is in the backlog.", "todo": "It is in todo, and no one has started it."}
+
+
+def _why_it_failed(here: Here, task: str) -> list[str]:
+    """In the words of the report: their beginning, and where all of them are."""
+    words = (here.get(f"/tasks/{task}")["task"]["error"] or "No reason was given.").strip()
+    more = [f"… All of it: toryo task show {task}"] if len(words) > REASON_SHOWN else []
+    return [*(line for line in words[:REASON_SHOWN].splitlines() if line.strip()), *more]
+
+
+def _after_a_failure(task: dict[str, Any]) -> list[str]:
+    """What can be done then."""
+    task_id = task["task_id"]
+    if task["agent_type"]:
+        return [f"To try it again: toryo queue requeue {task_id}"]
+    return [f"To try it again: toryo task retry {task_id}", f"To see what was printed: toryo logs {task_id}"]
 
 
 def _moves(decision: dict[str, Any]) -> bool:
@@ -457,7 +509,7 @@ _NOT_APPROVED = {"pending_approval": ", to be approved", "rejected": ", rejected
 
 
 _OF_AN_ATTEMPT = ("result", "summary", "error", "next_steps", "artifacts", "checks", "check_failures")
-"""What a task that is to be done again still has from the time before."""
+"""What a task that is done again still has from the time before."""
 
 
 def _print_task(task: dict[str, Any], parts: list[dict[str, Any]]) -> None:

@@ -1,4 +1,4 @@
-"""Questions to whoever sits at the terminal: asked on stderr, asked again after an answer that cannot be taken.
+"""Questions to the person at the terminal: asked on stderr, asked again after an answer that cannot be taken.
 
 ^C or ^D instead of an answer ends the command; questions come before changes, so nothing was done.
 """

@@ -1,4 +1,4 @@
-"""How text fits a terminal: lines folded between words, tables in columns. Pure: whoever prints knows the width.
+"""How text fits a terminal: lines folded between words, tables in columns. Pure: the caller knows the width.
 
 A width is what a terminal takes for a text: two cells for a Japanese character. Japanese has no blanks between words:
 a line may end after any of its characters, but not within a word of katakana, before what ends a phrase or after what
@@ -15,7 +15,7 @@ from typing import NamedTuple
 GAP = 2
 """Blanks between columns."""
 HANGING = 2
-"""A folded line goes on at least so much further to the right: no text begins a line that is not its own."""
+"""A folded line goes on at least this much further to the right: no text begins a line that is not its own."""
 BELOW = 4
 """Where a column has no room beside the others, its cells stand below the row, so far to the right."""
 

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import typer
 
-from toryo.cli import output
+from toryo.cli import output, shell_completion, task_lookup
 from toryo.cli.command_context import Here, command
 
 
@@ -19,12 +19,25 @@ def add(app: typer.Typer) -> None:
 def trace(
     here: Here,
     id: Annotated[
-        str, typer.Argument(metavar="ID", help="The request's correlation id, or the id of one of its tasks.")
+        str,
+        typer.Argument(
+            metavar="ID",
+            help="The request's correlation id, or one of its tasks: its id, its title, or the end of its id.",
+            autocompletion=shell_completion.tasks,
+        ),
     ],
     events: Annotated[bool, typer.Option("--events", help="Show what happened to each task, too.")] = False,
 ) -> None:
     """Show everything that one request has caused, as a tree."""
-    answer = here.get(f"/traces/{quote(id, safe='')}")
+    from toryo.client import RefusalError
+
+    try:
+        answer = here.get(f"/traces/{quote(id, safe='')}")
+    except RefusalError:  # a correlation id may be any text, so it comes before a title
+        task = task_lookup.task(here, id)
+        if task == id:
+            raise
+        answer = here.get(f"/traces/{task}")
     here.answer(answer, lambda: output.done(*told(answer, events=events)))
 
 
@@ -34,7 +47,7 @@ def told(answer: dict[str, Any], *, events: bool = False) -> list[str]:
     took = answer["duration_ms"]
     lines = [
         head,
-        f"{output.clock(answer['started_at'])}, " + ("still open" if took is None else f"{took / 1000:.1f} s"),
+        f"{output.clock(answer['started_at'])}, " + ("still open" if took is None else output.duration(took / 1000)),
     ]
     for task in answer["tasks"]:
         lines.extend(_branch(task, 0, events=events))
@@ -44,7 +57,7 @@ def told(answer: dict[str, Any], *, events: bool = False) -> list[str]:
 def _branch(task: dict[str, Any], depth: int, *, events: bool) -> Iterator[str]:
     edge = "  " * depth
     who = task["assignee_id"] or task["agent_type"] or "nobody"
-    took = "" if task["duration_ms"] is None else f"  {task['duration_ms'] / 1000:.1f} s"
+    took = "" if task["duration_ms"] is None else f"  {output.duration(task['duration_ms'] / 1000)}"
     mark = output.MARKS.get(task["status"], " ")
     yield f"{edge}{mark} {task['status']:<11} {task['title']}  ({who}){took}  {task['task_id']}"
     if task["dependencies"]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from toryo import data_directories, process_locks, wrong_values
-from toryo.cli import open_dashboard, output
+from toryo.cli import open_dashboard, output, waiting
 from toryo.cli.command_context import Here, command, taking, warn_of_clear_text
 from toryo.cli.exit_codes import FAILED, Failure, Misuse, ServerAway
 from toryo.nearest import nearest
@@ -150,9 +150,11 @@ def _end(holder: process_locks.Holder) -> None:
     with suppress(ProcessLookupError):
         os.kill(holder.pid, signal.SIGTERM)
         os.kill(holder.pid, signal.SIGCONT)  # one that was stopped by ^Z hears nothing else before it goes on
-    if not process_locks.released(holder.lock, LEAVES_WITHIN_SECONDS):
+    with waiting.told(f"the {holder.name} (pid {holder.pid}) to end"):
+        released = process_locks.released(holder.lock, LEAVES_WITHIN_SECONDS)
+    if not released:
         raise Failure(
-            f"The {holder.name} (pid {holder.pid}) has not ended within {LEAVES_WITHIN_SECONDS} s.",
+            f"The {holder.name} (pid {holder.pid}) has not ended within {output.duration(LEAVES_WITHIN_SECONDS)}.",
             f"Wait and try again, or end it at once: kill -9 {holder.pid}",
         )
 

@@ -94,7 +94,7 @@ def _print(answer: Mapping[str, Any]) -> None:
             output.say(remark)
     for budget in answer["budgets"]:
         if budget["budget_per_day"] is not None:
-            # `House (prj_…): $1.25 of $5.00 spent today; the day ends at 01:00:00`.
+            # `House (prj_…): $1.25 of $5.00 spent today; the day ends at 2026-11-24 01:00`.
             spent = f"{money(budget['spent_today'])} of {money(budget['budget_per_day'])} spent today"
             ends = output.clock(budget["day_ends_at"])
             after = f"used up, goes on at {ends}" if budget["used_up"] else f"the day ends at {ends}"

@@ -200,7 +200,12 @@ def _wrong_value(mistake: BaseException, parameter: Any, message: str) -> str:
 
 def _choice(message: str) -> str:
     given, isnt, known = message.partition(" is not one of ")
-    return f"{given} is not known. Use one of: {known.replace(chr(39), '')}" if isnt else message
+    if not isnt:
+        return message
+    names = known.rstrip(".").replace("'", "")
+    near = nearest(given.strip("'"), names.split(", "))
+    meant = f" Did you mean {near}?" if near is not None else ""
+    return f"{given} is not known.{meant} Use one of: {names}."
 
 
 def _named(path: Sequence[str]) -> str:

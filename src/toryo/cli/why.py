@@ -1,4 +1,4 @@
-"""`toryo why AGENT`: why an agent is running or not, from the very rules that decided it."""
+"""`toryo why`: why an agent is running or not, from the very rules that decided it; why a task does not move."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from toryo.cli import output, shell_completion
+from toryo.cli import logs, output, shell_completion, task_lookup, tasks
 from toryo.cli.command_context import Here, command
 
 
@@ -16,15 +16,38 @@ def add(app: typer.Typer) -> None:
 
 def why(
     here: Here,
-    agent: Annotated[
-        str, typer.Argument(metavar="AGENT", help="The agent's id.", autocompletion=shell_completion.agents)
+    of: Annotated[
+        str,
+        typer.Argument(
+            metavar="AGENT|TASK",
+            help="The agent's id; or a task's id, its title, or the end of its id.",
+            autocompletion=shell_completion.agents,
+        ),
     ],
     project: Annotated[str | None, typer.Option("--project", metavar="PRJ", help="Limit to this project.")] = None,
 ) -> None:
-    """Explain why an agent is running, or is not. Says what to do about it, and which rule decided; --json has the
-    facts."""
-    answer = here.get(f"/agents/{agent}/why", project_id=project)
-    here.answer(answer, lambda: output.done(*(told(answer) or [f"{agent} belongs to no project."])))
+    """Explain why an agent does not run, or a task waits. Also says what to do about it and, of an agent, which rule
+    decided; --json has the facts."""
+    from toryo.client import RefusalError
+
+    try:
+        answer = here.get(f"/agents/{of}/why", project_id=project)
+    except RefusalError as unknown:
+        if unknown.code != "agentNotFound":
+            raise
+        task_id = task_lookup.task(here, of)
+        if not task_id.startswith(task_lookup.PREFIX):
+            logs.refuse_unknown(here, of)
+        _of_task(here, here.get(f"/tasks/{task_id}")["task"])
+        return
+    here.answer(answer, lambda: output.done(*(told(answer) or [f"{of} belongs to no project."])))
+
+
+def _of_task(here: Here, task: dict[str, Any]) -> None:
+    lines = tasks.why(here, task)
+    head = f"{output.MARKS.get(task['status'], ' ')} {task['task_id']} {task['status']}  {task['title']}"
+    document = {"success": True, "task_id": task["task_id"], "task": task, "explanation": lines}
+    here.answer(document, lambda: output.done(head, *(f"  {each}" for each in lines)))
 
 
 def told(answer: dict[str, Any]) -> list[str]:
@@ -38,7 +61,7 @@ def told(answer: dict[str, Any]) -> list[str]:
             f"{answer['agent_id']} in {decision['project_id']} ({decision['purpose']}): {action} {decision['reason']}"
         )
         lines.append(head + since + until)
-        lines += [f"  {line}" for line in decision["explanation"].split("\n")]
+        lines += [f"  {line}" for line in output.in_local_time(decision["explanation"]).split("\n")]
         if decision["purpose"] == "task":
             lines.append(f"  Decided by row {decision['row']} of the table: {decision['rule']}")
     return lines

@@ -1,6 +1,8 @@
-"""Changes that grant agents or people more rights ask for confirmation first: `--yes` in scripts.
+"""Changes that grant agents or people more rights ask for confirmation first: `--yes` in scripts. So does a provider
+that looks misspelt: nothing would start its agent.
 
-What widens is decided by the server, which is asked by the same request with `preview`. Nothing here knows a rule.
+What widens, and which providers there are, is decided by the server, which is asked by the same request with `preview`.
+Nothing here knows a rule.
 """
 
 from __future__ import annotations
@@ -15,6 +17,17 @@ from toryo.cli.command_context import Here
 from toryo.cli.exit_codes import Misuse
 
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation if this grants more rights.")]
+YesOfAgents = Annotated[
+    bool,
+    typer.Option(
+        "--yes",
+        "-y",
+        help="Do not ask for confirmation if this grants more rights, and accept a provider that looks misspelt.",
+    ),
+]
+MEANT = "Did you mean"
+"""Stands in the server's words where it knows a name that is like the one that was given."""
+LATER = "if a Coordinator will offer it, add --yes"
 
 
 def patch(here: Here, path: str, body: Mapping[str, Any], *, yes: bool) -> dict[str, Any]:
@@ -22,16 +35,25 @@ def patch(here: Here, path: str, body: Mapping[str, Any], *, yes: bool) -> dict[
 
 
 def send(here: Here, method: str, path: str, body: Mapping[str, Any], *, yes: bool) -> dict[str, Any]:
-    """Sends the change; asks first if it grants more rights. Raises Misuse where nobody can be asked."""
+    """Sends the change; asks first if it grants more rights. Raises Misuse where nobody can be asked, and for a
+    provider that looks misspelt."""
     if not yes:
-        confirm(here, widened(here, path, body, method))
+        widened, misspelt = preview(here, path, body, method)
+        if misspelt:
+            raise Misuse(" ".join(misspelt), f"Nothing was changed; {LATER}.")
+        confirm(here, widened)
     answer = here.send(method, path, body)
     warn(answer)
     return answer
 
 
-def widened(here: Here, path: str, body: Mapping[str, Any], method: str = "PATCH") -> list[str]:
-    return list(here.send(method, path, {**body, "preview": True}).get("widened", ()))
+def preview(here: Here, path: str, body: Mapping[str, Any], method: str = "PATCH") -> tuple[list[str], list[str]]:
+    """What the change widens, and what it names that looks misspelt. Of a provider that nobody knows and that is like
+    no other, the server only warns: its Coordinator may come later."""
+    answer = here.send(method, path, {**body, "preview": True})
+    names = {"provider", "provider_options"} & body.keys()  # what an edit does not touch is not its mistake
+    misspelt = [each for each in answer.get("warnings", ()) if names and MEANT in each]
+    return list(answer.get("widened", ())), misspelt
 
 
 def confirm(here: Here, found: Iterable[str], about: str = "This") -> None:
@@ -45,7 +67,7 @@ def confirm(here: Here, found: Iterable[str], about: str = "This") -> None:
 
 
 def warn(answer: Mapping[str, Any], place: str = "") -> None:
-    """What the server has accepted and will not work as it stands; `place` is where it is to be corrected."""
+    """What the server has accepted and will not work as it is; `place` is where to correct it."""
     for warning in answer.get("warnings", ()):
         output.say(f"toryo: warning: {place}{warning}")
 

@@ -1,6 +1,6 @@
 """`toryo worktrees` and `toryo task diff|merge|discard`: what tasks have changed in worktrees of their own.
 
-The files are on a Coordinator's machine: it is asked, and its answer is waited for, but not for ever.
+The files are on a Coordinator's machine: it is asked, and its answer is waited for, but not without end.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ LOOK_SECONDS = 20
 """How long one look waits at the server."""
 PATIENCE_SECONDS = 120.0
 LEAVES_WITHIN_SECONDS = 10.0
-"""A task is completed a moment before its process has left: whoever asks then need not ask twice."""
+"""A task is completed a moment before its process has left: a request at that moment need not be repeated."""
 
 Id = Annotated[str, shell_completion.TASK]
 Patience = Annotated[
@@ -35,7 +35,7 @@ Patience = Annotated[
         "--wait",
         metavar="SECONDS",
         min=0,
-        envvar="TORYO_ERRAND_WAIT",
+        envvar="TORYO_WORKTREE_JOB_WAIT",
         help="How many seconds to wait for the Coordinator.",
     ),
 ]
@@ -56,7 +56,7 @@ def worktrees(
     project: Annotated[str | None, typer.Option("--project", metavar="PRJ", help="Limit to this project.")] = None,
     everything: Annotated[bool, typer.Option("--all", help="Show merged and discarded ones, too.")] = False,
 ) -> None:
-    """List where tasks have changed files. Branch, how much, and what hinders merging it."""
+    """List where tasks have changed files. Branch, how much, and what prevents a merge."""
     projects = [project] if project else [each["project_id"] for each in here.get("/projects")["projects"]]
     found = [worktree for name in projects for worktree in here.get(f"/projects/{name}/worktrees")["worktrees"]]
     shown = [each for each in found if everything or each["state"] == "open"]
@@ -99,14 +99,14 @@ def merge(
 ) -> None:
     """Merge what a task and its parts have changed. A conflict is told, and changes nothing."""
     body = {"into": into, "message": message, "below": not only}
-    errand = _over(here, _asked(here, f"/tasks/{task}/worktree/merge", body), wait)
-    merged = errand["answer"].get("merged", [])
+    job = _over(here, _asked(here, f"/tasks/{task}/worktree/merge", body), wait)
+    merged = job["answer"].get("merged", [])
     if not here.json:
         for each in merged:
             output.done(f"merged {each['task_id']} into {each['into']} ({each['commit'][:10]})")
-    if not errand["done"]:
-        raise _hindered(errand, "Nothing was merged." if not merged else "What is named above stays merged.")
-    here.answer({"success": True, "task_id": task, **errand["answer"]}, lambda: None)
+    if not job["done"]:
+        raise _hindered(job, "Nothing was merged." if not merged else "What is named above stays merged.")
+    here.answer({"success": True, "task_id": task, **job["answer"]}, lambda: None)
 
 
 def discard(
@@ -119,7 +119,7 @@ def discard(
     if not yes:
         _confirm(here, here.get(f"/tasks/{task}/worktree")["worktree"])
     answer = _done(here, _asked(here, f"/tasks/{task}/worktree/discard"), wait)["answer"]
-    words = answer.get("message") or f"{task} has no worktree any more."
+    words = answer.get("message") or f"{task} no longer has a worktree."
     here.answer({"success": True, "task_id": task, **answer}, lambda: output.done(words))
 
 
@@ -141,36 +141,36 @@ def _asked(here: Here, path: str, body: dict[str, Any] | None = None) -> dict[st
 
 
 def _done(here: Here, asked: dict[str, Any], patience: float) -> dict[str, Any]:
-    errand = _over(here, asked, patience)
-    if not errand["done"]:
-        raise _hindered(errand)
-    return errand
+    job = _over(here, asked, patience)
+    if not job["done"]:
+        raise _hindered(job)
+    return job
 
 
 def _over(here: Here, asked: dict[str, Any], patience: float) -> dict[str, Any]:
-    """The errand with its answer; a failure where none comes in time."""
-    errand_id, until, patient = asked["errand_id"], time.monotonic() + patience, following(here)
+    """The worktree job with its answer; a failure where none comes in time."""
+    job_id, until, patient = asked["job_id"], time.monotonic() + patience, following(here)
     while True:
         left = max(0, min(LOOK_SECONDS, int(until - time.monotonic())))
         patient.patience = max(0.0, until - time.monotonic())
-        errand: dict[str, Any] = patient.get(f"/errands/{errand_id}", wait_seconds=left)["errand"]
-        if errand["finished_at"] is not None:
-            return errand
+        job: dict[str, Any] = patient.get(f"/worktree-jobs/{job_id}", wait_seconds=left)["worktree_job"]
+        if job["finished_at"] is not None:
+            return job
         if time.monotonic() >= until - 1:
             raise Failure(
-                f"The Coordinator has not answered within {patience:g} s ({errand_id}).",
+                f"The Coordinator has not answered within {output.duration(patience)} ({job_id}).",
                 "It may still do it: look with toryo worktrees, and at what the Coordinator says.",
-                {"errand_id": errand_id},
+                {"job_id": job_id},
             )
 
 
-def _hindered(errand: dict[str, Any], besides: str = "") -> Failure:
-    answer = errand["answer"] or {}
+def _hindered(job: dict[str, Any], besides: str = "") -> Failure:
+    answer = job["answer"] or {}
     trouble = str(answer.get("trouble") or "The Coordinator could not do it and gave no reason.")
     where = answer.get("hindered_by")
-    at = f"{where}: " if where and where != errand["task_id"] else ""
+    at = f"{where}: " if where and where != job["task_id"] else ""
     said = besides if besides and besides not in trouble else ""
-    return Failure(f"{at}{trouble}", said, {"task_id": errand["task_id"], **answer})
+    return Failure(f"{at}{trouble}", said, {"task_id": job["task_id"], **answer})
 
 
 def _confirm(here: Here, worktree: dict[str, Any]) -> None:
@@ -195,7 +195,7 @@ def _leftovers(here: Here, projects: list[str], found: list[dict[str, Any]]) -> 
 
 
 def _print_worktrees(here: Here, shown: list[dict[str, Any]], left: list[dict[str, Any]]) -> None:
-    """A line for each, and below it where it is and what hinders: paths are copied, so they are never folded."""
+    """A line for each, and below it its place and what prevents a merge. Paths are copied, so they are never folded."""
     for each in left:
         branch = f", branch {each['branch']}" if each["branch"] else ""
         words = (

@@ -1,7 +1,7 @@
 """A small client for Toryo's server: MCP tools and REST, blocking and async. Used by agents, Coordinator and CLI.
 
 It knows the wire and nothing of what the tools mean; it imports no other part of Toryo. What stands on an event loop
-is loaded when it is asked for: nobody else shall pay for it.
+is loaded when it is asked for: no one else must pay for it.
 """
 
 from importlib import import_module

@@ -13,7 +13,7 @@ from toryo.client import jsonrpc
 from toryo.client.jsonrpc import Message
 
 SESSION_NOT_FOUND = -32001
-"""The error of a request that needs the session, where the server does not know it (any more)."""
+"""The error of a request that needs the session, when the server does not, or no longer, know it."""
 
 _TELLING = (jsonrpc.INITIALIZE, jsonrpc.SUBSCRIBE, jsonrpc.UNSUBSCRIBE)
 
@@ -61,7 +61,7 @@ class HandshakeSession:
 
     @contextlib.asynccontextmanager
     async def renewing(self) -> AsyncIterator[Sequence[Message]]:
-        """The requests that begin the session anew, one caller at a time; none for those who came second."""
+        """The requests that begin the session again, one caller at a time; none for those who came second."""
         before = self.id
         async with self._lock:
             if self._handshake is None or self.id != before:

@@ -22,7 +22,7 @@ async def lines(descriptor: int) -> AsyncIterator[bytes]:
     loop = asyncio.get_running_loop()
 
     def hand(line: bytes | None) -> None:
-        with contextlib.suppress(RuntimeError):  # nobody is there any more
+        with contextlib.suppress(RuntimeError):  # no reader is left
             loop.call_soon_threadsafe(arrived.put_nowait, line)
 
     def read() -> None:
@@ -51,11 +51,11 @@ class Output:
         self._waiting: queue.SimpleQueue[tuple[bytes, asyncio.Future[None]]] = queue.SimpleQueue()
         self._loop = asyncio.get_running_loop()
         self.broken = asyncio.Event()
-        """Set when nobody reads any more."""
+        """Set when no reader is left."""
         threading.Thread(target=self._work, name="standard output", daemon=True).start()
 
     async def write(self, line: bytes) -> None:
-        """Returns when it is written, or when nobody reads any more. What has begun is finished though the caller
+        """Returns when it is written, or when no reader is left. What has begun is finished though the caller
         be cancelled."""
         written: asyncio.Future[None] = self._loop.create_future()
         self._waiting.put((line + b"\n", written))

@@ -22,7 +22,7 @@ from typing import Any
 import orjson
 
 from toryo import backoff, chosen_ids
-from toryo.client import queue_keys, server_address
+from toryo.client import queue_keys, server_address, server_discovery
 from toryo.client.asynchronous import AsyncClient
 from toryo.client.errors import ProtocolError, RefusalError, Unreachable
 from toryo.client.handler_failures import Retry, TaskFailed
@@ -36,8 +36,6 @@ Outcome = dict[str, Any]
 """What `submit_result` is told: `status`, and `result`, or `error` and `retryable`."""
 Sleep = Callable[[float], Awaitable[None]]
 
-PAUSES = (1.0, 2.0, 4.0, 8.0, 16.0)
-"""Seconds between the tries to reach a server that is away; after the last it is an error."""
 ANSWER_WITHIN = 30.0
 """Seconds, beyond what the call itself waits."""
 WAIT_SECONDS = 30
@@ -59,7 +57,7 @@ logger = logging.getLogger("toryo.agent")
 class AsyncQueueAgent:
     """`await AsyncQueueAgent(handler, agent_type="planning").run()` serves a queue until `stop()`.
 
-    The handler gets a task and answers what `submit_result` shall say, as JSON. An exception fails the task; `Retry`
+    The handler gets a task and answers the result for `submit_result`, as JSON. An exception fails the task; `Retry`
     lets it be tried again. `key` is an API key (else `TORYO_API_KEY`, else one is made with the owner's token, in
     `project` or the only one there is, and revoked in the end). `server` is an address (else the one of the data
     directory), `max_tasks` how many tasks at once, `wait_seconds` how long a poll waits; 0: a poll every 5 s.
@@ -85,7 +83,10 @@ class AsyncQueueAgent:
         self.agent_type = agent_type
         self._handler = handler
         self._way = Way(server, token, data_dir)
-        self._key = key or os.environ.get(queue_keys.VARIABLE)
+        server_discovery.refuse_empty(
+            agent_id=agent_id, server=server, key=key, token=token, project=project, data_dir=data_dir
+        )
+        self._key = key or os.environ.get(queue_keys.VARIABLE) or None
         self._project = project
         self._capabilities = list(capabilities)
         self._max_tasks = max_tasks
@@ -103,8 +104,8 @@ class AsyncQueueAgent:
     async def run(self, *, signals: bool = False) -> None:
         """Serves until `stop()`, or, with `signals`, until SIGTERM or ^C (a second ^C gives up what is being done).
 
-        Raises Unreachable where the server is not there at the start, or not when the last results are to be handed
-        in; RefusalError where the key is not good (any more).
+        Raises Unreachable where the server is not there at the start, or not when the last results are handed
+        in; RefusalError when the key is not, or no longer, valid.
         """
         with self._heeding() if signals else contextlib.nullcontext():
             made = await self._connect()
@@ -237,7 +238,7 @@ class AsyncQueueAgent:
             found: list[Task] = answer["result"]
             if not found and time.monotonic() - began < min(1, self._wait_seconds or 1):
                 # it did not wait, or the server is leaving and answers everybody at once
-                await self._sleep(PAUSES[0] if self._wait_seconds else POLL_EVERY)
+                await self._sleep(backoff.QUEUE_AGENT[0] if self._wait_seconds else POLL_EVERY)
         except (Unreachable, RefusalError) as error:
             await self._recover(error)
             return
@@ -247,7 +248,7 @@ class AsyncQueueAgent:
     async def _recover(self, error: Exception) -> None:
         if _away(error):
             self._tell(logging.WARNING, "server_away", f"{error}; trying again")
-            await self._sleep(PAUSES[0])
+            await self._sleep(backoff.QUEUE_AGENT[0])
             await self._look_again()
             await self._register(tried=1)
         elif isinstance(error, RefusalError) and error.code in PASSING:
@@ -316,7 +317,7 @@ class AsyncQueueAgent:
             left = beaten + min([self._heartbeat_seconds, *leases]) - time.monotonic()
             if left <= 0:
                 beaten = time.monotonic()
-                # One that is lost is not missed: whoever polls or hands in finds out what is the matter.
+                # One that is lost is not missed: the next poll or result finds out what is the matter.
                 try:
                     await self._client.call("heartbeat", agent_id=self.agent_id)
                 except (Unreachable, RefusalError, ProtocolError) as error:
@@ -335,13 +336,13 @@ class AsyncQueueAgent:
         Five more tries, then a clear error: raised before the agent has begun and when it is to leave; else it is
         said, and the tries go on, because a result is not thrown away.
         """
-        for number, pause in enumerate(islice(backoff.pauses(PAUSES[0], PAUSES[-1]), tried, None), tried):
+        for number, pause in enumerate(islice(backoff.pauses(*backoff.QUEUE_AGENT), tried, None), tried):
             try:
                 return await self._client.call(tool, **arguments)
             except (Unreachable, RefusalError) as error:
-                if not _away(error) or (number >= len(PAUSES) and self._gives_up):
+                if not _away(error) or (number >= backoff.QUEUE_AGENT_TRIES and self._gives_up):
                     raise
-                if number == len(PAUSES):
+                if number == backoff.QUEUE_AGENT_TRIES:
                     words = f"the server is away after {number} more tries ({error}); still trying"
                     self._tell(logging.ERROR, "server_away", words)
             await self._sleep(pause)
@@ -367,7 +368,7 @@ class AsyncQueueAgent:
         return AsyncClient(url, self._key, timeout=ANSWER_WITHIN)
 
     def _end_by(self, error: Exception) -> None:
-        """Something that no further try mends: it finishes what it can, and leaves with this."""
+        """An error that no retry fixes: it finishes what it can, and leaves with this."""
         self._failure = self._failure or error
         self.stop()
 
@@ -433,7 +434,7 @@ def _in_thread(handler: Handler) -> AsyncHandler:
                 found = (handler(task), None)
             except BaseException as error:  # noqa: BLE001 - raised where it is waited for
                 found = (None, error)
-            with contextlib.suppress(RuntimeError):  # nobody waits any more
+            with contextlib.suppress(RuntimeError):  # no one is waiting
                 loop.call_soon_threadsafe(tell, found)
 
         threading.Thread(target=work, name=f"task {task['task_id']}", daemon=True).start()

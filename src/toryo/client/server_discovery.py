@@ -44,10 +44,12 @@ def find(
     """The server and this caller's credential; `role` says which token file is read where none is given (or none is).
     `wait_seconds` is how long a server that is just starting may take.
 
-    Raises Unreachable where no server is named and none has left its address in the data directory, or one that is
+    Raises ValueError for an argument that is empty: it must not mean that none was given. Raises Unreachable where no
+    server is named and none has left its address in the data directory, or one that is
     not on this machine: that is shown no credential but the directory's own. Raises Untrusted where the directory may
     have come from somebody else, or a project's pointer leads to one that is not its own.
     """
+    refuse_empty(server=server, token=token, data_dir=data_dir)
     env = os.environ if environ is None else environ
     named = server or env.get("TORYO_SERVER_URL") or None
     given = env.get(CREDENTIAL) or token or env.get("TORYO_TOKEN") or None
@@ -69,6 +71,14 @@ def find(
     if given or role is None or not _ours(named, running, explicit=explicit):
         return Found(url, given)
     return Found(url, token_of(place, role))
+
+
+def refuse_empty(**given: Path | str | None) -> None:
+    """Raises ValueError for an argument that is an empty text: a caller whose variable is not set must not be taken for
+    the owner of the data directory."""
+    for name, value in given.items():
+        if value is not None and not str(value).strip():
+            raise ValueError(f"{name} is empty. Give a value, or leave it out.")
 
 
 def directory(given: Path | str | None = None, environ: Mapping[str, str] | None = None) -> Path:

@@ -101,7 +101,7 @@ class Bridge:
             del self._requests[message.id]
 
     def _cancel(self, message: Message) -> bool:
-        """Gives the exchange up, which is what cancels it at the server; whether that was all there is to do.
+        """Gives the exchange up, which is what cancels it at the server; whether that was enough.
 
         With a handshake the server is told as well; without one, closing the exchange is the only word for it.
         """
@@ -241,7 +241,7 @@ class Bridge:
             raise Unreachable(words, sent=sent) from problem
 
     def _reach(self) -> _Link:
-        """The server, looked for anew after it was lost; connections are kept where it is still the same one."""
+        """The server, looked for again after it was lost; connections are kept where it is still the same one."""
         if self._link is None:
             found, where = self._found()
             known = next((link for link in self._links if (link.where, link.token) == (where, found.token)), None)
@@ -283,7 +283,7 @@ def _streamed(response: httpx.Response) -> bool:
 
 
 def _advice(message: Message, away: Unreachable) -> str:
-    """What whoever reads the error should do."""
+    """What the reader of the error should do."""
     if not away.sent:
         return (
             f"Toryo's server is away ({away}). Start it with `toryo up` or `toryo server` (or name it with"

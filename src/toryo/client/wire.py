@@ -75,7 +75,7 @@ def time_out(arguments: Mapping[str, Any] | None, default: float) -> float:
 
 def pauses() -> Iterator[float]:
     """Seconds between tries to reach a server that is away: 0.1, 0.2, 0.4 … 5, without end."""
-    return backoff.pauses(0.1, 5.0)
+    return backoff.pauses(*backoff.CLIENT)
 
 
 def tool_answer(number: int, status: int, content_type: str, body: bytes) -> dict[str, Any]:

@@ -49,7 +49,7 @@ def _named(check: Mapping[str, Any]) -> str:
 
 
 async def _told(check: Mapping[str, Any], directory: Path, wall: Wall) -> str | None:
-    """One impossible check fails by itself: whoever waits for the others hears of them."""
+    """One impossible check fails by itself: the results of the others are still reported."""
     try:
         if "file" in check:
             return _missing(str(check["file"]), directory)

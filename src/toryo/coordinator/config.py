@@ -68,7 +68,9 @@ class ProviderConfig(Section):
 class ProjectConfig(Section):
     """One project on this machine."""
 
-    working_directory: str | None = Field(None, description="Where it is here, in place of the project's own.")
+    working_directory: str | None = Field(
+        None, pattern=r"\S", description="Where it is here, in place of the project's own."
+    )
 
     @field_validator("working_directory")
     @classmethod
@@ -80,7 +82,7 @@ class AgentConfig(Section):
     """One agent on this machine."""
 
     passkey: str | None = Field(None, description="Only for servers that hand out no launch credential.")
-    working_directory: str | None = Field(None, description="In place of the project's.")
+    working_directory: str | None = Field(None, pattern=r"\S", description="In place of the project's.")
 
     @field_validator("passkey")
     @classmethod
@@ -107,9 +109,9 @@ class Config(Section):
     polling_interval: float = Field(10, gt=0, description="Longest pause, in seconds, between tries to reach a server.")
     max_concurrent: int = Field(3, ge=1, description="Task processes at a time.")
     max_chat: int | None = Field(None, ge=0, description="Chat processes at a time; default: max_concurrent.")
-    mcp_socket_path: str | None = Field(None, description="The server's Unix socket.")
+    mcp_socket_path: str | None = Field(None, pattern=r"\S", description="The server's Unix socket.")
     server_url: str | None = Field(None, description="The server's address.")
-    coordinator_token: str | None = Field(None, repr=False, description="This Coordinator's credential.")
+    coordinator_token: str | None = Field(None, pattern=r"\S", repr=False, description="This Coordinator's credential.")
     coordinator_id: str | None = Field(None, min_length=1, description="Default: of this machine and data directory.")
     labels: list[str] = Field([], description="What this machine offers; agents may ask for a label.")
     capabilities: list[str] | None = Field(

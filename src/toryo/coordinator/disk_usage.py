@@ -25,7 +25,7 @@ LONGEST = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """Bytes; not `complete` where the count was given up."""
+    """Bytes; not `complete` where counting stopped early."""
 
     logs: int
     worktrees: int
@@ -51,7 +51,7 @@ class DiskUsage:
         self._over = threading.Event()
 
     async def run(self, tell: Callable[[Taken], Awaitable[None]]) -> None:
-        """Until it is cancelled. Whom it could not tell now is told the next time."""
+        """Until it is cancelled. Reports that fail are sent again the next time."""
         try:
             await asyncio.sleep(self._first_after)
             while True:

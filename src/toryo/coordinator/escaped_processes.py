@@ -18,7 +18,7 @@ from toryo.coordinator import processes
 
 _SET_CHILD_SUBREAPER = 36
 _LOOKS = 5
-"""In a row: whoever is ended may leave children of its own."""
+"""In a row: a process that ends may leave children behind."""
 
 
 def adopt() -> bool:

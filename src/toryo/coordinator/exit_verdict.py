@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from toryo.coordinator.failure_words import judge_trouble, judge_unsigned
-from toryo.coordinator.launch_table import Entry
+from toryo.coordinator.launches_in_hand import Entry
 from toryo.coordinator.logs import Log
 from toryo.coordinator.processes import Gone, Process
 from toryo.coordinator.program_output import Reading

@@ -95,7 +95,7 @@ def judge_unsigned(end: Exit, *, silent: bool) -> Verdict:
 
 
 def time_will_not_mend(trouble: Troubled) -> bool:
-    """Whether a program that tries again does so in vain: somebody has to do something, or wait for long."""
+    """Whether trying again has no effect: someone has to act, or the wait is long."""
     return judge_trouble(trouble).failure in (Failure.NOT_LOGGED_IN, Failure.MODEL_NOT_AVAILABLE, Failure.QUOTA)
 
 

@@ -1,7 +1,7 @@
-"""Jobs that the server orders beside launches: acceptance checks, and errands about worktrees. Each is run once, in a
+"""Jobs that the server orders beside launches: acceptance checks, and worktree jobs. Each is run once, in a
 task of its own, and its answer told until the server has it.
 
-What a check does stands in `acceptance_checks.py`, what an errand does in `task_worktrees.py`.
+What a check does stands in `acceptance_checks.py`, what a worktree job does in `task_worktrees.py`.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from typing import Any
 from toryo.client import RefusalError
 from toryo.coordinator import acceptance_checks, task_worktrees
 from toryo.coordinator.config import Config
-from toryo.coordinator.launch_start import Starter
-from toryo.coordinator.orders import CheckOrder, Errand
+from toryo.coordinator.orders import CheckOrder, WorktreeJob
 from toryo.coordinator.pending_reports import Reports, may_be_taken_later
+from toryo.coordinator.process_start import Starter
 from toryo.coordinator.server_api import Server
 
 log = logging.getLogger("toryo.coordinator")
@@ -28,44 +28,44 @@ class Jobs:
     def __init__(self, config: Config, server: Server, starter: Starter, reports: Reports) -> None:
         self._config, self._server, self._starter, self._reports = config, server, starter, reports
         self.checking: dict[str, asyncio.Task[None]] = {}
-        self.errands: dict[str, asyncio.Task[None]] = {}
+        self.worktree_jobs: dict[str, asyncio.Task[None]] = {}
 
     @property
     def running(self) -> list[asyncio.Task[None]]:
-        return [*self.checking.values(), *self.errands.values()]
+        return [*self.checking.values(), *self.worktree_jobs.values()]
 
-    def begin(self, checks: Iterable[CheckOrder], errands: Iterable[Errand]) -> bool:
+    def begin(self, checks: Iterable[CheckOrder], worktree_jobs: Iterable[WorktreeJob]) -> bool:
         """Begins those that are not in hand; says whether there were any."""
         new = False
         for check in checks:
             if check.check_id not in self.checking:
                 new = True
                 self._add(self.checking, check.check_id, self._run_check(check))
-        for errand in errands:
-            if errand.errand_id not in self.errands:
+        for job in worktree_jobs:
+            if job.job_id not in self.worktree_jobs:
                 new = True
-                self._add(self.errands, errand.errand_id, self._run_errand(errand))
+                self._add(self.worktree_jobs, job.job_id, self._run_worktree_job(job))
         return new
 
     def _add(self, jobs: dict[str, asyncio.Task[None]], job_id: str, work: Coroutine[Any, Any, None]) -> None:
         jobs[job_id] = asyncio.create_task(work)
         jobs[job_id].add_done_callback(lambda _: jobs.pop(job_id, None))
 
-    async def _run_errand(self, errand: Errand) -> None:
-        answer = await asyncio.to_thread(task_worktrees.run, errand, self._starter.worktrees)
-        log.info("%s of task %s: %s", errand.kind, errand.task_id, answer.get("trouble") or "done")
-        await self._reports.until_told(errand.errand_id, partial(self._tell_errand, errand, answer))
+    async def _run_worktree_job(self, job: WorktreeJob) -> None:
+        answer = await asyncio.to_thread(task_worktrees.run, job, self._starter.worktrees)
+        log.info("%s of task %s: %s", job.kind, job.task_id, answer.get("trouble") or "done")
+        await self._reports.until_told(job.job_id, partial(self._tell_worktree_job, job, answer))
 
-    async def _tell_errand(self, errand: Errand, answer: dict[str, Any]) -> None:
-        """An answer that the server does not take is an answer, too: nobody waits in vain."""
+    async def _tell_worktree_job(self, job: WorktreeJob, answer: dict[str, Any]) -> None:
+        """An answer that the server does not take is an answer, too: no one waits for an answer that never comes."""
         try:
-            await self._server.report_errand(errand.errand_id, **answer)
+            await self._server.report_worktree_job(job.job_id, **answer)
         except RefusalError as no:
             if may_be_taken_later(no):
                 raise
             facts = {name: answer[name] for name in ("merged", "gone") if name in answer}
             trouble = f"The server did not take the answer ({no})."
-            await self._server.report_errand(errand.errand_id, done=False, trouble=trouble[:1000], **facts)
+            await self._server.report_worktree_job(job.job_id, done=False, trouble=trouble[:1000], **facts)
 
     async def _run_check(self, order: CheckOrder) -> None:
         own = self._config.working_directory(order.agent_id, order.project_id)

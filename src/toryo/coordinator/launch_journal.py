@@ -37,7 +37,7 @@ class Record:
     """When the process was started, in ticks of the machine; None where the machine does not tell."""
     worktree: str | None = None
     boot: str | None = None
-    """Which start of the machine that was: its ticks and its numbers of processes begin anew with the next."""
+    """Which start of the machine that was: clock ticks and process ids start over with the next."""
     told: dict[str, Any] | None = None
     """How it has ended, as it is reported; None: it was running when this was written."""
 
@@ -52,7 +52,7 @@ class Journal:
     def put(self, record: Record) -> None:
         """What is known of a launch now, in place of what was written before. Does not wait for the disk.
 
-        An end that is still to be told stays: whoever is found running after it is no reason to forget it.
+        An end that is still to be told stays: a process found running after it is no reason to forget it.
         """
         known = {field.name: getattr(record, field.name) for field in fields(record)}
         known["launch"] = {name: getattr(record.launch, name) for name in _KEPT}
@@ -63,7 +63,7 @@ class Journal:
         self._later(partial(self._remove, launch_id))
 
     def settle(self, within: float) -> bool:
-        """Waits so many seconds until the disk has everything; says whether it has."""
+        """Waits up to `seconds` until everything is on disk; returns whether it is."""
         with self._idle:
             return self._idle.wait_for(lambda: not self._writing, within)
 

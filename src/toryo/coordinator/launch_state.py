@@ -1,6 +1,7 @@
 """One launch as the Coordinator sees it when it decides: how far its process is, and how hard it was asked to leave.
 
-Facts only, and no more than a decision needs: the process itself, its log and its worktree are in `launch_table.py`.
+Facts only, and no more than a decision needs: the process itself, its log and its worktree are in
+`launches_in_hand.py`.
 """
 
 from __future__ import annotations

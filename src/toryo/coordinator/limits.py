@@ -18,5 +18,5 @@ class Limits:
     leftovers_for: Seconds = 2.0
     """How long what a process left behind in its group may take to end after SIGTERM."""
     start_within: Seconds = 100.0
-    """An order older than this is not started any more: the server gives it up after 120 s."""
+    """An order older than this is no longer started: the server expires it after 120 s."""
     leaving_since: Seconds | None = None

@@ -86,7 +86,7 @@ class LogShipper:
         self._some.set()
 
     def ended(self, launch_id: str) -> Log | None:
-        """Nothing will be written any more: what is left is read now, and goes as soon as it can."""
+        """Nothing more will be written: what is left is read now, and goes as soon as it can."""
         shipment = self._shipments.get(launch_id)
         if shipment is None:
             return None
@@ -122,7 +122,7 @@ class LogShipper:
             self._soon.clear()
 
     async def drain(self, seconds: float) -> None:
-        """Passes on what is left, for so long at most."""
+        """Sends what is left, for at most that long."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 while self._shipments:

@@ -109,7 +109,7 @@ class Log:
         self.size = 0
         """Bytes that were printed so far."""
         self.ended = False
-        """Nothing will be written any more, so that a last line without an end may go."""
+        """Nothing more will be written, so that a last line without an end may go."""
         self._mask = mask
         self._largest = largest
         self._position = 0
@@ -136,7 +136,7 @@ class Log:
                 return
 
     def finish(self) -> None:
-        """Takes in the rest: nothing will be written any more. Time, memory and what stays on disk are bounded."""
+        """Takes in the rest: nothing more will be written. Time, memory and what stays on disk are bounded."""
         self.ended = True
         self._measure()
         self._skip(self.size - self._cut_away - self._position - LARGEST_REST)

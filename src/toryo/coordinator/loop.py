@@ -1,20 +1,20 @@
 """The Coordinator: observe, plan, act, again whenever something happened. It may be killed at any moment.
 
 What to do is decided in `reconcile.py`; this file only carries it out and waits. It holds the launches in hand
-(`launch_table.py`) and the tasks beside the loop: one claim that waits at the server, what makes worktrees, tells of
-ends, runs checks and errands (`jobs.py`), and passes on output. Threads get values and return values; only the loop's
-own thread touches the table. The order of these things matters:
+(`launches_in_hand.py`) and the tasks beside the loop: one claim that waits at the server, what makes worktrees, tells
+of ends, runs checks and worktree jobs (`jobs.py`), and passes on output. Threads get values and return values; only the
+loop's own thread touches the table. The order of these things matters:
 
 - The news are cleared before the look: what happens during a turn leads to another one.
-- What is to be started is in the table before the next claim is made, and begun after it. So the claim names it as
+- A launch is in the table before the next claim is made, and begun after it. So the claim names it as
   running (the server hands out again what it ordered and does not find there), and the server decides about the next
   ones meanwhile.
 - No new claim is made while an end is still to be told: the server would decide about agents that it takes for running.
   A claim that waits already stays, whatever changes: an answer on its way would be lost with it. The one exception
   offers no slot although there is one again.
-- What a process left in its worktree is committed and told of before its end: that end may start whoever reads it.
-- An end is noted in the journal before it is told, and forgotten there when the server has taken it: whoever is killed
-  in between tells it twice rather than never.
+- What a process left in its worktree is committed and told of before its end: that end may start its reader.
+- An end is noted in the journal before it is told, and forgotten there when the server has taken it: one that is
+  killed in between tells it twice rather than never.
 - A predecessor's processes are adopted before its journal is read, and both before the first claim: what still runs is
   no end that nobody saw, and the claim names it.
 - The lock on the id is released last, when the disk has the journal: the next Coordinator with this id reads it.
@@ -55,14 +55,14 @@ from toryo.coordinator.disk_usage import DiskUsage, Taken
 from toryo.coordinator.failure_words import time_will_not_mend
 from toryo.coordinator.jobs import Jobs
 from toryo.coordinator.launch_journal import Journal, Record
-from toryo.coordinator.launch_start import Resumed, Starter
 from toryo.coordinator.launch_state import Stage, State, Stop
-from toryo.coordinator.launch_table import Entry, LaunchTable
+from toryo.coordinator.launches_in_hand import Entry, LaunchesInHand
 from toryo.coordinator.limits import Limits
 from toryo.coordinator.log_shipper import LogShipper
 from toryo.coordinator.logs import Log
 from toryo.coordinator.orders import Launch, Orders
 from toryo.coordinator.pending_reports import Reports, may_be_taken_later
+from toryo.coordinator.process_start import Resumed, Starter
 from toryo.coordinator.processes import Gone, Process
 from toryo.coordinator.program_output import MISUNDERSTOOD, Reading
 from toryo.coordinator.provider import FINE, BadConfig, Command, Provider, StartFailure, Verdict
@@ -81,7 +81,7 @@ log = logging.getLogger("toryo.coordinator")
 LEFTOVER_LOOK = 0.05
 LOOK_FOR_LEFT_BEHIND = 10.0
 SETTLE = 0.05
-"""Seconds that an answer on its way may take before its claim is given up."""
+"""Seconds that an answer on its way may take before its claim is abandoned."""
 DRAIN_FOR = 3.0
 """Seconds that the last output may take to reach the server when this Coordinator leaves."""
 SETTLE_FOR = 10.0
@@ -92,14 +92,14 @@ STARTS_AT_A_TIME = 32
 """Asked of the server at most: it decides about the next ones while these are started, and so a hundred starts do not
 wait until the last of them has been decided."""
 MOST_BESIDE_IN_ALL = 1024 * 1024 * 1024
-"""Bytes of a file in which a program tells what its output does not: one that has grown beyond is not read any more."""
+"""Bytes of a file in which a program tells what its output does not: one that has grown beyond is no longer read."""
 A_WEEK = 604_800
 
 
 class Coordinator:
     """Runs until `stop()` was called and every agent has left: `await Coordinator(config).run()`.
 
-    `token_file` is where the configuration's token was read: it is read anew where the server does not know that one.
+    `token_file` is where the configuration's token was read: it is read again when the server does not know that one.
     `client` and `data_dir` may be given; else the server and token are found as every client finds them. `adopts`:
     this process is there for nothing else and gets what agents leave behind (`escaped_processes.adopt`).
     """
@@ -151,7 +151,7 @@ class Coordinator:
         )
         self._shipping = LogShipper(self._server.append_log, self._look_at)
         self._measuring = DiskUsage(self._logs_in, worktrees_in)
-        self._table = LaunchTable()
+        self._table = LaunchesInHand()
         self._news = asyncio.Event()
         self._orders: Orders | None = None
         self._claim: asyncio.Task[None] | None = None
@@ -244,7 +244,7 @@ class Coordinator:
         for launch in (*plan.start, *plan.keep):
             self._table.add(Entry(launch, _now()))
         if self._leaving_since is None:
-            news = self._jobs.begin(given.checks, given.errands) or news
+            news = self._jobs.begin(given.checks, given.worktree_jobs) or news
         return news
 
     def _end_left_behind(self) -> None:
@@ -259,7 +259,7 @@ class Coordinator:
     async def _begin_all(self, launches: Sequence[Launch]) -> None:
         """One after the other, with a breath between: the server is asked, and ends are seen, meanwhile.
 
-        Whoever was told to leave meanwhile begins nothing more: the next plan drops what waits.
+        An agent told to leave in the meantime starts nothing more: the next plan drops what waits.
         """
         for launch in launches:
             if self._leaving_since is not None:
@@ -398,7 +398,7 @@ class Coordinator:
         return verdict.failure is not None
 
     def _note_end(self, entry: Entry, told: dict[str, Any]) -> None:
-        """Whoever reports it later cannot resume it."""
+        """A later report of it cannot resume it."""
         path = None if entry.worktree is None else str(entry.worktree.path)
         self._journal.put(Record(entry.launch, worktree=path, told={**told, "resumable": None}))
 
@@ -440,7 +440,7 @@ class Coordinator:
             self._start(self._table.add(again), Resumed(reading.session_id, reminder))
 
     async def _report_exit(self, launch_id: str, told: dict[str, Any]) -> str | None:
-        """A reminder, if there is one. From here on nothing of it is to be told, or what it says is not taken."""
+        """A reminder, if there is one. From here on nothing of it is reported, or what it says is not taken."""
         try:
             reminder = await self._server.report_exit(launch_id, **told)
         except RefusalError as no:
@@ -519,7 +519,7 @@ class Coordinator:
         self._watch(entry, process)
 
     def _go_on_with(self, records: Iterable[Record]) -> None:
-        """What a predecessor could not report any more: ends that it saw, and those that nobody has seen."""
+        """What a predecessor could no longer report: ends that it saw, and those that nobody has seen."""
         for record in records:
             launch = record.launch
             if record.told is not None:
@@ -556,7 +556,7 @@ class Coordinator:
             self._claim = asyncio.create_task(self._claim_starts(*self._asked))
 
     def _give_up_blind_claim(self, plan: Plan) -> None:
-        """A claim that offers no slot where there is one now would wait in vain, and is asked anew.
+        """A claim that offers no slot where there is one now would wait without effect, and is sent again.
 
         Any other one is left alone, however much has changed: whatever it brings, the next one says what is true then.
         An answer that is on its way would be lost with its claim, and the exit just reported may well have caused one:
@@ -589,7 +589,7 @@ class Coordinator:
                 free_chat_slots=free_chat_slots,
                 running=self.running,
                 checking=sorted(self._jobs.checking),
-                errands=sorted(self._jobs.errands),
+                worktree_jobs=sorted(self._jobs.worktree_jobs),
                 capabilities=self.config.capabilities,
                 directories=self.config.directories,
             )
@@ -649,7 +649,7 @@ def _client(config: Config, data_dir: Path | None) -> AsyncClient:
 
 
 def _token(config: Config, data_dir: Path | None, token_file: Path | None) -> str | None:
-    """As it is now; None where no server has left its address any more."""
+    """As it is now; None when no server has left its address."""
     try:
         if token_file is not None:
             return token_file.read_text().strip() or None
@@ -659,7 +659,7 @@ def _token(config: Config, data_dir: Path | None, token_file: Path | None) -> st
 
 
 def _is_over(record: Record) -> bool:
-    """It was running when it was noted, and is not any more."""
+    """It was running when it was noted, and no longer is."""
     return record.pid is not None and processes.has_ended(record.pid, record.began, record.boot)
 
 

@@ -65,10 +65,10 @@ class CheckOrder:
 
 
 @dataclass(frozen=True, slots=True)
-class Errand:
+class WorktreeJob:
     """Something a person wants of a worktree on this machine: `diff`, `merge`, `discard` or `clean`."""
 
-    errand_id: str
+    job_id: str
     kind: str = ""
     task_id: str = ""
     project_id: str = ""
@@ -89,11 +89,11 @@ class Orders:
     start: tuple[Launch, ...] = ()
     stop: tuple[StopOrder, ...] = ()
     checks: tuple[CheckOrder, ...] = ()
-    errands: tuple[Errand, ...] = ()
+    worktree_jobs: tuple[WorktreeJob, ...] = ()
 
 
 NONE = Orders()
-Order = TypeVar("Order", Launch, StopOrder, CheckOrder, Errand)
+Order = TypeVar("Order", Launch, StopOrder, CheckOrder, WorktreeJob)
 
 
 def read(answer: Mapping[str, Any]) -> Orders:
@@ -101,7 +101,7 @@ def read(answer: Mapping[str, Any]) -> Orders:
         tuple(_of(Launch, each) for each in answer.get("start") or ()),
         tuple(_of(StopOrder, each) for each in answer.get("stop") or ()),
         tuple(_check(check) for check in answer.get("checks") or ()),
-        tuple(_of(Errand, errand) for errand in answer.get("errands") or ()),
+        tuple(_of(WorktreeJob, job) for job in answer.get("worktree_jobs") or ()),
     )
 
 

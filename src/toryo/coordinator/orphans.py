@@ -5,7 +5,7 @@ taken over: reported as running, stopped when the server says so, reported when 
 whose server has moved meanwhile can reach nobody: it is ended. Programs start others, which may lead groups of their
 own under the same name: the oldest process of a launch is its program (what our own runners start does not carry the
 Coordinator's process id). What a program has started is left to it.
-Acceptance checks are not taken over but ended: nobody would learn their outcome, and they are run anew.
+Acceptance checks are not taken over but ended: nobody would learn their outcome, and they run again.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Orphan:
     pid: int
     launch: Launch
     lost: bool
-    """It looks for its server where none is any more."""
+    """It looks for its server where there no longer is one."""
     worktree: str | None = None
 
 

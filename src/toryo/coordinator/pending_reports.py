@@ -36,7 +36,7 @@ class Reports:
         self._told = told
         self._tasks: set[asyncio.Task[None]] = set()
         self.leaving = False
-        """Then a server that stays away is given up: it learns by its leases what became of everybody."""
+        """After that a server that does not answer is abandoned: it learns from expired leases what ended."""
 
     @property
     def pending(self) -> bool:

@@ -4,7 +4,7 @@ An end is noticed by the kernel's notice on a pidfd (a thread per process where 
 waiting children cost next to nothing. What is sent when is decided in `stop_escalation.py`.
 
 Nobody but `Process` collects the exit status of what `start` has started (no `Popen.wait`, no handler of SIGCHLD):
-until it has, the number of the process cannot become another one's, and signals reach whom they are meant for.
+until it has, the number of the process cannot become another one's, and signals reach the right process.
 """
 
 from __future__ import annotations

@@ -118,7 +118,7 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class Troubled:
-    """The model's service said no. `final`: the program gave up; else it tries again by itself.
+    """The model's service said no. `final`: the program stopped trying; else it tries again itself.
 
     `status` is the HTTP status where one is known; `retry_seconds` what the service (or the program) says.
     """
@@ -442,6 +442,6 @@ def _short(text: str, most: int) -> str:
 def _told(trouble: Troubled) -> str:
     status = f" ({trouble.status})" if trouble.status else ""
     if trouble.own:
-        return f"! it gave up: {_short(trouble.words, LONGEST_RESULT)}\n"
+        return f"! it stopped trying: {_short(trouble.words, LONGEST_RESULT)}\n"
     then = "" if trouble.retry_seconds is None else f"; again in {trouble.retry_seconds:g} s"
     return f"! the model's service refused{status}: {_short(trouble.words, LONGEST_RESULT)}{then}\n"

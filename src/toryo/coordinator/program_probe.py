@@ -1,6 +1,6 @@
 """Asks an agent's program something that it answers by itself: its version, whether it is logged in.
 
-Whatever the program does (hang, crash, print rubbish for ever, leave children behind), the answer comes in time, and
+Whatever the program does (hang, crash, print rubbish without end, leave children behind), the answer comes in time, and
 nothing of it is left running. What the question is, and what the answer means, is the asker's business.
 """
 

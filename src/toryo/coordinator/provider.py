@@ -22,7 +22,7 @@ from toryo.provider_options import PERMISSIONS, Option, Permissions
 
 
 class StartFailure(Exception):
-    """This agent cannot be started; `str()` says what is wrong and where to mend it."""
+    """This agent cannot be started; `str()` says what is wrong and where to fix it."""
 
     failure = Failure.CRASHED
 

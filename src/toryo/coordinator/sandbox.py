@@ -212,7 +212,7 @@ class Sandbox:
         return self.needed(required=asked != Mode.AUTO or not self.networked(launch))
 
     def needed(self, *, required: bool = False) -> bool:
-        """Whether there is to be one. Raises BadConfig where there must be one and cannot: also to be without network,
+        """Whether a sandbox is used. Raises BadConfig where there must be one and cannot: also to be without network,
         which only a sandbox can do."""
         if not required and self.mode is not Mode.BWRAP and self.network:
             return self.works
@@ -607,7 +607,7 @@ def _own_python() -> tuple[Path, ...]:
 
 @cache
 def _unreadable(folder: Path) -> tuple[Path, ...]:
-    """What not everybody on this machine may read: it is not for agents either, whoever starts them."""
+    """What not everybody on this machine may read: nor may agents, no matter who starts them."""
     found = []
     for at, folders, names in os.walk(folder):
         for name in (*folders, *names):

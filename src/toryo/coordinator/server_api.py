@@ -1,6 +1,6 @@
 """What the Coordinator says to the server, each call with what its failure means. No decisions here.
 
-A token that the server does not know any more may have been replaced (`toryo token rotate`): it is read anew, and the
+A token that the server no longer knows may have been replaced (`toryo token rotate`): it is read again, and the
 call is made once more.
 """
 
@@ -59,7 +59,7 @@ class Server:
         free_chat_slots: int,
         running: Sequence[str],
         checking: Sequence[str],
-        errands: Sequence[str] = (),
+        worktree_jobs: Sequence[str] = (),
         capabilities: Sequence[str] | None = None,
         directories: Sequence[dict[str, str]] = (),
     ) -> Orders:
@@ -79,7 +79,7 @@ class Server:
             free_chat_slots=free_chat_slots,
             running=running,
             checking=checking,
-            errands=errands,
+            worktree_jobs=worktree_jobs,
             timeout_seconds=WAIT,
         )
         return orders.read(answer)
@@ -100,8 +100,8 @@ class Server:
     async def report_worktree(self, launch_id: str, **what: Any) -> None:
         await self._call("report_worktree", launch_id=launch_id, **_said(**what))
 
-    async def report_errand(self, errand_id: str, **how: Any) -> None:
-        await self._call("report_errand", errand_id=errand_id, **_said(**how))
+    async def report_worktree_job(self, job_id: str, **how: Any) -> None:
+        await self._call("report_worktree_job", job_id=job_id, **_said(**how))
 
     async def report_disk(self, coordinator_id: str, logs_bytes: int, worktrees_bytes: int, *, complete: bool) -> None:
         await self._call(

@@ -45,7 +45,7 @@ def free(seen: Sequence[Seen], drop: Collection[str], most: int, *, chat: bool) 
 
 
 def too_late_at(seen: Seen, limits: Limits) -> Seconds:
-    """From when on an order is not started any more."""
+    """From when on an order is no longer started."""
     return seen.since + limits.start_within
 
 

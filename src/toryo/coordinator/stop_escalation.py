@@ -1,4 +1,4 @@
-"""Why a process is to be stopped, and what it is sent when: its grace, then interrupt, terminate and kill.
+"""Why a process must stop, and what it is sent when: its grace, then interrupt, terminate and kill.
 
 One step at a time, and each only after the one before had its time; kill is repeated as long as anything is there. No
 clock, no I/O, no logging: the signals are sent by `processes.py`.
@@ -24,11 +24,11 @@ class Output:
     troubled_since: Seconds | None = None
     """Since when the model's service says no and nothing good has followed."""
     in_vain: bool = False
-    """Whether time does not mend what the service says."""
+    """Whether waiting does not fix what the service reports."""
 
 
 IN_VAIN_FOR: Seconds = 15.0
-"""How long a program may go on asking where time does not mend what it is told: a login may be renewed by itself."""
+"""How long a program may go on asking where waiting does not fix the error: a login may be renewed by itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Bounds:
 
 
 def overstepped(output: Output, bounds: Bounds, now: Seconds) -> str | None:
-    """Why a process is to be stopped for what it prints; None: it may go on."""
+    """Why a process must stop because of what it prints; None: it may go on."""
     if output.printed > bounds.max_output:
         return "output_flood"
     if bounds.max_turns is not None and output.turns > bounds.max_turns:
@@ -53,7 +53,7 @@ def overstepped(output: Output, bounds: Bounds, now: Seconds) -> str | None:
 
 
 def new_stops(observed: Sequence[Seen], orders: Orders, limits: Limits, now: Seconds) -> dict[str, Stop]:
-    """Whoever is told to leave for the first time; an earlier order stands, its time is running."""
+    """The processes told to leave for the first time; an earlier order stands, its time is running."""
     ordered = {order.launch_id: Stop(now, order.grace_seconds, order.reason) for order in orders.stop}
     if limits.leaving_since is not None:
         leaving = Stop(limits.leaving_since, 0.0, "coordinator_leaves")
@@ -88,7 +88,7 @@ def signalled(seen: Seen, due: dict[str, Stage], now: Seconds) -> Seen:
 
 
 def next_signal(seen: Seen, limits: Limits) -> tuple[Stage, Seconds]:
-    """The next stage and when it is due; (NONE, 0) where nobody is to be signalled."""
+    """The next stage and when it is due; (NONE, 0) where there is nothing to signal."""
     if seen.state is State.LEADERLESS:
         # Nobody is left who could tidy up: what remains is ended, and killed again as long as anything is there.
         if seen.stage < Stage.TERMINATE:

@@ -1,4 +1,5 @@
-"""Worktrees as a Coordinator uses them: one per task where the project says so, kept when a process ends, and errands.
+"""Worktrees as a Coordinator uses them: one per task where the project says so, kept when a process ends; and worktree
+jobs.
 
 `worktrees` knows git; here stands which directory is whose, and what is told to the server of it. Everything blocks:
 `loop.py` calls it in threads.
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from toryo.coordinator import worktrees
-from toryo.coordinator.orders import Errand, Launch
+from toryo.coordinator.orders import Launch, WorktreeJob
 from toryo.coordinator.provider import BadConfig
 from toryo.coordinator.worktrees import Conflict, Merged, Nothing, Trouble, Worktree
 
@@ -87,7 +88,7 @@ def told(worktree: Worktree) -> dict[str, Any]:
 
 
 def kept(worktree: Worktree, launch: Launch) -> dict[str, Any]:
-    """Commits what a process left, and says what there is now; what hinders that is told, too."""
+    """Commits what a process left, and says what there is now; what prevents that is reported, too."""
     message = f"Work of {launch.agent_id} ({launch.launch_id})"
     try:
         found = worktrees.keep(worktree, message, launch.agent_id)
@@ -97,36 +98,36 @@ def kept(worktree: Worktree, launch: Launch) -> dict[str, Any]:
     left_out = (
         f"Not kept (repositories of their own, or too large): {', '.join(found.left_out)}" if found.left_out else ""
     )
-    hindered = _short(" ".join(filter(None, [found.trouble, left_out])))
-    return {**told(worktree), **{name: getattr(found, name) for name in figures}, "trouble": hindered or None}
+    prevented = _short(" ".join(filter(None, [found.trouble, left_out])))
+    return {**told(worktree), **{name: getattr(found, name) for name in figures}, "trouble": prevented or None}
 
 
 def _short(words: str) -> str:
     return words if len(words) <= LONGEST_TROUBLE else f"{words[:LONGEST_TROUBLE]} …"
 
 
-def run(errand: Errand, directory: Path) -> dict[str, Any]:
-    """Does what was asked; the answer as `report_errand` takes it. Nothing is raised: what hinders it is the answer."""
+def run(job: WorktreeJob, directory: Path) -> dict[str, Any]:
+    """Does what was asked; the answer as `report_worktree_job` takes it. Never raises."""
     kinds = {"diff": _diff, "merge": _merge, "discard": _discard, "clean": _clean}
-    if errand.kind not in kinds:
-        return _hindered(
-            errand.task_id, f"This Coordinator does not know errands of the kind {errand.kind}: update it."
+    if job.kind not in kinds:
+        return _prevented(
+            job.task_id, f"This Coordinator does not know worktree jobs of the kind {job.kind}: update it."
         )
     try:
-        return kinds[errand.kind](errand, directory)
+        return kinds[job.kind](job, directory)
     except (Trouble, OSError) as trouble:
-        return _hindered(errand.task_id, str(trouble))
+        return _prevented(job.task_id, str(trouble))
 
 
-def _hindered(task_id: str, words: str, **more: Any) -> dict[str, Any]:
+def _prevented(task_id: str, words: str, **more: Any) -> dict[str, Any]:
     return {"done": False, "trouble": _short(words), "task_id": task_id, **more}
 
 
-def _diff(errand: Errand, directory: Path) -> dict[str, Any]:
-    worktree = _found(errand, errand.task_id, errand.path, directory)
+def _diff(job: WorktreeJob, directory: Path) -> dict[str, Any]:
+    worktree = _found(job, job.task_id, job.path, directory)
     if worktree is None:
-        return _hindered(errand.task_id, _gone(errand.task_id))
-    asked = errand.options.get("context")
+        return _prevented(job.task_id, _gone(job.task_id))
+    asked = job.options.get("context")
     context = asked if isinstance(asked, int) else 3
     limit = 1_000_000
     while True:
@@ -138,78 +139,78 @@ def _diff(errand: Errand, directory: Path) -> dict[str, Any]:
         limit //= 4
 
 
-def _merge(errand: Errand, directory: Path) -> dict[str, Any]:
-    """One after the other; the first that is hindered ends it, and what was merged before stays merged."""
+def _merge(job: WorktreeJob, directory: Path) -> dict[str, Any]:
+    """One after the other; the first that fails ends it, and what was merged before stays merged."""
     merged: list[dict[str, str]] = []
-    for each in errand.options.get("order") or ():
+    for each in job.options.get("order") or ():
         task_id = str(each["task_id"])
-        worktree = _found(errand, task_id, str(each["path"]), directory)
+        worktree = _found(job, task_id, str(each["path"]), directory)
         if worktree is None:
-            earlier = _merged_before(errand, each)
+            earlier = _merged_before(job, each)
             if earlier is None:
-                return _hindered(task_id, _gone(task_id), merged=merged, **_known_gone(errand, task_id))
+                return _prevented(task_id, _gone(task_id), merged=merged, **_known_gone(job, task_id))
             merged.append({"task_id": task_id, "commit": earlier.commit, "into": earlier.into})
             continue
         try:
-            outcome = _merged(errand, worktree, each)
+            outcome = _merged(job, worktree, each)
         except Trouble as trouble:
-            return _hindered(task_id, str(trouble), merged=merged)
+            return _prevented(task_id, str(trouble), merged=merged)
         if isinstance(outcome, Conflict):
-            return _hindered(task_id, outcome.message, merged=merged, answer={"conflict": list(outcome.files)})
+            return _prevented(task_id, outcome.message, merged=merged, answer={"conflict": list(outcome.files)})
         merged.append({"task_id": task_id, "commit": outcome.commit, "into": outcome.into})
     return {"done": True, "merged": merged}
 
 
-def _merged(errand: Errand, worktree: Worktree, each: Mapping[str, Any]) -> Merged | Nothing | Conflict:
+def _merged(job: WorktreeJob, worktree: Worktree, each: Mapping[str, Any]) -> Merged | Nothing | Conflict:
     """Into the branch that the person was shown, also where somebody has changed what is noted here since."""
-    found = worktrees.keep(worktree, f"Work on {worktree.name}", errand.asked_by)
+    found = worktrees.keep(worktree, f"Work on {worktree.name}", job.asked_by)
     if found.trouble:
         raise Trouble(found.trouble)
     title = str(each.get("title") or each["task_id"])
     subject = "".join(each if each.isprintable() else " " for each in title)  # agents write titles; git reads lines
-    words = str(errand.options.get("message") or f"{subject} ({worktree.branch})")
-    into = errand.options.get("into") or each.get("into")
-    outcome = worktrees.merge(worktree, words, into, worktrees.person(errand.asked_by, errand.name, errand.email))
+    words = str(job.options.get("message") or f"{subject} ({worktree.branch})")
+    into = job.options.get("into") or each.get("into")
+    outcome = worktrees.merge(worktree, words, into, worktrees.person(job.asked_by, job.name, job.email))
     if not isinstance(outcome, Conflict):
         worktrees.remove(worktree)
     return outcome
 
 
-def _merged_before(errand: Errand, each: Mapping[str, Any]) -> Merged | None:
+def _merged_before(job: WorktreeJob, each: Mapping[str, Any]) -> Merged | None:
     """A Coordinator that died between a merge and its report has done it all the same."""
-    repository, into = Path(errand.working_directory).expanduser(), errand.options.get("into") or each.get("into")
+    repository, into = Path(job.working_directory).expanduser(), job.options.get("into") or each.get("into")
     if not into or not each.get("base") or not repository.is_dir():
         return None
     return worktrees.merged_before(repository, str(each["task_id"]), str(into), str(each["base"]))
 
 
-def _known_gone(errand: Errand, task_id: str) -> dict[str, list[str]]:
+def _known_gone(job: WorktreeJob, task_id: str) -> dict[str, list[str]]:
     """Nothing is left of it; unless the repository itself is not there just now (a disk that is not mounted)."""
-    return {"gone": [task_id]} if Path(errand.working_directory).expanduser().is_dir() else {}
+    return {"gone": [task_id]} if Path(job.working_directory).expanduser().is_dir() else {}
 
 
-def _discard(errand: Errand, directory: Path) -> dict[str, Any]:
-    worktree = _found(errand, errand.task_id, errand.path, directory)
+def _discard(job: WorktreeJob, directory: Path) -> dict[str, Any]:
+    worktree = _found(job, job.task_id, job.path, directory)
     if worktree is None:
-        return {"done": True, "gone": [errand.task_id], "answer": {"message": "It was gone already."}}
+        return {"done": True, "gone": [job.task_id], "answer": {"message": "It was gone already."}}
     found = worktrees.discard(worktree)
     said = {"branch": found.branch, "commit": found.commit, "message": found.message}
-    return {"done": True, "gone": [errand.task_id], "answer": said}
+    return {"done": True, "gone": [job.task_id], "answer": said}
 
 
-def _clean(errand: Errand, directory: Path) -> dict[str, Any]:
+def _clean(job: WorktreeJob, directory: Path) -> dict[str, Any]:
     """Only what holds nothing that is not elsewhere, too."""
-    worktree = _found(errand, errand.task_id, errand.path, directory)
+    worktree = _found(job, job.task_id, job.path, directory)
     if worktree is not None:
         worktrees.remove(worktree)
-    return {"done": True, "gone": [errand.task_id]}
+    return {"done": True, "gone": [job.task_id]}
 
 
-def _found(errand: Errand, task_id: str, path: str, directory: Path) -> Worktree | None:
+def _found(job: WorktreeJob, task_id: str, path: str, directory: Path) -> Worktree | None:
     """In the repository that was noted when it was made, else in the project's: never in one that only the directory
     itself names. By its branch, too, where the directory has vanished."""
-    place = Path(path) if path else directory / errand.project_id / worktrees.safe(task_id)
-    for repository in (worktrees.noted_repository(place), Path(errand.working_directory).expanduser()):
+    place = Path(path) if path else directory / job.project_id / worktrees.safe(task_id)
+    for repository in (worktrees.noted_repository(place), Path(job.working_directory).expanduser()):
         if repository is not None and repository.is_dir():
             found = worktrees.find(repository, place.parent, place.name)
             if found is not None:
@@ -218,4 +219,4 @@ def _found(errand: Errand, task_id: str, path: str, directory: Path) -> Worktree
 
 
 def _gone(task_id: str) -> str:
-    return f"The worktree of task {task_id} is not on this machine any more: neither its directory nor its branch."
+    return f"The worktree of task {task_id} is no longer on this machine: neither its directory nor its branch."

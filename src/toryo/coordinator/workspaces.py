@@ -21,7 +21,7 @@ STDIN = "stdin.txt"
 def working_directory(launch: Launch, configured: str | None) -> Path:
     """The agent's own directory if this Coordinator's file names one, else the project's; real and existing.
 
-    Raises BadConfig with what is wrong and where to mend it.
+    Raises BadConfig with what is wrong and where to fix it.
     """
     named = configured or launch.working_directory
     where = f"the configuration of agent {launch.agent_id}" if configured else f"project {launch.project_id}"

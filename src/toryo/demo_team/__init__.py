@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 LEAD = "lead"
-"""To whom everything is assigned."""
+"""The assignee of everything."""
 MEMBERS = (LEAD, "japanese", "chinese", "generator", "calculator", "joiner", "clerk", "merchant")
 """Everybody in team.yaml, superiors first."""
 LINES = {

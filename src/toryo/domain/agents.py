@@ -110,6 +110,11 @@ class Agent:
         return self.kind is Kind.HUMAN
 
     @property
+    def without_model(self) -> bool:
+        """Whether a fixed program runs it: the same task ends in the same way, whatever words are added to it."""
+        return self.provider in NO_ACCOUNT
+
+    @property
     def program(self) -> Program | None:
         if self.provider is None:
             return None
@@ -218,9 +223,9 @@ def refuse_cycle(agent_id: str, reports_to: str | None, tree: Mapping[str, str |
         raise Refusal(
             Code.VALIDATION_ERROR,
             say(
-                "{agent_id} cannot report to {reports_to}: that would be a circle.",
+                "{agent_id} cannot report to {reports_to}: that would create a cycle.",
                 agent_id=agent_id,
                 reports_to=reports_to,
             ),
-            "Name a superior who does not stand below this agent.",
+            "Choose a superior that is not below this agent.",
         )

@@ -1,9 +1,17 @@
-"""Consent in a chat: which message of a person approves the task that is requested because of it (`/approve`)."""
+"""Consent in a chat: which message of a person approves the task that is requested because of it (`/approve`), and when
+it lapses."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+
+from toryo.domain.times import HOUR, Millis
+
+ASKS_WITHIN: Millis = 24 * HOUR
+"""A message older than this asks for nothing any more."""
+APPROVES_WITHIN: Millis = HOUR
+"""A message older than this approves nothing any more."""
 
 _APPROVE = "/approve"
 _OF_OLD = frozenset({"@@", "\uff20\uff20"})

@@ -10,7 +10,7 @@ from enum import StrEnum
 
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.talk_limits import TalkLimits
-from toryo.domain.times import HOUR, Millis
+from toryo.domain.times import Millis
 
 
 class State(StrEnum):
@@ -29,9 +29,6 @@ ONE_WAY = "one_way"
 """Of a conversation that was ended by whoever began it before anybody came: its word still reaches the other side."""
 
 FEWEST_TURNS, MOST_TURNS, USUAL_TURNS = 2, 40, 20
-
-CONVERSATION_WINDOW: Millis = HOUR
-"""In which conversations are counted for the rate limit."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,8 +66,8 @@ def refuse_worker(
     if any(draft.assignee_id not in (None, worker.id) for draft in drafts):
         raise Refusal(
             Code.PERMISSION_DENIED,
-            "A worker's subtasks are its own; it assigns none to others.",
-            "Leave assignee_id out, or ask somebody else with request_task.",
+            "A worker cannot assign its subtasks to others.",
+            "Omit assignee_id, or ask someone else with request_task.",
         )
     if not main.delegated and main.parent_id is not None:
         raise Refusal(Code.NOT_NOW, "A self-made subtask is executed, not decomposed again.", _LEAD_ON)
@@ -97,11 +97,11 @@ def refuse_manager(
         raise Refusal(
             Code.NOT_NOW,
             say(
-                "{assignee_id} is working on task {parent_id}; nothing is added below it meanwhile.",
+                "{assignee_id} is working on task {parent_id}: no subtasks can be added to it now.",
                 assignee_id=parent.assignee_id,
                 parent_id=parent.id,
             ),
-            "Add it below your own main task, or put that task back first (update_task_status todo).",
+            "Add it to your own main task, or move that task back to todo first (update_task_status).",
             parent_task_id=parent.id,
         )
     for draft in drafts:
@@ -111,8 +111,8 @@ def refuse_manager(
     if existing and intent is None:
         raise Refusal(
             Code.DUPLICATE_SUBTASK,
-            say("{count} open subtasks exist here; nothing was created.", count=len(existing)),
-            "If they are what you want, get_next_action starts them. To add, say intent: new, refine or replace.",
+            say("{count} open subtasks already exist; nothing was created.", count=len(existing)),
+            "To start them, call get_next_action. To add to them, pass intent: new, refine or replace.",
             existing=[shown(task) for task in existing],
         )
 
@@ -157,11 +157,11 @@ def refuse_place(
         raise Refusal(
             Code.INVALID_TRANSITION,
             say(
-                "Task {parent_id} is {status}, or one above it is closed; nothing is created below it.",
+                "Task {parent_id} is {status}, or a task above it is closed, so it cannot get subtasks.",
                 parent_id=parent.id,
                 status=parent.status,
             ),
-            "File it elsewhere, or without a parent.",
+            "Choose another parent task, or none.",
             parent_task_id=parent.id,
         )
     children = tree.children(parent)
@@ -169,11 +169,11 @@ def refuse_place(
         raise Refusal(
             Code.LIMIT_REACHED,
             say(
-                "Task {parent_id} is {count} levels deep; nothing is created below that.",
+                "Task {parent_id} is {count} levels deep and cannot get subtasks.",
                 parent_id=parent.id,
                 count=DEEPEST,
             ),
-            "File it higher up, or without a parent.",
+            "Choose a parent task at a higher level, or none.",
             parent_task_id=parent.id,
         )
     if capped:
@@ -218,8 +218,8 @@ def _refuse_duplicates(siblings: Iterable[Task], drafts: Sequence[Draft]) -> Non
         if title in seen:
             raise Refusal(
                 Code.DUPLICATE_SUBTASK,
-                say("There is an open subtask of that title: {seen}.", seen=seen[title]),
-                "Use that one, or give this one a title that says what is different.",
+                say("An open subtask with this title already exists: {seen}.", seen=seen[title]),
+                "Use it, or choose a different title.",
                 task_id=seen[title],
                 title=draft.title,
             )
@@ -234,10 +234,10 @@ def refuse_commands(tree_state: TreeState, drafts: Sequence[Draft], by: Agent | 
         return
     raise Refusal(
         Code.PERMISSION_DENIED,
-        "Only people may write commands here (project setting commands_from)."
+        "Only people can set commands here (project setting commands_from)."
         if by.role is Role.MANAGER
-        else "Only people may write commands here.",
-        "Describe what is wanted in words; leave context.command and acceptance commands out.",
+        else "Only people can set commands here.",
+        "Describe the work in words; omit context.command and commands in acceptance checks.",
     )
 
 
@@ -246,8 +246,8 @@ def refuse_command_for_others(draft: Draft) -> None:
     if _has_command(draft):
         raise Refusal(
             Code.PERMISSION_DENIED,
-            "A task that is asked of others carries no command.",
-            "Describe what is wanted in words; whoever does it decides how.",
+            "A requested task cannot contain a command.",
+            "Describe the work in words; the assignee decides how to do it.",
         )
 
 
@@ -285,8 +285,8 @@ def _visit(node: str, graph: Mapping[str, tuple[str, ...]], path: list[str], don
         cycle = [*path[path.index(node) :], node]
         raise Refusal(
             Code.DEPENDENCY_CYCLE,
-            "These tasks of the batch wait for each other for ever: " + " -> ".join(cycle) + ".",
-            "Leave one of the dependencies out; nothing was created.",
+            "Circular dependency in this batch: " + " -> ".join(cycle) + ".",
+            "Remove one of these dependencies; nothing was created.",
             cycle=cycle,
         )
     path.append(node)

@@ -74,8 +74,9 @@ def refuse_cycle_below(parent_id: str, depends_on: Collection[str], linked: Link
     if found is not None and parent_id in depends_on:
         raise Refusal(
             Code.DEPENDENCY_CYCLE,
-            say("A part cannot depend on the task that it is a part of ({parent_id}).", parent_id=parent_id),
-            "Leave it out: a part starts after that task has started, and that task ends after its parts.",
+            say("A subtask cannot depend on a task above it ({parent_id}).", parent_id=parent_id),
+            "Remove this dependency: a subtask starts after its parent task, and the parent completes after its "
+            "subtasks.",
             cycle=[parent_id, parent_id],
         )
     if found is not None:
@@ -89,8 +90,8 @@ def _named(path: list[Moment]) -> list[str]:
 def _cycle(cycle: list[str]) -> Refusal:
     return Refusal(
         Code.DEPENDENCY_CYCLE,
-        say("These dependencies would wait for each other for ever: {cycle}.", cycle=" -> ".join(cycle)),
-        "Leave one of them out.",
+        say("Circular dependency: {cycle}.", cycle=" -> ".join(cycle)),
+        "Remove one of these dependencies.",
         cycle=cycle,
     )
 

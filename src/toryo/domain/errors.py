@@ -33,7 +33,7 @@ class Code(StrEnum):
     DELEGATION_NOT_FOUND = "delegationNotFound"
     MESSAGE_NOT_FOUND = "messageNotFound"
     WORKTREE_NOT_FOUND = "worktreeNotFound"
-    ERRAND_NOT_FOUND = "errandNotFound"
+    WORKTREE_JOB_NOT_FOUND = "worktreeJobNotFound"
     INVALID_TRANSITION = "invalidTransition"
     DEPENDENCY_NOT_MET = "dependencyNotMet"
     DEPENDENCY_CYCLE = "dependencyCycle"

@@ -12,7 +12,7 @@ HANDOFF, NOTIFICATION, EVENT, NOTE, CHECK = "hnd", "ntf", "evt", "nte", "chk"
 KEY = "key"
 MESSAGE, CONVERSATION, DELEGATION, VIEWER = "msg", "cnv", "dlg", "vwr"
 NOTICE = "ntc"
-ERRAND = "ern"
+WORKTREE_JOB = "job"
 SIGN_IN, ACCESS_TOKEN = "sgn", "pat"
 
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
@@ -28,7 +28,7 @@ def chosen(identifier: str) -> str:
     if not chosen_ids.may_be(identifier):
         raise Refusal(
             Code.VALIDATION_ERROR,
-            say("{identifier!r} cannot be an id.", identifier=identifier),
+            say("{identifier!r} is not a valid id.", identifier=identifier),
             "Use 1 to 64 of a-z, 0-9, dot, underscore and hyphen, beginning with a letter or digit.",
         )
     return identifier

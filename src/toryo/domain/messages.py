@@ -9,16 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from toryo.domain.times import MINUTE, Millis
+from toryo.domain.times import Millis
 
 LONGEST_MESSAGE = 4_000
 """Characters of one message."""
 
 HANDED_OUT_AT_ONCE = 20
 """Messages of one hand-out, and of the context before it."""
-
-MESSAGE_WINDOW: Millis = MINUTE
-"""In which messages are counted for the rate limit."""
 
 
 def thread_of(one: str, other: str) -> str:

@@ -110,7 +110,7 @@ def refusal_to_judge(tree_state: TreeState, task: Task, actor: Actor) -> Refusal
     if relation(tree_state, task, actor) not in ("everything", "ancestor"):
         return Refusal(
             Code.PERMISSION_DENIED,
-            "Only a person above its assignee approves or rejects a request.",
+            "Only a person above the assignee can approve or reject a request.",
             "Ask a superior of the assignee, or an owner.",
             task_id=task.id,
         )
@@ -118,7 +118,7 @@ def refusal_to_judge(tree_state: TreeState, task: Task, actor: Actor) -> Refusal
         return Refusal(
             Code.INVALID_TRANSITION,
             say("Task {task_id} is {status}.", task_id=task.id, status=task.status),
-            "Only a task that has not been started is approved or rejected.",
+            "Only a task that has not been started can be approved or rejected.",
             task_id=task.id,
         )
     return None
@@ -149,7 +149,7 @@ def _refuse_unknown_move(order: Order) -> None:
         else say("The task is {to} already.", to=to),
         say("Possible from {status}: {names}.", status=task.status, names=together(names, ", "))
         if moves
-        else say("{status} is final: file a new task instead.", status=task.status),
+        else say("{status} is final: create a new task instead.", status=task.status),
         task_id=task.id,
         current_status=task.status.value,
         possible=moves,
@@ -204,7 +204,7 @@ def _refuse_stranger(tree_state: TreeState, order: Order) -> None:
         raise Refusal(
             Code.PERMISSION_DENIED,
             say("The assignee may not move its own task from {status} to {to}.", status=task.status, to=order.to),
-            "Report the task blocked or failed with the reason, or ask somebody above.",
+            "Report the task blocked or failed with the reason, or ask someone above you.",
             task_id=task.id,
         )
     if task.status is Status.BLOCKED:
@@ -230,9 +230,9 @@ def _refuse_to_lift(order: Order, how: str) -> None:
                 task_id=task.id,
                 blocked_cause=task.blocked_cause,
             ),
-            say("Unblock it at its cause: toryo task move {blocked_cause} todo.", blocked_cause=task.blocked_cause)
+            say("Unblock that task first: toryo task move {blocked_cause} todo.", blocked_cause=task.blocked_cause)
             if actor.person
-            else say("Unblock it at its cause: {blocked_cause}.", blocked_cause=task.blocked_cause),
+            else say("Unblock {blocked_cause} first.", blocked_cause=task.blocked_cause),
             task_id=task.id,
             cause=task.blocked_cause,
         )
@@ -240,7 +240,7 @@ def _refuse_to_lift(order: Order, how: str) -> None:
         raise Refusal(
             Code.PERMISSION_DENIED,
             say(
-                "Task {task_id} was blocked by {blocked_by}; only a person lifts that.",
+                "Task {task_id} was blocked by {blocked_by}; only a person can unblock it.",
                 task_id=task.id,
                 blocked_by=task.blocked_by,
             ),
@@ -256,7 +256,7 @@ def _refuse_to_lift(order: Order, how: str) -> None:
                 task_id=task.id,
                 blocked_by=task.blocked_by,
             ),
-            "Whoever blocked it, or somebody above, lifts it.",
+            "The one who blocked it, or someone above, can unblock it.",
             task_id=task.id,
             blocked_by=task.blocked_by,
         )
@@ -271,7 +271,7 @@ def _refuse_retry(tree_state: TreeState, order: Order) -> None:
         raise Refusal(
             Code.ATTEMPTS_EXHAUSTED,
             say(
-                "Task {task_id} has failed {attempt} times; agents may try no more.",
+                "Task {task_id} has failed {attempt} times; agents cannot retry it again.",
                 task_id=task.id,
                 attempt=task.attempt,
             ),
@@ -286,9 +286,9 @@ def _refuse_missing_reason(order: Order) -> None:
         raise Refusal(
             Code.VALIDATION_ERROR,
             say("{to} needs a reason.", to=order.to),
-            "Say why, in one sentence (toryo: --reason TEXT): others decide by it."
+            "Give the reason in one sentence (toryo: --reason TEXT); others rely on it."
             if order.actor.person
-            else "Say in `reason` why, in one sentence: others decide by it.",
+            else "Give the `reason` in one sentence; others rely on it.",
             task_id=order.task.id,
         )
 
@@ -467,7 +467,7 @@ def _complete(moving: _Moving) -> None:
     if still_open:
         raise Refusal(
             Code.SUBTASKS_OPEN,
-            say("Subtasks of it are open ({count}).", count=len(still_open)),
+            say("It has open subtasks ({count}).", count=len(still_open)),
             "Finish or cancel them first (toryo task cancel TASK)."
             if moving.order.actor.person
             else "Finish or cancel them first.",
@@ -479,7 +479,7 @@ def _complete(moving: _Moving) -> None:
     if moving.tree_state.open_delegations.get(task.id):
         raise Refusal(
             Code.DELEGATION_OPEN,
-            "A delegation whose result is awaited is still open.",
+            "A delegation that this task waits for is still open.",
             "Wait for its result, or cancel the task."
             if moving.order.actor.person
             else "Call get_next_action: it waits for the result.",
@@ -501,14 +501,14 @@ def _unchecked(task: Task, *, person: bool) -> Refusal:
             "Acceptance checks have failed."
             if task.checks is Checks.FAILED
             else "The acceptance checks have not passed yet.",
-            say("If you have seen that all is well, say so: toryo task confirm {task_id}.", task_id=task.id),
+            say("If you have verified the result, confirm it: toryo task confirm {task_id}.", task_id=task.id),
             task_id=task.id,
         )
     if task.checks is Checks.FAILED:
         return Refusal(
             Code.CHECKS_FAILED,
             "Acceptance checks have failed.",
-            "Mend what failed, then report success again.",
+            "Fix what failed, then report success again.",
             task_id=task.id,
         )
     return Refusal(
@@ -572,11 +572,11 @@ def _ancestor_closed(tree_state: TreeState, task: Task) -> _Words:
     return (
         Code.INVALID_TRANSITION,
         say(
-            "Task {above_id} above it is {status}; nothing below a closed task is started or retried.",
+            "Task {above_id} above it is {status}: tasks below a closed task cannot be started or retried.",
             above_id=above.id,
             status=above.status,
         ),
-        "Work on another task, or file a new one.",
+        "Work on another task, or create a new one.",
         {"closed_task_id": above.id},
     )
 
@@ -585,7 +585,7 @@ def _project_not_active(tree_state: TreeState, _: Task) -> _Words:
     return (
         Code.NOT_NOW,
         say("Project {project_id} is {status}.", project_id=tree_state.project.id, status=tree_state.project.status),
-        "A person resumes it first (toryo project resume PRJ).",
+        "A person must resume it first (toryo project resume PRJ).",
         {"reason": f"project_{tree_state.project.status.value}"},
     )
 
@@ -594,7 +594,7 @@ def _not_approved(_: TreeState, task: Task) -> _Words:
     return (
         Code.NOT_APPROVED,
         say("Task {task_id} is {approval}.", task_id=task.id, approval=task.approval),
-        "A person above its assignee approves it first. Until then, go on with something else.",
+        "A person above its assignee must approve it first. Until then, work on something else.",
         {"approval": task.approval.value},
     )
 
@@ -618,24 +618,24 @@ def _before(waiting: Sequence[Task]) -> Worded:
     failed = [task.id for task in waiting if task.status is Status.FAILED]
     if never:
         return say(
-            "Cancelled tasks are never completed: take {names} out of what this task waits for"
-            " (update_task_dependencies), or cancel this task.",
+            "Cancelled tasks never complete: remove the dependency on {names} (update_task_dependencies), or cancel "
+            "this task.",
             names=", ".join(never[:_SHOWN]),
         )
     if failed:
         return say(
-            "Try what has failed again ({names}; update_task_status), take it out of what this task waits for"
-            " (update_task_dependencies), or cancel this task.",
+            "Retry {names} (update_task_status), remove the dependency (update_task_dependencies), or cancel this "
+            "task.",
             names=", ".join(failed[:_SHOWN]),
         )
-    return constant("Complete those first, or change what this task waits for.")
+    return constant("Complete those first, or change the dependencies.")
 
 
 def _unassigned(_: TreeState, task: Task) -> _Words:
     return (
         Code.INVALID_TRANSITION,
         say("Task {task_id} has no assignee.", task_id=task.id),
-        "Assign it to somebody first (assign_task).",
+        "Assign it first (assign_task).",
         {},
     )
 
@@ -648,7 +648,7 @@ def _assignee_not_active(tree_state: TreeState, task: Task) -> _Words:
             assignee_id=task.assignee_id,
             project_id=tree_state.project.id,
         ),
-        "Assign somebody else, or let a person activate the agent or add it to the project.",
+        "Assign another agent, or ask a person to activate this one or add it to the project.",
         {"assignee_id": task.assignee_id},
     )
 
@@ -702,27 +702,28 @@ def _free(tree_state: TreeState, task: Task) -> Worded:
     first = next((each for each in waiting if each.closed), waiting[0])
     if first.status is Status.CANCELLED:
         return say(
-            "A cancelled task is never completed. Do not wait for it: toryo task edit {task_id} --no-longer-on"
-            " {other}.",
+            "A cancelled task never completes. Remove the dependency: toryo task edit {task_id} --no-longer-on "
+            "{other}.",
             task_id=task.id,
             other=first.id,
         )
     if first.status is Status.FAILED:
         return say(
-            "Try it again (toryo task retry {other}), or do not wait for it (toryo task edit {task_id} --no-longer-on"
-            " {other}).",
+            "Retry it (toryo task retry {other}), or remove the dependency (toryo task edit {task_id} --no-longer-on "
+            "{other}).",
             task_id=task.id,
             other=first.id,
         )
     return say(
-        "It can start when those are completed. To start it before: toryo task edit {task_id} --no-longer-on {other}.",
+        "It can start when those are completed. To start it now, remove the dependency: toryo task edit {task_id} "
+        "--no-longer-on {other}.",
         task_id=task.id,
         other=first.id,
     )
 
 
 def _assign(_: TreeState, task: Task) -> Worded:
-    return say("Assign it to somebody first: toryo task edit {task_id} --assignee AGENT.", task_id=task.id)
+    return say("Assign it first: toryo task edit {task_id} --assignee AGENT.", task_id=task.id)
 
 
 def _admit(tree_state: TreeState, task: Task) -> Worded:

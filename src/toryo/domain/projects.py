@@ -160,6 +160,6 @@ def _number(value: Any) -> float | None:
 def _impossible(name: str, value: Any, possible: str) -> Refusal:
     return Refusal(
         Code.VALIDATION_ERROR,
-        say("{value!r} is no value of the project setting {name}.", value=value, name=name),
+        say("{value!r} is not a valid value of the project setting {name}.", value=value, name=name),
         say("Use {possible}.", possible=possible),
     )

@@ -7,7 +7,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from toryo.domain.times import SECOND, Millis
+from toryo.domain.times import HOUR, MINUTE, SECOND, Millis
+
+MESSAGE_WINDOW: Millis = MINUTE
+"""In which messages are counted for the rate limit."""
+CONVERSATION_WINDOW: Millis = HOUR
+"""In which conversations of the same two are counted."""
 
 
 @dataclass(frozen=True, slots=True)

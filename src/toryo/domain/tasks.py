@@ -63,7 +63,7 @@ def status_named(text: str) -> Status:
     except ValueError:
         raise Refusal(
             Code.VALIDATION_ERROR,
-            say("{text!r} is no status of a task.", text=text),
+            say("{text!r} is not a task status.", text=text),
             say("Use one of: {names}.", names=", ".join(status.value for status in Status)),
         ) from None
 

@@ -1,4 +1,5 @@
-"""Worktrees: a directory and branch per task on one Coordinator's machine; and errands, what people ask about them.
+"""Worktrees: a directory and branch per task on one Coordinator's machine; and worktree jobs, what people
+ask about them.
 
 The files are the Coordinator's; here stands what it has told of them, and what may be asked of it when.
 """
@@ -12,7 +13,7 @@ from typing import Any
 from toryo.domain.times import MINUTE, Millis
 
 LOST_AFTER: Millis = 15 * MINUTE
-"""An errand that was taken so long ago is handed out again."""
+"""A worktree job that was taken so long ago is handed out again."""
 
 
 class State(StrEnum):
@@ -69,7 +70,7 @@ class Worktree:
 
 
 @dataclass(frozen=True, slots=True)
-class Errand:
+class WorktreeJob:
     id: str
     kind: Kind
     task_id: str

@@ -308,7 +308,7 @@ def _refuse_running(hole: str, words: Sequence[str], prefix: str) -> None:
 
 
 def _interpreter(words: Sequence[str]) -> str:
-    """The interpreter for which the next word would be a program, whoever starts it and with whatever options."""
+    """The interpreter for which the next word would be a program, no matter who starts it and with which options."""
     for at in range(len(words) - 1, -1, -1):
         if _INTERPRETERS.fullmatch(_named(words[at])):
             return "" if _is_name_of_script(words, at) else _named(words[at])

@@ -8,11 +8,11 @@ tasks:
     subtasks:
       - id: translate
         title: "Translate {{file}}.txt"
-        capability: japanese                  # or assignee: worker-a; neither: whoever has least to do
+        capability: japanese                  # or assignee: worker-a; neither: the one with the least to do
         context: {command: "…", outputs: ["{{target}}"]}
       - {id: check, title: "Check {{target}}", depends_on: [translate], run: "test -s {{target}}"}
-      - id: mend
-        title: "Mend {{target}}"
+      - id: fix
+        title: "Fix {{target}}"
         when: {subtask: check, status: failed}  # left out if that does not hold; a list: all of them must hold
         assignee: editor
 ```

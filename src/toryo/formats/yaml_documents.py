@@ -33,7 +33,7 @@ PARSED_WITHIN = 20.0
 MOST_NAMED = 100
 """Names in a hint."""
 MOST_MISTAKES = 20
-"""More are not looked for: whoever mends these sees the rest next time."""
+"""More are not looked for: fixing these shows the rest next time."""
 
 Path = tuple[str | int, ...]
 Model = TypeVar("Model", bound=BaseModel)
@@ -219,7 +219,7 @@ def checked(document: Document, model: type[Model]) -> Model:
 
 
 def with_environment(document: Document, environ: Mapping[str, str]) -> None:
-    """Replaces `${NAME}` in every text; a name that is not set is a mistake."""
+    """Replaces `${NAME}` in every text; a name that is not set, or empty, is a mistake."""
     document.data = _replaced(document, document.data, (), environ)
 
 
@@ -311,7 +311,7 @@ def _refused(where: Any, words: str) -> yaml.MarkedYAMLError:
 
 
 def _no_yaml(wrong: yaml.YAMLError, text: str, above: int | None) -> Mistake:
-    """What the parser found, in words for whoever wrote the text, at the place where it can be put right."""
+    """What the parser found, in words for the author of the text, at the place to fix."""
     if not isinstance(wrong, yaml.MarkedYAMLError):
         return Mistake("not valid YAML: it has control characters, which no text file has")
     problem, mark = str(wrong.problem), wrong.problem_mark
@@ -374,7 +374,9 @@ def _note_lines(document: Document, node: yaml.Node, path: Path, above: int) -> 
 
 def _replaced(document: Document, data: Any, path: Path, environ: Mapping[str, str]) -> Any:
     if isinstance(data, str):
-        return _substitute(data, environ, lambda name: document.mistake(path, f"{name} is not set in the environment"))
+        return _substitute(
+            data, environ, lambda name: document.mistake(path, f"{name} is not set in the environment, or empty")
+        )
     if isinstance(data, dict):
         return {key: _replaced(document, value, (*path, str(key)), environ) for key, value in data.items()}
     if isinstance(data, list):
@@ -384,7 +386,7 @@ def _replaced(document: Document, data: Any, path: Path, environ: Mapping[str, s
 
 def _substitute(text: str, environ: Mapping[str, str], missing: Callable[[str], None]) -> str:
     def value(found: re.Match[str]) -> str:
-        if found[1] not in environ:
+        if not environ.get(found[1]):
             missing(found[1])
         return environ.get(found[1], "")
 

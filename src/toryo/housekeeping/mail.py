@@ -34,7 +34,7 @@ class Mail:
     def send(self, notice: Notice, now: Millis) -> None:
         address = self._addresses.get(notice.person_id)
         if address is None:
-            raise Undelivered(f"there is no address of {notice.person_id} any more (TORYO_NOTICES__EMAILS)")
+            raise Undelivered(f"there is no longer an address of {notice.person_id} (TORYO_NOTICES__EMAILS)")
         message = written(notice, self._from, address, now)
         try:
             smtp = _connected(self._server)

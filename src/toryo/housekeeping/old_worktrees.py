@@ -1,4 +1,4 @@
-"""Cleans up worktrees that nobody needs any more, and gives up errands whose Coordinator does not come back.
+"""Cleans up worktrees that nobody needs any more, and gives up worktree jobs whose Coordinator does not come back.
 
 What holds work that is nowhere else is never asked for: that is a person's to merge or discard. The Coordinator looks
 again before it removes anything.
@@ -12,7 +12,7 @@ from functools import partial
 from toryo.domain import projects
 from toryo.domain.tasks import Task
 from toryo.domain.times import HOUR, Millis, iso
-from toryo.domain.worktrees import LOST_AFTER, Errand, Kind, Worktree
+from toryo.domain.worktrees import LOST_AFTER, Kind, Worktree, WorktreeJob
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.calls.fault_isolation import each_fenced
 from toryo.operations.worktrees import worktree_locks
@@ -21,11 +21,11 @@ CLEAN_AFTER: Millis = 24 * HOUR
 """A closed task's directory stays so long, for what is in it and ignored by git."""
 WORKTREES = "worktrees"
 MOST = 20
-"""Errands that one round sends."""
+"""Worktree jobs that one round sends."""
 
 
 def tidy(call: Call) -> int:
-    """How many errands were sent or given up."""
+    """How many worktree jobs were sent or given up."""
     given_up = sum(each_fenced(call, WORKTREES, call.tx.worktrees.unfinished(), partial(_give_up, call)))
     sent = 0
     for done in each_fenced(call, WORKTREES, call.tx.worktrees.open(), partial(_clean, call)):
@@ -42,15 +42,15 @@ def _clean(call: Call, worktree: Worktree) -> bool:
     return True
 
 
-def _give_up(call: Call, errand: Errand) -> bool:
+def _give_up(call: Call, job: WorktreeJob) -> bool:
     """Whoever waits is told, and the task's files are free again: another Coordinator may begin anew."""
-    seen = worktree_locks.seen_at(call, errand.coordinator_id)
-    if call.now - max(seen or 0, errand.created_at) < LOST_AFTER:
+    seen = worktree_locks.seen_at(call, job.coordinator_id)
+    if call.now - max(seen or 0, job.created_at) < LOST_AFTER:
         return False
-    trouble = f"Coordinator {errand.coordinator_id} has not called since {iso(seen) if seen else 'ever'}: start it."
+    trouble = f"Coordinator {job.coordinator_id} has not called since {iso(seen) if seen else 'ever'}: start it."
     answer = {"trouble": trouble, "given_up": True}
-    call.tx.worktrees.save_errand(errand, replace(errand, finished_at=call.now, done=False, answer=answer))
-    call.tx.hint(WORK, f"errand:{errand.id}")
+    call.tx.worktrees.save_job(job, replace(job, finished_at=call.now, done=False, answer=answer))
+    call.tx.hint(WORK, f"worktree_job:{job.id}")
     return True
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import structlog
 
 from toryo.housekeeping import (
-    expired_leases,
+    expired_sessions,
     notice_outbox,
     old_idempotency_keys,
     old_logs,
@@ -25,7 +25,7 @@ from toryo.operations.calls.dispatch import Dispatcher
 _log = structlog.get_logger("toryo.housekeeping")
 
 CHORES: tuple[tuple[str, Callable[[Call], Any]], ...] = (
-    ("sweep", expired_leases.sweep),
+    ("sweep", expired_sessions.sweep),
     ("stalls", stalled_tasks.notice),
     ("talk", stale_talk.tidy),
     ("queues", stale_queues.tidy),

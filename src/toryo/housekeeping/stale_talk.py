@@ -1,14 +1,19 @@
-"""Ends what nobody came for: invitations, silent conversations, delegations; and tells writers that nobody has come."""
+"""Ends what nobody came for: invitations, silent conversations, delegations; and tells writers that nobody has come.
+
+When a delegation lapses, and when a message has waited too long, is decided here; conversations lapse by
+`domain/conversations.py`, also when somebody looks at them earlier. The times are in `domain/talk_limits.py`.
+"""
 
 from __future__ import annotations
 
 from functools import partial
 
+from toryo.domain.delegations import Delegation
 from toryo.domain.launches import Purpose
 from toryo.domain.messages import Message
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.fault_isolation import each_fenced, fenced
-from toryo.operations.launches import reason_texts, start_decisions
+from toryo.operations.launches import launch_decisions, reason_texts
 from toryo.operations.messaging import conversations, delegations, messages
 
 TALK = "talk"
@@ -18,13 +23,21 @@ def tidy(call: Call) -> int:
     """How many conversations, delegations and waiting messages it dealt with."""
     call.tx.chat.close_stale_viewers(call.now - call.context.talk.viewer_lease)
     done = sum(each_fenced(call, TALK, call.tx.chat.all_unsettled(), partial(conversations.lapse_one, call)))
-    done += sum(each_fenced(call, TALK, call.tx.chat.all_open_delegations(), partial(delegations.lapse, call)))
+    done += sum(each_fenced(call, TALK, call.tx.chat.all_open_delegations(), partial(_fail_overdue, call)))
     # One system message to each writer for whose messages no chat session has signed in; each message once.
     told: set[tuple[str, str, str]] = set()
     for message in call.tx.chat.overdue(call.now - call.context.talk.start_timeout):
         look = partial(_tell_writer, call, message, told)
         fenced(call, TALK, look, None, agent_id=message.to_agent_id, project_id=message.project_id)
     return done + len(told)
+
+
+def _fail_overdue(call: Call, delegation: Delegation) -> bool:
+    """An open delegation that has waited too long has failed."""
+    if call.now < delegation.created_at + call.context.talk.delegation_timeout:
+        return False
+    delegations.finish(call, delegation, "timed_out", success=False)
+    return True
 
 
 def _tell_writer(call: Call, message: Message, told: set[tuple[str, str, str]]) -> None:
@@ -48,7 +61,7 @@ def _somebody_is_there(call: Call, message: Message) -> bool:
 
 
 def _tell(call: Call, message: Message) -> None:
-    _, decision = start_decisions.decide(call, message.to_agent_id, message.project_id, Purpose.CHAT, changes=False)
+    _, decision = launch_decisions.decide(call, message.to_agent_id, message.project_id, Purpose.CHAT, changes=False)
     why = reason_texts.explained(decision, message.to_agent_id, project_id=message.project_id)
     words = (
         f"{message.to_agent_id} has not come to read your message yet. {why} It stays, and is delivered when the agent"

@@ -87,6 +87,7 @@ class App:
                 "socket": str(path.absolute()) if path else None,
                 "pid": os.getpid(),
                 "version": toryo.__version__,
+                "data_dir": str(self.directory.path.absolute()),
             }
         )
 
@@ -181,9 +182,9 @@ def _refuse_without_way_in(settings: Settings, dispatcher: Dispatcher) -> None:
         raise ConfigurationError(
             f"Others reach this server at {settings.host or 'every address'}, and nobody could sign in: no person has "
             "a password, and there is no identity provider.",
-            "Give somebody a password: start it for this machine alone (toryo server), then toryo person password "
+            "Set a password: start it for this machine alone (toryo server), then toryo person password "
             "owner, then start it again as now. Or name a provider (TORYO_AUTH__OIDC_ISSUER); or keep it on 127.0.0.1 "
-            "behind a proxy; or, where tokens and the links of toryo open shall be the only way in, set "
+            "behind a proxy; or, to allow only tokens and the links of toryo open, set "
             "TORYO_AUTH__PEOPLE=tokens.",
         )
 

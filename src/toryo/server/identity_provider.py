@@ -17,7 +17,7 @@ import structlog
 from pydantic import ValidationError
 
 from toryo.domain.people import is_above
-from toryo.operations.people.browser_sign_in import Vouched
+from toryo.operations.people.provider_accounts import Vouched
 from toryo.server.oidc_state import OidcState
 from toryo.settings import AuthSettings
 

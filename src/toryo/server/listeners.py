@@ -199,7 +199,8 @@ def _clear(path: Path) -> None:
 
 def _cannot_listen(host: str, port: int, error: OSError) -> ConfigurationError:
     if error.errno == errno.EADDRINUSE:
-        if (ours := process_locks.server_at(port, data_directories.every())) is not None:
+        places = [*data_directories.every(), *(each.lock.parent for each in process_locks.left_open())]
+        if (ours := process_locks.server_at(port, places)) is not None:
             place, pid = ours
             return ConfigurationError(
                 f"Port {port} on {host} is used by the Toryo server of the data directory {place} (pid {pid}).",

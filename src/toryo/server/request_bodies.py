@@ -125,4 +125,4 @@ class Leaving:
 
 
 def _no_task() -> NoReturn:
-    raise RuntimeError("whoever waits for a client to leave must run in a task")
+    raise RuntimeError("code that waits for a client to leave must run in a task")

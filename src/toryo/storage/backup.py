@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import gzip
 import os
+import zlib
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +48,14 @@ class NotEmpty(DatabaseUnavailable):
     """Restoring goes into an empty database only: nothing that exists is overwritten."""
 
 
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """How many rows each table got, and how many of the backup were credentials that were left out."""
+
+    tables: dict[str, int]
+    left_out: int
+
+
 def backup(database: Database, file: Path) -> dict[str, int]:
     """Writes the archive (mode 0600, in place only when complete); answers how many rows each table has."""
     partial = file.with_name(file.name + ".partial")
@@ -54,8 +64,8 @@ def backup(database: Database, file: Path) -> dict[str, int]:
     return counts
 
 
-def restore(database: Database, file: Path, *, credentials: bool = False) -> dict[str, int]:
-    """Reads an archive into a database without projects; answers how many rows each table got.
+def restore(database: Database, file: Path, *, credentials: bool = False) -> Restored:
+    """Reads an archive into a database without projects.
 
     Without `credentials` nothing that was good at the time opens anything: what has been revoked since would be good
     again. Passwords and passkeys come along: they are nowhere else.
@@ -101,14 +111,14 @@ def _chunks(connection: Connection, table: sa.Table) -> Iterator[list[tuple[Any,
         after += len(rows)
 
 
-def _read(connection: Connection, file: Path, *, credentials: bool) -> dict[str, int]:
+def _read(connection: Connection, file: Path, *, credentials: bool) -> Restored:
+    lines = _lines(file)
+    about = next(lines, {})
+    _refuse_foreign(about, file)  # first: what is no backup is restored nowhere, so another place would not help
     if connection.value(Statement(sa.select(sa.func.count()).select_from(schema.projects))):
         raise NotEmpty("There are projects in this database already.", "Restore into a data directory of its own.")
     for table in reversed(schema.metadata.sorted_tables):
         connection.run(Statement(sa.delete(table)))
-    lines = _lines(file)
-    about = next(lines, {})
-    _refuse_foreign(about, file)
     counts: dict[str, int] = {}
     for line in lines:
         if "end" in line:
@@ -117,7 +127,9 @@ def _read(connection: Connection, file: Path, *, credentials: bool) -> dict[str,
             _continue_sequence(connection)
             if about["schema"] < _WITH_OWN_ROLES:
                 step_0005_credentials.tell_roles_apart(connection)
-            return {name: many for name, many in counts.items() if credentials or name not in LEFT_OUT}
+            left_out = {} if credentials else {name: many for name, many in counts.items() if name in LEFT_OUT}
+            kept = {name: many for name, many in counts.items() if name not in left_out}
+            return Restored(kept, sum(left_out.values()))
         name = line["table"]
         counts[name] = counts.get(name, 0) + len(line["rows"])
         if credentials:
@@ -132,15 +144,20 @@ def _lines(file: Path) -> Iterator[dict[str, Any]]:
         with gzip.open(file, "rb") as source:
             for line in source:
                 yield orjson.loads(line)
-    except (OSError, EOFError, ValueError) as error:
+    except (gzip.BadGzipFile, zlib.error, EOFError, ValueError) as error:
+        raise NotAnArchive(f"{file} is not a Toryo backup, or it is damaged ({error}).", _NAME_ANOTHER) from None
+    except OSError as error:
         raise NotAnArchive(
-            f"{file} cannot be read as a backup: {error}.", "Name a file that toryo db backup made."
+            f"{file} cannot be read: {error.strerror or error}.", "Check the path and its permissions."
         ) from None
 
 
-def _refuse_foreign(about: dict[str, Any], file: Path) -> None:
-    if about.get("format") != FORMAT:
-        raise NotAnArchive(f"{file} is no backup of Toryo.", "Name a file that toryo db backup made.")
+_NAME_ANOTHER = "Name a file that toryo db backup made."
+
+
+def _refuse_foreign(about: Any, file: Path) -> None:
+    if not isinstance(about, dict) or about.get("format") != FORMAT:
+        raise NotAnArchive(f"{file} is not a Toryo backup.", _NAME_ANOTHER)
     if about.get("schema", 0) > len(STEPS):
         raise NotAnArchive(
             f"{file} was made by a newer Toryo ({about.get('toryo')}).", "Install that version, or a newer one."

@@ -14,7 +14,7 @@ from toryo.domain.delegations import Delegation
 from toryo.domain.messages import MessageKind
 from toryo.domain.tasks import Task
 from toryo.domain.times import Millis
-from toryo.storage import chat, schema, tasks, unread
+from toryo.storage import delegations, schema, tasks, unread
 from toryo.storage.engine.database import Connection
 from toryo.storage.engine.statements import Statement, in_list
 
@@ -49,7 +49,7 @@ _FREED = Statement(
 _STALLED = Statement(tasks.ROWS.select().where(_t.c.status == "in_progress", _t.c.stalled_event.is_not(None)))
 _AT_WORK = Statement(tasks.ROWS.select().where(_t.c.status == "in_progress", in_list(_t.c.assignee_id, "people")))
 _FAILED = Statement(
-    chat.DELEGATIONS.select()
+    delegations.DELEGATIONS.select()
     .select_from(_d.join(_t, _t.c.id == _d.c.task_id))
     .where(_t.c.status == "in_progress", _d.c.await_result)
     .order_by(_d.c.created_at, _d.c.id)
@@ -125,7 +125,7 @@ class Needs:
 
     def awaited_delegations(self) -> list[Delegation]:
         """Those of tasks in progress whose result was (or is) awaited; oldest first."""
-        return chat.DELEGATIONS.nouns(self._connection.all(_FAILED))
+        return delegations.DELEGATIONS.nouns(self._connection.all(_FAILED))
 
     def cooling(self, reasons: Collection[str]) -> list[tuple[str, str, Millis, str]]:
         """Agents whose last start failed for one of these reasons: purpose, until when, why."""

@@ -10,6 +10,7 @@ from typing import Any, Generic, TypeVar
 import orjson
 import sqlalchemy as sa
 
+from toryo.storage.engine.database import Connection
 from toryo.storage.engine.statements import Statement
 
 Noun = TypeVar("Noun")
@@ -82,3 +83,10 @@ def update_by_id(table: sa.Table, columns: tuple[str, ...]) -> Statement:
     """UPDATE of these columns of the row whose id is the parameter `this_id`."""
     values = {name: sa.bindparam(name, type_=table.c[name].type) for name in columns}
     return Statement(table.update().where(table.c.id == sa.bindparam("this_id")).values(values))
+
+
+def save_changes(connection: Connection, table: sa.Table, rows: Rows[Any], before: Any, after: Any) -> None:
+    """Writes the columns in which two values of one id differ, if any."""
+    changes = rows.changes(before, after)
+    if changes:
+        connection.run(update_by_id(table, tuple(changes)), this_id=after.id, **changes)

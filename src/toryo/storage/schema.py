@@ -766,8 +766,8 @@ worktrees = Table(
     Index("worktrees_project", "project_id", "state"),
 )
 
-errands = Table(
-    "errands",
+worktree_jobs = Table(
+    "worktree_jobs",
     metadata,
     _id(),
     _text("kind"),
@@ -781,7 +781,7 @@ errands = Table(
     _number("finished_at", null=True),
     _flag("done", null=True),
     _text("answer", null=True),
-    Index("errands_task", "task_id", "created_at"),
+    Index("worktree_jobs_task", "task_id", "created_at"),
 )
 """What people ask of a Coordinator about files on its machine: a diff, a merge, a discard."""
 
@@ -833,7 +833,7 @@ checks = Table(
 )
 _unfinished = text("finished_at IS NULL")
 Index("checks_waiting", checks.c.created_at, sqlite_where=_unfinished, postgresql_where=_unfinished)
-Index("errands_waiting", errands.c.coordinator_id, sqlite_where=_unfinished, postgresql_where=_unfinished)
+Index("worktree_jobs_waiting", worktree_jobs.c.coordinator_id, sqlite_where=_unfinished, postgresql_where=_unfinished)
 
 sign_ins = Table(
     "sign_ins",

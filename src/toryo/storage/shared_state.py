@@ -61,7 +61,7 @@ def too_many(quota: Quota) -> Refusal:
             bytes=quota.bytes,
             entries=quota.entries,
         ),
-        "Set values that nobody needs any more with ttl 1, or keep large ones in files and share their paths.",
+        "Set values that are no longer needed with ttl 1, or keep large ones in files and share their paths.",
         limit=quota.bytes,
     )
 

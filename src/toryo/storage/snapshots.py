@@ -18,7 +18,7 @@ from toryo.domain.times import Millis
 from toryo.domain.tree_state import TreeState
 from toryo.domain.usages import day_of
 from toryo.storage.transaction import Transaction
-from toryo.workflow.limits import Limits
+from toryo.workflow.guard_limits import Limits
 from toryo.workflow.snapshot import ChatState, Cooldown, News, Snapshot, offers, whole
 
 _CLOSED = tuple(f"task.{status}" for status in sorted(CLOSED))

@@ -46,7 +46,7 @@ THREADS = Rows(Thread, _h)
 _TOUCH = upsert(_h, THREADS.names, ["project_id", "thread"], ["newest", "newest_at"])
 _THREAD = Statement(THREADS.select().where(_h.c.project_id == _p("project_id"), _h.c.thread == _p("thread")))
 _THREADS = Statement(
-    # two reads, as of the conversations in `chat.py`
+    # two reads, as of the conversations in `conversations.py`
     sa.union_all(
         *(
             THREADS.select().where(_h.c.project_id == _p("project_id"), side == _p("agent_id"))

@@ -1,4 +1,4 @@
-"""Worktrees and errands, as rows."""
+"""Worktrees and worktree jobs, as rows."""
 
 from __future__ import annotations
 
@@ -6,31 +6,31 @@ from collections.abc import Iterable
 
 import sqlalchemy as sa
 
-from toryo.domain.worktrees import Errand, Kind, State, Worktree
+from toryo.domain.worktrees import Kind, State, Worktree, WorktreeJob
 from toryo.storage import schema
 from toryo.storage.engine.database import Connection
 from toryo.storage.engine.statements import Statement, in_list, upsert
 from toryo.storage.rows import JSON, Rows, enum, update_by_id
 
-_w, _e = schema.worktrees, schema.errands
+_w, _e = schema.worktrees, schema.worktree_jobs
 _p = sa.bindparam
 
 WORKTREES = Rows(Worktree, _w, {"state": enum(State)})
-ERRANDS = Rows(Errand, _e, {"kind": enum(Kind), "options": JSON, "answer": JSON})
+WORKTREE_JOBS = Rows(WorktreeJob, _e, {"kind": enum(Kind), "options": JSON, "answer": JSON})
 _PUT = upsert(_w, WORKTREES.names, ["task_id"], [name for name in WORKTREES.names if name != "task_id"])
 _OF = Statement(WORKTREES.select().where(in_list(_w.c.task_id, "ids")).order_by(_w.c.created_at, _w.c.task_id))
 _OF_PROJECT = Statement(
     WORKTREES.select().where(_w.c.project_id == _p("project_id")).order_by(_w.c.created_at, _w.c.task_id)
 )
 _OPEN = Statement(WORKTREES.select().where(_w.c.state == "open").order_by(_w.c.created_at, _w.c.task_id))
-_ERRAND = Statement(ERRANDS.select().where(_e.c.id == _p("id")))
-_ADD = Statement(sa.insert(_e), columns=ERRANDS.names)
+_WORKTREE_JOB = Statement(WORKTREE_JOBS.select().where(_e.c.id == _p("id")))
+_ADD = Statement(sa.insert(_e), columns=WORKTREE_JOBS.names)
 _WAITING = Statement(
-    ERRANDS.select()
+    WORKTREE_JOBS.select()
     .where(_e.c.coordinator_id == _p("coordinator_id"), _e.c.finished_at.is_(None))
     .order_by(_e.c.created_at, _e.c.id)
 )
-_UNFINISHED = Statement(ERRANDS.select().where(_e.c.finished_at.is_(None)).order_by(_e.c.created_at, _e.c.id))
+_UNFINISHED = Statement(WORKTREE_JOBS.select().where(_e.c.finished_at.is_(None)).order_by(_e.c.created_at, _e.c.id))
 
 
 class Worktrees:
@@ -54,21 +54,21 @@ class Worktrees:
     def put(self, worktree: Worktree) -> None:
         self._connection.run(_PUT, **WORKTREES.values(worktree))
 
-    def errand(self, errand_id: str) -> Errand | None:
-        return ERRANDS.one(self._connection.one(_ERRAND, id=errand_id))
+    def job(self, job_id: str) -> WorktreeJob | None:
+        return WORKTREE_JOBS.one(self._connection.one(_WORKTREE_JOB, id=job_id))
 
-    def add_errand(self, errand: Errand) -> None:
-        self._connection.run(_ADD, **ERRANDS.values(errand))
+    def add_job(self, job: WorktreeJob) -> None:
+        self._connection.run(_ADD, **WORKTREE_JOBS.values(job))
 
-    def save_errand(self, before: Errand, after: Errand) -> None:
-        changes = ERRANDS.changes(before, after)
+    def save_job(self, before: WorktreeJob, after: WorktreeJob) -> None:
+        changes = WORKTREE_JOBS.changes(before, after)
         if changes:
             self._connection.run(update_by_id(_e, tuple(changes)), this_id=after.id, **changes)
 
-    def errands_for(self, coordinator_id: str) -> list[Errand]:
+    def jobs_for(self, coordinator_id: str) -> list[WorktreeJob]:
         """Unfinished ones, the oldest first."""
-        return ERRANDS.nouns(self._connection.all(_WAITING, coordinator_id=coordinator_id))
+        return WORKTREE_JOBS.nouns(self._connection.all(_WAITING, coordinator_id=coordinator_id))
 
-    def unfinished(self) -> list[Errand]:
+    def unfinished(self) -> list[WorktreeJob]:
         """Of all Coordinators, the oldest first."""
-        return ERRANDS.nouns(self._connection.all(_UNFINISHED))
+        return WORKTREE_JOBS.nouns(self._connection.all(_UNFINISHED))

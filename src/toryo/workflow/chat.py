@@ -42,7 +42,7 @@ CHAT_ROWS: Sequence[Rule[Snapshot, Step]] = (
     ),
     Rule(
         "3",
-        "nobody needs this chat any more (panel closed or never opened, no open conversation, no delegation in hand)",
+        "the chat is no longer needed (panel closed or never opened, no open conversation, no delegation in progress)",
         nobody_needs_it,
         Step("exit", "exit", "user_closed_chat"),
     ),

@@ -19,7 +19,7 @@ from toryo.domain.tasks import Task
 from toryo.domain.times import DAY, Millis
 from toryo.domain.tree_state import TreeState
 from toryo.workflow import facts, program_choice, worker
-from toryo.workflow.limits import Limits
+from toryo.workflow.guard_limits import Limits
 from toryo.workflow.rules import Rule, always, first_match
 from toryo.workflow.snapshot import RuleInput, Snapshot
 
@@ -233,7 +233,7 @@ AGENT_ROWS: Sequence[Rule[Snapshot, Verdict]] = (
     ),
     Rule(
         "3",
-        "live session whose main task is not its own any more, stop_grace after the cause",
+        "live session whose main task is no longer its own, stop_grace after the cause",
         _withdrawn_long_enough,
         stop("task_withdrawn"),
     ),
@@ -249,7 +249,7 @@ AGENT_ROWS: Sequence[Rule[Snapshot, Verdict]] = (
     ),
     Rule("6", "a live task session", _signed_in, hold("already_running")),
     Rule("6", "a launch not yet signed in", _ordered, hold("start_pending")),
-    Rule("7", "cooling down after failures or a quota message", cooling_down, hold("cooling_down")),
+    Rule("7", "in cooldown after failures or a quota message", cooling_down, hold("cooling_down")),
     Rule("7", "the budget is used up", lambda s: s.budget_used_up, hold("budget_exhausted")),
 )
 """Rows 1-7: about the agent and what already runs."""
@@ -286,7 +286,7 @@ def worker_waits_for_others(case: RuleInput) -> bool:
 
 
 MAIN_TASK_ROWS: Sequence[Rule[RuleInput, Verdict]] = (
-    Rule("7a", "another agent's session still lives on it (just reassigned)", handing_over, hold("handing_over")),
+    Rule("7a", "another agent's session is still open on it (just reassigned)", handing_over, hold("handing_over")),
     Rule(
         "8",
         "it waits, and a descendant is blocked or failed, and that is new",

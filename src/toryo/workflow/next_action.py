@@ -61,7 +61,7 @@ FIRST_ROWS: Sequence[Rule[_Asking, Step]] = (
     ),
     Rule(
         "first 7",
-        "task sessions: its main task is not its own any more (task_closed if it closed it itself)",
+        "task sessions: its main task is no longer its own (task_closed if it closed it itself)",
         lambda a: _for_task(a) and launch.withdrawn(*a) is not None,
         Step("exit", "exit", "task_withdrawn"),
     ),

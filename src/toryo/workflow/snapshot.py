@@ -15,7 +15,7 @@ from toryo.domain.task_tree import Tree
 from toryo.domain.tasks import Task
 from toryo.domain.times import Millis
 from toryo.domain.tree_state import TreeState
-from toryo.workflow.limits import Limits
+from toryo.workflow.guard_limits import Limits
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,9 +19,9 @@ import pytest
 
 from toryo.coordinator import logs
 from toryo.coordinator.config import Config
-from toryo.coordinator.launch_start import Resumed, Starter
 from toryo.coordinator.logs import Log
 from toryo.coordinator.orders import Launch
+from toryo.coordinator.process_start import Resumed, Starter
 from toryo.coordinator.program_output import Reading
 from toryo.coordinator.provider import BadConfig, Exit, Provider, Setting, Verdict
 from toryo.coordinator.providers import BUILT_IN

@@ -201,7 +201,7 @@ class TestClaude(Contract):
 
     def test_an_interrupt_is_no_word_of_the_models_service(self, provider: Provider) -> None:
         ended = result(is_error=True, subtype="error_during_execution")
-        assert "! it gave up: error_during_execution\n" in read_all(provider, ended)[1]
+        assert "! it stopped trying: error_during_execution\n" in read_all(provider, ended)[1]
 
     def test_a_used_up_plan_is_known_while_it_runs(self, provider: Provider) -> None:
         def event(status: str) -> str:

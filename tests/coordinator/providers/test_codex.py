@@ -23,7 +23,7 @@ from tests.coordinator.providers.contract import (
     read_all,
     recorded,
 )
-from toryo.coordinator.launch_start import Resumed
+from toryo.coordinator.process_start import Resumed
 from toryo.coordinator.program_output import Reading, Totals
 from toryo.coordinator.provider import Exit, Provider
 

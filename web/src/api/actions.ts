@@ -28,7 +28,11 @@ export function rejectTask(taskId: string, reason: string): Promise<Answer> {
   return send<Answer>("POST", path(taskId, "/reject"), { body: reason ? { reason } : {} });
 }
 
-export function steerTask(taskId: string, text: string): Promise<Answer & { delivered_to: string }> {
+/** `warnings`: why what was said changes nothing. */
+export function steerTask(
+  taskId: string,
+  text: string,
+): Promise<Answer & { delivered_to: string; warnings?: string[] }> {
   return send("POST", path(taskId, "/steer"), { body: { text } });
 }
 

@@ -50,7 +50,7 @@ export type Project = Schemas["Project"];
 
 export type Launch = Schemas["Launch"];
 
-export type Session = Schemas["Session"];
+export type Session = Schemas["ListedSession"];
 
 export type Event = Schemas["Event"];
 
@@ -132,9 +132,9 @@ export type ServerStatus = Answer<"server_status">;
 /** GET /tasks/{id}/worktree, /projects/{id}/worktrees. */
 export type Worktree = Schemas["Worktree"];
 
-/** GET /errands/{id}: what a Coordinator was asked to do with files, and its answer. */
-export interface Errand<Answer> {
-  errand_id: string;
+/** GET /worktree-jobs/{id}: what a Coordinator was asked to do with files, and its answer. */
+export interface WorktreeJob<Answer> {
+  job_id: string;
   kind: "diff" | "merge" | "discard" | "clean";
   task_id: string;
   finished_at: string | null;

@@ -64,7 +64,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Ask for what a task has changed, committed or not; the errand's answer has it. */
+        /** Ask for what a task has changed, committed or not; the worktree job's answer has it. */
         post: operations["diff_task"];
         delete?: never;
         options?: never;
@@ -106,15 +106,15 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/errands/{errand_id}": {
+    "/api/v1/worktree-jobs/{job_id}": {
         parameters: {
             query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
-        /** What became of an errand: its answer, once its Coordinator has reported it. */
-        get: operations["show_errand"];
+        /** What became of a worktree job: its answer, once its Coordinator has reported it. */
+        get: operations["show_worktree_job"];
         put?: never;
         post?: never;
         delete?: never;
@@ -202,7 +202,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Archive a project: nothing starts in it any more, everything stays readable. */
+        /** Archive a project: nothing starts in it, and everything stays readable. */
         post: operations["archive_project"];
         delete?: never;
         options?: never;
@@ -324,7 +324,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Let an agent start at once though it, or the account of its program, cools down; so may all on that account. */
+        /** End the cooldown of an agent and of its account: all agents on that account can start at once. */
         post: operations["resume_agent"];
         delete?: never;
         options?: never;
@@ -341,7 +341,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Nobody starts it or assigns it any more; its sessions end at once, and so do browsers and tokens of a person. */
+        /** Deactivate an agent or a person: no more starts or assignments; sessions, browser sign-ins and tokens end at once. */
         post: operations["deactivate_agent"];
         delete?: never;
         options?: never;
@@ -398,7 +398,7 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        /** Change a task's words, priority, assignee or dependencies; whoever works on it is told. */
+        /** Change a task's title, description, priority, assignee or dependencies. The agent that works on it is told. */
         patch: operations["edit_task"];
         trace?: never;
     };
@@ -805,7 +805,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** This browser is not signed in any more; what it was signed in by opens nothing from now on. */
+        /** Sign out this browser. Its session stops working. */
         post: operations["sign_out"];
         delete?: never;
         options?: never;
@@ -875,7 +875,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Nobody comes in as this person any more: browsers, tokens, links and password end. What they did stays. */
+        /** Remove a person: their browsers, tokens, links and password stop working. Their history stays. */
         delete: operations["remove_person"];
         options?: never;
         head?: never;
@@ -1027,7 +1027,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Who is signed in. */
+        /** Who is signed in. `confirmed`: it or its Coordinator has reported since this server started. */
         get: operations["list_sessions"];
         put?: never;
         post?: never;
@@ -1061,7 +1061,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What the process of a launch has printed, from an offset. `removed` says so where it is not kept any more. */
+        /** Return the output of a launch, from an offset. `removed` says when it is no longer kept. */
         get: operations["read_launch_log"];
         put?: never;
         post?: never;
@@ -1499,12 +1499,12 @@ export interface components {
             updated_at: string;
         };
         /**
-         * Errand
+         * WorktreeJob
          * @description `answer` is what its Coordinator told: a diff, a merged commit, or what went wrong.
          */
-        Errand: {
-            /** Errand Id */
-            errand_id: string;
+        WorktreeJob: {
+            /** Job Id */
+            job_id: string;
             /**
              * Kind
              * @enum {string}
@@ -2344,8 +2344,8 @@ export interface components {
                 [key: string]: unknown;
             };
         };
-        /** Session */
-        Session: {
+        /** ListedSession */
+        ListedSession: {
             /** Session Id */
             session_id: string;
             /** Agent Id */
@@ -2379,6 +2379,10 @@ export interface components {
             end_reason: string | null;
             /** Runaway */
             runaway: string | null;
+            /** Last Seen At */
+            last_seen_at: string;
+            /** Confirmed */
+            confirmed: boolean;
         };
         /** Launch */
         Launch: {
@@ -2961,9 +2965,9 @@ export interface operations {
     list_shared_state: {
         parameters: {
             query?: {
-                /** @description At most so many; the rest with next_cursor. */
+                /** @description Page size; more with next_cursor. */
                 limit?: number | null;
-                /** @description next_cursor of the page before. */
+                /** @description next_cursor of the previous page. */
                 cursor?: string | null;
             };
             header?: never;
@@ -3008,9 +3012,9 @@ export interface operations {
     list_worktrees: {
         parameters: {
             query?: {
-                /** @description At most so many; the rest with next_cursor. */
+                /** @description Page size; more with next_cursor. */
                 limit?: number | null;
-                /** @description next_cursor of the page before. */
+                /** @description next_cursor of the previous page. */
                 cursor?: string | null;
             };
             header?: never;
@@ -3125,8 +3129,8 @@ export interface operations {
                         next?: components["schemas"]["NextAction"];
                         /** Notifications Pending */
                         notifications_pending?: number;
-                        /** Errand Id */
-                        errand_id: string;
+                        /** Job Id */
+                        job_id: string;
                         /** Task Ids */
                         task_ids?: string[];
                     };
@@ -3187,8 +3191,8 @@ export interface operations {
                         next?: components["schemas"]["NextAction"];
                         /** Notifications Pending */
                         notifications_pending?: number;
-                        /** Errand Id */
-                        errand_id: string;
+                        /** Job Id */
+                        job_id: string;
                         /** Task Ids */
                         task_ids?: string[];
                     };
@@ -3229,8 +3233,8 @@ export interface operations {
                         next?: components["schemas"]["NextAction"];
                         /** Notifications Pending */
                         notifications_pending?: number;
-                        /** Errand Id */
-                        errand_id: string;
+                        /** Job Id */
+                        job_id: string;
                         /** Task Ids */
                         task_ids?: string[];
                     };
@@ -3247,7 +3251,7 @@ export interface operations {
             };
         };
     };
-    show_errand: {
+    show_worktree_job: {
         parameters: {
             query?: {
                 /** @description How long to wait for its answer. */
@@ -3256,7 +3260,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description What was asked. */
-                errand_id: string;
+                job_id: string;
             };
             cookie?: never;
         };
@@ -3274,7 +3278,7 @@ export interface operations {
                         next?: components["schemas"]["NextAction"];
                         /** Notifications Pending */
                         notifications_pending?: number;
-                        errand: components["schemas"]["Errand"];
+                        worktree_job: components["schemas"]["WorktreeJob"];
                     };
                 };
             };
@@ -3292,9 +3296,9 @@ export interface operations {
     list_projects: {
         parameters: {
             query?: {
-                /** @description At most so many; the rest with next_cursor. */
+                /** @description Page size; more with next_cursor. */
                 limit?: number | null;
-                /** @description next_cursor of the page before. */
+                /** @description next_cursor of the previous page. */
                 cursor?: string | null;
             };
             header?: never;
@@ -3351,7 +3355,7 @@ export interface operations {
                     /** @description Where its agents work: an absolute path. */
                     working_directory: string;
                     /**
-                     * @description What it is about.
+                     * @description The description.
                      * @default
                      */
                     description?: string;
@@ -3478,12 +3482,12 @@ export interface operations {
                         [key: string]: unknown;
                     };
                     /**
-                     * @description The version you have seen; another is a conflict.
+                     * @description The version you expect; any other is a conflict.
                      * @default null
                      */
                     version?: number | null;
                     /**
-                     * @description Change nothing; say what would be changed, and what widens rights.
+                     * @description Dry run: change nothing; return the changes, and what widens rights.
                      * @default false
                      */
                     preview?: boolean;
@@ -3654,9 +3658,9 @@ export interface operations {
     list_members: {
         parameters: {
             query?: {
-                /** @description At most so many; the rest with next_cursor. */
+                /** @description Page size; more with next_cursor. */
                 limit?: number | null;
-                /** @description next_cursor of the page before. */
+                /** @description next_cursor of the previous page. */
                 cursor?: string | null;
             };
             header?: never;
@@ -3797,9 +3801,9 @@ export interface operations {
     list_agents_of_server: {
         parameters: {
             query?: {
-                /** @description At most so many; the rest with next_cursor. */
+                /** @description Page size; more with next_cursor. */
                 limit?: number | null;
-                /** @description next_cursor of the page before. */
+                /** @description next_cursor of the previous page. */
                 cursor?: string | null;
             };
             header?: never;
@@ -3883,7 +3887,7 @@ export interface operations {
                      */
                     provider?: string | null;
                     /**
-                     * @description The model it shall use.
+                     * @description The model to use.
                      * @default null
                      */
                     model?: string | null;
@@ -3911,7 +3915,7 @@ export interface operations {
                     /** @description Projects it becomes a member of. */
                     projects?: string[];
                     /**
-                     * @description Make nothing; say what it would be, and what widens rights.
+                     * @description Dry run: create nothing; return the result, and what widens rights.
                      * @default false
                      */
                     preview?: boolean;
@@ -4083,12 +4087,12 @@ export interface operations {
                      */
                     replace_options?: boolean;
                     /**
-                     * @description The version you have seen; another is a conflict.
+                     * @description The version you expect; any other is a conflict.
                      * @default null
                      */
                     version?: number | null;
                     /**
-                     * @description Change nothing; say what would be changed, and what widens rights.
+                     * @description Dry run: change nothing; return the changes, and what widens rights.
                      * @default false
                      */
                     preview?: boolean;
@@ -4363,9 +4367,9 @@ export interface operations {
     list_project_tasks: {
         parameters: {
             query?: {
-                /** @description At most so many; the rest with next_cursor. */
+                /** @description Page size; more with next_cursor. */
                 limit?: number | null;
-                /** @description next_cursor of the page before. */
+                /** @description next_cursor of the previous page. */
                 cursor?: string | null;
                 /** @description Only tasks of this status; pending is todo, done is completed. */
                 status?: ("backlog" | "todo" | "pending" | "in_progress" | "blocked" | "completed" | "done" | "failed" | "cancelled") | null;
@@ -4429,7 +4433,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description What is to be done, in one line. */
+                    /** @description The title: what to do, in one line. */
                     title: string;
                     /**
                      * @description What exactly, and how to see that it is done.
@@ -4437,7 +4441,7 @@ export interface operations {
                      */
                     description?: string;
                     /**
-                     * @description Who shall do it: a member of the project.
+                     * @description The assignee: a member of the project.
                      * @default null
                      */
                     assignee_id?: string | null;
@@ -4592,12 +4596,12 @@ export interface operations {
                      * @default null
                      */
                     acceptance?: (components["schemas"]["FileCheck"] | components["schemas"]["CommandCheck"])[] | null;
-                    /** @description Tasks it shall wait for. */
+                    /** @description Dependencies to add. */
                     add_dependencies?: string[];
-                    /** @description It waits for no more. */
+                    /** @description Dependencies to remove. */
                     remove_dependencies?: string[];
                     /**
-                     * @description The version you have seen; another is a conflict.
+                     * @description The version you expect; any other is a conflict.
                      * @default null
                      */
                     version?: number | null;
@@ -4661,7 +4665,7 @@ export interface operations {
                      */
                     reason?: string | null;
                     /**
-                     * @description The version you have seen; another is a conflict.
+                     * @description The version you expect; any other is a conflict.
                      * @default null
                      */
                     version?: number | null;
@@ -4726,7 +4730,7 @@ export interface operations {
                      */
                     reason?: string | null;
                     /**
-                     * @description The version you have seen; another is a conflict.
+                     * @description The version you expect; any other is a conflict.
                      * @default null
                      */
                     version?: number | null;
@@ -4785,7 +4789,7 @@ export interface operations {
                      */
                     reason?: string | null;
                     /**
-                     * @description The version you have seen; another is a conflict.
+                     * @description The version you expect; any other is a conflict.
                      * @default null
                      */
                     version?: number | null;
@@ -4835,7 +4839,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description What the agent shall know or do. */
+                    /** @description The message: what the agent must know or do. */
                     text: string;
                 };
             };
@@ -4858,6 +4862,8 @@ export interface operations {
                         task: components["schemas"]["FullTask"];
                         /** Delivered To */
                         delivered_to: string;
+                        /** Warnings */
+                        warnings?: string[];
                     };
                 };
             };
@@ -4932,7 +4938,7 @@ export interface operations {
             path: {
                 /** @description The project. */
                 project_id: string;
-                /** @description With whom. */
+                /** @description The other side. */
                 agent_id: string;
             };
             cookie?: never;
@@ -4997,7 +5003,7 @@ export interface operations {
             path: {
                 /** @description The project. */
                 project_id: string;
-                /** @description With whom. */
+                /** @description The other side. */
                 agent_id: string;
             };
             cookie?: never;
@@ -5058,7 +5064,7 @@ export interface operations {
                 after?: number | null;
                 /** @description Only messages before this one. */
                 before?: number | null;
-                /** @description At most so many; without `after` the newest. */
+                /** @description The limit; without `after`, of the newest messages. */
                 limit?: number;
                 /** @description With wait_seconds: also return when this has changed. */
                 state?: string | null;
@@ -5069,7 +5075,7 @@ export interface operations {
             path: {
                 /** @description The project. */
                 project_id: string;
-                /** @description With whom. */
+                /** @description The other side. */
                 agent_id: string;
             };
             cookie?: never;
@@ -5122,7 +5128,7 @@ export interface operations {
             path: {
                 /** @description The project. */
                 project_id: string;
-                /** @description With whom. */
+                /** @description The other side. */
                 agent_id: string;
             };
             cookie?: never;
@@ -5135,10 +5141,10 @@ export interface operations {
                      * @default null
                      */
                     as_person?: string | null;
-                    /** @description What you say. */
+                    /** @description The text. */
                     content: string;
                     /**
-                     * @description The task it is about.
+                     * @description A related task.
                      * @default null
                      */
                     related_task_id?: string | null;
@@ -5177,9 +5183,9 @@ export interface operations {
     list_chats: {
         parameters: {
             query?: {
-                /** @description At most so many; the rest with next_cursor. */
+                /** @description Page size; more with next_cursor. */
                 limit?: number | null;
-                /** @description next_cursor of the page before. */
+                /** @description next_cursor of the previous page. */
                 cursor?: string | null;
                 /** @description Who talks, if not you; owners only. */
                 as_person?: string | null;
@@ -5228,9 +5234,9 @@ export interface operations {
     list_task_messages: {
         parameters: {
             query?: {
-                /** @description At most so many; the rest with next_cursor. */
+                /** @description Page size; more with next_cursor. */
                 limit?: number | null;
-                /** @description next_cursor of the page before. */
+                /** @description next_cursor of the previous page. */
                 cursor?: string | null;
             };
             header?: never;
@@ -5275,9 +5281,9 @@ export interface operations {
     list_conversations: {
         parameters: {
             query?: {
-                /** @description At most so many; the rest with next_cursor. */
+                /** @description Page size; more with next_cursor. */
                 limit?: number | null;
-                /** @description next_cursor of the page before. */
+                /** @description next_cursor of the previous page. */
                 cursor?: string | null;
                 /** @description Who talks, if not you; owners only. */
                 as_person?: string | null;
@@ -5450,9 +5456,9 @@ export interface operations {
     list_api_keys: {
         parameters: {
             query?: {
-                /** @description At most so many; the rest with next_cursor. */
+                /** @description Page size; more with next_cursor. */
                 limit?: number | null;
-                /** @description next_cursor of the page before. */
+                /** @description next_cursor of the previous page. */
                 cursor?: string | null;
             };
             header?: never;
@@ -5606,9 +5612,9 @@ export interface operations {
     list_queue_agents: {
         parameters: {
             query?: {
-                /** @description At most so many; the rest with next_cursor. */
+                /** @description Page size; more with next_cursor. */
                 limit?: number | null;
-                /** @description next_cursor of the page before. */
+                /** @description next_cursor of the previous page. */
                 cursor?: string | null;
             };
             header?: never;
@@ -5653,9 +5659,9 @@ export interface operations {
     list_dead_letters: {
         parameters: {
             query?: {
-                /** @description At most so many; the rest with next_cursor. */
+                /** @description Page size; more with next_cursor. */
                 limit?: number | null;
-                /** @description next_cursor of the page before. */
+                /** @description next_cursor of the previous page. */
                 cursor?: string | null;
             };
             header?: never;
@@ -5849,7 +5855,7 @@ export interface operations {
             content: {
                 "application/json": {
                     /**
-                     * @description For whom, if not for you; owners only.
+                     * @description The person, if not you; owners only.
                      * @default null
                      */
                     person_id?: string | null;
@@ -6038,9 +6044,9 @@ export interface operations {
     list_sign_ins: {
         parameters: {
             query?: {
-                /** @description At most so many; the rest with next_cursor. */
+                /** @description Page size; more with next_cursor. */
                 limit?: number | null;
-                /** @description next_cursor of the page before. */
+                /** @description next_cursor of the previous page. */
                 cursor?: string | null;
             };
             header?: never;
@@ -6122,9 +6128,9 @@ export interface operations {
     list_people: {
         parameters: {
             query?: {
-                /** @description At most so many; the rest with next_cursor. */
+                /** @description Page size; more with next_cursor. */
                 limit?: number | null;
-                /** @description next_cursor of the page before. */
+                /** @description next_cursor of the previous page. */
                 cursor?: string | null;
             };
             header?: never;
@@ -6302,7 +6308,7 @@ export interface operations {
                      */
                     email?: string | null;
                     /**
-                     * @description The version you have seen; another is a conflict.
+                     * @description The version you expect; any other is a conflict.
                      * @default null
                      */
                     version?: number | null;
@@ -6404,9 +6410,9 @@ export interface operations {
     list_access_tokens: {
         parameters: {
             query?: {
-                /** @description At most so many; the rest with next_cursor. */
+                /** @description Page size; more with next_cursor. */
                 limit?: number | null;
-                /** @description next_cursor of the page before. */
+                /** @description next_cursor of the previous page. */
                 cursor?: string | null;
                 /** @description Whose, if not yours; owners only. */
                 person_id?: string | null;
@@ -6553,9 +6559,9 @@ export interface operations {
     list_server_tokens: {
         parameters: {
             query?: {
-                /** @description At most so many; the rest with next_cursor. */
+                /** @description Page size; more with next_cursor. */
                 limit?: number | null;
-                /** @description next_cursor of the page before. */
+                /** @description next_cursor of the previous page. */
                 cursor?: string | null;
             };
             header?: never;
@@ -6728,7 +6734,7 @@ export interface operations {
             query?: {
                 /** @description The last sequence number you have seen. */
                 after?: number;
-                /** @description At most so many. */
+                /** @description The limit. */
                 limit?: number;
                 /** @description How long to wait for the next one. */
                 wait_seconds?: number;
@@ -6796,9 +6802,9 @@ export interface operations {
     list_sessions: {
         parameters: {
             query?: {
-                /** @description At most so many; the rest with next_cursor. */
+                /** @description Page size; more with next_cursor. */
                 limit?: number | null;
-                /** @description next_cursor of the page before. */
+                /** @description next_cursor of the previous page. */
                 cursor?: string | null;
                 /** @description Only those that are signed in now. */
                 live?: boolean;
@@ -6826,7 +6832,7 @@ export interface operations {
                         /** Next Cursor */
                         next_cursor?: string;
                         /** Sessions */
-                        sessions: components["schemas"]["Session"][];
+                        sessions: components["schemas"]["ListedSession"][];
                     };
                 };
             };
@@ -6844,9 +6850,9 @@ export interface operations {
     list_launches: {
         parameters: {
             query?: {
-                /** @description At most so many; the rest with next_cursor. */
+                /** @description Page size; more with next_cursor. */
                 limit?: number | null;
-                /** @description next_cursor of the page before. */
+                /** @description next_cursor of the previous page. */
                 cursor?: string | null;
                 /** @description Only of this project. */
                 project_id?: string | null;
@@ -7328,7 +7334,7 @@ export interface operations {
                 since?: string | null;
                 /** @description The last day, as YYYY-MM-DD. */
                 until?: string | null;
-                /** @description The last so many days, today included. */
+                /** @description How many days to show, including today. */
                 days?: number | null;
                 /** @description What the rows are for, in this order. */
                 by?: ("day" | "agent" | "project" | "task" | "launch" | "provider" | "model" | "purpose")[];

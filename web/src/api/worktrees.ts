@@ -1,6 +1,6 @@
-// What people ask a Coordinator to do with the files of a task: an errand is sent, and its answer waited for.
+// What people ask a Coordinator to do with the files of a task: a worktree job is sent, and its answer waited for.
 import { Refused, get, send } from "@/api/client";
-import type { Diff, Errand } from "@/api/model";
+import type { Diff, WorktreeJob } from "@/api/model";
 
 const ONE_LOOK_SECONDS = 45;
 const LOOKS = 4;
@@ -50,31 +50,35 @@ export async function discardWork(taskId: string): Promise<string> {
 }
 
 async function carriedOut<Answer>(taskId: string, what: string, body: object, signal?: AbortSignal): Promise<Answer> {
-  const errandId = await asked(`/tasks/${encodeURIComponent(taskId)}/worktree/${what}`, body, signal);
-  const errand = await answered<Answer & MergeAnswer>(errandId, signal);
-  if (errand.answer === null || !errand.done) throw hindered(errand);
-  return errand.answer;
+  const jobId = await asked(`/tasks/${encodeURIComponent(taskId)}/worktree/${what}`, body, signal);
+  const worktreeJob = await answered<Answer & MergeAnswer>(jobId, signal);
+  if (worktreeJob.answer === null || !worktreeJob.done) throw hindered(worktreeJob);
+  return worktreeJob.answer;
 }
 
 async function asked(path: string, body: object, signal?: AbortSignal): Promise<string> {
   for (let tries = 1; ; tries++)
     try {
-      return (await send<{ errand_id: string }>("POST", path, { body, signal })).errand_id;
+      return (await send<{ job_id: string }>("POST", path, { body, signal })).job_id;
     } catch (error) {
       if (!(error instanceof Refused) || error.problem["leaving"] !== true || tries > LEAVES_WITHIN) throw error;
       await new Promise((resolve) => window.setTimeout(resolve, 1000));
     }
 }
 
-async function answered<Answer>(errandId: string, signal?: AbortSignal): Promise<Errand<Answer>> {
+async function answered<Answer>(jobId: string, signal?: AbortSignal): Promise<WorktreeJob<Answer>> {
   for (let look = 1; ; look++) {
-    const path = `/errands/${encodeURIComponent(errandId)}`;
-    const { errand } = await get<{ errand: Errand<Answer> }>(path, { wait_seconds: ONE_LOOK_SECONDS }, signal);
-    if (errand.finished_at !== null || look === LOOKS) return errand;
+    const path = `/worktree-jobs/${encodeURIComponent(jobId)}`;
+    const { worktree_job: worktreeJob } = await get<{ worktree_job: WorktreeJob<Answer> }>(
+      path,
+      { wait_seconds: ONE_LOOK_SECONDS },
+      signal,
+    );
+    if (worktreeJob.finished_at !== null || look === LOOKS) return worktreeJob;
   }
 }
 
-function hindered(errand: Errand<MergeAnswer>): Hindered {
-  const { trouble, conflict, merged } = errand.answer ?? {};
+function hindered(worktreeJob: WorktreeJob<MergeAnswer>): Hindered {
+  const { trouble, conflict, merged } = worktreeJob.answer ?? {};
   return new Hindered(trouble ?? "", conflict ?? [], merged ?? []);
 }

@@ -132,7 +132,7 @@ function after(milliseconds: number): Promise<void> {
   return new Promise((done) => window.setTimeout(done, milliseconds));
 }
 
-/** What an event makes stale. */
+/** What an event makes stale. A stale board is read from its `last_event` on, not as a whole. */
 export function keysOf(event: Event): unknown[][] {
   const [noun] = event.kind.split(".");
   const keys: unknown[][] = [["overview"], ["events"]];

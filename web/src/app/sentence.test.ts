@@ -42,20 +42,26 @@ describe("an event as a sentence", () => {
   });
 
   it("says reasons in words, and one that has none as it is", () => {
-    expect(inEnglish(event("session.ended", { reason: "told_to_exit" }))).toBe("Anna left: it was told to leave");
-    expect(inEnglish(event("session.ended", { reason: "gone_fishing" }))).toBe("Anna left: gone fishing");
+    expect(inEnglish(event("session.ended", { reason: "told_to_exit" }))).toBe(
+      "The session of Anna ended: it was told to exit",
+    );
+    expect(inEnglish(event("session.ended", { reason: "gone_fishing" }))).toBe(
+      "The session of Anna ended: gone fishing",
+    );
   });
 
   it("names the signal that ended a process, which then has no exit code", () => {
     const killed = event("launch.process_ended", { exit_code: null, signal: 9, error: null });
-    expect(inEnglish(killed)).toBe("The process of Anna was ended by signal 9");
-    expect(inJapanese(killed)).toBe("Anna のプロセスがシグナル 9 で終わりました");
+    expect(inEnglish(killed)).toBe("The process of Anna was terminated by signal 9");
+    expect(inJapanese(killed)).toBe("Anna のプロセスがシグナル 9 で終了しました");
     const left = event("launch.process_ended", { exit_code: 3, signal: null, error: null });
-    expect(inEnglish(left)).toBe("The process of Anna ended with code 3");
+    expect(inEnglish(left)).toBe("The process of Anna exited with code 3");
   });
 
   it("tells what Toryo did by itself as Toryo's", () => {
-    expect(inEnglish(event("task.failed", {}, { actor_id: "system:toryo" }))).toBe("Toryo let “Build the wall” fail");
+    expect(inEnglish(event("task.failed", {}, { actor_id: "system:toryo" }))).toBe(
+      "Toryo marked “Build the wall” as failed",
+    );
   });
 
   it("of a kind without words still says who and what", () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { catalogues } from "@/i18n";
+import { en as common } from "@/i18n/en";
 
 function keys(words: unknown, prefix = ""): string[] {
   if (typeof words !== "object" || words === null) return [prefix];
@@ -27,8 +28,14 @@ describe("the words", () => {
     expect([...texts(en), ...texts(ja)].filter((text) => text.trim() === "")).toEqual([]);
   });
 
-  it("have one name for a thing: the one that the pages in Japanese use, too", () => {
-    const OTHER_NAMES = /コーディネーター|トーリョ/; // Coordinator, 棟梁
+  it("write product names in Japanese as the pages and the server do", () => {
+    const OTHER_NAMES = /Coordinator|棟梁|トーリョ/; // コーディネーター, Toryo
     expect(texts(ja).filter((text) => OTHER_NAMES.test(text))).toEqual([]);
+  });
+
+  it("name statuses, priorities and roles in English as the API does", () => {
+    const words = { ...common.status, ...common.priority, ...common.role };
+    const asNamed = Object.keys(words).map((name) => (name === "todo" ? "to do" : name.replaceAll("_", " ")));
+    expect(Object.values(words).map((word) => word.toLowerCase())).toEqual(asNamed);
   });
 });

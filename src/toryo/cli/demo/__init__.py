@@ -116,7 +116,7 @@ def _directory(given: Path) -> Path:
         if not (directory / data_directories.MARK / MARKER).is_file():
             raise Misuse(f"{directory} is not empty, and no demo made it.", elsewhere)
         if not _is_demos(directory / TEAM):
-            raise Misuse(f"{directory / TEAM} is not the demo's any more, and it would be overwritten.", elsewhere)
+            raise Misuse(f"{directory / TEAM} no longer belongs to the demo, and would be overwritten.", elsewhere)
         for holder in process_locks.holders(data_directories.prepare(directory)):
             raise Misuse(
                 f"A {holder.name} (pid {holder.pid}) runs there.",

@@ -59,7 +59,7 @@ _QUIET: Mapping[str, Mapping[str, Any]] = {
     "general": {
         "enableAutoUpdate": False,
         "enableAutoUpdateNotification": False,
-        "maxAttempts": 4,  # of 10: about a minute, then the account cools down where everybody sees it
+        "maxAttempts": 4,  # of 10: about a minute, then the account is in cooldown where everybody sees it
     },
     "model": {"disableLoopDetection": True},  # who waits makes equal calls in a row; that they end, we see to
     "privacy": {"usageStatisticsEnabled": False},
@@ -166,7 +166,7 @@ def _ended(line: dict[str, Any]) -> Iterable[Event]:
 
 
 def _model(models: Mapping[str, Any]) -> str | None:
-    """The one that did most of it: smaller ones do errands."""
+    """The one that did most of it: smaller ones do side work."""
     return max(models, key=lambda name: models[name].get("total_tokens") or 0, default=None)
 
 

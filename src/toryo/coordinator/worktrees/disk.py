@@ -1,4 +1,4 @@
-"""What worktrees take on disk, and those that nobody knows any more."""
+"""What worktrees take on disk, and those that no task knows."""
 
 from __future__ import annotations
 

@@ -168,7 +168,7 @@ class Git:
         return Answer(code, output, errors.decode(errors="replace").strip())
 
     def _run(self, arguments: tuple[str, ...], given: bytes, seconds: float, most: int) -> tuple[int, bytes, bytes]:
-        """Exit code, at most so much of the output, and the errors. Raises Trouble where it does not end in time."""
+        """Exit code, at most that much of the output, and the errors. Raises Trouble where it does not end in time."""
         try:
             errors, words = tempfile.TemporaryFile(), tempfile.TemporaryFile()  # noqa: SIM115 - closed below
         except OSError as problem:

@@ -20,7 +20,7 @@ from toryo.coordinator.worktrees.repository import Checkout, content, opened
 TASK = "Toryo-Task"
 """The line in a merge's message by which it is known again, whatever became of branch and directory since."""
 ATTEMPTS = 5
-"""How often a merge is made anew because the branch moved on meanwhile."""
+"""How often a merge is repeated because the branch moved on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ TORYO = Person("Toryo", "toryo@toryo.invalid")
 
 
 def person(person_id: str, name: str = "", email: str = "") -> Person:
-    """As far as they are known; nobody can have the address that stands in for theirs."""
+    """As far as they are known; nobody can have the address that replaces theirs."""
     plain, address = signature(person_id)
     known = re.fullmatch(r"[^@\s<>\x00-\x1f]+@[^@\s<>\x00-\x1f]+", email)
     return Person(signature(name)[0] if name.strip() else plain, email if known else address)

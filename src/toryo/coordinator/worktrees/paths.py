@@ -27,7 +27,7 @@ LONGEST_NAME = 80
 
 @dataclass(frozen=True)
 class Worktree:
-    """`base_branch` is the branch HEAD was on (None if on none), where it is to be merged. `base_commit` is what the
+    """`base_branch` is the branch HEAD was on (None if on none), where it will be merged. `base_commit` is what the
     work started from: HEAD's commit then, with the branches it was based on, whose changes count to the base."""
 
     path: Path
@@ -92,7 +92,7 @@ def opened_at(path: Path, project: Path | None = None) -> Worktree | None:
 
 def inside(worktree: Worktree) -> Git | None:
     """Git in the worktree, None where its directory vanished. Never in another repository, neither one above it nor one
-    that an agent has put in its place (Trouble). A lost connection (`.git` deleted, repository moved) is mended."""
+    that an agent has put in its place (Trouble). A lost connection (`.git` deleted, repository moved) is repaired."""
     if not worktree.path.is_dir():
         return None
     checkout = opened(worktree.repository)
@@ -243,7 +243,7 @@ def _base(checkout: Checkout, path: Path, branch: str) -> tuple[str | None, str]
 
 def _connected(path: Path, directory: Path) -> bool:
     """Whether the worktree's `.git` names its git directory, which is all that it may do. One that is gone, or names
-    what is gone, is written anew."""
+    what is gone, is written again."""
     file = path / ".git"
     named = pointed(file)
     if named == directory.resolve():

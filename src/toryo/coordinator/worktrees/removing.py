@@ -1,7 +1,7 @@
 """Removing a worktree with its branch: once its work is merged (`remove`), or with all that is in it (`discard`).
 
 What is refused, and what will be lost, is found out before anything is touched. Then the directory goes, the branch,
-and last the note beside it, which says whose worktree it was: whoever is interrupted is called again.
+and last the note beside it, which says whose worktree it was: an interrupted removal is called again.
 """
 
 from __future__ import annotations

@@ -57,7 +57,7 @@ IRRELEVANT = frozenset(
     f"extensions.{each}"
     for each in ("noop", "noop-v1", "preciousobjects", "partialclone", "worktreeconfig", "relativeworktrees")
 )
-"""Extensions of the format that do not change how what is linked here is to be read."""
+"""Extensions of the format that do not change how to read what is linked here."""
 LINKS = ("HEAD", "objects", "packed-refs", "refs", "reftable", "logs", "worktrees", "shallow")
 MADE_LATER = ("packed-refs", "worktrees")
 INFO = ("attributes", "exclude")
@@ -216,7 +216,7 @@ def connect(path: Path, directory: Path) -> None:
 
 
 class _StandIn:
-    """A directory in place of the common one; removed when no `Git` uses it any more."""
+    """A directory in place of the common one; removed when no `Git` uses it."""
 
     def __init__(self, common: Path, config: Mapping[str, str]) -> None:
         place = Path(tempfile.mkdtemp(prefix="toryo-git-"))
@@ -239,7 +239,7 @@ def _removed(place: Path, owner: int) -> None:
 
 
 def _format(common: Path, config: Mapping[str, str]) -> str:
-    """A configuration that says how the repository's files are to be read, and nothing else."""
+    """A configuration that says how to read the repository's files, and nothing else."""
     extensions = {key: value for key, value in config.items() if key.startswith("extensions.")}
     unknown = sorted(set(extensions) - FORMAT - IRRELEVANT)
     if unknown:

@@ -17,12 +17,11 @@ from toryo.domain.errors import Code, Refusal
 from toryo.domain.times import iso
 from toryo.domain.wording import say
 from toryo.formats import plan_options
-from toryo.operations.admin.shared import AgentsResult, Name, join, widened_told
 from toryo.operations.calls import rendering, schemas, visibility
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.calls.catalogue import Parameters, Route, operation
 from toryo.operations.calls.credential_verification import digest
-from toryo.operations.calls.fields import Id, Text
+from toryo.operations.calls.fields import Id, Name, Text
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.optimistic_concurrency import refuse_stale
 from toryo.operations.calls.pagination import Paged, cut, paged
@@ -30,7 +29,8 @@ from toryo.operations.calls.results import Result
 from toryo.operations.calls.sign_in_lockout import PASSKEY
 from toryo.operations.directory import confusable_names as directory_names
 from toryo.operations.directory import person_roles, wider_rights
-from toryo.operations.launches import dismissal
+from toryo.operations.directory.memberships import AgentsResult, join
+from toryo.operations.launches import agent_dismissal
 from toryo.operations.messaging import mailboxes
 from toryo.operations.people import credential_revocation
 from toryo.provider_options import Wrong
@@ -52,14 +52,14 @@ class CreateAgent(Parameters):
     name: Name | None = Field(None, description="Its name; default: the id.")
     reports_to: Id | None = Field(None, description="Its superior.")
     provider: str | None = Field(None, min_length=1, max_length=100, description="The program behind it (ai_type).")
-    model: str | None = Field(None, min_length=1, max_length=200, description="The model it shall use.")
+    model: str | None = Field(None, min_length=1, max_length=200, description="The model to use.")
     system_prompt: Text = Field("", description="Its role in words, delivered when it signs in.")
     agent_type: str | None = Field(None, min_length=1, max_length=100, description="The queue it serves.")
     capabilities: list[str] = Field(default_factory=list, max_length=100, description="What it can do.")
     max_parallel_tasks: int = Field(1, ge=1, le=1000, description="Main tasks in progress per project at most.")
     provider_options: dict[str, Any] = Field(default_factory=dict, description="Options of its provider.")
     projects: list[Id] = Field(default_factory=list, max_length=100, description="Projects it becomes a member of.")
-    preview: bool = Field(False, description="Make nothing; say what it would be, and what widens rights.")
+    preview: bool = Field(False, description="Dry run: create nothing; return the result, and what widens rights.")
 
 
 def _judge_plans(_: Call, wanted: Any) -> Callable[[], list[Wrong]] | None:
@@ -127,14 +127,14 @@ def create_agent(call: Call, wanted: CreateAgent) -> AgentResult:
     people.refuse_mistakes(agent, wrong_plans)
     widened = wider_rights.widened(None, agent)
     if wanted.preview:
-        return {**_agent(call, agent), **widened_told(widened)}
+        return {**_agent(call, agent), **wider_rights.told(widened)}
     passkey = call.new_token(secret_patterns.PASSKEY)
     call.tx.agents.add(agent, digest(passkey))
-    data = {"role": agent.role.value, "provider": agent.provider, **widened_told(widened)}
+    data = {"role": agent.role.value, "provider": agent.provider, **wider_rights.told(widened)}
     call.event("agent.created", agent_id=agent.id, data=data)
     for each in wanted.projects:
         join(call, each, agent.id)
-    return {**_agent(call, agent), "passkey": passkey, **widened_told(widened)}
+    return {**_agent(call, agent), "passkey": passkey, **wider_rights.told(widened)}
 
 
 def _agent(call: Call, agent: Agent) -> AgentResult:
@@ -148,8 +148,8 @@ def _refuse_provider_of_person(agent: Agent) -> None:
     if agent.human and agent.provider is not None:
         raise Refusal(
             Code.VALIDATION_ERROR,
-            "A person has no provider: nobody starts people.",
-            "Leave provider out, or make it an ai agent.",
+            "A person cannot have a provider.",
+            "Omit provider, or create an AI agent.",
         )
 
 
@@ -237,8 +237,8 @@ class EditAgent(OneAgent):
         " the others stay.",
     )
     replace_options: bool = Field(False, description="provider_options are all of them: the others are removed.")
-    version: int | None = Field(None, description="The version you have seen; another is a conflict.")
-    preview: bool = Field(False, description="Change nothing; say what would be changed, and what widens rights.")
+    version: int | None = Field(None, description="The version you expect; any other is a conflict.")
+    preview: bool = Field(False, description="Dry run: change nothing; return the changes, and what widens rights.")
 
 
 _MAY_BE_NULL = frozenset({"reports_to", "provider", "model", "agent_type"})
@@ -282,7 +282,7 @@ def edit_agent(call: Call, wanted: EditAgent) -> AgentResult:
         if wanted.preview
         else _save_agent(call, agent, changed, "agent.edited", sorted(values), widened)
     )
-    return {**answer, "changes": changes, **widened_told(widened)}
+    return {**answer, "changes": changes, **wider_rights.told(widened)}
 
 
 _DECIDE_RIGHTS = frozenset({"provider", "model", "provider_options"})
@@ -310,7 +310,7 @@ def _save_agent(
     if after != before:
         after = replace(after, updated_at=call.now, version=before.version + 1)
         call.tx.agents.save(before, after)
-        call.event(kind, agent_id=after.id, data={"fields": fields or [], **widened_told(widened or [])})
+        call.event(kind, agent_id=after.id, data={"fields": fields or [], **wider_rights.told(widened or [])})
         call.tx.hint(WORK)
         for project_id in call.tx.agents.projects_of(after.id):
             mailboxes.wake(call, project_id, after.id)
@@ -337,7 +337,7 @@ def renew_passkey(call: Call, wanted: OneAgent) -> Passkey:
     call.tx.agents.set_passkey(agent.id, digest(passkey))
     call.context.tries.forgive(PASSKEY, agent.id)
     call.event("agent.passkey_renewed", agent_id=agent.id)
-    dismissal.dismiss_by_passkey(call, agent)
+    agent_dismissal.dismiss_by_passkey(call, agent)
     return {"success": True, "agent_id": agent.id, "passkey": passkey}
 
 
@@ -364,7 +364,7 @@ def activate_agent(call: Call, wanted: OneAgent) -> AgentResult:
     tool=False,
 )
 def resume_agent(call: Call, wanted: OneAgent) -> Resumed:
-    """Let an agent start at once though it, or the account of its program, cools down; so may all on that account."""
+    """End the cooldown of an agent and of its account: all agents on that account can start at once."""
     call.tx.lock_everything()
     agent = call.known_agent(wanted.agent_id)
     ended = _warm(call, agent)
@@ -394,7 +394,8 @@ def _warm(call: Call, agent: Agent) -> list[str]:
     tool=False,
 )
 def deactivate_agent(call: Call, wanted: OneAgent) -> AgentResult:
-    """Nobody starts it or assigns it any more; its sessions end at once, and so do browsers and tokens of a person."""
+    """Deactivate an agent or a person: no more starts or assignments; sessions, browser sign-ins and tokens end at
+    once."""
     call.tx.lock_everything()
     agent = call.known_agent(wanted.agent_id)
     if not agent.active:
@@ -402,10 +403,10 @@ def deactivate_agent(call: Call, wanted: OneAgent) -> AgentResult:
     if agent.id == people.OWNER_ID:
         raise Refusal(
             Code.PERMISSION_DENIED,
-            say("{owner} stays active: whoever holds the data directory is it.", owner=agent.id),
-            "To end one of its access tokens: toryo token person revoke ID.",
+            say("{owner} cannot be deactivated: it is the owner of the data directory.", owner=agent.id),
+            "To revoke one of its access tokens: toryo token person revoke ID.",
         )
-    dismissal.dismiss(call, agent)
+    agent_dismissal.dismiss(call, agent)
     if agent.human:
         credential_revocation.end_all(call, agent.id)
     return _save_agent(

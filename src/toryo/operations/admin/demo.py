@@ -26,7 +26,7 @@ from toryo.operations.calls.results import Result
 from toryo.operations.launches import placement
 
 DIRECTORY = "demo"
-PUT_AWAY = "The demo was put away."
+PUT_AWAY = "The demo was removed."
 
 
 class Demo(Result):
@@ -112,10 +112,10 @@ def start_demo(call: Call, _: NoParameters) -> DemoStarted:
         raise Refusal(
             Code.UNAVAILABLE,
             say(
-                "The demo's files cannot be laid out: {why}.",
-                why=call.prepared or constant("it was put away this very moment"),
+                "The demo's files cannot be created: {why}.",
+                why=call.prepared or constant("it was removed at the same time"),
             ),
-            "See to it that the server may write into its data directory, and try again.",
+            "Make sure that the server can write to its data directory, then try again.",
         )
     team = demo_team.team()
     for each in team["projects"]:
@@ -143,8 +143,8 @@ def _refuse_taken(call: Call) -> None:
     if here:
         raise Refusal(
             Code.CONFLICT,
-            "The demo is here already.",
-            "Look at its projects; or put it away first (Overview: Put the demo away; DELETE /api/v1/demo).",
+            "The demo is already on this server.",
+            "Look at its projects; or remove it first (Overview: Remove demo; DELETE /api/v1/demo).",
             projects=here,
         )
     foreign = [project.id for project in _called(call) if not _is_ours(call, project)]
@@ -152,8 +152,8 @@ def _refuse_taken(call: Call) -> None:
     if foreign:
         raise Refusal(
             Code.CONFLICT,
-            say("The demo's team needs names that are taken here: {names}.", names=", ".join(foreign)),
-            "See it on a server of its own: toryo demo --keep.",
+            say("The demo needs ids that are already in use: {names}.", names=", ".join(foreign)),
+            "Run it on a separate server: toryo demo --keep.",
             taken=foreign,
         )
 
@@ -169,8 +169,8 @@ def remove_demo(call: Call, _: NoParameters) -> DemoRemoved:
     if not projects:
         raise Refusal(
             Code.PROJECT_NOT_FOUND,
-            "The demo is not here.",
-            "Nothing is to be put away. It is started on the Overview, or by POST /api/v1/demo.",
+            "The demo is not on this server.",
+            "There is nothing to remove. Start the demo on the Overview, or with POST /api/v1/demo.",
         )
     agents = [each for each in _agents(call) if each.active]
     for project in projects:

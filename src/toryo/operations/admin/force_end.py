@@ -16,7 +16,7 @@ from toryo.operations.calls.catalogue import Parameters, Route, operation
 from toryo.operations.calls.fields import Id, Lines
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
-from toryo.operations.launches import termination
+from toryo.operations.launches import end_of_session
 
 
 class EndSession(Parameters):
@@ -54,7 +54,7 @@ def end_session(call: Call, wanted: EndSession) -> SessionEnded:
         )
     call.enter(session.project_id)
     if not session.over:
-        termination.end_session(call, session, End.ENDED_BY_PERSON)
+        end_of_session.end_session(call, session, End.ENDED_BY_PERSON)
         launch = call.tx.launches.find(session.launch_id)
         if launch is not None:  # its process is given no time to leave by itself
             call.tx.launches.save(launch, replace(launch, stop_reason=End.ENDED_BY_PERSON.value))
@@ -68,7 +68,7 @@ def _end_unsigned(call: Call, launch: Launch) -> bool:
     found = call.tx.launches.find(launch.id)
     if found is None or found.state is not State.ORDERED:
         return False
-    ended = termination.end_launch(call, found, State.EXITED, End.ENDED_BY_PERSON.value, told=True)
+    ended = end_of_session.end_launch(call, found, State.EXITED, End.ENDED_BY_PERSON.value, told=True)
     call.tx.launches.save(ended, replace(ended, stop_reason=End.ENDED_BY_PERSON.value))
     call.tx.hint(RIGHTS)
     return True

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from toryo.operations.admin.shared import AgentsResult, OneProject, join
 from toryo.operations.calls import rendering
 from toryo.operations.calls.call import WORK, Call
-from toryo.operations.calls.catalogue import Route, operation
+from toryo.operations.calls.catalogue import Parameters, Route, operation
 from toryo.operations.calls.fields import Id
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.pagination import Paged, cut, paged
 from toryo.operations.calls.results import Result
 from toryo.operations.directory import confusable_names as directory_names
-from toryo.operations.launches import dismissal
+from toryo.operations.directory.memberships import AgentsResult, join
+from toryo.operations.launches import agent_dismissal
 from toryo.operations.messaging import mailboxes
+
+
+class OneProject(Parameters):
+    project_id: Id = Field(description="The project.")
 
 
 class Membership(OneProject):
@@ -84,7 +88,7 @@ def remove_member(call: Call, wanted: Membership) -> Joined:
     left = call.tx.agents.leave(project.id, agent.id, call.now)
     if left:
         call.event("project.member_removed", project_id=project.id, agent_id=agent.id)
-        dismissal.dismiss(call, agent, project.id)
+        agent_dismissal.dismiss(call, agent, project.id)
         call.tx.hint(WORK, f"project:{project.id}")
         mailboxes.wake(call, project.id, agent.id)
     return _joined(call, project.id, agent.id, left)

@@ -15,15 +15,15 @@ from toryo.domain.handover import INTERRUPT, PAUSED, Notification
 from toryo.domain.launches import Purpose
 from toryo.domain.projects import Project, Settings
 from toryo.domain.wording import constant, say
-from toryo.operations.admin.shared import Name, OneProject, widened_told
 from toryo.operations.calls import rendering, schemas, visibility
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.calls.catalogue import Parameters, Route, operation
-from toryo.operations.calls.fields import Id, Text
+from toryo.operations.calls.fields import Id, Name, Text
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.optimistic_concurrency import refuse_stale
 from toryo.operations.calls.pagination import Page, Paged, cut, paged
 from toryo.operations.calls.results import Result
+from toryo.operations.directory import wider_rights
 from toryo.operations.messaging import notifications
 
 
@@ -42,7 +42,7 @@ class CreateProject(Parameters):
     working_directory: str = Field(
         min_length=1, max_length=4_000, description="Where its agents work: an absolute path."
     )
-    description: Text = Field("", description="What it is about.")
+    description: Text = Field("", description="The description.")
     id: Id | None = Field(None, description="An id of your own choice.")
     settings: dict[str, Any] = Field(
         default_factory=dict, description="Project settings that differ from the defaults."
@@ -63,7 +63,7 @@ def create_project(call: Call, wanted: CreateProject) -> ProjectResult:
     if call.tx.projects.find(project_id) is not None:
         raise Refusal(
             Code.CONFLICT,
-            say("There is a project {project_id} already.", project_id=project_id),
+            say("Project {project_id} already exists.", project_id=project_id),
             "Choose another id, or change the one that exists.",
             existing_id=project_id,
         )
@@ -79,7 +79,7 @@ def create_project(call: Call, wanted: CreateProject) -> ProjectResult:
     )
     call.tx.projects.add(project)
     widened = projects.widened(Settings(), project.settings)
-    call.event("project.created", project_id=project.id, data={"name": project.name, **widened_told(widened)})
+    call.event("project.created", project_id=project.id, data={"name": project.name, **wider_rights.told(widened)})
     return _project(project)
 
 
@@ -96,8 +96,8 @@ def _directory(path: str) -> str:
     if not expanded.is_absolute():
         raise Refusal(
             Code.VALIDATION_ERROR,
-            say("The working directory {path!r} is no absolute path.", path=path),
-            "Give the whole path, beginning with / or ~.",
+            say("The working directory {path!r} is not an absolute path.", path=path),
+            "Give the full path, starting with / or ~.",
         )
     return os.path.normpath(expanded)  # without touching a file system that may not be this machine's
 
@@ -118,6 +118,10 @@ def list_projects(call: Call, wanted: Paged) -> ProjectsResult:
     return paged(answer, more)
 
 
+class OneProject(Parameters):
+    project_id: Id = Field(description="The project.")
+
+
 @operation(
     "show_project",
     grant=Grant.PERSON,
@@ -136,8 +140,8 @@ class EditProject(OneProject):
     description: Text | None = Field(None, description="New description.")
     working_directory: str | None = Field(None, min_length=1, max_length=4_000, description="New directory.")
     settings: dict[str, Any] = Field(default_factory=dict, description="Settings to change.")
-    version: int | None = Field(None, description="The version you have seen; another is a conflict.")
-    preview: bool = Field(False, description="Change nothing; say what would be changed, and what widens rights.")
+    version: int | None = Field(None, description="The version you expect; any other is a conflict.")
+    preview: bool = Field(False, description="Dry run: change nothing; return the changes, and what widens rights.")
 
 
 @operation(
@@ -163,8 +167,8 @@ def edit_project(call: Call, wanted: EditProject) -> ProjectResult:
     )
     widened = projects.widened(project.settings, changed.settings)
     if wanted.preview:
-        return {**_project(changed), **widened_told(widened)}
-    return {**_save_project(call, project, changed, "project.edited", widened), **widened_told(widened)}
+        return {**_project(changed), **wider_rights.told(widened)}
+    return {**_save_project(call, project, changed, "project.edited", widened), **wider_rights.told(widened)}
 
 
 def _save_project(
@@ -174,7 +178,7 @@ def _save_project(
         return _project(before)
     stored = replace(after, updated_at=call.now, version=before.version + 1)
     call.tx.projects.save(before, stored)
-    call.event(kind, project_id=stored.id, data={"status": stored.status.value, **widened_told(widened or [])})
+    call.event(kind, project_id=stored.id, data={"status": stored.status.value, **wider_rights.told(widened or [])})
     call.tx.hint(WORK, f"project:{stored.id}", f"project-status:{stored.id}")
     return _project(stored)
 
@@ -220,7 +224,7 @@ def resume_project(call: Call, wanted: OneProject) -> ProjectResult:
             if session.purpose is Purpose.TASK and session.task_id is not None:
                 task = call.tx.tasks.find(session.task_id)
                 assert task is not None
-                told = "The project goes on: you may go on with your task. Call get_next_action."
+                told = "The project has resumed: continue with your task. Call get_next_action."
                 notifications.notify(call, task, session.agent_id, session.id, "status_change", told)
     resumed = replace(project, status=projects.Status.ACTIVE, paused_at=None)
     return _save_project(call, project, resumed, "project.resumed")
@@ -234,7 +238,7 @@ def resume_project(call: Call, wanted: OneProject) -> ProjectResult:
     tool=False,
 )
 def archive_project(call: Call, wanted: OneProject) -> ProjectResult:
-    """Archive a project: nothing starts in it any more, everything stays readable."""
+    """Archive a project: nothing starts in it, and everything stays readable."""
     call.enter(wanted.project_id)
     project = call.project(wanted.project_id)
     if project.status is projects.Status.ARCHIVED:

@@ -195,9 +195,7 @@ class Call:
             raise Refusal(
                 Code.PROJECT_NOT_FOUND,
                 say("There is no project {project_id}.", project_id=project_id),
-                did_you_mean.hint(
-                    project_id, self._projects(), "List the projects for their ids (toryo project list)."
-                ),
+                did_you_mean.hint(project_id, self._projects(), "List them: toryo project list."),
                 project_id=project_id,
             )
         return found
@@ -247,19 +245,15 @@ class Call:
         return self.tx.tasks.near(given, projects) if len(given) >= did_you_mean.SHORTEST else []
 
     def _where_agents_are(self) -> str:
-        return (
-            reachable_agents.told(self.tx, self.caller)
-            if self.of_agent
-            else "List the agents for their ids (toryo agent list)."
-        )
+        return reachable_agents.told(self.tx, self.caller) if self.of_agent else "List them: toryo agent list."
 
     def _where_tasks_are(self) -> str:
         """Where this caller finds ids of tasks."""
         if self.caller.kind is Kind.SESSION:
-            return "list_tasks has the ids of the tasks of your project."
+            return "Call list_tasks for the ids of your project's tasks."
         if self.caller.kind is Kind.QUEUE:
-            return "Use a task_id that create_task or poll_tasks has answered to you."
-        return "List the tasks for their ids (toryo task list --project PRJ)."
+            return "Use a task_id that create_task or poll_tasks returned to you."
+        return "List them: toryo task list --project PRJ."
 
     def tree_state(self, task: Task, *further: str) -> TreeState:
         """The state of a task's tree; `further` agents matter although no task names them yet."""

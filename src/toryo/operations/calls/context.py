@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Protocol
 
 from toryo.domain.talk_limits import TalkLimits
-from toryo.domain.times import SECOND
+from toryo.domain.times import SECOND, Millis
 from toryo.operations.calls.decision_cache import HoldCache, Waits
 from toryo.operations.calls.internal_faults import Faults
 from toryo.operations.calls.rate_limits import Pace
@@ -16,7 +16,7 @@ from toryo.operations.calls.token_last_use import Uses
 from toryo.settings import Settings
 from toryo.storage.shared_state import InDatabase, Shared
 from toryo.storage.transaction import Transaction
-from toryo.workflow.limits import Limits
+from toryo.workflow.guard_limits import Limits
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +39,8 @@ class Context:
     """How often each API key calls."""
     tokens: TokenFiles | None = None
     """The data directory whose tokens are good here."""
+    started_at: Millis = 0
+    """When this server started."""
 
 
 class TokenFiles(Protocol):

@@ -37,7 +37,7 @@ class TwoCallers(Refusal):
         super().__init__(
             Code.SESSION_TOKEN_INVALID,
             "The connection's credential and session_token belong to different sessions.",
-            "Leave session_token out: the connection is known already.",
+            "Omit session_token: the connection already identifies you.",
         )
 
 
@@ -83,7 +83,7 @@ def _by_argument(tx: Transaction, shown: Credentials) -> Caller | None:
         raise Refusal(
             Code.SESSION_TOKEN_INVALID,
             "This session_token is not known here.",
-            "Leave session_token out: the connection says already who you are.",
+            "Omit session_token: the connection already identifies you.",
         )
     return found or _by_session_token(tx, shown.session_token)
 
@@ -152,7 +152,7 @@ def _by_browser(tx: Transaction, token: str, now: Millis) -> Caller:
     if found is None or person is None or not person.active:
         raise Refusal(
             Code.AUTHENTICATION_REQUIRED,
-            "This browser is not signed in (any more).",
+            "This browser is not signed in.",
             "Sign in again: toryo open prints a link.",
         )
     login = at_most(tx, person, found.at_most)
@@ -171,7 +171,7 @@ def _by_key(tx: Transaction, token: str) -> Caller:
     if agent is not None and not _may_be_in(tx, agent, key.project_id):
         raise Refusal(
             Code.PERMISSION_DENIED,
-            say("{agent_id} is inactive, or not a member of this key's project any more.", agent_id=agent.id),
+            say("{agent_id} is inactive, or no longer a member of this key's project.", agent_id=agent.id),
             "Ask the person who gave you this key: an owner of this server activates the agent, or adds it to the "
             "project.",
         )

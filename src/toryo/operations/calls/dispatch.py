@@ -41,7 +41,7 @@ from toryo.storage.engine.database import Connection, Database
 from toryo.storage.errors import ConstraintBroken, DatabaseUnavailable, Unstorable
 from toryo.storage.shared_state import InDatabase, Shared
 from toryo.storage.transaction import Transaction
-from toryo.workflow.limits import Limits
+from toryo.workflow.guard_limits import Limits
 
 _NO_TOOL = "no_such_tool"
 """How a call of what does not exist is counted, whatever its name."""
@@ -110,6 +110,7 @@ class Dispatcher:
             shared=shared,
             keys=context.pace_of_keys(settings),
             tokens=tokens,
+            started_at=clock(),
         )
 
     # --- the path --------------------------------------------------------------------------------------------------
@@ -409,6 +410,7 @@ class Request:
         happened = bool(tx.events.collected)
         self._record(tx, call)
         if happened and call.has_session:
+            # The state_version that this very call has caused: known only once its events are stored.
             result = session_hooks.hooks().recorded(call, result)
         return Answered(Outcome(result, refused, None, self.operation), frozenset(tx.hints), call.caller, events)
 
@@ -444,8 +446,11 @@ class Request:
             if seconds:
                 raise Refusal(
                     Code.RATE_LIMITED,
-                    "This API key calls too often.",
-                    say("Wait {seconds} seconds, and call less often: poll_tasks waits by itself.", seconds=seconds),
+                    "Too many calls with this API key.",
+                    say(
+                        "Wait {seconds} seconds, then call less often: poll_tasks itself waits for tasks.",
+                        seconds=seconds,
+                    ),
                     retry_after=seconds,
                 )
         refuse(self.operation, caller)
@@ -454,6 +459,7 @@ class Request:
         """Counts towards the guards of the caller's session; the answer with what goes along with it."""
         if not call.has_session or self.operation.reads:
             return result
+        # Count renews the lease and may stop a runaway; accompany adds `next` and waiting notifications.
         hooks = session_hooks.hooks()
         hooks.count(call, refused=refused, refusal=refusal)
         return hooks.accompany(call, self.operation, result)
@@ -500,8 +506,8 @@ def step_name(step: Callable[[Call], Any]) -> str:
 def _key_and_bearer_differ() -> Refusal:
     return Refusal(
         Code.INVALID_CREDENTIALS,
-        "The connection's credential and api_key are two different callers.",
-        "Leave api_key out, or the Authorization header.",
+        "The connection's credential and api_key belong to different callers.",
+        "Omit api_key or the Authorization header.",
     )
 
 
@@ -521,9 +527,7 @@ def _fault(error: Exception) -> Refusal:
     if isinstance(error, Unstorable):
         return Refusal(Code.VALIDATION_ERROR, str(error), "Leave such characters and numbers out.")
     if isinstance(error, ConstraintBroken):
-        return Refusal(
-            Code.CONFLICT, "Somebody else changed the same thing at the same time.", "Look again, and repeat."
-        )
+        return Refusal(Code.CONFLICT, "Someone else changed this at the same time.", "Read it again, then retry.")
     raise error
 
 

@@ -44,6 +44,8 @@ Text = Annotated[Lines, Field(max_length=100_000)]
 """A description, a summary: prose as long as anybody needs."""
 Title = Annotated[str, Field(min_length=1, max_length=300, pattern=r"\S")]
 """Of a task."""
+Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"\S")]
+"""Of a person, an agent or a project."""
 
 
 def one_line(field: FieldInfo) -> bool:

@@ -54,8 +54,8 @@ class Once:
         if content != self.content:
             raise Refusal(
                 Code.CONFLICT,
-                say("The idempotency key {key} was used before, with other content.", key=(self.key or "")[:40]),
-                "Use a new key for a new request; with this key, send what was sent the first time.",
+                say("The idempotency key {key} was already used for a different request.", key=(self.key or "")[:40]),
+                "Use a new key for a new request.",
                 **{name: told(kept) for name, told in known.items()},
             )
         return kept
@@ -105,6 +105,6 @@ def _again(before: JsonObject) -> JsonObject:
                 made=f" ({made})" if made else "",
                 secret=before["secrets"][0],
             ),
-            "If it did not arrive, make another one with another key, and take back or renew this one.",
+            "If you did not receive it, create another one with a new key, and revoke or renew this one.",
         )
     return answer

@@ -11,7 +11,7 @@ def refuse_stale(seen: int | None, now: int) -> None:
     if seen is not None and seen != now:
         raise Refusal(
             Code.CONFLICT,
-            say("It has been changed since you looked: version {now}, you have {seen}.", now=now, seen=seen),
-            "Look again, and repeat your change on what is there now.",
+            say("It has changed since you read it: it is at version {now}, you sent {seen}.", now=now, seen=seen),
+            "Read it again, then repeat your change.",
             version=now,
         )

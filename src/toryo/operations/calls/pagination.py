@@ -25,8 +25,8 @@ LONGEST = 1_000
 class Paged(Parameters):
     """Base of the parameters of lists that grow."""
 
-    limit: int | None = Field(None, ge=1, le=LONGEST, description="At most so many; the rest with next_cursor.")
-    cursor: str | None = Field(None, max_length=500, description="next_cursor of the page before.")
+    limit: int | None = Field(None, ge=1, le=LONGEST, description="Page size; more with next_cursor.")
+    cursor: str | None = Field(None, max_length=500, description="next_cursor of the previous page.")
 
     def at_most(self, usual: int) -> Self:
         """The same, with this limit where none was given: for what would be too much at once."""
@@ -64,8 +64,8 @@ def key_of(cursor: str | None, *kinds: type) -> list[Any] | None:
     if not isinstance(key, list) or [type(each) for each in key] != list(kinds):
         raise Refusal(
             Code.VALIDATION_ERROR,
-            say("cursor: {cursor!r} is no cursor of this list.", cursor=cursor[:40]),
-            "Give next_cursor of the page before, as it was answered; leave it out for the first page.",
+            say("cursor: {cursor!r} is not a cursor of this list.", cursor=cursor[:40]),
+            "Pass next_cursor of the previous page unchanged; omit it for the first page.",
         )
     return key
 

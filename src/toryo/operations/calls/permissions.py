@@ -97,7 +97,7 @@ def _refuse_key(operation: Operation, caller: Caller, key: ApiKey) -> None:
     if operation.grant is Grant.FILER and not caller.orchestrates:
         raise Refusal(
             Code.PERMISSION_DENIED,
-            "Only an orchestrator files tasks for queues.",
+            "Only an orchestrator can create tasks for queues.",
             "Ask the person who gave you this key for an orchestrator's key.",
         )
 
@@ -118,7 +118,7 @@ def _refuse_person(operation: Operation, caller: Caller) -> None:
     if operation.grant is Grant.WRITER and caller.login is Login.VIEWER:
         raise Refusal(
             Code.PERMISSION_DENIED,
-            "A viewer reads and changes nothing.",
+            "A viewer can read, but not change anything.",
             "Ask an owner of this server for the role member.",
         )
 
@@ -136,7 +136,7 @@ def _instead_of_a_person(caller: Caller) -> str:
         return "Tell the person who gave you this key that it is needed."
     if caller.kind is Kind.LAUNCH:
         return _own_way(caller)
-    return "A person does it, signed in or with a token of their own."
+    return "A person must do it, signed in or with their own token."
 
 
 def _refuse_reader(operation: Operation, caller: Caller) -> None:
@@ -178,7 +178,7 @@ def refuse_session(operation: Operation, caller: Caller) -> None:
                     operation_name=operation.name,
                     purpose=session.purpose,
                 ),
-                "Use delegate_to_chat_session: your own chat session then says it for you.",
+                "Use delegate_to_chat_session: your chat session sends it for you.",
                 purpose=session.purpose.value,
             )
         return
@@ -190,7 +190,7 @@ def refuse_session(operation: Operation, caller: Caller) -> None:
                 operation_name=operation.name,
                 purpose=session.purpose,
             ),
-            "Talk here; the task session of this agent does the work. Call get_next_action.",
+            "This session only talks; your task session does the work. Call get_next_action.",
             purpose=session.purpose.value,
         )
     if operation.grant is Grant.MANAGER and (caller.agent is None or caller.agent.role is not Role.MANAGER):

@@ -17,7 +17,7 @@ AgentStatus = Literal["active", "inactive"]
 PurposeName = Literal["task", "chat"]
 IsolationName = Literal["none", "worktree"]
 LanguageName = Literal["en", "ja"]
-ErrandKind = Literal["diff", "merge", "discard", "clean"]
+WorktreeJobKind = Literal["diff", "merge", "discard", "clean"]
 
 
 class BriefTask(TypedDict):
@@ -284,6 +284,11 @@ class Session(TypedDict):
     runaway: str | None
 
 
+class ListedSession(Session):
+    last_seen_at: str
+    confirmed: bool
+
+
 class Event(TypedDict):
     sequence: int
     event_id: str
@@ -411,11 +416,11 @@ class QueueAgent(TypedDict):
     current_tasks: list[str]
 
 
-class Errand(TypedDict):
+class WorktreeJob(TypedDict):
     """`answer` is what its Coordinator told: a diff, a merged commit, or what went wrong."""
 
-    errand_id: str
-    kind: ErrandKind
+    job_id: str
+    kind: WorktreeJobKind
     task_id: str
     project_id: str
     asked_by: str

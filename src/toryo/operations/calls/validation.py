@@ -44,11 +44,11 @@ def _refuse_unstorable(operation: Operation, arguments: dict[str, Any]) -> None:
         raise Refusal(
             Code.VALIDATION_ERROR,
             say(
-                "{operation_name}: the arguments hold what cannot be stored ({error}).",
+                "{operation_name}: the arguments contain a value that cannot be stored ({error}).",
                 operation_name=operation.name,
                 error=str(error),
             ),
-            "Leave out half characters, numbers beyond 64 bits, and JSON nested more than 250 levels deep.",
+            "Remove unpaired surrogates, numbers beyond 64 bits, and JSON nested more than 250 levels deep.",
         ) from None
     # what programs print is a Coordinator's to report as it is; those operations make it readable themselves
     if b"\\u0000" in dumped and operation.grant is not Grant.COORDINATOR and _has_nul(dumped):
@@ -87,7 +87,7 @@ def _invalid(operation: Operation, invalid: ValidationError, arguments: Mapping[
         for mistake in mistakes[:5]
     )
     told = together(listed, "; ")
-    instruction = together(hints) or constant("Call it again with these mended.")
+    instruction = together(hints) or constant("Fix these, then call it again.")
     return Refusal(
         Code.TOO_LARGE if too_long else Code.VALIDATION_ERROR,
         say("{operation_name}: {told}.", operation_name=operation.name, told=told),
@@ -124,7 +124,5 @@ def no_such_tool(name: str, door: Door, caller: Caller) -> Refusal:
     shown = {tool.name for tool in toolsets.tools_for(caller)}
     names = [tool.name for tool in tools() if tool.name in shown or allowed(tool, caller)]
     close = difflib.get_close_matches(_short(name), names, 3)
-    instruction = (
-        say("Did you mean {names}?", names=" or ".join(close)) if close else "Call help for the tools there are."
-    )
+    instruction = say("Did you mean {names}?", names=" or ".join(close)) if close else "Call help for a list of tools."
     return Refusal(Code.TOOL_NOT_FOUND, say("There is no tool {name!r}.", name=_short(name)), instruction)

@@ -46,7 +46,7 @@ _LEFT_AT_ONCE = 20
 
 
 class GetPending(Parameters):
-    timeout_seconds: int = Field(0, ge=0, le=45, description="Seconds it may wait.")
+    timeout_seconds: int = Field(0, ge=0, le=45, description="Seconds to wait.")
 
 
 class Redelivered(TypedDict):
@@ -116,7 +116,7 @@ class Pending(Said):
     waits=True,
 )
 def get_pending_messages(call: Call, _: GetPending) -> Pending | Later:
-    """Fetch what is there for you: messages, delegations, invitations, your turns, conversations that have ended."""
+    """Fetch your messages, delegations, invitations, turns and ended conversations."""
     session = call.session
     messaging_conversations.lapse(call, session.project_id, session.agent_id)
     snapshot = call.own_snapshot()
@@ -316,14 +316,14 @@ class Sent(Said):
 
 
 class RespondChat(Parameters):
-    content: Content = Field(description="What you say.")
-    message_id: Id | None = Field(None, description="The message you answer; its sender gets it.")
-    target_agent_id: Id | None = Field(None, description="Or whom you write to.")
+    content: Content = Field(description="The text.")
+    message_id: Id | None = Field(None, description="The message to answer.")
+    target_agent_id: Id | None = Field(None, description="Or the recipient.")
 
 
 @operation("respond_chat", shown_to=Audience.CHAT, grant=Grant.CHAT_SESSION, parameters=RespondChat)
 def respond_chat(call: Call, said: RespondChat) -> Sent:
-    """Answer a message. To another agent it is a turn of your open conversation with it."""
+    """Reply to a message. To an agent, this takes your turn in the open conversation."""
     answered = _answered(call, said)
     target = call.known_agent(answered.from_agent_id if answered is not None else said.target_agent_id or "")
     if not target.human:
@@ -341,8 +341,8 @@ def _answered(call: Call, said: RespondChat) -> Message | None:
         if said.target_agent_id is None:
             raise Refusal(
                 Code.VALIDATION_ERROR,
-                "Whom do you answer?",
-                "Give message_id (from get_pending_messages) or target_agent_id.",
+                "Neither message_id nor target_agent_id was given.",
+                "Pass message_id (from get_pending_messages) or target_agent_id.",
             )
         return None
     message = call.tx.chat.message(said.message_id)
@@ -352,7 +352,7 @@ def _answered(call: Call, said: RespondChat) -> Message | None:
         raise Refusal(
             Code.VALIDATION_ERROR,
             f"Message {message.id} is from {message.from_agent_id}, not from {said.target_agent_id}.",
-            "Leave target_agent_id out: the sender of the message gets the answer.",
+            "Omit target_agent_id: the sender of the message gets the answer.",
             message_id=message.id,
         )
     return message
@@ -393,14 +393,14 @@ def _write(call: Call, target: Agent, content: str, related_task_id: str | None)
 
 
 class SendMessage(Parameters):
-    target_agent_id: Id = Field(description="A person; agents talk in conversations.")
-    content: Content = Field(description="What you say.")
-    related_task_id: Id | None = Field(None, description="The task it is about.")
+    target_agent_id: Id = Field(description="A person.")
+    content: Content = Field(description="The text.")
+    related_task_id: Id | None = Field(None, description="A related task.")
 
 
 @operation("send_message", shown_to=Audience.CHAT, grant=Grant.CHAT_SESSION, parameters=SendMessage)
 def send_message(call: Call, said: SendMessage) -> Sent:
-    """Tell a person something. To an agent: start_conversation."""
+    """Send a message to a person. For agents: start_conversation."""
     target = call.known_agent(said.target_agent_id)
     if said.related_task_id is not None:
         call.task(said.related_task_id)
@@ -414,16 +414,16 @@ def send_message(call: Call, said: SendMessage) -> Sent:
 
 
 class StartConversation(Parameters):
-    target_agent_id: Id = Field(description="The agent you want to talk with.")
+    target_agent_id: Id = Field(description="The agent.")
     initial_message: Content = Field(description="Your first turn.")
-    purpose: Lines = Field("", max_length=1_000, description="What it is about.")
+    purpose: Lines = Field("", max_length=1_000, description="The description.")
     max_turns: int = Field(
         USUAL_TURNS,
         ge=FEWEST_TURNS,
         le=MOST_TURNS,
-        description="Messages of both sides together, the first included.",
+        description="Messages in total.",
     )
-    delegation_id: Id | None = Field(None, description="The delegation it is for.")
+    delegation_id: Id | None = Field(None, description="Its delegation.")
 
 
 class Started(Said):
@@ -436,7 +436,7 @@ class Started(Said):
 
 @operation("start_conversation", shown_to=Audience.CHAT, grant=Grant.CHAT_SESSION, parameters=StartConversation)
 def start_conversation(call: Call, wanted: StartConversation) -> Started:
-    """Begin to talk with another agent, turn by turn."""
+    """Start a conversation with an agent, turn by turn."""
     project = call.project(call.session.project_id)
     partner = call.known_agent(wanted.target_agent_id)
     partners.refuse_partner(call, project, call.agent, partner)
@@ -475,7 +475,7 @@ def start_conversation(call: Call, wanted: StartConversation) -> Started:
 
 class Turn(Parameters):
     conversation_id: Id = Field(description="The conversation, from get_pending_messages.")
-    content: Content = Field(description="What you say.")
+    content: Content = Field(description="The text.")
 
 
 def send_conversation_message(call: Call, said: Turn) -> Sent:
@@ -509,8 +509,8 @@ def _turn(call: Call, conversation: Conversation, content: str) -> Sent:
 
 class EndConversation(Parameters):
     conversation_id: Id = Field(description="The conversation.")
-    final_message: Content | None = Field(None, description="A last word; it needs no answer.")
-    summary: Lines | None = Field(None, max_length=LONGEST_MESSAGE, description="What came of it.")
+    final_message: Content | None = Field(None, description="A closing message.")
+    summary: Lines | None = Field(None, max_length=LONGEST_MESSAGE, description="The result.")
 
 
 class Ended(Said):
@@ -520,7 +520,7 @@ class Ended(Said):
 
 @operation("end_conversation", shown_to=Audience.CHAT, grant=Grant.CHAT_SESSION, parameters=EndConversation)
 def end_conversation(call: Call, wanted: EndConversation) -> Ended:
-    """End a conversation, whoever's turn it is. The other side is told."""
+    """End a conversation at any time. The other side is told."""
     conversation = call.tx.chat.conversation(wanted.conversation_id)
     own = conversation is not None and conversation.project_id == call.session.project_id
     if conversation is None or not own or not conversation.takes_part(call.agent.id):
@@ -556,7 +556,7 @@ def _in_hand(call: Call, delegation_id: str) -> Delegation:
         raise Refusal(
             Code.NOT_NOW,
             f"Delegation {delegation.id} is {delegation.status.value}, not in the hands of this session.",
-            "Fetch it first with get_pending_messages, if it is still to be done.",
+            "If it is still open, call get_pending_messages first.",
             delegation_id=delegation.id,
             status=delegation.status.value,
         )
@@ -573,7 +573,7 @@ def _own(call: Call, delegation_id: str) -> Delegation:
         raise Refusal(
             Code.DELEGATION_NOT_FOUND,
             f"You have no delegation {delegation_id}.",
-            "get_pending_messages hands out your delegations.",
+            "Call get_pending_messages: it returns your delegations.",
             delegation_id=delegation_id,
         )
     return delegation
@@ -581,8 +581,8 @@ def _own(call: Call, delegation_id: str) -> Delegation:
 
 class ReportDelegation(Parameters):
     delegation_id: Id = Field(description="The delegation.")
-    result: Any = Field(description="What came of it: text or JSON; your task session gets it.")
-    success: bool = Field(True, description="Whether it came about.")
+    result: Any = Field(description="The result for your task session, text or JSON.")
+    success: bool = Field(True, description="Whether it succeeded.")
 
 
 class DelegationReported(Said):
@@ -597,9 +597,9 @@ class DelegationReported(Said):
     parameters=ReportDelegation,
 )
 def report_delegation_completed(call: Call, report: ReportDelegation) -> DelegationReported:
-    """Report what came of a delegation; the task that waits for it goes on."""
+    """Report the result of a delegation."""
     if report.result in (None, "", {}, []):
-        raise Refusal(Code.VALIDATION_ERROR, "The result is empty.", "Say in `result` what came of the delegation.")
+        raise Refusal(Code.VALIDATION_ERROR, "The result is empty.", "Pass the outcome in `result`.")
     delegation = _own(call, report.delegation_id)
     wanted = DelegationStatus.COMPLETED if report.success else DelegationStatus.FAILED
     if not (delegation.status is wanted and delegation.result == report.result):  # the same report again is fine
@@ -618,8 +618,8 @@ def report_delegation_completed(call: Call, report: ReportDelegation) -> Delegat
 
 
 class NotifyTaskSession(Parameters):
-    message: Content = Field(description="What your task session should know.")
-    task_id: Id | None = Field(None, description="Only for your session that works on this task.")
+    message: Content = Field(description="The message.")
+    task_id: Id | None = Field(None, description="Only for the session on this task.")
 
 
 class Notified(Said):
@@ -634,14 +634,14 @@ class Notified(Said):
     parameters=NotifyTaskSession,
 )
 def notify_task_session(call: Call, wanted: NotifyTaskSession) -> Notified:
-    """Leave word for your own task session; if none runs, for the next one."""
+    """Leave a message for your current or next task session."""
     session = call.session
     task = call.task(wanted.task_id) if wanted.task_id is not None else None
     if task is not None and (task.assignee_id != call.agent.id or task.closed):
         raise Refusal(
             Code.PERMISSION_DENIED,
             f"Task {task.id} is not an open task of yours.",
-            "Leave task_id out, or name a task that is assigned to you.",
+            "Omit task_id, or use a task that is assigned to you.",
             task_id=task.id,
         )
     live = call.tx.sessions.live_of(session.project_id, session.agent_id).get(Purpose.TASK)

@@ -28,11 +28,11 @@ _MESSAGES = 50
 
 
 class Delegate(Parameters):
-    target_agent_id: Id = Field(description="With whom: an agent or a person.")
+    target_agent_id: Id = Field(description="An agent or a person.")
     purpose: Lines = Field(
-        min_length=1, max_length=LONGEST_MESSAGE, pattern=r"\S", description="What is to be said, asked or agreed."
+        min_length=1, max_length=LONGEST_MESSAGE, pattern=r"\S", description="What to say, ask or agree on."
     )
-    context: Any = Field(None, description="What it needs to know.")
+    context: Any = Field(None, description="Background.")
     await_result: bool = Field(True, description="Whether your task waits for the result.")
 
 
@@ -48,7 +48,7 @@ class Delegated(Said):
     leads=True,
 )
 def delegate_to_chat_session(call: Call, wanted: Delegate) -> Delegated:
-    """Have your chat session talk with somebody. Returns at once."""
+    """Have your chat session talk with someone. Returns at once."""
     task = call.task(call.session.task_id or "")
     project = call.project(call.session.project_id)
     target = call.known_agent(wanted.target_agent_id)
@@ -121,7 +121,7 @@ class Talks(Result):
 
 
 class TaskTalks(Parameters):
-    timeout_seconds: int = Field(0, ge=0, le=45, description="How long to wait for the end of an awaited delegation.")
+    timeout_seconds: int = Field(0, ge=0, le=45, description="Seconds to wait for the result.")
 
 
 @operation(

@@ -16,8 +16,8 @@ def person(call: Call, as_person: str | None) -> Agent:
     if call.caller.login is not Login.OWNER:
         raise Refusal(
             Code.PERMISSION_DENIED,
-            "Only an owner acts for somebody else.",
-            "Leave out as_person (--as), or use that person's own token.",
+            "Only an owner can act for someone else.",
+            "Omit as_person (--as), or use that person's own token.",
         )
     found = call.known_agent(as_person or "")
     if not found.human:

@@ -28,7 +28,7 @@ from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.pagination import Page, Paged, cursor_of, cut, key_of, paged
 from toryo.operations.calls.results import Result
 from toryo.operations.chat import on_behalf
-from toryo.operations.launches import placement, reason_texts, start_decisions
+from toryo.operations.launches import launch_decisions, placement, reason_texts
 from toryo.operations.messaging import conversations as messaging_conversations
 from toryo.operations.messaging import mailboxes, messages, partners
 from toryo.storage.threads import Thread
@@ -46,7 +46,7 @@ class InProject(Parameters):
 
 
 class WithAgent(InProject):
-    agent_id: Id = Field(description="With whom.")
+    agent_id: Id = Field(description="The other side.")
 
 
 # --- the panel -------------------------------------------------------------------------------------------------------
@@ -164,7 +164,7 @@ def _status(call: Call, project_id: str, agent: Agent) -> schemas.ChatStatus:
 
 
 def _status_of_program(call: Call, project_id: str, agent: Agent) -> schemas.ChatStatus:
-    snapshot, decision = start_decisions.decide(call, agent.id, project_id, Purpose.CHAT, changes=False)
+    snapshot, decision = launch_decisions.decide(call, agent.id, project_id, Purpose.CHAT, changes=False)
     if Purpose.CHAT in snapshot.sessions:
         leaving = table.nobody_needs_it(snapshot) and not snapshot.talk.wanted
         state: schemas.ChatState = "terminating" if leaving or decision.action is Action.STOP else "connected"
@@ -186,8 +186,8 @@ def _status_of_program(call: Call, project_id: str, agent: Agent) -> schemas.Cha
 
 
 class SendChat(WithAgent):
-    content: Lines = Field(min_length=1, max_length=LONGEST_MESSAGE, pattern=r"\S", description="What you say.")
-    related_task_id: Id | None = Field(None, description="The task it is about.")
+    content: Lines = Field(min_length=1, max_length=LONGEST_MESSAGE, pattern=r"\S", description="The text.")
+    related_task_id: Id | None = Field(None, description="A related task.")
 
 
 class ChatSent(Result):
@@ -231,7 +231,7 @@ class ReadChat(WithAgent):
     with_agent_id: Id | None = Field(None, description="The other side, if it is not you: for those above the agent.")
     after: int | None = Field(None, ge=0, description="Only messages after this sequence number.")
     before: int | None = Field(None, ge=1, description="Only messages before this one.")
-    limit: int = Field(50, ge=1, le=200, description="At most so many; without `after` the newest.")
+    limit: int = Field(50, ge=1, le=200, description="The limit; without `after`, of the newest messages.")
     state: str | None = Field(None, max_length=40, description="With wait_seconds: also return when this has changed.")
     wait_seconds: int = Field(0, ge=0, le=45, description="With `after`: how long to wait for a message.")
 
@@ -298,11 +298,11 @@ def _refuse_observer(call: Call, me: Agent, agent: Agent, other: Agent) -> None:
     raise Refusal(
         Code.PERMISSION_DENIED,
         say(
-            "You take no part in what {agent_id} and {other_id} say to each other, and stand above neither.",
+            "You are not in the thread of {agent_id} and {other_id}, and not above either of them.",
             agent_id=agent.id,
             other_id=other.id,
         ),
-        "Leave out with_agent_id: your own thread is shown.",
+        "Omit with_agent_id to read your own thread.",
     )
 
 

@@ -43,6 +43,6 @@ def refuse_misleading(
 def _misleading(name: str, other: str) -> Refusal:
     return Refusal(
         Code.CONFLICT,
-        say("{name!r} would be taken for {other}.", name=name, other=other),
-        "Choose an id and a name that nobody takes for another's.",
+        say("{name!r} is too similar to {other}.", name=name, other=other),
+        "Choose an id and a name that cannot be confused with another.",
     )

@@ -16,12 +16,12 @@ from toryo.operations.calls.callers import Login
 
 def id_taken(existing: Agent) -> Refusal:
     """Why nobody can be added with this one's id."""
-    words, edit = "There is an agent {agent_id} already, and agents and people share their ids.", "agent edit {}"
+    words, edit = "Agent {agent_id} already exists, and agents and people share ids.", "agent edit {}"
     if existing.human:
-        words = "There is a person {agent_id} already, and agents and people share their ids."
+        words = "Person {agent_id} already exists, and agents and people share ids."
         edit = "person edit {} --role ROLE"
     if existing.human and not existing.active:
-        words, edit = "There was a person {agent_id}, who was removed and keeps the id.", "agent activate {}"
+        words, edit = "The id {agent_id} belongs to a person who was removed.", "agent activate {}"
     return Refusal(
         Code.CONFLICT,
         say(words, agent_id=existing.id),
@@ -40,14 +40,14 @@ def person(call: Call, person_id: str) -> Agent:
             did_you_mean.hint(
                 person_id,
                 [(agent.id, agent.name) for agent in people],
-                "List the people for their ids (toryo person list).",
+                "List them: toryo person list.",
             ),
             agent_id=person_id,
         )
     if not found.human:
         raise Refusal(
             Code.VALIDATION_ERROR,
-            say("{found_id} is a program: nobody signs in as one.", found_id=found.id),
+            say("{found_id} is an agent: no one can sign in as an agent.", found_id=found.id),
             "Name a person (toryo person list).",
         )
     return found
@@ -73,11 +73,11 @@ def refuse_more(person: Agent, at_most: str, own: str) -> None:
         raise Refusal(
             Code.PERMISSION_DENIED,
             say(
-                "A link or token of {person_id} may be {own} at most: nobody gives more than they have.",
+                "A link or token for {person_id} can have the role {own} at most, which is your own.",
                 person_id=person.id,
                 own=own,
             ),
-            say("Make it with --role {own} or less.", own=own),
+            say("Use --role {own} or lower.", own=own),
         )
 
 

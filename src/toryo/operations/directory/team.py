@@ -48,7 +48,7 @@ class Team(Result):
     parameters=ListTeam,
 )
 def list_team(call: Call, wanted: ListTeam) -> Team:
-    """Who else is here: agents and people you may talk to, or request a task of; who is above or below you."""
+    """List the agents and people you may talk to or request tasks from."""
     here = reachable_agents.others(call.tx, call.caller, call.session.project_id)
     found = [each for each in here if wanted.role in (None, reachable_agents.rank(each))]
     above = call.tx.agents.tree()

@@ -6,7 +6,9 @@ The declaration of options is `toryo.provider_options`; that what does not fit i
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Any
+from typing import Any, NotRequired, final
+
+from typing_extensions import TypedDict
 
 from toryo import provider_options
 from toryo.domain import agents
@@ -42,6 +44,16 @@ def told_of_login(before: str | None, after: str) -> dict[str, Any]:
     """What an event says of a role that was given: every one by which a person may do more says so."""
     widened = login_widened(before, after)
     return {"login": after, **({"widened": widened} if widened else {})}
+
+
+@final
+class Widened(TypedDict):
+    widened: NotRequired[list[str]]
+
+
+def told(widened: list[str]) -> Widened:
+    """In an event and in an answer: what a change widens, if anything."""
+    return {"widened": widened} if widened else {}
 
 
 def _wider(ranks: Sequence[str], before: str, after: str) -> list[str]:

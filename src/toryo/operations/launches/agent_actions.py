@@ -18,8 +18,7 @@ from toryo.operations.calls.fault_isolation import fenced
 from toryo.operations.calls.fields import Id
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
-from toryo.operations.launches import reason_texts, start_decisions
-from toryo.operations.launches import stops as launch_stops
+from toryo.operations.launches import end_of_session, launch_decisions, reason_texts, starts
 from toryo.operations.launches.claim_request import OFFERED, Labels
 from toryo.operations.worktrees import worktree_locks
 from toryo.workflow import program_choice
@@ -58,7 +57,7 @@ def should_start(call: Call, wanted: AgentId) -> ShouldStart:
         return {"success": True, "should_start": False}
     for purpose in Purpose:
         for project_id in call.tx.agents.projects_of(wanted.agent_id):
-            snapshot, decision = start_decisions.decide(call, wanted.agent_id, project_id, purpose, changes=False)
+            snapshot, decision = launch_decisions.decide(call, wanted.agent_id, project_id, purpose, changes=False)
             if decision.action is Action.START and (program := program_choice.chosen(snapshot, purpose)) is not None:
                 return {"success": True, "should_start": True, "ai_type": program.provider}
     return {"success": True, "should_start": False}
@@ -77,7 +76,7 @@ class ActionResult(Result):
     agent_id: NotRequired[str]
     project_id: NotRequired[str | None]
     purpose: NotRequired[str]
-    launch: NotRequired[start_decisions.Start]
+    launch: NotRequired[starts.Start]
     launch_id: NotRequired[str | None]
     rule: NotRequired[str]
 
@@ -120,7 +119,7 @@ def _elsewhere(agent: Agent | None, labels: list[str]) -> bool:
 
 
 def _decided(call: Call, agent_id: str, project_id: str, purpose: Purpose) -> list[tuple[Snapshot, Decision]]:
-    return [start_decisions.decide(call, agent_id, project_id, purpose)]
+    return [launch_decisions.decide(call, agent_id, project_id, purpose)]
 
 
 def _held(agent_id: str, project_id: str | None, purpose: Purpose, reason: str, rule: str) -> ActionResult:
@@ -142,13 +141,13 @@ def _acted_on(call: Call, snapshot: Snapshot, decision: Decision, purpose: Purpo
         found = worktree_locks.hindrance(call, decision.task_id) if purpose is Purpose.TASK else None
         if found is not None:
             return _held(snapshot.agent_id, project_id, purpose, found.code, found.words)
-        made = start_decisions.order(call, snapshot, decision, purpose)
+        made = starts.order(call, snapshot, decision, purpose)
         if made is None:
             return _held(snapshot.agent_id, project_id, purpose, "start_pending", "somebody else was faster")
-        said["launch"] = start_decisions.shown(call, *made)
+        said["launch"] = starts.shown(call, *made)
     else:
         launch = snapshot.launches.get(purpose)
         said["launch_id"] = launch.id if launch else None
         if launch is not None:
-            launch_stops.stop(call, launch, decision)
+            end_of_session.stop(call, launch, decision)
     return said

@@ -30,7 +30,7 @@ class Directory(Parameters):
 
 
 class ClaimStarts(Parameters):
-    coordinator_id: Id = Field(description="A name of the Coordinator that stays the same over restarts.")
+    coordinator_id: Id = Field(description="The Coordinator's name; it stays the same across restarts.")
     free_slots: int = Field(ge=0, le=10_000, description="How many more task processes it can run.")
     free_chat_slots: int = Field(0, ge=0, le=10_000, description="How many more chat processes it can run.")
     running: list[Id] = Field(
@@ -43,13 +43,13 @@ class ClaimStarts(Parameters):
         None,
         max_length=20_000,
         fail_fast=True,
-        description="Ids of the checks it runs now: others that it got are handed out again.",
+        description="Ids of the checks it is running: others that it received are handed out again.",
     )
-    errands: list[Id] | None = Field(
+    worktree_jobs: list[Id] | None = Field(
         None,
         max_length=20_000,
         fail_fast=True,
-        description="Ids of the errands it runs now: others that it got are handed out again.",
+        description="Ids of the worktree jobs it is running: others that it received are handed out again.",
     )
     agent_ids: list[Id] | None = Field(None, max_length=20_000, fail_fast=True, description="Only these agents.")
     providers: list[str] | None = Field(None, max_length=100, description="Only agents of these providers.")
@@ -61,7 +61,7 @@ class ClaimStarts(Parameters):
         None, max_length=20_000, fail_fast=True, description="Where agents work on its machine, if elsewhere."
     )
     server_id: str | None = Field(
-        None, max_length=64, description="The server that it works with (health_check): any other one refuses."
+        None, max_length=64, description="The server_id it expects (health_check); other servers refuse."
     )
     timeout_seconds: int = Field(0, ge=0, le=45, description="How long to wait until there is something to do.")
 

@@ -20,7 +20,7 @@ from toryo.operations.calls.decision_cache import Candidate
 from toryo.operations.calls.fault_isolation import each_fenced
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
-from toryo.operations.launches import start_decisions, termination
+from toryo.operations.launches import end_of_session, launch_decisions, starts
 from toryo.operations.launches.check_orders import CheckOrder, checks_for
 from toryo.operations.launches.claim_request import CLAIM, ClaimStarts
 from toryo.operations.launches.cooldowns import hindered
@@ -34,10 +34,10 @@ from toryo.workflow.launch import Action
 
 
 class Claimed(Result):
-    start: list[start_decisions.Start]
+    start: list[starts.Start]
     stop: list[Stop]
     checks: list[CheckOrder]
-    errands: list[Job]
+    worktree_jobs: list[Job]
     next_check_seconds: int
 
 
@@ -56,9 +56,9 @@ def claim_starts(call: Call, asked: ClaimStarts) -> Claimed | Later:
     lost = [each for each in call.tx.launches.ordered_by(asked.coordinator_id) if each.id not in running]
     start = _starts(call, asked, lost, [candidate for candidate in candidates if candidate.project_id in entered])
     start += _chats(call, asked, lost, [talker for talker in talkers if talker.project_id in entered])
-    checks, errands = checks_for(call, asked), jobs_for(call, asked.coordinator_id, asked.errands)
+    checks, worktree_jobs = checks_for(call, asked), jobs_for(call, asked.coordinator_id, asked.worktree_jobs)
     at = _next_look(call)
-    if not (start or stop or checks or errands) and call.may_wait:
+    if not (start or stop or checks or worktree_jobs) and call.may_wait:
         return Later(frozenset({WORK, "checks"}), at)
     seconds = 10 if at is None else max(1, min(10, (at - call.now) // SECOND + 1))
     return {
@@ -66,7 +66,7 @@ def claim_starts(call: Call, asked: ClaimStarts) -> Claimed | Later:
         "start": start,
         "stop": stop,
         "checks": checks,
-        "errands": errands,
+        "worktree_jobs": worktree_jobs,
         "next_check_seconds": seconds,
     }
 
@@ -76,8 +76,8 @@ def _refuse_for_another_server(call: Call, asked: ClaimStarts) -> None:
     if asked.server_id is not None and asked.server_id != server_id.of(call.tx):
         raise Refusal(
             Code.CONFLICT,
-            "This is another server than the one that the Coordinator works with.",
-            "Stop the Coordinator (toryo down) and start it anew to work with this server.",
+            "This is not the server that the Coordinator was started for.",
+            "To use this server, stop the Coordinator (toryo down) and start it again.",
         )
 
 
@@ -110,11 +110,9 @@ def _enter(call: Call, asked: ClaimStarts, candidates: Iterable[Candidate | Talk
     return projects
 
 
-def _starts(
-    call: Call, asked: ClaimStarts, lost: list[Launch], candidates: list[Candidate]
-) -> list[start_decisions.Start]:
+def _starts(call: Call, asked: ClaimStarts, lost: list[Launch], candidates: list[Candidate]) -> list[starts.Start]:
     """Orders whose answer was lost, then new ones, the longest waiting first, as far as slots go."""
-    given: list[start_decisions.Start] = []
+    given: list[starts.Start] = []
     if asked.free_slots <= 0:
         return given
     again = (each for each in lost if each.purpose is Purpose.TASK)
@@ -126,24 +124,24 @@ def _starts(
     return given
 
 
-def _start_again(call: Call, asked: ClaimStarts, launch: Launch) -> list[start_decisions.Start]:
+def _start_again(call: Call, asked: ClaimStarts, launch: Launch) -> list[starts.Start]:
     """An order whose answer was lost, as far as it is still wanted; none or one."""
     if not _still_wanted(call, launch, asked):
         return []
-    return [start_decisions.shown(call, launch, start_decisions.handed_out_again(call, launch, asked.coordinator_id))]
+    return [starts.shown(call, launch, starts.handed_out_again(call, launch, asked.coordinator_id))]
 
 
-def _start(call: Call, asked: ClaimStarts, each: Candidate) -> list[start_decisions.Start]:
+def _start(call: Call, asked: ClaimStarts, each: Candidate) -> list[starts.Start]:
     """None or one."""
-    snapshot, decision = start_decisions.decide(call, each.agent_id, each.project_id, Purpose.TASK)
+    snapshot, decision = launch_decisions.decide(call, each.agent_id, each.project_id, Purpose.TASK)
     call.context.holds.remember(each, decision, call.now)
     program = program_choice.chosen(snapshot, Purpose.TASK)
     if decision.action is not Action.START or program is None or not asked.offer.has(program):
         return []
     if worktree_locks.hindrance(call, decision.task_id, asked.coordinator_id) is not None:
         return []
-    made = start_decisions.order(call, snapshot, decision, Purpose.TASK, asked.coordinator_id)
-    return [start_decisions.shown(call, *made)] if made is not None else []
+    made = starts.order(call, snapshot, decision, Purpose.TASK, asked.coordinator_id)
+    return [starts.shown(call, *made)] if made is not None else []
 
 
 def _still_wanted(call: Call, launch: Launch, asked: ClaimStarts) -> bool:
@@ -154,15 +152,15 @@ def _still_wanted(call: Call, launch: Launch, asked: ClaimStarts) -> bool:
     listed = asked.agent_ids is None or launch.agent_id in asked.agent_ids
     if not listed or (asked.providers is not None and launch.provider not in asked.providers):
         return False
-    snapshot, decision = start_decisions.decide(call, launch.agent_id, launch.project_id, launch.purpose)
+    snapshot, decision = launch_decisions.decide(call, launch.agent_id, launch.project_id, launch.purpose)
     pending = "start_pending" if launch.purpose is Purpose.TASK else "already_running"
     return decision.reason == pending and not hindered(snapshot, launch)
 
 
-def _chats(call: Call, asked: ClaimStarts, lost: list[Launch], talkers: list[Talker]) -> list[start_decisions.Start]:
+def _chats(call: Call, asked: ClaimStarts, lost: list[Launch], talkers: list[Talker]) -> list[starts.Start]:
     """Chat processes have slots of their own; one that another's turn depends on takes none."""
     free = asked.free_chat_slots
-    given: list[start_decisions.Start] = []
+    given: list[starts.Start] = []
     for launch in lost:
         if launch.purpose is Purpose.CHAT and (free > 0 or not launch.takes_slot):
             for start in each_fenced(call, CLAIM, [launch], partial(_start_again, call, asked)):
@@ -176,16 +174,16 @@ def _chats(call: Call, asked: ClaimStarts, lost: list[Launch], talkers: list[Tal
     return given
 
 
-def _chat(call: Call, asked: ClaimStarts, room: bool, each: Talker) -> list[start_decisions.Start]:
+def _chat(call: Call, asked: ClaimStarts, room: bool, each: Talker) -> list[starts.Start]:
     """None or one."""
-    snapshot, decision = start_decisions.decide(call, each.agent_id, each.project_id, Purpose.CHAT)
+    snapshot, decision = launch_decisions.decide(call, each.agent_id, each.project_id, Purpose.CHAT)
     if decision.action is not Action.START or not (room or snapshot.talk.answers_somebody):
         return []
     program = program_choice.chosen(snapshot, Purpose.CHAT)
     if program is None or not asked.offer.has(program):
         return []
-    made = start_decisions.order(call, snapshot, decision, Purpose.CHAT, asked.coordinator_id)
-    return [start_decisions.shown(call, *made)] if made is not None else []
+    made = starts.order(call, snapshot, decision, Purpose.CHAT, asked.coordinator_id)
+    return [starts.shown(call, *made)] if made is not None else []
 
 
 def _ran_out(call: Call) -> list[Launch | Session]:
@@ -200,7 +198,9 @@ def _end_what_ran_out(call: Call, entered: frozenset[str]) -> bool:
 
 
 def _lapse(call: Call, each: Launch | Session) -> bool:
-    return termination.lapse(call, None, each) if isinstance(each, Session) else termination.lapse(call, each, None)
+    return (
+        end_of_session.lapse(call, None, each) if isinstance(each, Session) else end_of_session.lapse(call, each, None)
+    )
 
 
 def _next_look(call: Call) -> Millis | None:

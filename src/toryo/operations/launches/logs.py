@@ -12,7 +12,7 @@ from toryo.operations.calls.catalogue import Parameters, operation
 from toryo.operations.calls.fields import Id, Printed
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
-from toryo.operations.launches.reported_launch import launch_of
+from toryo.operations.launches import running_launches
 from toryo.operations.launches.usage_counting import count_usage
 
 LOG_CAP = 2_000_000
@@ -33,10 +33,10 @@ class LogTaken(Result):
 @operation("append_log", grant=Grant.COORDINATOR, parameters=AppendLog)
 def append_log(call: Call, more: AppendLog) -> LogTaken:
     """Output of a process as it appears; what was sent before is not stored twice."""
-    launch = launch_of(call, more.launch_id)
+    launch = running_launches.reported(call, more.launch_id)
     if more.usage is not None:
         call.enter(launch.project_id)  # an exit that is reported at the same moment has the last word
-        if launch_of(call, launch.id).exit_reported_at is None:
+        if running_launches.reported(call, launch.id).exit_reported_at is None:
             count_usage(call, launch, more.usage)
     end = call.tx.launches.log_end(launch.id)
     new = more.text[end - more.offset :] if more.offset <= end else ""

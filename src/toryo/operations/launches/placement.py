@@ -43,8 +43,7 @@ def obstacle(agent: Agent, program: Program, coordinators: Iterable[Seen], now: 
         return PlacementProblem(
             "none",
             constant(
-                "none has called for 90 s. `toryo up` is what starts agents; beside a server that runs already:"
-                " toryo coordinator"
+                "none has called for 90 s. Start one: `toryo up`, or `toryo coordinator` beside a running server."
             ),
         )
     code = max((code for _, code in missing if code is not None), key=LACKS.index)
@@ -80,8 +79,8 @@ def _words(code: str, agent: Agent, program: Program, near: list[Seen]) -> Worde
         )
     lacking = ", ".join(sorted(agent.labels - set(min(near, key=lambda each: _lacks(agent, each)).labels)))
     return say(
-        "it asks for a machine with the label {label}, which {names} does not offer. Add it to labels: in the"
-        " Coordinator's file where that is true, or take it out of the agent's provider_options.labels.",
+        "it needs a machine with the label {label}, which {names} does not have. Add the label to labels: in the "
+        "Coordinator's file, or remove it from the agent's provider_options.labels.",
         label=lacking,
         names=names,
     )

@@ -16,7 +16,7 @@ WORDS = {
     "agent_not_assigned": "The agent is not a member of the project. Add it:"
     " toryo agent edit {agent_id} --project {project_id}",
     "agent_inactive": "The agent is inactive. Activate it: toryo agent activate {agent_id}",
-    "not_managed": "Nobody starts this agent: it has no provider.",
+    "not_managed": "It has no provider, so it is not started automatically.",
     "bad_options": "Its options have a mistake, so it is not started. toryo agent show {agent_id} names it. Correct it:"
     " toryo agent edit {agent_id} --option NAME=VALUE",
     "task_withdrawn": "Its main task was taken out of its hands; its process is being stopped.",
@@ -31,7 +31,7 @@ WORDS = {
     "handing_over": "Another agent's session still lives on its task.",
     "worker_blocked": "It waits, and something below it is blocked or has failed: it is started to decide.",
     "plan_changed": "It waits, and something new needs it: it is started.",
-    "workers_finished": "It waits, and nothing is outstanding any more: it is started.",
+    "workers_finished": "Everything it waited for is finished: it is started.",
     "handled_blocked": "It waits, and has seen the block that is left open.",
     "waiting_for_workers": "It waits for those who work below it.",
     "waiting_for_delegation": "It waits for a delegation.",
@@ -95,8 +95,8 @@ def explained(
         return say("It should be started, and no Coordinator can: {obstacle}", obstacle=obstacle.words)
     if decision.reason == "cooling_down":
         return say(
-            "It cools down, because {why}, and is started again by itself."
-            " Once the cause is fixed, `toryo agent resume {agent_id}` starts it sooner.",
+            "In cooldown because {why}; it restarts automatically. To restart it sooner once the cause is fixed: "
+            "`toryo agent resume {agent_id}`",
             why=_failure(decision.facts),
             agent_id=agent_id,
         )
@@ -111,7 +111,7 @@ def explained(
     told = said(decision.reason, agent_id, project_id) if known else constant(decision.words)
     if "stands_in" in decision.facts and decision.action is Action.START:
         why = _failure(decision.facts)
-        told = together((told, say("{program} stands in: {why}.", program=decision.facts["stands_in"], why=why)))
+        told = together((told, say("{program} is used instead: {why}.", program=decision.facts["stands_in"], why=why)))
     return together((told, constant("(stopping)"))) if decision.action is Action.STOP else told
 
 

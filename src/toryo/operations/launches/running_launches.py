@@ -9,14 +9,13 @@ from functools import partial
 from typing_extensions import TypedDict
 
 from toryo.domain.coordinators import gone
+from toryo.domain.errors import Code, Refusal
 from toryo.domain.launches import Launch, State
 from toryo.domain.times import SECOND, Millis
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.fault_isolation import each_fenced
-from toryo.operations.launches import start_decisions, termination
-from toryo.operations.launches import stops as launch_stops
+from toryo.operations.launches import end_of_session, launch_decisions
 from toryo.operations.launches.claim_request import CLAIM, ClaimStarts
-from toryo.operations.launches.reported_launch import launch_of
 from toryo.workflow.launch import Action
 
 _TELL_AGAIN_AFTER: Millis = 15 * SECOND
@@ -88,17 +87,17 @@ def _stop_live(call: Call, launch: Launch) -> list[Stop]:
     """What the launch decision says; a stopped session ends here, its process is ended by the Coordinator."""
     if launch.state is State.ORDERED:
         return _stop_unsigned(call, launch)
-    _, decision = start_decisions.decide(call, launch.agent_id, launch.project_id, launch.purpose)
+    _, decision = launch_decisions.decide(call, launch.agent_id, launch.project_id, launch.purpose)
     if decision.action is not Action.STOP:
         return []
-    launch_stops.stop(call, launch, decision)
+    end_of_session.stop(call, launch, decision)
     return [_stop(launch.id, decision.reason, 0)]
 
 
 def _stop_unsigned(call: Call, launch: Launch) -> list[Stop]:
     """A launch that nobody has signed in for ends at once when what it was for is over: its agent knows nothing yet."""
-    _, decision = start_decisions.decide(call, launch.agent_id, launch.project_id, launch.purpose)
-    launch = launch_of(call, launch.id)
+    _, decision = launch_decisions.decide(call, launch.agent_id, launch.project_id, launch.purpose)
+    launch = reported(call, launch.id)
     if not launch.live:  # it was given up just now
         return _stop_over(call, launch)
     reason = decision.reason if decision.reason in _NOT_WANTED else None
@@ -108,11 +107,24 @@ def _stop_unsigned(call: Call, launch: Launch) -> list[Stop]:
         reason = "task_withdrawn"
     if reason is None:
         return []
-    termination.end_launch(call, launch, State.EXITED, reason, told=True)
-    ended = launch_of(call, launch.id)
+    end_of_session.end_launch(call, launch, State.EXITED, reason, told=True)
+    ended = reported(call, launch.id)
     call.tx.launches.save(ended, replace(ended, stop_since=call.now, stop_reason=reason))
     return [_stop(launch.id, reason, 0)]
 
 
 _NOT_WANTED = frozenset({"project_paused", "agent_not_assigned", "agent_inactive", "not_managed"})
 """Reasons to hold an agent for which a launch that nobody has signed in for is ended, too."""
+
+
+def reported(call: Call, launch_id: str) -> Launch:
+    """The launch that a Coordinator reports about."""
+    launch = call.tx.launches.find(launch_id)
+    if launch is None:
+        raise Refusal(
+            Code.LAUNCH_NOT_FOUND,
+            f"There is no launch {launch_id}.",
+            "Report launches that claim_starts or get_agent_action handed out.",
+            launch_id=launch_id,
+        )
+    return launch

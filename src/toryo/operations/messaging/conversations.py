@@ -8,12 +8,13 @@ from dataclasses import replace
 
 from toryo.domain import ids
 from toryo.domain.agents import Agent
-from toryo.domain.conversations import CONVERSATION_WINDOW, Conversation, State, after_time, ended, joined, with_turn
+from toryo.domain.conversations import Conversation, State, after_time, ended, joined, with_turn
 from toryo.domain.delegations import Delegation, lost, parked
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.handover import Note
 from toryo.domain.projects import Project
 from toryo.domain.sessions import End, Session
+from toryo.domain.talk_limits import CONVERSATION_WINDOW
 from toryo.domain.texts import one_line, quoted
 from toryo.domain.times import Millis
 from toryo.operations.calls.call import Call

@@ -1,6 +1,7 @@
-"""Delegations as they change: taken by a chat session, finished, given up; the task that waits for one hears of it.
+"""Delegations as they change: taken by a chat session, finished; the task that waits for one hears of it.
 
-Their rules are in `domain/delegations.py`."""
+Their rules are in `domain/delegations.py`; when an open one has waited too long, in `housekeeping/stale_talk.py`.
+"""
 
 from __future__ import annotations
 
@@ -41,14 +42,6 @@ def finish(call: Call, delegation: Delegation, result: Any, *, success: bool) ->
     call.tx.chat.save_delegation(delegation, after)
     tell_end(call, after)
     return after
-
-
-def lapse(call: Call, delegation: Delegation) -> bool:
-    """An open delegation that has waited too long has failed."""
-    if call.now < delegation.created_at + call.context.talk.delegation_timeout:
-        return False
-    finish(call, delegation, "timed_out", success=False)
-    return True
 
 
 def tell_end(call: Call, delegation: Delegation) -> None:

@@ -1,7 +1,7 @@
-"""Messages: stored, counted against the rate that is allowed, and shown.
+"""Messages: stored and shown.
 
 Storing a message, creating the work and waking whoever waits is one act, on every path: `store`. Who may write to whom
-is in `partners.py`; what is handed out, and to whom, in `mailboxes.py`.
+is in `partners.py`; how many, in `talk_limits.py`; what is handed out, and to whom, in `mailboxes.py`.
 """
 
 from __future__ import annotations
@@ -10,14 +10,12 @@ from dataclasses import replace
 
 from toryo.domain import ids
 from toryo.domain.agents import SYSTEM, Agent
-from toryo.domain.errors import Code, Refusal
 from toryo.domain.launches import Purpose
-from toryo.domain.messages import LONGEST_MESSAGE, MESSAGE_WINDOW, Message, MessageKind, thread_of
+from toryo.domain.messages import LONGEST_MESSAGE, Message, MessageKind, thread_of
 from toryo.domain.times import iso
-from toryo.domain.wording import say
 from toryo.operations.calls import schemas
 from toryo.operations.calls.call import Call
-from toryo.operations.messaging import delegations, mailboxes
+from toryo.operations.messaging import delegations, mailboxes, talk_limits
 
 
 def store(
@@ -30,8 +28,11 @@ def store(
     conversation_id: str | None = None,
     related_task_id: str | None = None,
 ) -> Message:
-    """Stores a message and creates the chat work. Raises Refusal above the rate that is allowed."""
-    _refuse_flood(call, project_id, writer_id, to.id)
+    """Stores a message and creates the chat work. Raises Refusal above the rate that is allowed.
+
+    Chat work wakes a waiting `claim_starts`, which starts a chat session of the recipient if none runs.
+    """
+    talk_limits.refuse_flood(call, project_id, writer_id, to.id)
     writer = call.tx.agents.find(writer_id)
     message = Message(
         id=call.new_id(ids.MESSAGE),
@@ -92,23 +93,6 @@ def _add(call: Call, message: Message) -> None:
         },
     )
     mailboxes.wake(call, message.project_id, *message.thread.split("|", 1))
-
-
-def _refuse_flood(call: Call, project_id: str, writer_id: str, to_id: str) -> None:
-    limit = call.context.talk.messages_per_minute
-    nth = call.tx.chat.nth_last(project_id, writer_id, to_id, limit)
-    if nth is not None and call.now - nth < MESSAGE_WINDOW:
-        raise Refusal(
-            Code.RATE_LIMITED,
-            say(
-                "{limit} messages a minute from {writer_id} to {to_id} are the limit; this one was not stored.",
-                limit=limit,
-                writer_id=writer_id,
-                to_id=to_id,
-            ),
-            "Wait, and put more into one message.",
-            retry_after=(MESSAGE_WINDOW - (call.now - nth)) // 1000 + 1,
-        )
 
 
 def _mark_active(call: Call, project_id: str, writer_id: str) -> None:

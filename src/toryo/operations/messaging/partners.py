@@ -25,7 +25,7 @@ def refuse_partner(call: Call, project: Project, writer: Agent, other: Agent) ->
             say("Project {project_id} is archived: nobody comes to read.", project_id=project.id),
             "Nobody starts in it until a person resumes it."
             if call.of_agent
-            else "A person resumes it first (toryo project resume PRJ).",
+            else "A person must resume it first (toryo project resume PRJ).",
             project_id=project.id,
         )
     if not other.active:

@@ -16,7 +16,7 @@ from toryo.domain.wording import Worded, constant, say, together
 from toryo.operations.calls import fault_isolation, schemas
 from toryo.operations.calls.call import Call
 from toryo.operations.directory import wider_rights
-from toryo.operations.launches import placement, reason_texts, start_decisions
+from toryo.operations.launches import last_seen, launch_decisions, placement, reason_texts
 from toryo.operations.overview import needs
 from toryo.operations.tasks import remedies
 from toryo.operations.worktrees import worktree_locks
@@ -30,7 +30,7 @@ _LOOKED_AT = 50
 
 def told(call: Call, agent_id: str, project_id: str, purpose: Purpose, *, advise: bool = False) -> schemas.Decision:
     """The decision from facts now, in words and with what hinders it; changes nothing. `advise`: and what helps."""
-    snapshot, decision = start_decisions.decide(call, agent_id, project_id, purpose, changes=False)
+    snapshot, decision = launch_decisions.decide(call, agent_id, project_id, purpose, changes=False)
     if "held_by" in decision.facts:
         # With the session that still lives on its main task.
         held_by = call.tx.sessions.live_of(project_id, decision.facts["held_by"]).get(Purpose.TASK)
@@ -43,7 +43,8 @@ def told(call: Call, agent_id: str, project_id: str, purpose: Purpose, *, advise
     helps = _ADVICE.get(decision.reason) if advise else None
     advice = helps(call, snapshot, decision) if helps is not None else ""
     mistaken = _of_provider(call, snapshot) if advise and purpose is Purpose.TASK and obstacle is None else ""
-    parts = (_explained(call, decision, snapshot, obstacle), advice, mistaken, held.words if held else "", said)
+    explained = _explained(call, purpose, decision, snapshot, obstacle)
+    parts = (explained, advice, mistaken, held.words if held else "", said)
     last = call.tx.launches.last_decision(agent_id, project_id, purpose.value)
     return {
         "project_id": project_id,
@@ -84,12 +85,24 @@ def not_decided(project_id: str, purpose: Purpose) -> schemas.Decision:
     }
 
 
-def _explained(call: Call, decision: Decision, s: Snapshot, obstacle: placement.PlacementProblem | None) -> Worded:
+def _explained(
+    call: Call, purpose: Purpose, decision: Decision, s: Snapshot, obstacle: placement.PlacementProblem | None
+) -> Worded:
     agent = call.tx.agents.find(s.agent_id) if decision.reason == "not_managed" else None
     if agent is not None and agent.human:
         return constant("It is a person: nobody starts people.")
     if agent is not None and agent.agent_type is not None:
         return say("Nobody starts it: its own program serves the queue {queue}.", queue=agent.agent_type)
+    if decision.reason == "already_running":
+        launch = call.tx.launches.live_of(s.project_id, s.agent_id).get(purpose)
+        session = call.tx.sessions.live_of(s.project_id, s.agent_id).get(purpose)
+        seen = last_seen.of(call, launch, session)
+        if not seen.confirmed:
+            return say(
+                "It was running when last seen, at {time}. Neither it nor its Coordinator has reported since the server"
+                " started, so it may no longer be running.",
+                time=iso(seen.at),
+            )
     return reason_texts.explained(decision, s.agent_id, obstacle, s.project_id)
 
 

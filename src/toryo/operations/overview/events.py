@@ -19,7 +19,7 @@ from toryo.operations.calls.results import Result
 
 class ReadEvents(Parameters):
     after: int = Field(0, ge=0, description="The last sequence number you have seen.")
-    limit: int = Field(200, ge=1, le=1000, description="At most so many.")
+    limit: int = Field(200, ge=1, le=1000, description="The limit.")
     wait_seconds: int = Field(0, ge=0, le=45, description="How long to wait for the next one.")
     project_id: Id | None = Field(None, description="Only of this project.")
     task_id: Id | None = Field(None, description="Only about this task.")

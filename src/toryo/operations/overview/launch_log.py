@@ -45,7 +45,7 @@ class LogResult(Result):
     waits=True,
 )
 def read_launch_log(call: Call, wanted: ReadLog) -> LogResult | Later:
-    """What the process of a launch has printed, from an offset. `removed` says so where it is not kept any more."""
+    """Return the output of a launch, from an offset. `removed` says when it is no longer kept."""
     launch = call.tx.launches.find(wanted.launch_id)
     if launch is None or not visibility.sees(call, launch.project_id):
         raise Refusal(

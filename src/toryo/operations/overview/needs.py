@@ -697,15 +697,21 @@ def _budgets(view: _View) -> Iterator[Need]:
     tx = view.call.tx
     ready = {(project_id, queue) for project_id, queue, _ in tx.queues.ready_types(view.now)}
     served = {project_id for project_id, queue, _ in tx.agents.serving() if (project_id, queue) in ready}
-    waiting = served | {project_id for _, project_id in tx.tasks.at_work()}
+    started: dict[str, Millis] = {}
+    for (_, project_id), (since, _) in tx.tasks.at_work().items():
+        started[project_id] = min(since, started.get(project_id, since))
+    waiting = served | started.keys()
     for project in limited:
         budget, cost = project.settings.budget_per_day or 0.0, spent.get(project.id, 0.0)
         if cost >= budget and project.id in waiting:
-            yield from _used_up(view, project, say("${cost:,.2f} of ${budget:,.2f}", cost=cost, budget=budget))
+            spent_of = say("${cost:,.2f} of ${budget:,.2f}", cost=cost, budget=budget)
+            yield from _used_up(view, project, spent_of, started.get(project.id, 0))
 
 
-def _used_up(view: _View, project: Project, spent: Worded) -> Iterator[Need]:
+def _used_up(view: _View, project: Project, spent: Worded, waiting_since: Millis) -> Iterator[Need]:
+    """Since both hold: the budget is used up (one of nothing is, from midnight on), and work waits."""
     today = usages.day_of(view.now)
+    used_up = view.call.tx.usages.used_up_at(project.id, today) or today * DAY
     for person_id in view.judges(None, project.id):
         yield Need(
             person_id=person_id,
@@ -716,7 +722,7 @@ def _used_up(view: _View, project: Project, spent: Worded) -> Iterator[Need]:
                 "No task is worked on there until {time}, or until the budget is raised.",
                 time=iso(usages.end_of_day(view.now)),
             ),
-            since=view.call.tx.usages.used_up_at(project.id, today) or today * DAY,
+            since=max(used_up, waiting_since),
             actions=(
                 Action("raise", f"toryo project edit {project.id} --set budget_per_day=…"),
                 Action("usage", f"toryo usage --project {project.id} --days 1 --by agent,task"),

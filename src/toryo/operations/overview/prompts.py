@@ -71,7 +71,7 @@ Completed last
 Next
 {ready}
 
-Say in this order: what was achieved; what is under way and by whom; what is stuck, why, and who must act; what comes
+Say in this order: what was achieved; what is in progress and who does it; what is stuck, why, and who must act; what is
 next. At most 200 words. Name tasks by their titles, and say nothing that does not follow from the above or from what
 you look up (list_tasks, get_task).
 """,
@@ -264,7 +264,7 @@ def _named(task: Task) -> str:
 
 class HandOver(Parameters):
     task_id: Id | None = Field(None, description="The task; default: your main task.")
-    to_agent_id: Id | None = Field(None, description="For whom; default: whoever works on it next.")
+    to_agent_id: Id | None = Field(None, description="The recipient; default: the next agent on it.")
 
 
 @operation(

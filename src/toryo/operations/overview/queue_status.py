@@ -103,7 +103,7 @@ def _blocked(picture: Picture, task: Task) -> HeldBy:
         "explanation": task.blocked_reason or constant("No reason was given."),
         "released_by": say(
             "{who}, a person, or somebody above unblocks it.",
-            who=by.name if by is not None else task.blocked_by or constant("Whoever blocked it"),
+            who=by.name if by is not None else task.blocked_by or constant("The one who blocked it"),
         ),
     }
 
@@ -176,7 +176,7 @@ OF_AGENTS = {
     "agent_not_assigned": "Adding the agent to the project, or giving the task to another.",
     "bad_options": "Correcting the options of its agent (toryo agent show ID names the mistakes).",
     "not_managed": "Starting its process by hand, or giving the agent a provider.",
-    "handled_blocked": "Whoever unblocks what is blocked below it.",
+    "handled_blocked": "Its blocked subtasks must be unblocked.",
     "handing_over": "The end of the other agent's session.",
     "has_in_progress_task": "A Coordinator that can start this agent.",
     "no_in_progress_task": "Its agent, once it is started.",

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from pydantic import AwareDatetime, Field
 
-from toryo.domain.times import DAY, of_datetime
+from toryo.domain.sessions import Session
+from toryo.domain.times import DAY, iso, of_datetime
 from toryo.operations.calls import rendering, schemas, visibility
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Route, operation
 from toryo.operations.calls.fields import Id
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.pagination import Page, Paged, cursor_of, cut, key_of, paged
+from toryo.operations.launches import last_seen
 
 MOST_LAUNCHES = 500
 """Of one page, where no other limit is given."""
@@ -22,7 +24,7 @@ class ListSessions(Paged):
 
 
 class SessionsResult(Page):
-    sessions: list[schemas.Session]
+    sessions: list[schemas.ListedSession]
 
 
 @operation(
@@ -34,7 +36,7 @@ class SessionsResult(Page):
     reads=True,
 )
 def list_sessions(call: Call, wanted: ListSessions) -> SessionsResult:
-    """Who is signed in."""
+    """Who is signed in. `confirmed`: it or its Coordinator has reported since this server started."""
     found = call.tx.sessions.live() if wanted.live else call.tx.sessions.newest()
     visible = [
         each
@@ -42,8 +44,16 @@ def list_sessions(call: Call, wanted: ListSessions) -> SessionsResult:
         if visibility.sees(call, each.project_id) and wanted.project_id in (None, each.project_id)
     ]
     shown, more = cut(visible, wanted, lambda each: each.id)
-    answer: SessionsResult = {"success": True, "sessions": [rendering.session(each) for each in shown]}
+    launches = {launch.id: launch for launch in call.tx.launches.find_all(each.launch_id for each in shown)}
+    answer: SessionsResult = {
+        "success": True,
+        "sessions": [_listed(each, last_seen.of(call, launches.get(each.launch_id), each)) for each in shown],
+    }
     return paged(answer, more)
+
+
+def _listed(session: Session, seen: last_seen.LastSeen) -> schemas.ListedSession:
+    return {**rendering.session(session), "last_seen_at": iso(seen.at), "confirmed": seen.confirmed}
 
 
 class ListLaunches(Paged):

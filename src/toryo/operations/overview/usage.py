@@ -46,7 +46,7 @@ class ShowUsage(Parameters):
     task_id: Id | None = Field(None, description="Only for this task and everything below it.")
     since: date | None = Field(None, description="The first day, as YYYY-MM-DD. Days are UTC: those of starts.")
     until: date | None = Field(None, description="The last day, as YYYY-MM-DD.")
-    days: int | None = Field(None, ge=1, le=3_660, description="The last so many days, today included.")
+    days: int | None = Field(None, ge=1, le=3_660, description="How many days to show, including today.")
     by: list[Group] = Field(default_factory=list, max_length=8, description="What the rows are for, in this order.")
 
 

@@ -19,18 +19,17 @@ from toryo.operations.calls import sign_in_lockout
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.calls.callers import Login
 from toryo.operations.calls.catalogue import Parameters, Route, operation
-from toryo.operations.calls.fields import Id
+from toryo.operations.calls.fields import Id, Name
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.optimistic_concurrency import refuse_stale
 from toryo.operations.calls.pagination import Page, Paged, cut, paged
 from toryo.operations.calls.results import Result
 from toryo.operations.directory import person_roles, wider_rights
-from toryo.operations.launches import dismissal
+from toryo.operations.launches import agent_dismissal
 from toryo.operations.people import credential_revocation, password_hashing
 from toryo.operations.people.password_hashing import Checked
 
 Role = Literal["owner", "member", "viewer"]
-Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"\S")]
 Email = Annotated[str, Field(min_length=3, max_length=320, pattern=r"^[^@\s]+@[^@\s]+$")]
 
 
@@ -150,7 +149,7 @@ class ChangePerson(Parameters):
     login: Role | None = Field(None, description="What they may do from now on.")
     name: Name | None = Field(None, description="What they are called.")
     email: Email | None = Field(None, description="By which a provider knows them, from their next sign-in on.")
-    version: int | None = Field(None, description="The version you have seen; another is a conflict.")
+    version: int | None = Field(None, description="The version you expect; any other is a conflict.")
 
 
 @operation(
@@ -182,8 +181,8 @@ def _keep_first_owner(person: Agent, login: str | None) -> None:
     if person.id == OWNER_ID and login != people.OWNER:
         raise Refusal(
             Code.PERMISSION_DENIED,
-            say("{owner} stays an owner: whoever holds the data directory is it.", owner=OWNER_ID),
-            "Add people of their own for those who shall do less: toryo person add ID --role member.",
+            say("{owner} stays an owner: it is the owner of the data directory.", owner=OWNER_ID),
+            "Add other people for those who need fewer rights: toryo person add ID --role member.",
         )
 
 
@@ -205,7 +204,7 @@ class Removed(Result):
     tool=False,
 )
 def remove_person(call: Call, wanted: OnePerson) -> Removed:
-    """Nobody comes in as this person any more: browsers, tokens, links and password end. What they did stays."""
+    """Remove a person: their browsers, tokens, links and password stop working. Their history stays."""
     call.tx.lock_everything()
     person = person_roles.person(call, wanted.person_id)
     _keep_first_owner(person, None)
@@ -215,7 +214,7 @@ def remove_person(call: Call, wanted: OnePerson) -> Removed:
         ended = replace(person, status=Status.INACTIVE, deactivated_at=call.now, updated_at=call.now)
         call.tx.agents.save(person, replace(ended, version=person.version + 1))
         call.event("agent.deactivated", agent_id=person.id, data={"fields": []})
-    dismissal.dismiss(call, person)
+    agent_dismissal.dismiss(call, person)
     call.event("person.removed", agent_id=person.id)
     call.tx.hint(WORK)
     return {
@@ -274,7 +273,7 @@ def set_password(call: Call, wanted: SetPassword) -> PasswordSet:
     # Whoever sits down at somebody's browser must not take the account over; the server's own token may.
     mine = person.id == call.agent.id and (call.caller.sign_in_id is not None or call.caller.access_token is not None)
     if mine and before is not None and before.password_hash is not None and not checked.fits:
-        raise Refusal(Code.INVALID_CREDENTIALS, "The present password is another one.", "Give it as old_password.")
+        raise Refusal(Code.INVALID_CREDENTIALS, "The current password is incorrect.", "Give it as old_password.")
     login = wanted.login or people.role_of(person, before)
     _keep_first_owner(person, login)
     account = before or Account(person.id, login, own_login=login)

@@ -1,6 +1,7 @@
 """People come in and leave: one-time links, passwords, identity providers; who is signed in where.
 
-Agents never come in here. Who there is, and as what, stands in `accounts.py`.
+Agents never come in here. Who there is, and as what, stands in `accounts.py`; which account somebody from an identity
+provider has, or gets at the first sign-in, in `provider_accounts.py`.
 """
 
 from __future__ import annotations
@@ -14,13 +15,12 @@ from urllib.parse import urlsplit
 from pydantic import Field, SecretStr
 
 import toryo
-from toryo import chosen_ids
 from toryo.domain import ids, passwords, people
-from toryo.domain.agents import OWNER_ID, Agent
+from toryo.domain.agents import Agent
 from toryo.domain.errors import Code, Refusal
-from toryo.domain.people import Account, How, Link, SignIn
+from toryo.domain.people import How, Link, SignIn
 from toryo.domain.times import HOUR, Millis, iso
-from toryo.domain.wording import constant, say
+from toryo.domain.wording import say
 from toryo.operations.calls import schemas, sign_in_lockout
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.callers import Login
@@ -31,7 +31,7 @@ from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.pagination import Page, Paged, cut, paged
 from toryo.operations.calls.results import Refused, Result
 from toryo.operations.directory import person_roles
-from toryo.operations.people import credential_revocation, password_hashing
+from toryo.operations.people import credential_revocation, password_hashing, provider_accounts
 from toryo.operations.people.password_hashing import Checked
 
 Role = Literal["owner", "member", "viewer"]
@@ -70,7 +70,7 @@ def who_am_i(call: Call, _: NoParameters) -> Myself:
 
 
 class MakeLink(Parameters):
-    person_id: Id | None = Field(None, description="For whom, if not for you; owners only.")
+    person_id: Id | None = Field(None, description="The person, if not you; owners only.")
     login: Role | None = Field(None, description="As what at most: owner, member or viewer. Default: as they are.")
 
 
@@ -223,7 +223,7 @@ def _wrong(call: Call, wanted: SignInWith, person: Agent | None) -> Refused:
         call.event("person.refused", agent_id=person.id, data=data)
     refusal = Refusal(
         Code.INVALID_CREDENTIALS,
-        "Person and password do not fit together.",
+        "Wrong user id or password.",
         "Try again, or ask an owner for a link (toryo person link ID).",
     )
     return Refused(refusal.answer())
@@ -314,25 +314,12 @@ def come_back_from_provider(call: Call, state: str) -> None:
     if not call.tx.people.come_back(digest(state), call.now):
         raise Refusal(
             Code.INVALID_CREDENTIALS,
-            "This way back from the identity provider is not open (any more): it opens once, within ten minutes.",
+            "This sign-in has expired or was used: it works once, within ten minutes.",
             "Sign in again.",
         )
 
 
-class Vouched(Parameters):
-    """Who somebody is, as a verified id_token says: strangers' words, judged as those of any caller."""
-
-    issuer: str = Field(max_length=1000)
-    subject: str = Field(min_length=1, max_length=1000)
-    """The provider's name for the person."""
-    email: str | None = Field(None, max_length=320)
-    """Their verified address."""
-    name: str | None = Field(None, max_length=200)
-    login: Role | None = None
-    """The role that the provider gives."""
-
-
-def sign_in_vouched(call: Call, wanted: Vouched) -> SignedIn | Refused:
+def sign_in_vouched(call: Call, wanted: provider_accounts.Vouched) -> SignedIn | Refused:
     """Sign in whom the identity provider vouches for."""
     if wanted.issuer != call.context.settings.auth.oidc_issuer:
         raise Refusal(
@@ -341,86 +328,18 @@ def sign_in_vouched(call: Call, wanted: Vouched) -> SignedIn | Refused:
             "Sign in again.",
         )
     call.tx.lock_everything()
-    account = _known_to_provider(call, wanted) or _newcomer(call, wanted)
-    login = _role_now(call, wanted, account)
+    account = provider_accounts.known(call, wanted) or provider_accounts.newcomer(call, wanted)
+    login = provider_accounts.role_now(call, wanted, account)
     if login is None:
         # Nothing of what they have signed in with or made opens anything. Answered, not raised: this must stay.
         person = call.known_agent(account.agent_id)
         credential_revocation.change_role(call, replace(account, password_hash=None), people.VIEWER)
         credential_revocation.end_all(call, person.id)
         call.event("person.refused", agent_id=person.id, data={"reason": "no_role_at_provider", "remote": call.remote})
-        return Refused(_not_yet(wanted).answer())
+        return Refused(provider_accounts.not_yet(wanted).answer())
     if login != account.login:
         credential_revocation.change_role(call, account, login)
     return _signed_in(call, call.known_agent(account.agent_id), people.OWNER, How.OIDC)
-
-
-def _role_now(call: Call, wanted: Vouched, account: Account) -> str | None:
-    """What the provider gives; where it gives roles and none to this person, what an owner gave, or the default.
-
-    None: the provider has taken away what it gave, and nobody else has given anything. The first owner stays one,
-    whatever the provider says: whoever holds the data directory is it.
-    """
-    auth = call.context.settings.auth
-    if account.agent_id == OWNER_ID:
-        return people.OWNER
-    if wanted.login is not None:
-        return wanted.login
-    if auth.oidc_role_claim is None:
-        return account.login
-    default = auth.oidc_default_role
-    return account.own_login or (default if default != "none" else None)
-
-
-def _not_yet(wanted: Vouched) -> Refusal:
-    return Refusal(
-        Code.PERMISSION_DENIED,
-        say("{who} may not sign in here.", who=wanted.email or wanted.name or constant("You")),
-        "Ask for a role at your identity provider, or an owner of this server: toryo person add ID --role member "
-        "--email ADDRESS.",
-    )
-
-
-def _known_to_provider(call: Call, wanted: Vouched) -> Account | None:
-    """By the provider's own name for them; at first by the address that an owner has given."""
-    subject = f"{wanted.issuer}#{wanted.subject}"
-    account = call.tx.people.by_subject(subject)
-    if account is None and wanted.email:
-        account = call.tx.people.by_subject(person_roles.mailto(wanted.email))
-    if account is None:
-        return None
-    current = replace(account, subject=subject, email=wanted.email or account.email)
-    if current != account:
-        call.tx.people.put(replace(current, changed_at=call.now))
-    return current
-
-
-def _newcomer(call: Call, wanted: Vouched) -> Account:
-    """Somebody whom nobody has added: made with the role of the provider, or that of the settings."""
-    default = call.context.settings.auth.oidc_default_role
-    login = wanted.login or (default if default != "none" else None)
-    if login is None:
-        raise _not_yet(wanted)
-    person = person_roles.make_person(call, _free_id(call, wanted), wanted.name, login)
-    account = Account(
-        person.id, login, subject=f"{wanted.issuer}#{wanted.subject}", email=wanted.email, changed_at=call.now
-    )
-    call.tx.people.put(account)
-    return account
-
-
-_LONGEST_BASE = 50
-"""Characters of an id to which a number may be added."""
-
-
-def _free_id(call: Call, wanted: Vouched) -> str:
-    """From their address or name; never that of somebody who is there: names prove nothing."""
-    told = (wanted.email or wanted.name or "").partition("@")[0]
-    base = chosen_ids.made_of(told, "person", _LONGEST_BASE)
-    candidates = [base, *(f"{base}-{number}" for number in range(2, 100))]
-    return next(
-        (candidate for candidate in candidates if call.tx.agents.find(candidate) is None), call.new_id(ids.AGENT)
-    )
 
 
 # --- leaving ---------------------------------------------------------------------------------------------------------
@@ -437,7 +356,7 @@ class SignedOut(Result):
     tool=False,
 )
 def sign_out(call: Call, _: NoParameters) -> SignedOut:
-    """This browser is not signed in any more; what it was signed in by opens nothing from now on."""
+    """Sign out this browser. Its session stops working."""
     found = call.tx.people.sign_in(call.caller.sign_in_id) if call.caller.sign_in_id else None
     if found is not None and found.ended_at is None:
         credential_revocation.end_sign_in(call, found)

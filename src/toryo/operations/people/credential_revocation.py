@@ -1,7 +1,7 @@
 """How credentials of people end: one at a time, all of a person, and with each of them whatever was made with it.
 
 What a credential proves stands in `calls/credential_verification.py`. Agents' sessions end in
-`launches/termination.py`.
+`launches/end_of_session.py`.
 """
 
 from __future__ import annotations

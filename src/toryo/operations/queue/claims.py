@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 from enum import StrEnum
-from typing import Any
+from typing import Any, Literal
+
+from typing_extensions import TypedDict
 
 from toryo.domain import queue, start_conditions
 from toryo.domain.agents import SYSTEM, Agent
@@ -16,7 +18,7 @@ from toryo.domain.moves import Actor
 from toryo.domain.projects import Project
 from toryo.domain.queue import Claim, Presence
 from toryo.domain.tasks import Status, Task
-from toryo.domain.times import SECOND, Millis
+from toryo.domain.times import SECOND, Millis, iso
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.fault_isolation import each_fenced
 from toryo.operations.tasks import mutations
@@ -25,6 +27,14 @@ EXHAUSTED = "attemptsExhausted"
 MOST_PASSED = 200
 """Tasks that an agent may not claim: one poll looks no further than behind so many."""
 _TORYO = Actor(SYSTEM, everything=True, guard=True)
+
+
+class HeldClaim(TypedDict):
+    """A task that the agent has taken, and until when it is its own."""
+
+    task_id: str
+    attempt: int
+    expires_at: str
 
 
 def claim(call: Call, task: Task, agent: Agent, launch_id: str | None = None) -> Task | None:
@@ -235,3 +245,16 @@ def _tell(call: Call, presence: Presence, kind: str) -> None:
 def next_look(call: Call, project_id: str, agent_type: str) -> Millis | None:
     """When time alone makes a task of a queue ready."""
     return call.tx.queues.next_retry(project_id, agent_type, call.now)
+
+
+def status_of(call: Call, presence: Presence) -> Literal["offline", "busy", "online"]:
+    busy = bool(call.tx.queues.claims_of(presence.agent_id))
+    return "offline" if not presence.online else "busy" if busy else "online"
+
+
+def held_by(call: Call, agent_id: str) -> list[HeldClaim]:
+    """What it holds: an agent that lost an answer learns here what it has."""
+    return [
+        {"task_id": claim.task_id, "attempt": claim.attempt, "expires_at": iso(claim.expires_at)}
+        for claim in call.tx.queues.claims_of(agent_id)
+    ]

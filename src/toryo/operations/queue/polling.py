@@ -18,7 +18,7 @@ from toryo.operations.tasks import mutations, queue_tasks
 
 class Poll(Parameters):
     agent_id: Id = Field(description="Your id.")
-    max_tasks: int = Field(1, ge=1, le=queue.CLAIMED_AT_ONCE, description="At most so many.")
+    max_tasks: int = Field(1, ge=1, le=queue.CLAIMED_AT_ONCE, description="The limit.")
     wait_seconds: int = Field(0, ge=0, le=45, description="How long to wait for a task.")
 
 

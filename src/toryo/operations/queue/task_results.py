@@ -49,7 +49,7 @@ class Stands(Submitted):
 
 @operation("submit_result", grant=Grant.QUEUE_AGENT, parameters=Submit)
 def submit_result(call: Call, submitted: Submit) -> Submitted | Refused:
-    """Hand in the result of a task that you have claimed. The same again answers the same."""
+    """Submit the result of a task that you claimed. Safe to repeat."""
     mine = call.caller.key.agent_id if call.caller.key is not None else call.actor.id
     if submitted.agent_id not in (None, mine):
         raise Refusal(

@@ -27,7 +27,7 @@ from toryo.operations.calls.catalogue import Audience, Available, NoParameters, 
 from toryo.operations.calls.credential_verification import SESSION, digest
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Refused, Result, Said
-from toryo.operations.launches import reason_texts, start_decisions, termination
+from toryo.operations.launches import end_of_session, launch_decisions, reason_texts, starts
 from toryo.operations.translations import words
 from toryo.workflow import next_action
 from toryo.workflow.launch import Action
@@ -113,12 +113,12 @@ def _by_credential(call: Call, wanted: Authenticate) -> SignedIn | Refused:
     if launch.by_passkey and launch.live:
         call.tx.launches.save(launch, replace(launch, refused_at_sign_in=True))
         return _refused(Code.ALREADY_RUNNING, "Agent already running", hint="toryo sessions --end")
-    if termination.lapse(call, launch, None) or launch.state is not State.ORDERED:
+    if end_of_session.lapse(call, launch, None) or launch.state is not State.ORDERED:
         return _refused(Code.SESSION_EXPIRED, "This launch is over", reason=launch.end_reason or "not_signed_in")
     agent = call.agent
     refusal = _not_employed(call, agent, launch.project_id)
     if refusal is not None:
-        termination.end_launch(call, launch, State.EXITED, refusal["error"], told=True)
+        end_of_session.end_launch(call, launch, State.EXITED, refusal["error"], told=True)
         return refusal
     return _consume(call, agent, launch, by_passkey=False)
 
@@ -194,7 +194,7 @@ def _ordered(call: Call, agent: Agent, projects: list[str]) -> Launch | None:
         if (
             launch.state is State.ORDERED
             and launch.project_id in projects
-            and not termination.lapse(call, launch, None)
+            and not end_of_session.lapse(call, launch, None)
         ):
             return launch
     return None
@@ -204,9 +204,9 @@ def _on_the_spot(call: Call, agent: Agent, projects: list[str]) -> SignedIn | Re
     first_reason: str | None = None
     for purpose in (Purpose.TASK, Purpose.CHAT):
         for project_id in projects:
-            snapshot, decision = start_decisions.decide(call, agent.id, project_id, purpose, by_hand=True)
+            snapshot, decision = launch_decisions.decide(call, agent.id, project_id, purpose, by_hand=True)
             if decision.action is Action.START:
-                made = start_decisions.order(call, snapshot, decision, purpose)
+                made = starts.order(call, snapshot, decision, purpose)
                 if made is not None:
                     return _consume(call, agent, made[0], by_passkey=True)
             running = "already_running" if decision.reason in ("already_running", "start_pending") else None
@@ -314,8 +314,8 @@ def _welcome(call: Call, agent: Agent, session: Session, token: str) -> SignedIn
 
 
 class ReportModel(Parameters):
-    provider: str = Field(min_length=1, max_length=100, description="Who makes you run, for example claude.")
-    model_id: str = Field(min_length=1, max_length=200, description="Your model id, as exact as you know it.")
+    provider: str = Field(min_length=1, max_length=100, description="Your provider, for example claude.")
+    model_id: str = Field(min_length=1, max_length=200, description="Your exact model id, if known.")
 
 
 class ModelReported(Result):
@@ -386,14 +386,14 @@ def _leave(call: Call, snapshot: Snapshot) -> None:
     """Whoever would be told to wait leaves to wait; whoever would be told to go on has left without reporting."""
     session = call.session
     if session.purpose is Purpose.CHAT:
-        termination.end_session(call, session, End.LOGGED_OUT, counts=True)
+        end_of_session.end_session(call, session, End.LOGGED_OUT, counts=True)
         return
     by_rule = session.runaway is None
     action = next_action.decide(snapshot, session).action if by_rule else "exit"
     if action in _WAITS:
-        termination.record_wait(call, call.task(session.task_id or ""), _WAITS[action])
-        termination.end_session(call, session, End.LEFT_TO_WAIT)
+        end_of_session.record_wait(call, call.task(session.task_id or ""), _WAITS[action])
+        end_of_session.end_session(call, session, End.LEFT_TO_WAIT)
     elif action in next_action.ENDS_SESSION:
-        termination.end_session(call, session, End.TOLD_TO_EXIT)
+        end_of_session.end_session(call, session, End.TOLD_TO_EXIT)
     else:
-        termination.end_session(call, session, End.LOGGED_OUT, counts=True)
+        end_of_session.end_session(call, session, End.LOGGED_OUT, counts=True)

@@ -15,7 +15,7 @@ from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Audience, Available, Later, Parameters, operation
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Refused, Said
-from toryo.operations.launches import termination
+from toryo.operations.launches import end_of_session
 from toryo.operations.sessions import guards
 from toryo.operations.sessions.notes import Progress, Text, add_note
 from toryo.operations.tasks import acceptance_checks, mutations
@@ -26,7 +26,7 @@ from toryo.workflow.snapshot import Snapshot
 
 class ReportCompleted(Parameters):
     result: Literal["success", "failed", "blocked"] = Field(description="How your main task ended.")
-    summary: Text | None = Field(None, description="What was done, or why not: others decide by it.")
+    summary: Text | None = Field(None, description="What was done, or why not.")
     next_steps: Text | None = Field(None, description="What should follow.")
     artifacts: list[Any] = Field(default_factory=list, max_length=200, description="Files or links that were made.")
 
@@ -90,7 +90,7 @@ def report_completed(call: Call, report: ReportCompleted) -> Reported | Refused 
     }
     call.change_session(report=_remembered(report, answer))
     if not session.over:
-        termination.end_session(call, call.session, End.REPORTED)
+        end_of_session.end_session(call, call.session, End.REPORTED)
     return answer
 
 
@@ -145,5 +145,5 @@ def _too_late(call: Call, report: ReportCompleted) -> Reported:
     if first:
         call.change_session(report=_remembered(report, answer))
     if not session.over:
-        termination.end_session(call, call.session, End.TOLD_TO_EXIT)
+        end_of_session.end_session(call, call.session, End.TOLD_TO_EXIT)
     return answer

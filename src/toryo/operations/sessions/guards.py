@@ -87,7 +87,7 @@ def _refuse_withdrawn(call: Call, session: Session) -> None:
     if cause is not None:
         raise Refusal(
             Code.NOT_NOW,
-            f"The main task of this session is not yours any more ({cause[0]}).",
+            f"The main task of this session is no longer yours ({cause[0]}).",
             "Save a note if it helps the next one (save_progress), call logout and end this process.",
             action="exit",
             reason="task_withdrawn",

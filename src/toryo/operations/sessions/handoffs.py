@@ -42,7 +42,7 @@ def save_progress(call: Call, note: Progress) -> Noted:
 class CreateHandoff(Parameters):
     task_id: Id = Field(description="A task of your own tree.")
     summary: Text = Field(min_length=1, description="Where things stand.")
-    to_agent_id: Id | None = Field(None, description="For whom; default: whoever works on the task next.")
+    to_agent_id: Id | None = Field(None, description="The recipient; default: the next agent on the task.")
     context: Any = Field(None, description="Anything the next one needs, as JSON.")
     recommendations: Text | None = Field(None, description="What you would do next.")
 

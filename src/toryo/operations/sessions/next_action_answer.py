@@ -27,7 +27,7 @@ from toryo.operations.calls.results import (
     SinceYouLeft,
     StuckSubtask,
 )
-from toryo.operations.launches import termination
+from toryo.operations.launches import end_of_session
 from toryo.operations.messaging import conversations, mailboxes
 from toryo.operations.tasks import below_main_task
 from toryo.operations.translations import words
@@ -75,7 +75,7 @@ def told(call: Call, *, patient: bool = False) -> NextAction | Later:
     if case is not None:
         _take_effect(call, case, step)
     if step.action in ("exit", "logout") and not session.over:
-        termination.end_session(call, call.session, End.TOLD_TO_EXIT)
+        end_of_session.end_session(call, call.session, End.TOLD_TO_EXIT)
     return said
 
 
@@ -350,16 +350,16 @@ def _take_effect(call: Call, case: RuleInput, step: Step) -> None:
         if session.choice is not None and step.action not in ("start", "adjust", "wait"):
             call.change_session(choice=None, choice_event=None)
     if step.action in ("wait", "wait_for_others"):
-        termination.record_wait(
+        end_of_session.record_wait(
             call, call.tx.tasks.find(main.id) or main, "workers" if step.action == "wait" else "others"
         )
-        termination.end_session(call, call.session, End.LEFT_TO_WAIT)
+        end_of_session.end_session(call, call.session, End.LEFT_TO_WAIT)
     elif step.action == "wait_for_delegation":
         waits = call.session.delegation_waits + 1
         call.change_session(delegation_waits=waits)
         if waits >= _DELEGATION_WAITS:
-            termination.record_wait(call, main, "delegation")
-            termination.end_session(call, call.session, End.LEFT_TO_WAIT)
+            end_of_session.record_wait(call, main, "delegation")
+            end_of_session.end_session(call, call.session, End.LEFT_TO_WAIT)
 
 
 def _look(call: Call, case: RuleInput) -> None:

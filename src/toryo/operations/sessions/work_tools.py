@@ -1,4 +1,4 @@
-"""A session's own work: what next, its task, profile, project and notices. It ends with `completion_report.py`."""
+"""A session's own work: what next, its task, profile, project, notifications. It ends with `completion_report.py`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from toryo.operations.worktrees import worktree_locks
 
 
 class NextAction(Parameters):
-    timeout_seconds: int = Field(45, ge=0, le=45, description="Seconds it may wait.")
+    timeout_seconds: int = Field(45, ge=0, le=45, description="Seconds to wait.")
 
 
 @operation(
@@ -34,7 +34,7 @@ class NextAction(Parameters):
     waits=True,
 )
 def get_next_action(call: Call, wanted: NextAction) -> Next | Later:
-    """What to do next. Call it after every step and do what it says, until it says exit."""
+    """Returns your next action. Call it first and after each step, until it says exit."""
     told = next_action_answer.told(call, patient=wanted.timeout_seconds > 0)
     if isinstance(told, Later):
         return told
@@ -72,7 +72,7 @@ class MyTask(Said):
     leads=True,
 )
 def get_my_task(call: Call, _: NoParameters) -> MyTask:
-    """Read your task: what to do, where, with what context. Reading it again changes nothing."""
+    """Returns your task: what to do, where, and its context."""
     session = call.session
     task = call.tx.tasks.find(session.task_id) if session.task_id else _in_progress(call)
     if task is None:
@@ -168,7 +168,7 @@ class Notifications(Said):
     form=Form(frozenset({"mark_as_read"})),  # a parameter of the protocol that changes nothing
 )
 def get_notifications(call: Call, _: GetNotifications) -> Notifications:
-    """What people and others changed about your work since you last asked."""
+    """Returns changes to your work since your last call."""
     waiting = call.tx.handovers.waiting(call.session.id)
     if waiting:
         call.tx.handovers.deliver(call.session.id, call.now)

@@ -78,7 +78,7 @@ def awaited(call: Call, tree_state: TreeState, task: Task, report: dict[str, Any
 def _failed(call: Call, tree_state: TreeState, task: Task) -> Refused:
     failures = list(call.tx.tasks.details(task.id).check_failures)
     failed = "; ".join(f"{failure.get('check')}: {failure.get('message')}" for failure in failures).removesuffix(".")
-    main = task.id == call.session.task_id
-    told = words(f"checks_failed.{'main' if main else 'subtask'}", tree_state.project.settings.language, failed=failed)
+    key = "execute_task.fixing" if task.id == call.session.task_id else "execute_subtask.fixing"
+    told = words(key, tree_state.project.settings.language, failed=failed)
     message = f"Acceptance checks failed: {failed}."
     return Refused(Refusal(Code.CHECKS_FAILED, message, told, task_id=task.id, failures=failures).answer())

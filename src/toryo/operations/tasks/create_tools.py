@@ -44,9 +44,7 @@ class CreateTask(Parameters):
     agent_type: str | None = Field(
         None, min_length=1, max_length=100, pattern=r"\S", description="Orchestrators: the queue it goes to."
     )
-    task_description: Text | None = Field(
-        None, min_length=1, pattern=r"\S", description="Orchestrators: what is to be done."
-    )
+    task_description: Text | None = Field(None, min_length=1, pattern=r"\S", description="Orchestrators: what to do.")
     correlation_id: str | None = Field(None, min_length=1, max_length=200, description="Of the request it belongs to.")
     timeout_seconds: int | None = Field(None, ge=1, le=86_400, description="How long a claim of it lasts (1800).")
     max_attempts: int | None = Field(None, ge=1, le=100, description="How often it may be tried (3).")
@@ -114,7 +112,7 @@ _FOR_A_QUEUE = Form(
     required=("agent_type", "task_description"),
     words={
         "agent_type": "The queue it goes to.",
-        "task_description": "What is to be done.",
+        "task_description": "What to do.",
         "context": "What it needs, as JSON.",
         "parent_task_id": "A task that you have filed or claimed, and that this one is a part of.",
     },
@@ -158,7 +156,7 @@ def _for_queue(call: Call, wanted: CreateTask) -> queue_tasks.Filed:
     if not call.caller.orchestrates:
         raise Refusal(
             Code.PERMISSION_DENIED,
-            "Only an orchestrator files tasks for queues.",
+            "Only an orchestrator can create tasks for queues.",
             "Create a subtask with title and description, or ask a person for the capability orchestrator.",
         )
     return queue_tasks.file(

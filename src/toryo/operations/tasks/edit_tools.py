@@ -48,8 +48,8 @@ def update_task(call: Call, wanted: UpdateTask) -> Updated:
 
 class UpdateDependencies(Parameters):
     task_id: Id = Field(description="A task below your main task.")
-    add_dependencies: list[Id] = Field(default_factory=list, max_length=60, description="Tasks it shall wait for.")
-    remove_dependencies: list[Id] = Field(default_factory=list, max_length=60, description="It waits for no more.")
+    add_dependencies: list[Id] = Field(default_factory=list, max_length=60, description="Dependencies to add.")
+    remove_dependencies: list[Id] = Field(default_factory=list, max_length=60, description="Dependencies to remove.")
 
 
 class Dependencies(Result):
@@ -68,7 +68,7 @@ class Dependencies(Result):
     leads=True,
 )
 def update_task_dependencies(call: Call, wanted: UpdateDependencies) -> Dependencies:
-    """Change what a task waits for. Circles are refused."""
+    """Change a task's dependencies."""
     task = below_main_task.own(call, wanted.task_id)[1]
     changed = mutations.depend(call, task, wanted.add_dependencies, wanted.remove_dependencies)
     below_main_task.acted(call, Choice.ADJUST)

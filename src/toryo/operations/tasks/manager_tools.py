@@ -111,7 +111,7 @@ def _nothing_to_wait_for(case: RuleInput) -> Refusal:
 class RecentCompletions(Parameters):
     parent_task_id: Id | None = Field(None, description="Default: your main task.")
     since: str | None = Field(None, max_length=40, description="ISO 8601; default: the end of your last session.")
-    limit: int = Field(10, ge=1, le=100, description="At most so many, the newest.")
+    limit: int = Field(10, ge=1, le=100, description="How many of the newest.")
 
 
 class Completion(TypedDict):
@@ -137,7 +137,7 @@ class Completions(Result):
     parameters=RecentCompletions,
 )
 def get_recent_completions(call: Call, wanted: RecentCompletions) -> Completions:
-    """Which direct subtasks have completed or failed since the end of your last session, with their summaries."""
+    """List direct subtasks that completed or failed since your last session, with summaries."""
     tree_state, main = below_main_task.main_task(call)
     parent = (
         main
@@ -218,7 +218,7 @@ class Subordinates(Result):
     grant=Grant.MANAGER,
 )
 def list_subordinates(call: Call, _: NoParameters) -> Subordinates:
-    """Who stands below you: role, capabilities, and what each is doing now."""
+    """List the agents below you: role, capabilities, current work."""
     everybody = call.tx.agents.below(call.agent.id)
     members = call.tx.agents.members_among(call.session.project_id, [each.id for each in everybody])
     return {

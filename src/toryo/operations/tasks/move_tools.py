@@ -34,7 +34,7 @@ class UpdateStatus(Parameters):
     leads=True,
 )
 def update_task_status(call: Call, wanted: UpdateStatus) -> MoveResult | Refused | Later:
-    """Move a subtask: start it (in_progress), finish it (completed, failed), block it, or put it back (todo)."""
+    """Set a subtask's status: in_progress, completed, failed, blocked, or back to todo."""
     return below_main_task.move(call, wanted.task_id, status_named(wanted.status), wanted.reason)
 
 
@@ -51,13 +51,13 @@ class CancelTask(Parameters):
     leads=True,
 )
 def cancel_task(call: Call, wanted: CancelTask) -> MoveResult:
-    """Cancel a task that is not needed any more, with everything open below it."""
+    """Cancel a task and its open subtasks."""
     return _move(call, wanted.task_id, Status.CANCELLED, wanted.reason)
 
 
 @operation("block_task", shown_to=Audience.MANAGER, grant=Grant.LEADING, parameters=CancelTask, leads=True)
 def block_task(call: Call, wanted: CancelTask) -> MoveResult:
-    """Block a task until something is resolved, with everything open below it."""
+    """Block a task and its open subtasks."""
     return _move(call, wanted.task_id, Status.BLOCKED, wanted.reason)
 
 

@@ -1,4 +1,4 @@
-"""Carrying out what the rules about tasks have decided: rows, events, and notices to whoever works on them.
+"""Carrying out what the rules about tasks have decided: rows, events, and notifications to whoever works on them.
 
 `move` is the one way to a status; `create` the one way to new tasks. Both are used by tools, people and housekeeping.
 """
@@ -149,7 +149,7 @@ def forget_idle_launches(call: Call, root_id: str) -> None:
         call.tx.tasks.save(task, replace(task, idle_launches=0))
 
 
-# --- notices to running sessions -------------------------------------------------------------------------------------
+# --- notifications to running sessions -------------------------------------------------------------------------------
 
 
 def _notify_sessions(
@@ -274,6 +274,8 @@ def create(
 ) -> dict[str, Created]:
     """Creates all of them or none; answers them by local id (a draft without one: its place, as text).
 
+    The event of each also wakes the streams of the dashboards (`Call.event`).
+
     The caller has seen to who may create what and how many; dependencies are checked here, for every path. `parent` is
     as stored.
     """
@@ -324,7 +326,7 @@ def existing_dependency(call: Call, project_id: str, task_id: str) -> Task:
             did_you_mean.hint(
                 task_id,
                 call.tasks_like(task_id, project_id),
-                "List the tasks for their ids (toryo task list --project PRJ)."
+                "List them: toryo task list --project PRJ."
                 if call.actor.person
                 else "Use ids of tasks of this project, or local ids of the same call.",
             ),
@@ -558,7 +560,7 @@ def depend(call: Call, task: Task, add: Sequence[str], remove: Sequence[str]) ->
     if task.closed or task.in_progress:
         raise Refusal(
             Code.INVALID_TRANSITION,
-            say("Task {task_id} is {status}: it waits for nothing any more.", task_id=task.id, status=task.status),
+            say("Task {task_id} is {status}: its dependencies no longer matter.", task_id=task.id, status=task.status),
             "Change the dependencies of tasks that have not been started.",
             task_id=task.id,
         )

@@ -6,13 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from toryo.domain.agents import COMMAND, NO_ACCOUNT, Agent
+from toryo.domain.agents import COMMAND, Agent
 from toryo.domain.needs import Action
 from toryo.domain.tasks import Task
 from toryo.domain.wording import Worded, constant
-
-_DOES_NOTHING_ELSE = NO_ACCOUNT
-"""Providers without a model: the same task ends in the same way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +22,7 @@ class Remedy:
 
 def of_block(task: Task, agent: Agent | None, context: Any) -> Remedy | None:
     """What helps where unblocking alone does not; None where it may."""
-    if agent is None or agent.provider not in _DOES_NOTHING_ELSE or task.blocked_by != agent.id or task.blocked_on:
+    if agent is None or not agent.without_model or task.blocked_by != agent.id or task.blocked_on:
         return None
     context = context if isinstance(context, Mapping) else {}
     if agent.provider == COMMAND and not (context.get("command") or context.get("delegate")):

@@ -1,8 +1,8 @@
 """Asking for a task of somebody else: by a task session for itself, by a chat session for the person who asked it.
 
 A person's consent is a message of theirs to this agent whose first line is the marker, named by its id, used once and
-within the hour; what an agent writes into arguments never is. It covers words only: a request with a context (whose
-values end up in commands) waits until somebody has seen it.
+before it lapses (`domain/consent.py`); what an agent writes into arguments never is. It covers words only: a request
+with a context (whose values end up in commands) waits until somebody has seen it.
 """
 
 from __future__ import annotations
@@ -12,16 +12,15 @@ from typing import Any
 
 from pydantic import Field
 
-from toryo.domain import creation_rules
+from toryo.domain import consent, creation_rules
 from toryo.domain.agents import Agent, Role, superiors
-from toryo.domain.consent import consents
 from toryo.domain.creation_rules import Draft
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.launches import Purpose
 from toryo.domain.messages import Message
 from toryo.domain.projects import Project
 from toryo.domain.tasks import CLOSED, Approval, Priority, Status, Task, priority_named
-from toryo.domain.times import HOUR, Millis
+from toryo.domain.times import HOUR
 from toryo.domain.wording import say
 from toryo.operations.calls import reachable_agents, rendering
 from toryo.operations.calls.call import Call
@@ -33,15 +32,10 @@ from toryo.operations.calls.results import TaskResult
 from toryo.operations.tasks import approvals, mutations
 from toryo.operations.translations import words
 
-FRESH: Millis = 24 * HOUR
-"""A message older than this asks for nothing any more."""
-CONSENT: Millis = HOUR
-"""A message older than this approves nothing any more."""
-
 
 class RequestTask(Parameters):
     title: str = Field(min_length=1, max_length=300, pattern=r"\S", description="One line.")
-    assignee_id: Id = Field(description="Who shall do it.")
+    assignee_id: Id = Field(description="The assignee.")
     description: Text = Field("", description="What exactly, and when it is done.")
     priority: GivenPriority = Field("medium", description="How urgent.")
     context: Any = Field(None, description="What the assignee needs.")
@@ -71,7 +65,7 @@ def _form(caller: Caller, _for_queue: bool) -> Form | None:
     leads=True,
 )
 def request_task(call: Call, wanted: RequestTask) -> TaskResult:
-    """Have somebody else do a task. It waits in the backlog until a person has approved and started it."""
+    """Request a task from someone else. A person must approve and start it."""
     project = call.project(call.session.project_id)
     assignee = _assignee(call, project, wanted.assignee_id)
     message = _consent(call, wanted.message_id)
@@ -105,8 +99,8 @@ def request_task(call: Call, wanted: RequestTask) -> TaskResult:
 
 def _approves(call: Call, message: Message, wanted: RequestTask) -> bool:
     """Whether the person's message is consent to this request."""
-    fresh = call.now - message.created_at <= CONSENT
-    return fresh and not wanted.context and consents(message.content)
+    fresh = call.now - message.created_at <= consent.APPROVES_WITHIN
+    return fresh and not wanted.context and consent.consents(message.content)
 
 
 def _assignee(call: Call, project: Project, agent_id: str) -> Agent:
@@ -177,7 +171,7 @@ def _refuse_unfit(call: Call, message: Message) -> None:
             message_id=message.id,
             task_id=message.used_for,
         )
-    if call.now - message.created_at > FRESH:
+    if call.now - message.created_at > consent.ASKS_WITHIN:
         raise Refusal(
             Code.NOT_NOW,
             say("Message {message_id} is older than a day.", message_id=message.id),

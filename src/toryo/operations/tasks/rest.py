@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Literal, NotRequired
 
 from pydantic import Field
 
@@ -33,9 +33,9 @@ class FiledTask(Result):
 
 class FileTask(Parameters):
     project_id: Id = Field(description="The project.")
-    title: Title = Field(description="What is to be done, in one line.")
+    title: Title = Field(description="The title: what to do, in one line.")
     description: Text = Field("", description="What exactly, and how to see that it is done.")
-    assignee_id: Id | None = Field(None, description="Who shall do it: a member of the project.")
+    assignee_id: Id | None = Field(None, description="The assignee: a member of the project.")
     agent_type: str | None = Field(None, min_length=1, max_length=100, description="Or the queue it goes to.")
     priority: GivenPriority = Field("medium", description="Which goes first; urgent is critical.")
     dependencies: list[Id] = Field(default_factory=list, max_length=100, description="Tasks to be completed first.")
@@ -197,9 +197,9 @@ class EditTask(OneTask):
     assignee_id: Id | None = Field(None, description="New assignee; null: nobody.")
     context: Any = Field(None, description="New context.")
     acceptance: Acceptance | None = Field(None, description="New acceptance checks.")
-    add_dependencies: list[Id] = Field(default_factory=list, max_length=100, description="Tasks it shall wait for.")
-    remove_dependencies: list[Id] = Field(default_factory=list, max_length=100, description="It waits for no more.")
-    version: int | None = Field(None, description="The version you have seen; another is a conflict.")
+    add_dependencies: list[Id] = Field(default_factory=list, max_length=100, description="Dependencies to add.")
+    remove_dependencies: list[Id] = Field(default_factory=list, max_length=100, description="Dependencies to remove.")
+    version: int | None = Field(None, description="The version you expect; any other is a conflict.")
 
 
 @operation(
@@ -210,7 +210,7 @@ class EditTask(OneTask):
     tool=False,
 )
 def edit_task(call: Call, wanted: EditTask) -> FiledTask:
-    """Change a task's words, priority, assignee or dependencies; whoever works on it is told."""
+    """Change a task's title, description, priority, assignee or dependencies. The agent that works on it is told."""
     task = _entered(call, wanted.task_id, wanted.version)
     _refuse_stranger(call, task)
     given = wanted.model_dump(exclude_unset=True)
@@ -257,7 +257,7 @@ def _refuse_stranger(call: Call, task: Task) -> None:
 class MoveTask(OneTask):
     status: GivenStatus = Field(description="The new status; pending is todo, done is completed.")
     reason: Lines | None = Field(None, max_length=10_000, description="Needed for blocked, failed and cancelled.")
-    version: int | None = Field(None, description="The version you have seen; another is a conflict.")
+    version: int | None = Field(None, description="The version you expect; any other is a conflict.")
 
 
 class Moved(MoveResult):
@@ -291,7 +291,7 @@ def move_task(call: Call, wanted: MoveTask) -> Moved:
 
 class Judge(OneTask):
     reason: Lines | None = Field(None, max_length=10_000, description="Why.")
-    version: int | None = Field(None, description="The version you have seen; another is a conflict.")
+    version: int | None = Field(None, description="The version you expect; any other is a conflict.")
 
 
 @operation(
@@ -335,11 +335,14 @@ def _judged(call: Call, wanted: Judge, to: Approval, kind: str) -> FiledTask:
 
 
 class SteerTask(OneTask):
-    text: Lines = Field(min_length=1, max_length=10_000, pattern=r"\S", description="What the agent shall know or do.")
+    text: Lines = Field(
+        min_length=1, max_length=10_000, pattern=r"\S", description="The message: what the agent must know or do."
+    )
 
 
 class Steered(FiledTask):
     delivered_to: str
+    warnings: NotRequired[list[str]]
 
 
 @operation(
@@ -356,14 +359,29 @@ def steer_task(call: Call, wanted: SteerTask) -> Steered:
     if task.closed:
         raise Refusal(
             Code.INVALID_TRANSITION,
-            say("Task {task_id} is {status}: nobody works on it any more.", task_id=task.id, status=task.status),
+            say("Task {task_id} is {status}: no one works on it.", task_id=task.id, status=task.status),
             "File a new task.",
             task_id=task.id,
         )
     reached = mutations.steer(call, task, f"{call.agent.name} says about {quoted(task.title)}: {wanted.text}")
     call.event("task.steered", task=task, fact=True, data={"text": wanted.text[:500], "delivered_to": reached})
     mutations.hint(call, [task])
-    return {**_shown(call, task.id), "delivered_to": reached or "the next session of this task"}
+    answer: Steered = {
+        "success": True,
+        "task_id": task.id,
+        "task": _shown(call, task.id)["task"],
+        "delivered_to": reached or "the next session of this task",
+    }
+    told = call.tx.agents.find(reached or task.assignee_id or "")
+    if told is not None and told.without_model:
+        warning = say(
+            "{agent} runs without a model (provider {provider}), so messages do not change what it does. Edit the task,"
+            " or assign it to an agent with a model. The message is kept in the task's history.",
+            agent=told.name,
+            provider=told.provider,
+        )
+        answer["warnings"] = [warning]
+    return answer
 
 
 class ConfirmChecks(OneTask):

@@ -1,4 +1,4 @@
-"""What a Coordinator tells of its machine (worktrees, disk), and its errands. People ask in `worktrees`."""
+"""What a Coordinator tells of its machine (worktrees, disk), and its worktree jobs. People ask in `worktrees`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pydantic import Field
 
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.launches import Launch
-from toryo.domain.worktrees import Errand, Kind, State, Worktree
+from toryo.domain.worktrees import Kind, State, Worktree, WorktreeJob
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.calls.catalogue import Parameters, operation
 from toryo.operations.calls.fields import Id, Printed
@@ -26,7 +26,7 @@ class ReportWorktree(Parameters):
     path: Path = Field(description="Where it is on the Coordinator's machine.")
     directory: Path = Field(description="Where the project's own directory is in it: where its process works.")
     branch: Printed = Field(min_length=1, max_length=300, description="Its branch.")
-    base_branch: Printed | None = Field(None, max_length=300, description="Where it is to be merged.")
+    base_branch: Printed | None = Field(None, max_length=300, description="The branch to merge it into.")
     base_commit: Printed = Field(min_length=1, max_length=100, description="What it started from.")
     head_commit: Printed | None = Field(None, max_length=100, description="Its last commit.")
     commits: Count = Field(0, description="Since the base.")
@@ -90,7 +90,7 @@ class ReportDisk(Parameters):
     coordinator_id: Id = Field(description="The Coordinator's name.")
     logs_bytes: Count = Field(description="What the output of its processes takes.")
     worktrees_bytes: Count = Field(description="What its worktrees take.")
-    complete: bool = Field(True, description="Not, if it stopped counting: then it is at least so much.")
+    complete: bool = Field(True, description="False if counting stopped early: then it is at least this much.")
 
 
 @operation("report_disk", grant=Grant.COORDINATOR, parameters=ReportDisk)
@@ -122,46 +122,46 @@ class MergedOne(Parameters):
     into: Printed = Field(max_length=300, description="The branch that has it now.")
 
 
-class ReportErrand(Parameters):
-    errand_id: Id = Field(description="From claim_starts.")
+class ReportWorktreeJob(Parameters):
+    job_id: Id = Field(description="From claim_starts.")
     done: bool = Field(description="Whether it could be done.")
     merged: list[MergedOne] = Field(default_factory=list, max_length=10_000, description="What is merged now.")
     gone: list[Id] = Field(
         default_factory=list, max_length=10_000, description="Tasks whose directory and branch are gone."
     )
-    trouble: Printed | None = Field(None, max_length=10_000, description="What hindered it, and the next step.")
-    task_id: Id | None = Field(None, description="At which task it was hindered.")
+    trouble: Printed | None = Field(None, max_length=10_000, description="Why it failed, and the next step.")
+    task_id: Id | None = Field(None, description="The task at which it failed.")
     answer: dict[str, Any] = Field(default_factory=dict, description="What was asked for.")
 
 
-@operation("report_errand", grant=Grant.COORDINATOR, parameters=ReportErrand)
-def report_errand(call: Call, told: ReportErrand) -> Taken:
-    """How an errand ended. Told twice, it counts once."""
-    errand = call.tx.worktrees.errand(told.errand_id)
-    if errand is None:
+@operation("report_worktree_job", grant=Grant.COORDINATOR, parameters=ReportWorktreeJob)
+def report_worktree_job(call: Call, told: ReportWorktreeJob) -> Taken:
+    """How a worktree job ended. Told twice, it counts once."""
+    job = call.tx.worktrees.job(told.job_id)
+    if job is None:
         raise Refusal(
-            Code.ERRAND_NOT_FOUND,
-            f"There is no errand {told.errand_id}.",
-            "Report errands that claim_starts handed out.",
+            Code.WORKTREE_JOB_NOT_FOUND,
+            f"There is no worktree job {told.job_id}.",
+            "Report worktree jobs that claim_starts handed out.",
         )
-    call.enter(errand.project_id)
-    errand = call.tx.worktrees.errand(told.errand_id) or errand
-    if errand.over and not errand.given_up:
+    call.enter(job.project_id)
+    job = call.tx.worktrees.job(told.job_id) or job
+    if job.over and not job.given_up:
         return {"success": True}
     answer = {**told.answer, "trouble": told.trouble, "hindered_by": told.task_id}
-    if errand.kind is Kind.MERGE:
+    if job.kind is Kind.MERGE:
         answer["merged"] = [each.model_dump() for each in told.merged]
-    call.tx.worktrees.save_errand(errand, replace(errand, finished_at=call.now, done=told.done, answer=answer))
-    _carry_over(call, errand, told)
-    call.tx.hint(WORK, f"errand:{errand.id}")
+    call.tx.worktrees.save_job(job, replace(job, finished_at=call.now, done=told.done, answer=answer))
+    _carry_over(call, job, told)
+    call.tx.hint(WORK, f"worktree_job:{job.id}")
     return {"success": True}
 
 
-def _carry_over(call: Call, errand: Errand, told: ReportErrand) -> None:
-    """What the errand did to worktrees: only to those that it was about."""
+def _carry_over(call: Call, job: WorktreeJob, told: ReportWorktreeJob) -> None:
+    """What the worktree job did to worktrees: only to those that it was about."""
     merged = {each.task_id: each for each in told.merged}
     named = {*merged, *told.gone, *filter(None, [told.task_id])}
-    for worktree in call.tx.worktrees.of(named & errand.tasks):
+    for worktree in call.tx.worktrees.of(named & job.tasks):
         if not worktree.open:
             continue
         if (one := merged.get(worktree.task_id)) is not None:
@@ -169,10 +169,10 @@ def _carry_over(call: Call, errand: Errand, told: ReportErrand) -> None:
             _event(call, "worktree.merged", worktree.task_id, {"commit": one.commit, "into": one.into})
         elif worktree.task_id in told.gone:
             _put(call, worktree, State.DISCARDED, trouble=None)
-            _event(call, "worktree.discarded", worktree.task_id, {"by": errand.kind.value, **told.answer})
-        elif errand.kind is not Kind.DIFF:
+            _event(call, "worktree.discarded", worktree.task_id, {"by": job.kind.value, **told.answer})
+        elif job.kind is not Kind.DIFF:
             _put(call, worktree, State.OPEN, trouble=told.trouble)
-            _event(call, "worktree.hindered", worktree.task_id, {"kind": errand.kind.value, "trouble": told.trouble})
+            _event(call, "worktree.hindered", worktree.task_id, {"kind": job.kind.value, "trouble": told.trouble})
 
 
 def _put(call: Call, worktree: Worktree, state: State, **values: Any) -> None:

@@ -8,7 +8,7 @@ from functools import partial
 
 from typing_extensions import TypedDict
 
-from toryo.domain.worktrees import Errand
+from toryo.domain.worktrees import WorktreeJob
 from toryo.operations.calls import schemas
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.fault_isolation import each_fenced
@@ -18,8 +18,8 @@ from toryo.operations.calls.results import JsonObject
 class Job(TypedDict):
     """What somebody asks to be done with a worktree. `name` and `email` are whom a merge names as its author."""
 
-    errand_id: str
-    kind: schemas.ErrandKind
+    job_id: str
+    kind: schemas.WorktreeJobKind
     task_id: str
     project_id: str
     path: str
@@ -34,34 +34,34 @@ class Job(TypedDict):
 def jobs_for(call: Call, coordinator_id: str, running: Collection[str] | None) -> list[Job]:
     """What people ask of this Coordinator, once; again where the answer was lost or it has forgotten about it."""
     given: list[Job] = []
-    for errand in call.tx.worktrees.errands_for(coordinator_id):
-        forgotten = running is not None and errand.id not in running
-        if errand.lost(call.now) or forgotten:
-            given.extend(each_fenced(call, "claim_starts", [errand], partial(_hand_out_errand, call)))
+    for job in call.tx.worktrees.jobs_for(coordinator_id):
+        forgotten = running is not None and job.id not in running
+        if job.lost(call.now) or forgotten:
+            given.extend(each_fenced(call, "claim_starts", [job], partial(_hand_out_worktree_job, call)))
     return given
 
 
-def _hand_out_errand(call: Call, errand: Errand) -> Job:
-    call.tx.worktrees.save_errand(errand, replace(errand, taken_at=call.now))
-    return _shown_errand(call, errand)
+def _hand_out_worktree_job(call: Call, job: WorktreeJob) -> Job:
+    call.tx.worktrees.save_job(job, replace(job, taken_at=call.now))
+    return _shown_worktree_job(call, job)
 
 
-def _shown_errand(call: Call, errand: Errand) -> Job:
-    worktree, project = call.tx.worktrees.find(errand.task_id), call.tx.projects.find(errand.project_id)
+def _shown_worktree_job(call: Call, job: WorktreeJob) -> Job:
+    worktree, project = call.tx.worktrees.find(job.task_id), call.tx.projects.find(job.project_id)
     assert worktree is not None and project is not None
     # The name that a merge bears, and the address, where an owner has entered one.
-    person, account = call.tx.agents.find(errand.asked_by), call.tx.people.account(errand.asked_by)
+    person, account = call.tx.agents.find(job.asked_by), call.tx.people.account(job.asked_by)
     name = person.name if person is not None else ""
     return {
-        "errand_id": errand.id,
-        "kind": errand.kind.value,
-        "task_id": errand.task_id,
-        "project_id": errand.project_id,
+        "job_id": job.id,
+        "kind": job.kind.value,
+        "task_id": job.task_id,
+        "project_id": job.project_id,
         "path": worktree.path,
         "branch": worktree.branch,
         "working_directory": project.working_directory,
-        "asked_by": errand.asked_by,
+        "asked_by": job.asked_by,
         "name": name,
         "email": (account.email if account is not None else None) or "",
-        "options": errand.options or {},
+        "options": job.options or {},
     }

@@ -1,7 +1,7 @@
 """What people do with the work that a task left in its git worktree: look at it, merge it, throw it away.
 
-The files are on a Coordinator's machine: what is asked here is an errand of that Coordinator, whose answer is waited
-for by its id.
+The files are on a Coordinator's machine: what is asked here is a worktree job of that Coordinator, whose answer is
+waited for by its id.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from toryo.domain.errors import Code, Refusal
 from toryo.domain.tasks import Task
 from toryo.domain.times import iso, iso_or_none
 from toryo.domain.wording import constant, say
-from toryo.domain.worktrees import Errand, Kind, Worktree
+from toryo.domain.worktrees import Kind, Worktree, WorktreeJob
 from toryo.operations.calls import schemas, visibility
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Later, Parameters, Route, operation
@@ -47,12 +47,12 @@ class WorktreesResult(Page):
     worktrees: list[schemas.Worktree]
 
 
-class ErrandResult(Result):
-    errand: schemas.Errand
+class WorktreeJobResult(Result):
+    worktree_job: schemas.WorktreeJob
 
 
 class Asked(Result):
-    errand_id: str
+    job_id: str
     task_ids: NotRequired[list[str]]
 
 
@@ -97,9 +97,9 @@ class AskDiff(OneTask):
     tool=False,
 )
 def diff_task(call: Call, wanted: AskDiff) -> Asked:
-    """Ask for what a task has changed, committed or not; the errand's answer has it."""
+    """Ask for what a task has changed, committed or not; the worktree job's answer has it."""
     worktree = _open(call, call.task(wanted.task_id))
-    return {"success": True, "errand_id": _ask(call, worktree, Kind.DIFF, {"context": wanted.context}).id}
+    return {"success": True, "job_id": _ask(call, worktree, Kind.DIFF, {"context": wanted.context}).id}
 
 
 class MergeTask(OneTask):
@@ -121,7 +121,7 @@ def merge_task(call: Call, wanted: MergeTask) -> Asked:
     call.enter(task.project_id)
     found = _to_merge(call, task, below=wanted.below)
     _refuse_scattered(found)
-    _refuse_at_work(call, found)
+    worktree_locks.refuse_at_work(call, found)
     order = [
         {
             "task_id": each.task_id,
@@ -133,8 +133,8 @@ def merge_task(call: Call, wanted: MergeTask) -> Asked:
         for each in found
     ]
     options = {"into": wanted.into, "message": wanted.message, "order": order}
-    errand = _ask(call, found[-1], Kind.MERGE, options)
-    return {"success": True, "errand_id": errand.id, "task_ids": [each.task_id for each in found]}
+    job = _ask(call, found[-1], Kind.MERGE, options)
+    return {"success": True, "job_id": job.id, "task_ids": [each.task_id for each in found]}
 
 
 @operation(
@@ -149,36 +149,36 @@ def discard_task_work(call: Call, wanted: OneTask) -> Asked:
     task = call.task(wanted.task_id)
     call.enter(task.project_id)
     worktree = _open(call, task)
-    _refuse_at_work(call, [worktree])
-    return {"success": True, "errand_id": _ask(call, worktree, Kind.DISCARD, None).id}
+    worktree_locks.refuse_at_work(call, [worktree])
+    return {"success": True, "job_id": _ask(call, worktree, Kind.DISCARD, None).id}
 
 
-class OneErrand(Parameters):
-    errand_id: Id = Field(description="What was asked.")
+class OneWorktreeJob(Parameters):
+    job_id: Id = Field(description="What was asked.")
     wait_seconds: int = Field(0, ge=0, le=45, description="How long to wait for its answer.")
 
 
 @operation(
-    "show_errand",
+    "show_worktree_job",
     grant=Grant.PERSON,
-    parameters=OneErrand,
-    route=Route("GET", "/errands/{errand_id}"),
+    parameters=OneWorktreeJob,
+    route=Route("GET", "/worktree-jobs/{job_id}"),
     tool=False,
     reads=True,
     waits=True,
 )
-def show_errand(call: Call, wanted: OneErrand) -> ErrandResult | Later:
-    """What became of an errand: its answer, once its Coordinator has reported it."""
-    errand = call.tx.worktrees.errand(wanted.errand_id)
-    if errand is None or not visibility.sees(call, errand.project_id):
+def show_worktree_job(call: Call, wanted: OneWorktreeJob) -> WorktreeJobResult | Later:
+    """What became of a worktree job: its answer, once its Coordinator has reported it."""
+    job = call.tx.worktrees.job(wanted.job_id)
+    if job is None or not visibility.sees(call, job.project_id):
         raise Refusal(
-            Code.ERRAND_NOT_FOUND,
-            say("There is no errand {errand_id}.", errand_id=wanted.errand_id),
-            "Ask anew: toryo task diff TASK, merge or discard.",
+            Code.WORKTREE_JOB_NOT_FOUND,
+            say("There is no worktree job {job_id}.", job_id=wanted.job_id),
+            "Ask again: toryo task diff TASK, merge or discard.",
         )
-    if not errand.over and call.may_wait:
-        return Later(frozenset({f"errand:{errand.id}"}))
-    return {"success": True, "errand": _told(errand)}
+    if not job.over and call.may_wait:
+        return Later(frozenset({f"worktree_job:{job.id}"}))
+    return {"success": True, "worktree_job": _told(job)}
 
 
 # --- what may be asked -----------------------------------------------------------------------------------------------
@@ -213,7 +213,7 @@ def _open(call: Call, task: Task) -> Worktree:
         raise Refusal(
             Code.WORKTREE_NOT_FOUND,
             how,
-            "Nothing is to be done.",
+            "There is nothing to do.",
             task_id=task.id,
         )
     return found
@@ -247,38 +247,8 @@ def _in_order(tasks: Mapping[str, Task], dependencies: Mapping[str, tuple[str, .
     return list(done)
 
 
-def _refuse_at_work(call: Call, found: Sequence[Worktree]) -> None:
-    """Nobody's files are moved while a process works in them, or another errand moves them."""
-    worker = worktree_locks.at_work(call, [worktree.task_id for worktree in found])
-    if worker is not None:
-        raise Refusal(
-            Code.NOT_NOW,
-            say(
-                "{agent_id} works on task {task_id}." if worker.live else "{agent_id} is just leaving task {task_id}.",
-                agent_id=worker.agent_id,
-                task_id=worker.task_id,
-            ),
-            "Wait until it has left, or block the task first." if worker.live else "Try again in a moment.",
-            task_id=worker.task_id,
-            leaving=not worker.live,
-        )
-    errand = next(filter(None, (worktree_locks.moving(call, worktree) for worktree in found)), None)
-    if errand is not None:
-        raise Refusal(
-            Code.NOT_NOW,
-            say(
-                "{asked_by} has asked to {kind} it already ({errand_id}).",
-                asked_by=errand.asked_by,
-                kind=errand.kind,
-                errand_id=errand.id,
-            ),
-            "Wait for the Coordinator's answer.",
-            errand_id=errand.id,
-        )
-
-
 def _refuse_scattered(found: Sequence[Worktree]) -> None:
-    """One errand is done on one machine."""
+    """One worktree job is done on one machine."""
     elsewhere = next((worktree for worktree in found if worktree.coordinator_id != found[-1].coordinator_id), None)
     if elsewhere is not None:
         raise Refusal(
@@ -296,7 +266,7 @@ def _refuse_scattered(found: Sequence[Worktree]) -> None:
         )
 
 
-def _ask(call: Call, worktree: Worktree, kind: Kind, options: dict[str, Any] | None) -> Errand:
+def _ask(call: Call, worktree: Worktree, kind: Kind, options: dict[str, Any] | None) -> WorktreeJob:
     _refuse_away(call, worktree)
     return worktree_locks.send(call, worktree, kind, options)
 
@@ -352,15 +322,15 @@ def _shown(each: Worktree) -> schemas.Worktree:
     }
 
 
-def _told(errand: Errand) -> schemas.Errand:
+def _told(job: WorktreeJob) -> schemas.WorktreeJob:
     return {
-        "errand_id": errand.id,
-        "kind": errand.kind.value,
-        "task_id": errand.task_id,
-        "project_id": errand.project_id,
-        "asked_by": errand.asked_by,
-        "asked_at": iso(errand.created_at),
-        "finished_at": iso_or_none(errand.finished_at),
-        "done": errand.done,
-        "answer": errand.answer,
+        "job_id": job.id,
+        "kind": job.kind.value,
+        "task_id": job.task_id,
+        "project_id": job.project_id,
+        "asked_by": job.asked_by,
+        "asked_at": iso(job.created_at),
+        "finished_at": iso_or_none(job.finished_at),
+        "done": job.done,
+        "answer": job.answer,
     }

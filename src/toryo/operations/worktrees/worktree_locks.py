@@ -1,21 +1,22 @@
-"""In whose hands a task's files are: a process's that works in them, or an errand's that merges or discards them.
+"""In whose hands a task's files are: a process's that works in them, or a worktree job's that merges or discards them.
 
 Decided once, here: who starts agents asks it, who moves files asks it, and who explains why nothing starts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from toryo.domain import coordinators, ids
+from toryo.domain.errors import Code, Refusal
 from toryo.domain.launches import Launch, Purpose
 from toryo.domain.projects import Isolation
 from toryo.domain.tasks import Status, Task
 from toryo.domain.times import SECOND, Millis
 from toryo.domain.wording import say
-from toryo.domain.worktrees import CHANGES_FILES, Errand, Kind, Worktree
+from toryo.domain.worktrees import CHANGES_FILES, Kind, Worktree, WorktreeJob
 from toryo.operations.calls.call import WORK, Call
 
 KEPT_WITHIN: Millis = 30 * SECOND
@@ -84,7 +85,7 @@ def hindrance(call: Call, task_id: str | None, coordinator_id: str | None = None
         return None
     own = call.tx.worktrees.find(task.id)
     if own is not None and own.open:
-        found = _errand(call, own) or _elsewhere(call, own, coordinator_id)
+        found = _worktree_job(call, own) or _elsewhere(call, own, coordinator_id)
         if found is not None:
             return found
     return _not_kept(call, task)
@@ -95,16 +96,46 @@ def at_work(call: Call, task_ids: Collection[str]) -> Launch | None:
     return next(iter(call.tx.launches.in_worktrees(task_ids, call.now - KEPT_WITHIN)), None)
 
 
-def moving(call: Call, worktree: Worktree) -> Errand | None:
-    """The errand that is just changing these files."""
-    asked = call.tx.worktrees.errands_for(worktree.coordinator_id)
-    return next((errand for errand in asked if errand.kind in CHANGES_FILES and worktree.task_id in errand.tasks), None)
+def moving(call: Call, worktree: Worktree) -> WorktreeJob | None:
+    """The worktree job that is just changing these files."""
+    asked = call.tx.worktrees.jobs_for(worktree.coordinator_id)
+    return next((job for job in asked if job.kind in CHANGES_FILES and worktree.task_id in job.tasks), None)
 
 
-def send(call: Call, worktree: Worktree, kind: Kind, options: dict[str, Any] | None = None) -> Errand:
-    """Sends the Coordinator with the files on an errand."""
-    errand = Errand(
-        id=call.new_id(ids.ERRAND),
+def refuse_at_work(call: Call, found: Sequence[Worktree]) -> None:
+    """Nobody's files are moved while a process works in them, or another worktree job moves them."""
+    worker = at_work(call, [worktree.task_id for worktree in found])
+    if worker is not None:
+        raise Refusal(
+            Code.NOT_NOW,
+            say(
+                "{agent_id} works on task {task_id}." if worker.live else "{agent_id} is just leaving task {task_id}.",
+                agent_id=worker.agent_id,
+                task_id=worker.task_id,
+            ),
+            "Wait until it has left, or block the task first." if worker.live else "Try again in a moment.",
+            task_id=worker.task_id,
+            leaving=not worker.live,
+        )
+    job = next(filter(None, (moving(call, worktree) for worktree in found)), None)
+    if job is not None:
+        raise Refusal(
+            Code.NOT_NOW,
+            say(
+                "{asked_by} has asked to {kind} it already ({job_id}).",
+                asked_by=job.asked_by,
+                kind=job.kind,
+                job_id=job.id,
+            ),
+            "Wait for the Coordinator's answer.",
+            job_id=job.id,
+        )
+
+
+def send(call: Call, worktree: Worktree, kind: Kind, options: dict[str, Any] | None = None) -> WorktreeJob:
+    """Sends the Coordinator with the files on a worktree job."""
+    job = WorktreeJob(
+        id=call.new_id(ids.WORKTREE_JOB),
         kind=kind,
         task_id=worktree.task_id,
         project_id=worktree.project_id,
@@ -113,12 +144,12 @@ def send(call: Call, worktree: Worktree, kind: Kind, options: dict[str, Any] | N
         options=options,
         created_at=call.now,
     )
-    call.tx.worktrees.add_errand(errand)
+    call.tx.worktrees.add_job(job)
     if kind is not Kind.DIFF:
         asked = f"worktree.{kind.value}_asked"
-        call.event(asked, task=call.tx.tasks.find(worktree.task_id), data={"errand_id": errand.id})
+        call.event(asked, task=call.tx.tasks.find(worktree.task_id), data={"job_id": job.id})
     call.tx.hint(WORK)
-    return errand
+    return job
 
 
 def seen_at(call: Call, coordinator_id: str) -> Millis | None:
@@ -140,15 +171,15 @@ def _depends_on(call: Call, task: Task) -> list[str]:
     return call.tx.tasks.depends_on([task.id]).get(task.id, [])
 
 
-def _errand(call: Call, own: Worktree) -> FileConflict | None:
-    errand = moving(call, own)
-    if errand is None:
+def _worktree_job(call: Call, own: Worktree) -> FileConflict | None:
+    job = moving(call, own)
+    if job is None:
         return None
     words = say(
-        "{asked_by} has asked to {kind} its work ({errand_id}): it starts when that is done.",
-        asked_by=errand.asked_by,
-        kind=errand.kind,
-        errand_id=errand.id,
+        "{asked_by} has asked to {kind} its work ({job_id}): it starts when that is done.",
+        asked_by=job.asked_by,
+        kind=job.kind,
+        job_id=job.id,
     )
     return FileConflict("files_busy", words)
 

@@ -136,7 +136,7 @@ class ReentrancyGuard(threading.local):
         if self.work:
             raise MisusedDatabase(
                 "A work called read() or write() itself. Use the connection it was given: a second transaction "
-                "would wait for the first for ever."
+                "would wait for the first without end."
             )
 
 

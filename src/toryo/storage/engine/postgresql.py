@@ -409,7 +409,7 @@ def _conninfo(url: str, patience: float) -> tuple[str, str]:
 _GRANT = "Grant it: GRANT ALL ON SCHEMA public TO the user of the URL."
 _UNAVAILABLE = {
     "25006": ("does not take changes", "Use the primary server, not a standby."),
-    "25P03": ("gave up a transaction that had stopped moving", "Try again."),
+    "25P03": ("ended a transaction that had stopped moving", "Try again."),
     "3F000": ("has no schema in which this user may make tables", _GRANT),
     "42501": ("does not allow this user to do that", _GRANT),
     "53100": ("cannot grow: its disk is full", "Free some space; the server goes on by itself."),

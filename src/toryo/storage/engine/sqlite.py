@@ -363,7 +363,7 @@ class _Writer:
         elif isinstance(error, DatabaseUnavailable):  # SQLite gave up everything, not only this work
             raise error
         else:
-            raise DatabaseUnavailable("SQLite gave up the transaction.", "Try again.") from error
+            raise DatabaseUnavailable("SQLite rolled the transaction back.", "Try again.") from error
 
 
 _USE_WAL = Statement(sa.text("PRAGMA journal_mode = WAL"))

@@ -20,6 +20,7 @@ from toryo.storage.migrations import (
     step_0003_queue,
     step_0004_programs,
     step_0005_credentials,
+    step_0006_worktree_jobs,
 )
 
 STEPS: tuple[ModuleType, ...] = (
@@ -28,6 +29,7 @@ STEPS: tuple[ModuleType, ...] = (
     step_0003_queue,
     step_0004_programs,
     step_0005_credentials,
+    step_0006_worktree_jobs,
 )
 """In order; the position is the version."""
 

@@ -70,7 +70,7 @@ describe("the board", () => {
     await screen.findByText("Pay with a card");
     expect(screen.queryByText("Write to customers")).toBeNull();
     const user = userEvent.setup();
-    await user.click(screen.getByRole("button", { name: "Clear the filter" }));
+    await user.click(screen.getByRole("button", { name: "Clear filter" }));
     await screen.findByText("Write to customers");
     await user.type(screen.getByRole("searchbox"), "customers");
     await vi.waitFor(() => expect(screen.queryByText("Pay with a card")).toBeNull());
@@ -99,7 +99,7 @@ describe("the board", () => {
     const user = userEvent.setup();
     await user.keyboard("jx");
     const dialog = within(await screen.findByRole("dialog"));
-    await user.type(dialog.getByLabelText("Why?"), "Not wanted");
+    await user.type(dialog.getByLabelText("Reason"), "Not wanted");
     await user.click(dialog.getByRole("button", { name: "Move" }));
     await screen.findByText("Pay with a card: Cancelled");
     expect(asked.find((each) => each.method === "POST")?.body).toEqual({ status: "cancelled", reason: "Not wanted" });
@@ -108,7 +108,7 @@ describe("the board", () => {
   it("teaches what to do where there is no task", async () => {
     serve({ ...answers, "GET /projects/shop/board": { tasks: [], last_event: 0 } });
     await open();
-    expect(await screen.findByText("No task yet")).toBeTruthy();
+    expect(await screen.findByText("No tasks yet")).toBeTruthy();
   });
 });
 
@@ -164,7 +164,7 @@ describe("a card that is carried", () => {
       "POST /tasks/t1/move": { task: fullTask({ task_id: "t1", title: first.title, status: "completed" }) },
     });
     act(() => moving.current.put(first, "completed"));
-    await screen.findByText("Pay with a card: Done");
+    await screen.findByText("Pay with a card: Completed");
     expect(screen.queryByRole("button", { name: "Undo" })).toBeNull();
   });
 

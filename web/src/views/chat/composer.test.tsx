@@ -77,9 +77,9 @@ describe("the line to write on", () => {
   it("says when a message approves, also with the full-width marker", () => {
     render(<Page />);
     fireEvent.change(line(), { target: { value: "＠＠\nPaint it" } });
-    expect(screen.getByText(/counts as approved by you/)).toBeTruthy();
+    expect(screen.getByText(/approves one task/)).toBeTruthy();
     fireEvent.change(line(), { target: { value: "What is this?\n@@ -1 +1 @@\n-a\n+b" } });
-    expect(screen.queryByText(/counts as approved by you/)).toBeNull();
+    expect(screen.queryByText(/approves one task/)).toBeNull();
   });
 
   it("keeps what is half written for when one comes back", () => {
@@ -96,7 +96,7 @@ describe("the line to write on", () => {
     await userEvent.type(line(), "hello{Enter}");
     await screen.findByText("Not sent: At most 30 a minute. Wait.");
     answerWith({ message: { sequence: 1, content: "hello" } }, 201);
-    await userEvent.click(screen.getByRole("button", { name: "Send again" }));
+    await userEvent.click(screen.getByRole("button", { name: "Resend" }));
     await waitFor(() => expect(screen.queryByText(/Not sent/)).toBeNull());
     expect(sent).toEqual(["hello", "hello"]);
   });

@@ -36,8 +36,8 @@ describe("links without a mouse", () => {
 
   it("are cut on both sides, each in its own direction", async () => {
     const { onUnlink } = shown();
-    await userEvent.click(screen.getByRole("button", { name: "Unlink Saw" }));
-    await userEvent.click(screen.getByRole("button", { name: "Unlink Varnish" }));
+    await userEvent.click(screen.getByRole("button", { name: "Remove dependency on Saw" }));
+    await userEvent.click(screen.getByRole("button", { name: "Remove dependency on Varnish" }));
     expect(onUnlink.mock.calls).toEqual([
       ["a", "b"],
       ["b", "c"],

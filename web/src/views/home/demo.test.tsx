@@ -20,7 +20,7 @@ describe("the empty overview", () => {
   it("starts the demo team by one button", async () => {
     const asked = serve({ ...person("owner"), "POST /demo": here });
     await show(<Welcome />);
-    await userEvent.click(await screen.findByRole("button", { name: "Start the demo team" }));
+    await userEvent.click(await screen.findByRole("button", { name: "Start demo" }));
     await vi.waitFor(() => expect(asked.filter((each) => each.method === "POST")).toHaveLength(1));
   });
 
@@ -30,7 +30,7 @@ describe("the empty overview", () => {
       "POST /demo": () => refusal(409, "conflict", "Names are taken.", "toryo demo --keep"),
     });
     await show(<Welcome />);
-    const button = await screen.findByRole<HTMLButtonElement>("button", { name: "Start the demo team" });
+    const button = await screen.findByRole<HTMLButtonElement>("button", { name: "Start demo" });
     await userEvent.click(button);
     const alert = await screen.findByRole("alert");
     expect(alert.textContent).toContain("Names are taken.");
@@ -42,7 +42,7 @@ describe("the empty overview", () => {
     serve({});
     await show(<Welcome />, "/", "/", "member");
     expect(await screen.findByText("toryo demo --keep")).toBeTruthy();
-    await vi.waitFor(() => expect(screen.queryByRole("button", { name: "Start the demo team" })).toBeNull());
+    await vi.waitFor(() => expect(screen.queryByRole("button", { name: "Start demo" })).toBeNull());
   });
 });
 
@@ -57,10 +57,10 @@ describe("the demo that is here", () => {
     const asked = serve({ ...person("owner"), "GET /demo": here, "DELETE /demo": { projects: ["numbers"] } });
     await show(<DemoPanel projectId={null} />);
     const user = userEvent.setup();
-    await user.click(await screen.findByRole("button", { name: "Put the demo away" }));
+    await user.click(await screen.findByRole("button", { name: "Remove demo" }));
     expect(asked.some((each) => each.method === "DELETE")).toBe(false);
     const dialog = within(await screen.findByRole("dialog"));
-    await user.click(dialog.getByRole("button", { name: "Put the demo away" }));
+    await user.click(dialog.getByRole("button", { name: "Remove demo" }));
     await vi.waitFor(() => expect(asked.some((each) => each.method === "DELETE")).toBe(true));
   });
 

@@ -46,14 +46,14 @@ describe("the overview", () => {
   it("keeps the reason for a rejection when the server refuses it", async () => {
     serve({ ...ANSWERS, "POST /tasks/t2/reject": refusal(409, "conflict", "It is approved already.", "Cancel it.") });
     await show(<Home />);
-    await choose("More that can be done", /^Reject/);
+    await choose("More actions", /^Reject/);
     const dialog = await screen.findByRole("dialog");
-    write("Why?", "Too dear", dialog);
+    write("Reason", "Too dear", dialog);
     await press("Reject", dialog);
     const alert = await within(dialog).findByRole("alert");
     expect(alert.textContent).toContain("It is approved already.");
     expect(alert.textContent).toContain("Cancel it.");
-    expect(within(dialog).getByLabelText<HTMLTextAreaElement>("Why?").value).toBe("Too dear");
+    expect(within(dialog).getByLabelText<HTMLTextAreaElement>("Reason").value).toBe("Too dear");
   });
 
   it("is there when an older server says less of itself", async () => {
@@ -72,7 +72,7 @@ describe("the overview", () => {
     const alert = await screen.findByRole("alert");
     expect(alert.textContent).toContain("Try again in a moment.");
     answer = overview;
-    await press("Try again");
+    await press("Retry");
     await waitFor(() => expect(screen.getByText("Buy a server")).toBeTruthy());
   });
 });

@@ -70,13 +70,13 @@ describe("what needs you", () => {
     const row = within((await screen.findAllByRole("listitem"))[0] as HTMLElement);
     expect(await row.findByText("Ada")).toBeTruthy();
     expect(row.getByRole("button", { name: "Buy a server" })).toBeTruthy();
-    expect(row.getByText("To approve")).toBeTruthy();
+    expect(row.getByText("Approval")).toBeTruthy();
   });
 
   it("shows who really asks, and every text that would be approved", async () => {
     serve(agents);
     await show(<NeedsPanel needs={[approval]} />);
-    expect(await screen.findByText("Ada asks for it, for olga; Ada would do it.")).toBeTruthy();
+    expect(await screen.findByText("Requested by Ada for olga. Assignee: Ada.")).toBeTruthy();
     for (const text of ["A big one.", '{"limit": "1; id"}', "make \\u{202e}test"])
       expect(screen.getByText(text)).toBeTruthy();
   });
@@ -112,7 +112,7 @@ describe("what needs you", () => {
     await user.keyboard("r");
     const dialog = within(await screen.findByRole("dialog"));
     expect(dialog.getByRole<HTMLButtonElement>("button", { name: "Reject" }).disabled).toBe(true);
-    await user.type(dialog.getByLabelText("Why?"), "Too dear");
+    await user.type(dialog.getByLabelText("Reason"), "Too dear");
     await user.click(dialog.getByRole("button", { name: "Reject" }));
     await screen.findByText("Rejected: Buy a server");
     expect(asked.find((each) => each.path === "/tasks/t1/reject")?.body).toEqual({ reason: "Too dear" });
@@ -133,7 +133,7 @@ describe("what needs you", () => {
   it("leads to the chat where an answer is wanted", async () => {
     serve(agents);
     const { href } = await show(<NeedsPanel needs={[message]} />);
-    await userEvent.click(await screen.findByRole("button", { name: "Answer" }));
+    await userEvent.click(await screen.findByRole("button", { name: "Reply" }));
     await vi.waitFor(() => expect(href()).toBe("/p/shop/chat?agent=ren"));
   });
 
@@ -147,7 +147,7 @@ describe("what needs you", () => {
       actions: [{ name: "list", command: "toryo queue dead --project shop" }],
     });
     const { href } = await show(<NeedsPanel needs={[dead]} />);
-    await userEvent.click(await screen.findByRole("button", { name: "Open the list" }));
+    await userEvent.click(await screen.findByRole("button", { name: "Open list" }));
     await vi.waitFor(() => expect(href()).toContain("/p/shop/list?q="));
     const filter = parsed(new URLSearchParams(href().split("?")[1]).get("q") ?? "");
     expect(filter).toEqual({ ...EVERYTHING, status: ["failed"], queue: ["re view, 50%"] });
@@ -165,7 +165,7 @@ describe("what needs you", () => {
   it("says that nothing needs you where nothing does", async () => {
     serve(agents);
     await show(<NeedsPanel needs={[]} />);
-    expect(await screen.findByText("Nothing needs you")).toBeTruthy();
+    expect(await screen.findByText("Nothing needs attention")).toBeTruthy();
   });
 });
 
@@ -192,7 +192,7 @@ describe("since you left", () => {
   it("comes back where the server did not take it", async () => {
     serve({ "POST /visits": refusal(503, "unavailable", "Not now.") });
     await show(<SincePanel since={since} />);
-    await userEvent.click(await screen.findByRole("button", { name: /Seen/ }));
+    await userEvent.click(await screen.findByRole("button", { name: /Dismiss/ }));
     expect((await screen.findByRole("alert")).textContent).toContain("Not now.");
     expect(screen.getByText("Built the house")).toBeTruthy();
   });

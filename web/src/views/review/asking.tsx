@@ -28,7 +28,7 @@ export function Asking({ task, comments, onClose }: { task: Task; comments: Comm
     setFailed(null);
     try {
       if (closed) toast.done(t("changes.filed", { title: await followUp() }));
-      else toast.done(t("changes.sent", { who: await tell() }));
+      else toast.done(await tell());
       comments.clear();
       void client.invalidateQueries({ queryKey: board(task.project_id).queryKey });
       onClose();
@@ -41,10 +41,10 @@ export function Asking({ task, comments, onClose }: { task: Task; comments: Comm
   /** A failed task is opened again before it can be told something; one that rests goes on where that is allowed. */
   async function tell(): Promise<string> {
     if (task.status === "failed") await moveTask(task.task_id, "todo");
-    const { delivered_to } = await steerTask(task.task_id, text);
+    const { delivered_to, warnings } = await steerTask(task.task_id, text);
     if (task.status !== "in_progress" && (await mayMove(client, task.task_id, "in_progress")))
       await moveTask(task.task_id, "in_progress");
-    return delivered_to;
+    return warnings?.[0] ?? t("changes.sent", { who: delivered_to });
   }
 
   /** It depends on this task, so it starts from what that has changed. */

@@ -8,7 +8,7 @@ import { Sessions } from "@/views/sessions";
 import { browserName } from "@/views/sessions/browsers";
 
 const sessions = () => show(<Sessions />, "/p/shop/sessions", "/p/$projectId/sessions");
-const REASON = "Why (for the record)";
+const REASON = "Reason (recorded in the audit log)";
 
 beforeEach(() => chooseLanguage("en"));
 afterEach(() => {

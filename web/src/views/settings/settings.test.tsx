@@ -28,7 +28,7 @@ describe("an agent", () => {
     const asked = serve({ ...ANSWERS, "POST /agents": { agent: { ...ada, name: "Ben" }, passkey: "pk_once" } });
     await at("agents");
     await press("New agent");
-    write("Id", "ben", await dialog());
+    write("ID", "ben", await dialog());
     await press("Create agent", await dialog());
     expect(await screen.findByText("pk_once")).toBeTruthy();
     expect(asked.find((each) => each.method === "POST")?.body).toMatchObject({ id: "ben", role: "worker" });
@@ -40,11 +40,11 @@ describe("an agent", () => {
     serve({ ...ANSWERS, "POST /agents": NO("There is a ben already.") });
     await at("agents");
     await press("New agent");
-    write("Id", "ben", await dialog());
-    write("What it is told about itself", "You saw.", await dialog());
+    write("ID", "ben", await dialog());
+    write("Role description", "You saw.", await dialog());
     await press("Create agent", await dialog());
     await refusedWith("There is a ben already.");
-    expect([value("Id"), value("What it is told about itself")]).toEqual(["ben", "You saw."]);
+    expect([value("ID"), value("Role description")]).toEqual(["ben", "You saw."]);
   });
 
   it("is deactivated, and that is taken back", async () => {
@@ -63,16 +63,16 @@ describe("an API key", () => {
     await at("keys");
     await screen.findByText("Night shift");
     await press("New API key");
-    write("What it is for", "Nightly", await dialog());
-    await press("Make key", await dialog());
+    write("Purpose", "Nightly", await dialog());
+    await press("Create key", await dialog());
     expect(await screen.findByText("key_once")).toBeTruthy();
     await press("Done");
     answer = NO("No agent has this id.");
     await press("New API key");
-    write("For which agent", "nobody", await dialog());
-    await press("Make key", await dialog());
+    write("Agent", "nobody", await dialog());
+    await press("Create key", await dialog());
     await refusedWith("No agent has this id.");
-    expect(value("For which agent")).toBe("nobody");
+    expect(value("Agent")).toBe("nobody");
   });
 
   it("is revoked after asking; a refusal is shown there", async () => {
@@ -106,8 +106,8 @@ describe("a token of mine", () => {
     });
     await at("me");
     await press("New token");
-    write("What it is for", "CI", await dialog());
-    await press("Make token", await dialog());
+    write("Purpose", "CI", await dialog());
+    await press("Create token", await dialog());
     expect(await screen.findByText("pat_once")).toBeTruthy();
     await press("Done");
     await press("Revoke");
@@ -121,12 +121,12 @@ describe("a person", () => {
   it("that is refused leaves what was typed", async () => {
     serve({ ...ANSWERS, "POST /people": NO("There is a vera already.") });
     await at("people");
-    await press("Add a person");
-    write("Id", "vera", await dialog());
-    write("E-mail", "vera@example.org", await dialog());
+    await press("Add person");
+    write("ID", "vera", await dialog());
+    write("Email", "vera@example.org", await dialog());
     await press("Add", await dialog());
     await refusedWith("There is a vera already.");
-    expect([value("Id"), value("E-mail")]).toEqual(["vera", "vera@example.org"]);
+    expect([value("ID"), value("Email")]).toEqual(["vera", "vera@example.org"]);
   });
 
   it("is given a password, or told why not", async () => {

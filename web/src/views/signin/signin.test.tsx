@@ -68,7 +68,7 @@ describe("the door", () => {
     });
     await show(door, "/sign-in", "/sign-in");
     const user = userEvent.setup();
-    await user.type(await screen.findByLabelText("Person"), " mika ");
+    await user.type(await screen.findByLabelText("User ID"), " mika ");
     await user.type(screen.getByLabelText("Password"), "secret");
     await user.click(screen.getByRole("button", { name: "Sign in" }));
     expect((await screen.findByRole("alert")).textContent).toContain("Try again at 12:00.");
@@ -79,14 +79,14 @@ describe("the door", () => {
     const asked = serve({});
     await show(door, "/sign-in", "/sign-in");
     await userEvent.click(await screen.findByRole("button", { name: "Sign in" }));
-    expect((await screen.findByRole("alert")).textContent).toBe("Fill in both fields.");
+    expect((await screen.findByRole("alert")).textContent).toBe("Enter your user ID and password.");
     expect(tries(asked)).toEqual([]);
   });
 
   it("leads to the identity provider where there is one", async () => {
     serve({ "GET /sign-in": { password: true, provider: "id.example.org" } });
     await show(door, "/sign-in", "/sign-in");
-    const way = await screen.findByRole("link", { name: "Go on to id.example.org" });
+    const way = await screen.findByRole("link", { name: "Continue to id.example.org" });
     expect(way.getAttribute("href")).toBe("/sign-in/oidc");
   });
 });

@@ -43,10 +43,10 @@ describe("shared state", () => {
     serve(ANSWERS);
     await state();
     await screen.findByRole("region", { name: "api/schema" });
-    write("Find a key or a value", "nothing like it");
+    write("Filter by key or value", "nothing like it");
     expect(screen.queryByRole("region")).toBeNull();
-    expect(screen.getByText("No key or value matches")).toBeTruthy();
-    write("Find a key or a value", "/buy");
+    expect(screen.getByText("No key or value matches the filter")).toBeTruthy();
+    write("Filter by key or value", "/buy");
     expect(screen.getByRole("region", { name: "api/schema" })).toBeTruthy();
   });
 
@@ -73,6 +73,6 @@ describe("shared state", () => {
   it("teaches what it is where nothing is shared", async () => {
     serve({ ...ANSWERS, "GET /projects/shop/state": { entries: [] } });
     await state();
-    expect(await screen.findByText("Agents share no values yet")).toBeTruthy();
+    expect(await screen.findByText("No shared values yet")).toBeTruthy();
   });
 });

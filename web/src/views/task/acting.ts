@@ -65,14 +65,14 @@ export function useActing(task: Task): Acting {
   }
 
   function steer(words: string) {
-    let to = "";
+    let told = "";
     return act(
       () =>
         steerTask(task.task_id, words).then((answer) => {
-          to = answer.delivered_to;
+          told = answer.warnings?.[0] ?? t("done.steered", { to: answer.delivered_to });
           return answer;
         }),
-      () => t("done.steered", { to }),
+      () => told,
     );
   }
 

@@ -14,7 +14,7 @@ afterEach(() => {
 
 async function rewrite(field: "Title" | "Description", words: string) {
   const user = userEvent.setup();
-  await user.click(await screen.findByRole("button", { name: `Edit the ${field.toLowerCase()}` }));
+  await user.click(await screen.findByRole("button", { name: `Edit ${field.toLowerCase()}` }));
   const box = screen.getByLabelText(field);
   await user.clear(box);
   await user.type(box, words);
@@ -27,7 +27,7 @@ describe("editing a task where it stands", () => {
     await show(<EditableText task={base} field="title" />);
     const user = await rewrite("Title", "New words");
     await user.keyboard("{Enter}");
-    await screen.findByRole("button", { name: "Edit the title" });
+    await screen.findByRole("button", { name: "Edit title" });
     expect(asked.find((each) => each.method === "PATCH")).toMatchObject({
       body: { title: "New words" },
       version: '"3"',
@@ -46,7 +46,7 @@ describe("editing a task where it stands", () => {
     await show(<EditableText task={base} field="description" />);
     const user = await rewrite("Description", "Mine");
     await user.click(screen.getByRole("button", { name: "Save" }));
-    await screen.findByRole("button", { name: "Edit the description" });
+    await screen.findByRole("button", { name: "Edit description" });
     expect(screen.queryByRole("alert")).toBeNull();
     expect(asked.filter((each) => each.method === "PATCH").map((each) => each.version)).toEqual(['"3"', '"5"']);
   });
@@ -65,7 +65,7 @@ describe("editing a task where it stands", () => {
     expect(both.getByText("Theirs")).toBeTruthy();
     expect(both.getByText("Mine")).toBeTruthy();
     await user.click(both.getByRole("button", { name: "Keep mine" }));
-    await screen.findByRole("button", { name: "Edit the description" });
+    await screen.findByRole("button", { name: "Edit description" });
     expect(asked.filter((each) => each.method === "PATCH").at(-1)).toMatchObject({
       body: { description: "Mine" },
       version: '"7"',

@@ -14,7 +14,7 @@ describe("the head of a task", () => {
     serve({});
     const rejected = { approval: "rejected" as const, rejected_by: "owner", rejection_reason: "Not this year." };
     await show(<Head task={fullTask({ task_id: "t1", ...rejected })} />);
-    await screen.findByText("This request was rejected.");
+    await screen.findByText("Request rejected");
     expect(screen.getByText("Not this year.")).toBeDefined();
   });
 });

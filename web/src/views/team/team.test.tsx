@@ -32,14 +32,14 @@ describe("the team", () => {
     expect(await row.findByText("Show prices")).toBeTruthy();
     expect(row.getByText("Working")).toBeTruthy();
     expect(screen.getByRole("article", { name: "Mika" })).toBeTruthy();
-    expect(screen.getByText("1 program · 1 person")).toBeTruthy();
+    expect(screen.getByText("1 agent · 1 person")).toBeTruthy();
   });
 
   it("tells why an agent does not run, with the row that decided", async () => {
     serve(ANSWERS);
     await team();
-    await press("Why does Ada run, or not?");
-    expect(await screen.findByText("Facts that were read (1)")).toBeTruthy();
+    await press("Why Ada is or is not running");
+    expect(await screen.findByText("Facts (1)")).toBeTruthy();
     expect(screen.getByText(/Row 9:/).textContent).toContain(decision.rule);
   });
 
@@ -47,7 +47,7 @@ describe("the team", () => {
     serve({ ...ANSWERS, "GET /projects/shop/members": refusal(404, "notFound", "There is no project shop.") });
     await team();
     expect((await screen.findByRole("alert")).textContent).toContain("There is no project shop.");
-    expect(screen.getByRole("button", { name: "Try again" })).toBeTruthy();
+    expect(screen.getByRole("button", { name: "Retry" })).toBeTruthy();
   });
 });
 
@@ -66,7 +66,7 @@ describe("making an agent", () => {
     expect(changes(asked)).toMatchObject([{ path: "/agents", body: { name: "Ben", projects: ["shop"] } }]);
     await press("Copy pk_once");
     await waitFor(() => expect(copied).toHaveBeenCalledWith("pk_once"));
-    await press("I have kept it");
+    await press("I have saved it");
     await waitFor(() => expect(screen.queryByText("pk_once")).toBeNull());
   });
 
@@ -74,14 +74,14 @@ describe("making an agent", () => {
     serve({ ...ANSWERS, "POST /agents": refusal(409, "conflict", "There is a ben already.", "Choose another id.") });
     await team();
     await press("New agent");
-    write("Id", "ben", await dialog());
-    write("Its role in words", "You saw.", await dialog());
+    write("ID", "ben", await dialog());
+    write("Role description", "You saw.", await dialog());
     await press("Create", await dialog());
     const alert = await screen.findByRole("alert");
     expect(alert.textContent).toContain("There is a ben already.");
     expect(alert.textContent).toContain("Choose another id.");
-    expect(screen.getByLabelText<HTMLInputElement>("Id").value).toBe("ben");
-    expect(screen.getByLabelText<HTMLTextAreaElement>("Its role in words").value).toBe("You saw.");
+    expect(screen.getByLabelText<HTMLInputElement>("ID").value).toBe("ben");
+    expect(screen.getByLabelText<HTMLTextAreaElement>("Role description").value).toBe("You saw.");
   });
 });
 
@@ -110,7 +110,7 @@ describe("changing an agent", () => {
     await press("Save", await dialog());
     expect(await screen.findByText("role: worker → manager")).toBeTruthy();
     expect(made()).toEqual([]);
-    await press("Change it");
+    await press("Save anyway");
     await waitFor(() => expect(screen.queryByRole("dialog")).toBeNull());
     expect(made()).toMatchObject([{ path: "/agents/ada", body: { name: "Ada L." } }]);
   });
@@ -122,7 +122,7 @@ describe("changing an agent", () => {
     expect(changes(asked)).toEqual([]);
     await press("Deactivate", await dialog());
     await press("Undo");
-    await screen.findByText("Ada is active");
+    await screen.findByText("Ada activated");
     expect(changes(asked).map((each) => (each as { path?: string }).path)).toEqual([
       "/agents/ada/deactivate",
       "/agents/ada/activate",
@@ -142,8 +142,8 @@ describe("changing an agent", () => {
   it("renews a passkey after asking, and shows the new one", async () => {
     serve({ ...ANSWERS, "POST /agents/ada/passkey": { passkey: "pk_new" } });
     await team();
-    await choose("Actions for Ada", "New passkey");
-    await press("New passkey", await dialog());
+    await choose("Actions for Ada", "Renew passkey");
+    await press("Renew passkey", await dialog());
     expect(await screen.findByText("pk_new")).toBeTruthy();
   });
 });

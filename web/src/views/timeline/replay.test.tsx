@@ -28,9 +28,9 @@ function shown() {
 describe("the way back in time", () => {
   it("begins at now, and each step back takes one change back", async () => {
     const { holds, then } = shown();
-    expect(holds("Done")).toBe(true);
-    await userEvent.click(screen.getByRole("button", { name: "One change back" }));
-    expect(holds("Done")).toBe(false);
+    expect(holds("Completed")).toBe(true);
+    await userEvent.click(screen.getByRole("button", { name: "Previous change" }));
+    expect(holds("Completed")).toBe(false);
     expect(holds("In progress")).toBe(true);
     expect(then).toHaveBeenLastCalledWith(2000);
   });
@@ -40,11 +40,11 @@ describe("the way back in time", () => {
     try {
       const { holds } = shown();
       fireEvent.click(screen.getByRole("button", { name: "Play" }));
-      expect(holds("Done")).toBe(false);
+      expect(holds("Completed")).toBe(false);
       act(() => vi.advanceTimersByTime(1300));
       expect(holds("In progress")).toBe(true);
       act(() => vi.advanceTimersByTime(60_000));
-      expect(holds("Done")).toBe(true);
+      expect(holds("Completed")).toBe(true);
       expect(screen.getByRole("button", { name: "Play" })).toBeTruthy();
     } finally {
       vi.useRealTimers();

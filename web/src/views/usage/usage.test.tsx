@@ -50,7 +50,7 @@ describe("usage", () => {
     fireEvent.click(screen.getByRole("radio", { name: /Last 30 days/ }));
     await waitFor(() => expect(asked.some((each) => /days=30.*by=day/.test(each.query))).toBe(true));
     expect(asked.filter((each) => each.path === "/usage").every((each) => each.query.includes("shop"))).toBe(true);
-    fireEvent.change(screen.getByLabelText("Of"), { target: { value: "all" } });
+    fireEvent.change(screen.getByLabelText("Scope"), { target: { value: "all" } });
     await waitFor(() =>
       expect(asked.some((each) => each.path === "/usage" && !each.query.includes("shop"))).toBe(true),
     );
@@ -60,8 +60,8 @@ describe("usage", () => {
     const unpriced = sums({ launches: 1, input_tokens: 10, without_price: 1 });
     serve({ ...ANSWERS, "GET /usage": { ...used, totals: unpriced, rows: [] } });
     await usage();
-    expect((await screen.findAllByText("no price known")).length).toBeGreaterThan(0);
-    expect(await screen.findByText(/^1 launch without a known price/)).toBeTruthy();
+    expect((await screen.findAllByText("price unknown")).length).toBeGreaterThan(0);
+    expect(await screen.findByText(/^1 launch has no known price/)).toBeTruthy();
   });
 
   it("says what the server says where it cannot be read", async () => {

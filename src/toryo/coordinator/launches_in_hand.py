@@ -86,7 +86,7 @@ class Entry:
         return State.LEADERLESS
 
 
-class LaunchTable:
+class LaunchesInHand:
     def __init__(self) -> None:
         self._entries: dict[str, Entry] = {}
         self._ended: OrderedDict[str, None] = OrderedDict()

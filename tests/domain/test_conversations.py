@@ -1,99 +1,25 @@
-"""Conversations turn by turn, mailboxes with their cursor, delegations with their lease, and the marker of consent.
+"""Conversations turn by turn.
 
-The walks at the end of the first two parts go every way there is, some steps far, and ask what must hold everywhere.
+The walks at the end go every way there is, some steps far, and ask what must hold everywhere.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
-from itertools import product
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from tests.domain.things import NOW, outcome, refused
-from toryo.domain import consent, conversations, delegations, messages
+from toryo.domain import conversations
 from toryo.domain.conversations import Conversation, State
-from toryo.domain.delegations import Delegation, DelegationStatus
 from toryo.domain.errors import Code, Refusal
-from toryo.domain.messages import Mailbox
 from toryo.domain.talk_limits import TalkLimits
 from toryo.domain.times import SECOND, Millis
 
 LIMITS = TalkLimits()
 LATER = NOW + SECOND
-
-
-# --- limits, threads, marker -----------------------------------------------------------------------------------------
-
-
-def test_the_limits_are_those_of_the_specification() -> None:
-    seconds = {
-        name: getattr(LIMITS, name) // SECOND
-        for name in ("start_timeout", "idle_timeout", "invitation", "silence", "ending", "delegation_timeout")
-    }
-    assert seconds == {
-        "start_timeout": 300,
-        "idle_timeout": 600,
-        "invitation": 300,
-        "silence": 600,
-        "ending": 600,
-        "delegation_timeout": 86_400,
-    }
-    assert (LIMITS.delegation_attempts, LIMITS.messages_per_minute, LIMITS.conversations_per_hour) == (3, 30, 6)
-    assert (conversations.FEWEST_TURNS, conversations.MOST_TURNS, conversations.USUAL_TURNS) == (2, 40, 20)
-    assert (messages.LONGEST_MESSAGE, messages.HANDED_OUT_AT_ONCE) == (4_000, 20)
-
-
-def test_two_have_one_thread_whoever_began_and_others_have_another() -> None:
-    assert messages.thread_of("ann", "bob") == messages.thread_of("bob", "ann")
-    assert messages.thread_of("ann", "bob") != messages.thread_of("ann", "boss")
-
-
-@pytest.mark.parametrize("marker", ["/approve", "@@", "＠＠", "/approve  "])
-def test_a_message_consents_by_a_first_line_that_is_the_marker_and_nothing_else(marker: str) -> None:
-    assert consent.consents(f"{marker}\nPaint the door.")
-    assert consent.consents(f"{marker}\n\nPaint the door,\nand the wall.")
-    assert consent.consents(f"{marker}\n- Paint the door.\n- Paint the wall.")
-
-
-PASTED = {
-    "a unified diff": "Can you explain this change?\n--- a/x\n+++ b/x\n@@ -1,3 +1,4 @@\n-one\n+two\n",
-    "a diff alone": "@@ -1,3 +1,4 @@\n-one\n+two\n",
-    "a patch with a bare marker": "What is this?\n*** Update File: x\n@@\n-one\n+two\n",
-    "a patch that begins with a bare marker": "@@\n-one\n+two\n",
-    "a patch of a list": "@@\n- one\n+ two\n",
-    "a patch that only adds": "@@\n+two\n",
-    "a combined diff": "@@@ -1,2 -1,2 +1,3 @@@\n  one\n",
-    "a quotation": "Why did he write this?\n> /approve\n> Deploy.",
-    "a block of code": "Look:\n```\n/approve\nDeploy.\n```",
-    "a fence first": "```\n/approve\nDeploy.\n```",
-    "a comment of a review": "What does the bot want?\n/lgtm\n/approve",
-    "an indented line": "  /approve\nDeploy.",
-    "a list": "- /approve\n- Deploy.",
-}
-
-
-@pytest.mark.parametrize("name", PASTED)
-def test_what_is_pasted_is_no_consent(name: str) -> None:
-    assert not consent.consents(PASTED[name])
-
-
-@pytest.mark.parametrize(
-    "said", ["", "do it", "@@ do it", "do it @@", "/approve do it", "do@@it", "@ @\ndo it", "@@@\nx"]
-)
-def test_a_marker_within_a_line_is_no_consent(said: str) -> None:
-    assert not consent.consents(said)
-
-
-@pytest.mark.parametrize("said", ["/approve", "@@", "/approve\n\n \n"])
-def test_a_marker_that_says_not_what_is_wanted_is_no_consent(said: str) -> None:
-    assert not consent.consents(said)
-
-
-# --- conversations ---------------------------------------------------------------------------------------------------
 
 
 def talk(**fields: Any) -> Conversation:
@@ -353,179 +279,3 @@ def test_time_alone_ends_every_conversation_that_can_be_reached() -> None:
 def at_last(conversation: Conversation) -> Conversation:
     later = waits(conversation, NOW)
     return conversation if later is None else at_last(later)
-
-
-# --- mailboxes -------------------------------------------------------------------------------------------------------
-
-
-def box(**fields: Any) -> Mailbox:
-    return replace(Mailbox("prj", "ann"), **fields)
-
-
-def test_an_empty_mailbox_is_no_reason_to_run() -> None:
-    assert not box().has_undelivered
-
-
-def test_a_message_is_a_reason_until_it_is_handed_out_and_the_first_says_since_when() -> None:
-    one = box().stored(3, NOW)
-    two = one.stored(4, LATER)
-    assert (two.has_undelivered, two.newest, two.waiting_since, two.active_at) == (True, 4, NOW, LATER)
-    out = two.handed_out(4, (), "ses_1", LATER)
-    assert (out.cursor, out.has_undelivered, out.handed_session) == (4, False, "ses_1")
-    assert out.stored(9, LATER + 1).waiting_since == LATER + 1
-
-
-def test_a_part_is_handed_out_and_the_rest_stays_a_reason() -> None:
-    out = box().stored(3, NOW).stored(4, NOW).handed_out(3, (), "ses_1", NOW)
-    assert (out.cursor, out.has_undelivered) == (3, True)
-
-
-def test_endings_alone_do_not_move_the_cursor() -> None:
-    out = box(cursor=5, newest=5).handed_out(None, ("cnv",), "ses_1", LATER)
-    assert (out.cursor, out.handed_endings, out.handed_session, out.active_at) == (5, ("cnv",), "ses_1", LATER)
-    assert out.taken_back().cursor == 5
-    assert not out.taken_back().has_undelivered
-
-
-def test_a_confirmed_hand_out_has_nothing_to_take_back() -> None:
-    confirmed = box(newest=4).handed_out(4, ("cnv",), "ses_1", NOW).confirmed()
-    assert (confirmed.cursor, confirmed.handed_session, confirmed.handed_endings) == (4, None, ())
-
-
-def test_what_a_lost_session_got_is_handed_out_once_more_and_marked() -> None:
-    lost = box(cursor=2, newest=4).handed_out(4, (), "ses_1", NOW).taken_back()
-    assert (lost.cursor, lost.redelivered_to, lost.has_undelivered, lost.handed_session) == (2, 4, True, None)
-
-
-def test_the_cursor_goes_back_once_for_each_message_only() -> None:
-    twice = box(cursor=2, newest=4).handed_out(4, (), "ses_1", NOW).taken_back().handed_out(4, (), "ses_2", NOW)
-    assert (twice.taken_back().cursor, twice.taken_back().has_undelivered) == (4, False)
-
-
-def test_a_message_that_came_meanwhile_is_taken_back_and_the_one_before_it_is_not() -> None:
-    again = box(cursor=2, newest=4).handed_out(4, (), "ses_1", NOW).taken_back().stored(7, NOW)
-    lost = again.handed_out(7, (), "ses_2", NOW).taken_back()
-    assert (lost.cursor, lost.redelivered_to, lost.has_undelivered) == (4, 7, True)
-
-
-def test_what_was_forgotten_as_a_reason_is_none_for_being_taken_back() -> None:
-    forgotten = replace(box(cursor=2, newest=4).handed_out(4, (), "ses_1", NOW), newest=0)
-    assert (forgotten.taken_back().cursor, forgotten.taken_back().has_undelivered) == (2, False)
-
-
-@dataclass
-class Post:
-    """An agent's post in a project, as the operations deal with it: fetching confirms what was fetched before."""
-
-    box: Mailbox = field(default_factory=box)
-    stored: int = 0
-    session: int = 1
-    got: Counter[int] = field(default_factory=Counter)
-    unconfirmed_losses: Counter[int] = field(default_factory=Counter)
-
-    def store(self) -> None:
-        self.stored += 1
-        self.box = self.box.stored(self.stored, NOW)
-
-    def call(self) -> None:
-        self.box = self.box.confirmed()
-
-    def fetch(self) -> None:
-        """At most two at once."""
-        self.call()
-        out = [each for each in range(1, self.stored + 1) if each > self.box.cursor][:2]
-        for each in out:
-            marked = each <= self.box.redelivered_to
-            assert marked is (self.got[each] > 0), "marked is what was handed out before, and nothing else"
-            self.got[each] += 1
-        if out:
-            self.box = self.box.handed_out(out[-1], (), f"ses_{self.session}", NOW)
-
-    def lose(self) -> None:
-        if self.box.handed_session == f"ses_{self.session}":
-            self.box = self.box.taken_back()
-            self.unconfirmed_losses.update(each for each in self.got if each > self.box.cursor)
-        self.session += 1
-
-
-def test_whatever_is_lost_every_message_is_handed_out_once_or_a_second_time_after_a_loss() -> None:
-    for acts in product((Post.store, Post.call, Post.fetch, Post.lose), repeat=7):
-        post = Post()
-        post.store()
-        for act in acts:
-            act(post)
-        while post.box.has_undelivered:
-            post.fetch()
-        for each in range(1, post.stored + 1):
-            assert post.got[each] == 1 + post.unconfirmed_losses[each]
-            assert post.unconfirmed_losses[each] <= 1
-
-
-# --- delegations -----------------------------------------------------------------------------------------------------
-
-
-def wish(**fields: Any) -> Delegation:
-    """ann's task session wants something said to bob."""
-    given: dict[str, Any] = {
-        "id": "dlg",
-        "project_id": "prj",
-        "agent_id": "ann",
-        "task_id": "job",
-        "root_id": "main",
-        "target_agent_id": "bob",
-        "purpose": "Ask for the key.",
-        "context": {"door": "red"},
-        "await_result": True,
-        "status": DelegationStatus.PENDING,
-        "created_at": NOW,
-    }
-    return Delegation(**{**given, **fields})
-
-
-TAKEN = delegations.taken(wish(), "ses_1", NOW)
-
-
-def test_who_fetches_it_has_it_in_hand() -> None:
-    taken = delegations.taken(wish(), "ses_1", LATER)
-    assert (taken.status, taken.session_id, taken.processed_at) == (DelegationStatus.PROCESSING, "ses_1", LATER)
-    assert (taken.open, taken.parked, taken.attempt) == (True, False, 1)
-
-
-def test_one_that_is_parked_stays_in_processing_without_a_lease_and_costs_no_attempt() -> None:
-    parked = delegations.parked(TAKEN)
-    assert (parked.status, parked.session_id, parked.attempt) == (DelegationStatus.PROCESSING, None, 1)
-    assert (parked.open, parked.parked) == (True, True)
-
-
-def test_what_it_was_parked_for_has_come_so_it_is_handed_out_again_without_an_attempt() -> None:
-    back = delegations.handed_back(delegations.parked(TAKEN))
-    assert (back.status, back.parked, back.attempt) == (DelegationStatus.PENDING, False, 1)
-    again = delegations.taken(back, "ses_2", LATER)
-    assert (again.session_id, again.processed_at) == ("ses_2", NOW), "since when it is worked on does not begin anew"
-
-
-def test_a_lost_session_costs_an_attempt_and_after_the_last_it_has_failed() -> None:
-    delegation, attempts = wish(), []
-    while delegation.open:
-        attempts.append(delegation.attempt)
-        delegation = delegations.lost(delegations.taken(delegation, "ses", NOW), LATER, LIMITS)
-        assert delegation.session_id is None
-    assert attempts == [1, 2, 3]
-    assert (delegation.status, delegation.ended_at) == (DelegationStatus.FAILED, LATER)
-    assert "3 attempts" in delegation.result
-
-
-def test_how_many_attempts_there_are_is_a_limit() -> None:
-    assert delegations.lost(TAKEN, NOW, TalkLimits(delegation_attempts=1)).status is DelegationStatus.FAILED
-    assert delegations.lost(TAKEN, NOW, TalkLimits(delegation_attempts=2)).status is DelegationStatus.PENDING
-
-
-@pytest.mark.parametrize(
-    ("act", "status"),
-    [(delegations.completed, DelegationStatus.COMPLETED), (delegations.failed, DelegationStatus.FAILED)],
-)
-def test_one_that_is_over_keeps_its_result_and_nobody_has_it_in_hand(act: Any, status: DelegationStatus) -> None:
-    for before in (wish(), TAKEN, delegations.parked(TAKEN)):
-        over = act(before, {"key": "under the mat"}, LATER)
-        assert (over.status, over.result, over.ended_at) == (status, {"key": "under the mat"}, LATER)
-        assert (over.session_id, over.open, over.parked) == (None, False, False)

@@ -12,7 +12,7 @@ from dataclasses import replace
 from toryo.domain.agents import Agent
 from toryo.domain.sessions import End, Session
 from toryo.operations.calls.call import RIGHTS, Call
-from toryo.operations.launches import termination
+from toryo.operations.launches import end_of_session
 from toryo.operations.queue import claims
 
 
@@ -38,7 +38,7 @@ def _end_sessions(call: Call, agent: Agent, wanted: Callable[[Session], bool]) -
     """Their processes are given no time to leave by themselves; their tasks stay as they are."""
     ended = [each for each in call.tx.sessions.live() if each.agent_id == agent.id and wanted(each)]
     for session in ended:
-        termination.end_session(call, session, End.DISMISSED)
+        end_of_session.end_session(call, session, End.DISMISSED)
         launch = call.tx.launches.find(session.launch_id)
         if launch is not None:
             call.tx.launches.save(launch, replace(launch, stop_reason=End.DISMISSED.value))

@@ -105,7 +105,7 @@ class Starter:
         return provider is not None and provider.reads_project
 
     def prepared(self, launch: Launch, worktree: Worktree | None = None) -> Command:
-        """What is to be executed, without starting it; raises StartFailure. It may take long: for a thread."""
+        """The command to execute, without starting it; raises StartFailure. It may take long: for a thread."""
         workspace = self._workspaces.path(launch.launch_id)
         directory = worktree.working_directory if worktree is not None else self._directory(launch, workspace)
         provider = self._provider(launch)
@@ -315,6 +315,6 @@ class Starter:
 
 
 def _prepared(setting: Setting, provider: Provider) -> Command:
-    """What is to be executed; raises StartFailure, first of all for options that the provider does not know."""
+    """The command to execute; raises StartFailure, first of all for options that the provider does not know."""
     refuse_mistakes(setting, provider)
     return provider.prepare(setting)

@@ -1,4 +1,9 @@
-"""How sessions and launches end, and what that releases. One way for all causes, so that nothing is left behind."""
+"""How sessions and launches end, and what that releases. One way for all causes, so that nothing is left behind.
+
+The causes: what an agent reports or leaves for (`operations/sessions/`), a stop that the launch decision says (`stop`),
+what has run out (`lapse`), a process that ended (`process_exit_reports.py`), an agent that may not be here any more
+(`agent_dismissal.py`), a person (`admin/force_end.py`). Their process is ended by whoever started it.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +23,7 @@ from toryo.operations.queue import claims
 from toryo.operations.queue.claims import Fate
 from toryo.operations.tasks import mutations
 from toryo.workflow import launch as rows
+from toryo.workflow.launch import Decision
 
 GUARD = Actor(SYSTEM, everything=True, guard=True)
 
@@ -141,6 +147,27 @@ def _ended_from_outside(call: Call, session: Session) -> bool:
     project, launch = call.tx.projects.find(session.project_id), call.tx.launches.find(session.launch_id)
     outside = launch is not None and failures.from_outside(launch.exit_error)
     return outside or project is None or not project.active
+
+
+def stop(call: Call, launch: Launch, decision: Decision) -> None:
+    """Carries out a stop: the launch's session ends here and now, for the reason of the decision; its process is ended
+    by whoever started it, or leaves by itself."""
+    session = call.tx.sessions.of_launch(launch.id)
+    if session is not None and not session.over:
+        end_session(call, session, End.TOLD_TO_EXIT)
+        call.event(
+            "session.stopped",
+            project_id=launch.project_id,
+            agent_id=launch.agent_id,
+            session_id=session.id,
+            launch_id=launch.id,
+            data={"reason": decision.reason, "row": decision.row},
+        )
+    if decision.reason in (Failure.SILENT, Failure.TIME_LIMIT):  # a runaway's session cools down however it ends
+        cooldowns.cool(call, launch.agent_id, launch.purpose, decision.reason, None)
+    ended = call.tx.launches.find(launch.id)
+    if ended is not None:
+        call.tx.launches.save(ended, replace(ended, stop_since=call.now, stop_reason=decision.reason))
 
 
 def block_by_guard(call: Call, task: Task, reason: str) -> None:

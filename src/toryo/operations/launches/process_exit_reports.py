@@ -17,9 +17,8 @@ from toryo.operations.calls.catalogue import FewNames, Parameters, operation
 from toryo.operations.calls.fields import Id, Printed
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
-from toryo.operations.launches import cooldowns, start_decisions, termination
+from toryo.operations.launches import cooldowns, end_of_session, launch_decisions, running_launches
 from toryo.operations.launches.cooldowns import hindered
-from toryo.operations.launches.reported_launch import launch_of
 from toryo.operations.launches.usage_counting import count_usage
 from toryo.workflow.launch import withdrawn
 
@@ -52,9 +51,9 @@ class ExitTaken(Result):
 @operation("report_process_exit", grant=Grant.COORDINATOR, parameters=ProcessExit)
 def report_process_exit(call: Call, exit_: ProcessExit) -> ExitTaken:
     """A process has ended. Ends its launch and that launch's session, and nothing else, however late it comes."""
-    launch = launch_of(call, exit_.launch_id)
+    launch = running_launches.reported(call, exit_.launch_id)
     call.enter(launch.project_id)
-    launch = launch_of(call, exit_.launch_id)
+    launch = running_launches.reported(call, exit_.launch_id)
     if launch.exit_reported_at is not None:
         return {"success": True, "released": [], "cooling_down_until": None}
     count_usage(call, launch, exit_.usage)
@@ -93,7 +92,9 @@ def _left_too_early(call: Call, launch: Launch, exit_: ProcessExit) -> bool:
     session = call.tx.sessions.of_launch(launch.id)
     if launch.purpose is not Purpose.TASK or launch.told_to_leave or session is None or session.over:
         return False
-    snapshot, decision = start_decisions.decide(call, launch.agent_id, launch.project_id, launch.purpose, changes=False)
+    snapshot, decision = launch_decisions.decide(
+        call, launch.agent_id, launch.project_id, launch.purpose, changes=False
+    )
     if session.runaway is not None or withdrawn(snapshot, session) is not None:
         return False
     return decision.reason == "already_running" and not hindered(snapshot, launch)
@@ -123,10 +124,12 @@ def _release(call: Call, launch: Launch, exit_: ProcessExit) -> list[str]:
     session = call.tx.sessions.of_launch(launch.id)
     if session is not None and not session.over:
         counts = not _failed(exit_) and failures.may_count(exit_.error) and not launch.told_to_leave
-        termination.end_session(call, session, End.PROCESS_EXITED, counts=counts and session.runaway is None)
+        end_of_session.end_session(call, session, End.PROCESS_EXITED, counts=counts and session.runaway is None)
         return [session.id]
     if launch.state in LIVE:
-        termination.end_launch(call, launch, State.EXITED, failures.class_of(exit_.error) or End.PROCESS_EXITED.value)
+        end_of_session.end_launch(
+            call, launch, State.EXITED, failures.class_of(exit_.error) or End.PROCESS_EXITED.value
+        )
         return [launch.id]
     return []
 

@@ -1,0 +1,39 @@
+"""A value that is empty is a mistake, and never means "not given": where a script's variable is not set,
+`--token "$TOKEN"` would act as the owner of the data directory, and `--project "$PROJECT"` on every project.
+
+An environment variable that is empty is not set. It does not get as far as this.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from toryo.cli.exit_codes import Misuse
+
+MAY_BE_EMPTY = frozenset({"TEXT", "TEXT|@FILE", "CMD..."})
+"""What parameters are declared with that take a text of a person's, which the server judges, or another program's
+words."""
+
+
+def refuse(command: Any) -> None:
+    """From here on every parameter of the command, and of those below it, refuses an empty value.
+
+    It is put around what Typer calls for the value of each, because what a parameter is declared with (a callback, a
+    type) sees the value converted: `--data-dir ""` is the working directory by then.
+    """
+    for parameter in command.params:
+        if parameter.metavar not in MAY_BE_EMPTY and not isinstance(parameter.process_value, partial):
+            parameter.process_value = partial(_processed, parameter, parameter.process_value)
+    for below in getattr(command, "commands", {}).values():
+        refuse(below)
+
+
+def _processed(parameter: Any, process_value: Any, context: Any, value: Any) -> Any:
+    values = value if isinstance(value, (list, tuple)) else (value,)
+    if any(isinstance(each, str) and not each.strip() for each in values):
+        option = max(parameter.opts, key=len)
+        optional = "" if parameter.required else ", or leave it out"
+        name = option if option.startswith("-") else parameter.metavar.removesuffix("...")
+        raise Misuse(f"{name} is empty.", f"Give a value{optional}. If it comes from a variable, check that it is set.")
+    return process_value(context, value)

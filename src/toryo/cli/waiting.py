@@ -1,0 +1,27 @@
+"""A person at a terminal is told what a command waits for, once that takes long. Scripts are told nothing."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from toryo.cli import output
+
+SILENT_SECONDS = 3.0
+
+
+@contextmanager
+def told(what: str, anyhow: float = 0) -> Iterator[None]:
+    """`what` is waited for; `anyhow`: seconds that it takes, as was asked for."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    timer = threading.Timer(SILENT_SECONDS + anyhow, output.say, [f"toryo: waiting for {what} ... (^C ends this)"])
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()

@@ -1,0 +1,98 @@
+"""Asking the launch decision and recording it. A start is carried out in `starts.py`, a stop in `end_of_session.py`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from toryo.domain.launches import Purpose, State
+from toryo.operations.calls.call import Call
+from toryo.operations.launches import end_of_session
+from toryo.operations.messaging import conversations
+from toryo.workflow import launch as table
+from toryo.workflow.launch import Action, Decision
+from toryo.workflow.snapshot import Snapshot
+
+
+def decide(
+    call: Call, agent_id: str, project_id: str, purpose: Purpose, *, by_hand: bool = False, changes: bool = True
+) -> tuple[Snapshot, Decision]:
+    """The decision from facts now. With `changes`, what has run out is ended first, and a new answer is recorded."""
+    look = call.chat_snapshot if purpose is Purpose.CHAT else call.snapshot
+    snapshot = look(agent_id, project_id)
+    if not changes:
+        snapshot = _without_lapsed(snapshot)
+    elif _lapse(call, snapshot):
+        snapshot = look(agent_id, project_id)
+    decision = _decided(snapshot, purpose, by_hand)
+    if changes and decision.action is Action.START and _without_progress(call, snapshot, decision):
+        snapshot = call.snapshot(agent_id, project_id)
+        decision = _decided(snapshot, purpose, by_hand)
+    if changes and not by_hand:
+        record(call, agent_id, project_id, purpose, decision)
+    return snapshot, decision
+
+
+def _decided(snapshot: Snapshot, purpose: Purpose, by_hand: bool) -> Decision:
+    if purpose is Purpose.CHAT:
+        return table.decide_chat(snapshot, by_hand=by_hand)
+    return table.decide(snapshot, by_hand=by_hand)
+
+
+def _lapse(call: Call, snapshot: Snapshot) -> bool:
+    talk = snapshot.talk.in_conversation and conversations.lapse(call, snapshot.project_id, snapshot.agent_id)
+    ended = [talk, *_lapsed(call, snapshot)]
+    return any(ended)
+
+
+def _lapsed(call: Call, snapshot: Snapshot) -> list[bool]:
+    return [
+        end_of_session.lapse(call, snapshot.launches.get(purpose), snapshot.sessions.get(purpose))
+        for purpose in Purpose
+    ]
+
+
+def _without_lapsed(snapshot: Snapshot) -> Snapshot:
+    """What has run out counts as ended for who asks without changing anything: the next who asks would end it."""
+    sessions = {purpose: session for purpose, session in snapshot.sessions.items() if not session.ran_out(snapshot.now)}
+    launches = {
+        purpose: each
+        for purpose, each in snapshot.launches.items()
+        if not each.ran_out(snapshot.now) and (each.state is State.ORDERED or purpose in sessions)
+    }
+    return replace(snapshot, sessions=sessions, launches=launches)
+
+
+def _without_progress(call: Call, snapshot: Snapshot, decision: Decision) -> bool:
+    """The guard against starting again and again: blocks the task, and says whether it did."""
+    if decision.reason != "has_in_progress_task":
+        return False
+    tree_state = snapshot.ground_of(decision.task_id)
+    assert tree_state is not None and decision.task_id is not None
+    task = tree_state.tree.tasks[decision.task_id]
+    if task.idle_launches < call.context.limits.idle_launches:
+        return False
+    end_of_session.block_by_guard(call, task, "no_progress")
+    return True
+
+
+def record(call: Call, agent_id: str, project_id: str, purpose: Purpose, decision: Decision) -> None:
+    """A decision that differs from the last one for this agent and purpose is an event with its row and facts."""
+    said = f"{decision.action.value} {decision.reason} {decision.task_id or ''}"
+    last = call.tx.launches.last_decision(agent_id, project_id, purpose.value)
+    if last is not None and last[0] == said:
+        return
+    call.tx.launches.remember_decision(agent_id, project_id, purpose.value, said, call.now)
+    call.event(
+        "decision.launch",
+        project_id=project_id,
+        agent_id=agent_id,
+        data={
+            "purpose": purpose.value,
+            "action": decision.action.value,
+            "reason": decision.reason,
+            "row": decision.row,
+            "rule": decision.words,
+            "task_id": decision.task_id,
+            "facts": decision.facts,
+        },
+    )

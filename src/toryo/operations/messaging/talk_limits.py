@@ -1,0 +1,29 @@
+"""How many messages one may send another within a minute: the rate limit that keeps two from flooding each other.
+
+The limits themselves are in `domain/talk_limits.py`; what more conversations than are allowed are told stands in
+`conversations.py`.
+"""
+
+from __future__ import annotations
+
+from toryo.domain.errors import Code, Refusal
+from toryo.domain.talk_limits import MESSAGE_WINDOW
+from toryo.domain.wording import say
+from toryo.operations.calls.call import Call
+
+
+def refuse_flood(call: Call, project_id: str, writer_id: str, to_id: str) -> None:
+    limit = call.context.talk.messages_per_minute
+    nth = call.tx.chat.nth_last(project_id, writer_id, to_id, limit)
+    if nth is not None and call.now - nth < MESSAGE_WINDOW:
+        raise Refusal(
+            Code.RATE_LIMITED,
+            say(
+                "{limit} messages a minute from {writer_id} to {to_id} are the limit; this one was not stored.",
+                limit=limit,
+                writer_id=writer_id,
+                to_id=to_id,
+            ),
+            "Wait, and put more into one message.",
+            retry_after=(MESSAGE_WINDOW - (call.now - nth)) // 1000 + 1,
+        )
