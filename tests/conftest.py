@@ -5,6 +5,7 @@ import os
 import signal
 import tempfile
 from collections import Counter
+from collections.abc import Generator
 
 import pytest
 from httpx._config import DEFAULT_TIMEOUT_CONFIG
@@ -43,6 +44,30 @@ def pytest_configure(config: pytest.Config) -> None:
         run = tempfile.TemporaryDirectory(prefix="toryo-test-run-")
         os.environ[once.RUN] = run.name
         config.add_cleanup(run.cleanup)
+
+
+FAILED = pytest.StashKey[bool]()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    item.stash[FAILED] = report.failed or (report.when != "setup" and item.stash.get(FAILED, False))
+    return report
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_teardown(item: pytest.Item) -> None:
+    """After a failure, what the tests of a file share is made anew: a second try (CI) starts as the first did."""
+    if item.stash.get(FAILED, False):
+        item.session._setupstate.teardown_exact(item.session)  # type: ignore[arg-type]
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """A second try (CI) does not hide why the first one failed."""
+    for report in terminalreporter.stats.get("rerun", ()):
+        terminalreporter.section(f"first try of {report.nodeid}")
+        terminalreporter.write_line(report.longreprtext)
 
 
 DEAR = ("tests/browser/", "tests/clis/", "tests/scenarios/")

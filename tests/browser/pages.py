@@ -31,15 +31,19 @@ def pick_up(page: Page, title: str, of: str) -> None:
 
 def carry(page: Page, title: str, *, of: str, to: str) -> None:
     """Carries a card from column to column by keyboard: the person's move on the board."""
-    told = page.get_by_role("status").filter(has_text=title)
     card(page, title, of).focus()
     pick_up(page, title, of)
     start, end = COLUMNS.index(of), COLUMNS.index(to)
     step = 1 if end > start else -1
     for place in range(start + step, end + step, step):
         page.keyboard.press("ArrowRight" if step > 0 else "ArrowLeft")
-        expect(told.filter(has_text=f"{title} is over {COLUMNS[place]}")).to_be_attached()
+        expect(carried_over(page, title, COLUMNS[place])).to_be_attached()
     page.keyboard.press("Space")
+
+
+def carried_over(page: Page, title: str, column: str) -> Locator:
+    """What the board announces once the carried card is over a column."""
+    return page.get_by_role("status").filter(has_text=f"{title} is over {column}")
 
 
 def toast(page: Page, words: str | re.Pattern[str]) -> Locator:

@@ -144,6 +144,7 @@ def test_a_card_is_carried_by_the_mouse_and_columns_that_refuse_it_say_so_meanwh
     page.mouse.move(here["x"] + 60, here["y"] + 30, steps=4)
     expect(column(page, "Failed")).to_contain_text("cannot go from backlog to failed")
     page.mouse.move(there["x"] + 60, there["y"] + 30, steps=4)
+    expect(pages.carried_over(page, "Plane the door", "To do")).to_be_attached()
     page.mouse.up()
     expect(card(page, "Plane the door", "To do")).to_be_visible()
     expect(card(page, "Hang the door", "Backlog")).to_be_visible()
