@@ -63,7 +63,7 @@ def test_states_and_sentences_within_a_sentence_are_japanese_too_and_names_stay(
     told = say("The completion of {names}.", names=names)
 
     assert told == "The completion of “Build” (failed), You."
-    assert translated(told, JA) == "「Build」（失敗）、あなた の完了。"
+    assert translated(told, JA) == "「Build」（失敗）、このアカウント の完了。"
     assert translated(told, Language.ENGLISH) == told
 
 
