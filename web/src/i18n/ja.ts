@@ -7,7 +7,7 @@ export const ja: Words = {
     search: "検索またはコマンドを実行",
     menu: "メニュー",
     skip: "本文へ移動",
-    theme: { label: "テーマ", light: "ライト", dark: "ダーク", system: "システム設定に従う" },
+    theme: { label: "テーマ", light: "ライト", dark: "ダーク", system: "システムの設定に合わせる" },
     language: "言語",
     signOut: "サインアウト",
     all: "すべてのプロジェクト",
@@ -67,7 +67,7 @@ export const ja: Words = {
     cooling_down: "クールダウン中",
     held: "保留中",
     idle: "待機中",
-    off: "オフ",
+    off: "無効",
   },
   palette: {
     nothing: "該当する結果はありません。検索語を短くしてみてください。",
@@ -82,7 +82,7 @@ export const ja: Words = {
   keys: { title: "キーボードショートカット", palette: "検索またはコマンドを実行" },
   newTask: {
     title: "新しいタスク",
-    noProject: "プロジェクトはまだありません。次のコマンドで作成してください：toryo init",
+    noProject: "プロジェクトはまだありません。次のコマンドで作成してください: toryo init",
     what: "タイトル",
     exactly: "説明",
     exactlyHow: "期待する結果と、その確認方法を書いてください。",
@@ -90,7 +90,7 @@ export const ja: Words = {
     urgent: "優先度",
     begin: "状態",
     file: "タスクを作成",
-    filed: "作成しました：{{title}}",
+    filed: "作成しました: {{title}}",
   },
   decision: {
     start: "起動",

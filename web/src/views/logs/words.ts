@@ -86,8 +86,7 @@ export const ja: typeof en = {
   anyState: "すべての状態",
   failedOnly: "失敗のみ",
   none: "起動の記録はまだありません",
-  noneHelp:
-    "エージェントを起動するたびに、その出力がここに表示されます。タスクを割り当てると、エージェントは自動で起動します。",
+  noneHelp: "エージェントの起動ごとに、その出力がここに表示されます。タスクがあると、エージェントは自動で起動します。",
   noneFound: "条件に一致する起動はありません",
   choose: "起動を選択してください",
   back: "起動の一覧に戻る",
@@ -113,7 +112,7 @@ export const ja: typeof en = {
   tokens: "入力 {{input}} トークン、出力 {{output}} トークン",
   cached: "うちキャッシュ {{cached}}",
   noPrice: "料金不明",
-  atLeast: "最低",
+  atLeast: "少なくとも",
   notKnown: "トークン数不明",
   purpose: { task: "タスク", chat: "チャット" },
   launchState: {
@@ -140,7 +139,7 @@ export const ja: typeof en = {
     bad_config: "設定に誤りがあります",
     turn_limit: "ターン数の上限に達しました",
     output_flood: "出力量の上限に達しました",
-    stopped: "指示により停止しました",
+    stopped: "指示を受けて停止しました",
     coordinator_stopped: "コーディネーターが停止しました",
   },
   end: {
@@ -151,7 +150,7 @@ export const ja: typeof en = {
     process_exited: "プロセスが終了",
     lease_expired: "リースの期限切れ",
     ended_by_person: "ユーザーが終了",
-    superseded: "新しい起動に置き換え",
+    superseded: "新しい起動に置き換えられて終了",
     not_signed_in: "時間内にサインインせず終了",
   },
 };

@@ -25,7 +25,7 @@ export const ja: typeof en = {
   filter: "キーまたは値で絞り込み",
   noneFound: "条件に一致するキーや値はありません",
   version: "バージョン {{version}}",
-  by: "設定者：{{name}}",
+  by: "設定者: {{name}}",
   expires: "有効期限",
   items: "{{count}} 件",
   keys: "キー {{count}} 個",
