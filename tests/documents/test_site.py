@@ -133,7 +133,7 @@ def test_a_list_below_a_paragraph_stays_a_list() -> None:
 
 def test_a_japanese_heading_can_be_reached_by_the_name_of_the_english_one(tmp_path: Path) -> None:
     shown = stage()["Stage"](tmp_path).page("docs/architecture.ja.md", "architecture.ja.md")
-    assert '## <a id="one-call"></a>1回の呼び出し' in shown
+    assert '## <a id="one-call"></a>1 回の呼び出し' in shown
 
 
 def test_lines_of_japanese_are_joined_without_a_space(tmp_path: Path) -> None:
