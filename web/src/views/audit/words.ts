@@ -372,7 +372,7 @@ export const ja: typeof en = {
     task_assigned: "{{actor}} が「{{task}}」を {{to}} に割り当てました",
     task_blocked: "{{actor}} が「{{task}}」をブロックしました",
     task_cancelled: "{{actor}} が「{{task}}」をキャンセルしました",
-    task_checks_failed: "「{{task}}」の受け入れ確認に失敗しました",
+    task_checks_failed: "「{{task}}」の受け入れ確認が不合格になりました",
     task_checks_passed: "「{{task}}」の受け入れ確認に合格しました",
     task_completed: "{{actor}} が「{{task}}」を完了しました",
     task_created: "{{actor}} が「{{title}}」を作成しました",
