@@ -260,7 +260,7 @@ export const ja: typeof en = {
     password: "パスワード",
     workers: "ワーカー",
     reported: "結果を報告",
-    left_to_wait: "ほかの作業を待つための終了",
+    left_to_wait: "ほかの作業の待機",
     logged_out: "サインアウト",
     told_to_exit: "終了の指示",
     process_exited: "プロセスの終了",

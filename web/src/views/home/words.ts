@@ -185,7 +185,7 @@ export const ja: typeof en = {
   },
   request: {
     asks: "依頼者: {{asker}}、担当者: {{assignee}}",
-    asksFor: "依頼者: {{asker}}（{{person}} のため）、担当者: {{assignee}}",
+    asksFor: "依頼者: {{asker}}（{{person}} の代理）、担当者: {{assignee}}",
     description: "説明",
     context: "コンテキスト",
     acceptance: "受け入れ確認",

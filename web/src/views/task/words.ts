@@ -165,7 +165,7 @@ export const ja: typeof en = {
   asks: { reason: "理由", steer: "エージェントへの指示" },
   done: { moved: "{{status}}: {{title}}", steered: "{{to}} に指示を送信しました", judged: "保存しました: {{title}}" },
   awaitsApproval: "{{who}} がこのタスクを依頼しました。承認されると開始できます。",
-  awaitsApprovalFor: "{{who}} が {{person}} のためにこのタスクを依頼しました。承認されると開始できます。",
+  awaitsApprovalFor: "{{who}} が {{person}} の代理でこのタスクを依頼しました。承認されると開始できます。",
   rejected: "依頼は却下されました",
   blockedBy: "{{who}} がブロック",
   dependencyFailed: "依存先のタスクが失敗しました。",
