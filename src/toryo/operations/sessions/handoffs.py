@@ -30,7 +30,7 @@ class Noted(Said):
     parameters=Progress,
 )
 def save_progress(call: Call, note: Progress) -> Noted:
-    """Leave a progress note on a task of your tree; the next session gets it."""
+    """Save a progress note on a task; its next session is given it."""
     task = of_own_tree(call, note.task_id)
     if not any((note.progress, note.findings, note.blockers, note.next_steps)):
         raise Refusal(
