@@ -79,7 +79,7 @@ def delegate_to_chat_session(call: Call, wanted: Delegate) -> Delegated:
     mailboxes.touch(call, project.id, call.agent.id)
     mailboxes.wake(call, project.id, call.agent.id)
     told = words("delegated", project.settings.language)
-    return {"success": True, "delegation_id": delegation.id, "message": told, "instruction": told}
+    return {"success": True, "delegation_id": delegation.id, "message": told}
 
 
 def _refuse_too_many(call: Call, task: Task, open_cap: int, ever_cap: int) -> None:

@@ -206,7 +206,7 @@ def _for_queue(call: Call, wanted: CreateTask) -> queue_tasks.Filed:
     leads=True,
 )
 def create_tasks_batch(call: Call, wanted: CreateBatch) -> BatchCreated:
-    """Create subtasks, all or none. Returns the new task_id of each local_id."""
+    """Create subtasks of your main task, all or none. Returns the new task_id of each local_id."""
     once = idempotency.Once.of(
         call.agent.id,
         wanted.parent_task_id or call.session.task_id or "",

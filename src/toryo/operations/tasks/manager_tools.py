@@ -52,7 +52,7 @@ class Selected(Said):
     leads=True,
 )
 def select_action(call: Call, wanted: SelectAction) -> Selected:
-    """Choose what to do next, after reviewing the situation. Then call get_next_action."""
+    """Choose what to do next. Then call get_next_action."""
     snapshot = call.own_snapshot()
     step = next_action.decide(snapshot, call.session)
     if step.action not in manager.MAY_CHOOSE:
