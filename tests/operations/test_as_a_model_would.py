@@ -117,6 +117,8 @@ def test_what_is_shown_of_the_parameters_is_plain_json_schema(there: Cast, who: 
             assert set(each.get("required", ())) <= set(each.get("properties", {})), name
             assert each.get("type") != "array" or "items" in each, name
             assert "enum" not in each or each["type"] == "string", name
+            for parameter, described in each.get("properties", {}).items():
+                assert described.keys() & {"type", "anyOf", "description"}, f"{name}.{parameter}"
 
 
 @pytest.mark.parametrize("who", EVERYBODY)

@@ -18,7 +18,8 @@ _MARK: Final = "x-listed"
 _ONLY_FOR, _CHOICES, _PLAIN = f"{_MARK}-for", f"{_MARK}-choices", f"{_MARK}-plain"
 
 PLAIN: Final[dict[str, Any]] = {_PLAIN: True}
-"""For `json_schema_extra`: name and type say it all. The description is for the reference and `help`."""
+"""For `json_schema_extra`: name and type say it all, so there must be a type. The description is for the reference and
+`help`."""
 
 
 def listed_for(audience: Flag, *, plain: bool = False) -> dict[str, Any]:

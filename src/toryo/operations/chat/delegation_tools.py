@@ -33,7 +33,7 @@ class Delegate(Parameters):
     purpose: Lines = Field(
         min_length=1, max_length=LONGEST_MESSAGE, pattern=r"\S", description="What to say, ask or agree on."
     )
-    context: Any = Field(None, description="Background.", json_schema_extra=PLAIN)
+    context: Any = Field(None, description="Any JSON.")
     await_result: bool = Field(True, description="Whether your task waits for the result.")
 
 

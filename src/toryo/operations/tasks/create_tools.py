@@ -107,7 +107,7 @@ class CreateBatch(Parameters):
     )
     intent: Literal["new", "refine", "replace"] | None = Field(
         None,
-        description="Needed if there are open subtasks: new and refine add; replace cancels those not in progress.",
+        description="Needed if subtasks are open: new and refine add; replace cancels those not in progress.",
         json_schema_extra=_MANAGERS,
     )
     idempotency_key: str | None = Field(
