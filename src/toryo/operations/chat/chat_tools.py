@@ -119,7 +119,7 @@ class Pending(Said):
     waits=True,
 )
 def get_pending_messages(call: Call, _: GetPending) -> Pending | Later:
-    """Returns your new messages, delegations, invitations, turns and ended conversations, each once."""
+    """Returns your new messages, delegations, invitations, turns and ended conversations."""
     session = call.session
     messaging_conversations.lapse(call, session.project_id, session.agent_id)
     snapshot = call.own_snapshot()

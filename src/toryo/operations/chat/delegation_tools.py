@@ -133,7 +133,7 @@ class TaskTalks(Parameters):
     waits=True,
 )
 def get_task_conversations(call: Call, wanted: TaskTalks) -> Talks | Later:
-    """The conversations and delegations of your main task, with what was said."""
+    """Returns the conversations and delegations of your main task, with what was said."""
     session = call.session
     task_id = session.task_id or ""
     if wanted.timeout_seconds and not session.over and call.tx.chat.awaited(session.root_id or "").get(task_id):

@@ -138,7 +138,7 @@ class Profile(Result):
 
 @operation("get_my_profile", available=Available.AFTER_THE_END, grant=Grant.ANY_SESSION)
 def get_my_profile(call: Call, _: NoParameters) -> Profile:
-    """Who you are: name, role, superior, capabilities, system prompt."""
+    """Returns who you are: name, role, superior, capabilities, system prompt."""
     return {"success": True, "agent": rendering.agent(call.agent)}
 
 
@@ -148,13 +148,15 @@ class OneProject(Result):
 
 @operation("get_project", available=Available.AFTER_THE_END, grant=Grant.ANY_SESSION)
 def get_project(call: Call, _: NoParameters) -> OneProject:
-    """The project you work in: name, description, working directory, settings."""
+    """Returns the project you work in: name, description, working directory, settings."""
     return {"success": True, "project": rendering.project(call.project(call.session.project_id))}
 
 
 class GetNotifications(Parameters):
     mark_as_read: bool = Field(
-        True, description="Handing them out delivers them either way.", json_schema_extra=listed_for(Audience.NONE)
+        True,
+        description="Has no effect: notifications that are returned count as read.",
+        json_schema_extra=listed_for(Audience.NONE),
     )
 
 

@@ -39,11 +39,11 @@ class CreateTask(Parameters):
     priority: GivenPriority = Field("medium", description="Which first.", json_schema_extra=PLAIN)
     parent_task_id: Id | None = Field(None, description="Default: your main task.")
     dependencies: list[Id] = Field(default_factory=list, max_length=60, description="Tasks to complete first.")
-    assignee_id: Id | None = Field(None, description="Managers: one of your subordinates.")
-    context: Any = Field(None, description="What the assignee needs.")
-    acceptance: Acceptance = Field(default_factory=list, description="Checked on success.")
+    assignee_id: Id | None = Field(None, description="One of your subordinates.")
+    context: Any = Field(None, description="Data for the assignee, any JSON.")
+    acceptance: Acceptance = Field(default_factory=list, description="Checked when success is reported.")
     intent: Literal["new", "refine", "replace"] | None = Field(
-        None, description="Where open subtasks exist (managers): new, refine add; replace cancels open ones."
+        None, description="Needed if subtasks are open: new and refine add; replace cancels those not in progress."
     )
     agent_type: str | None = Field(
         None, min_length=1, max_length=100, pattern=r"\S", description="Orchestrators: the queue it goes to."
@@ -143,7 +143,7 @@ _FOR_A_QUEUE = Form(
 _SUBTASK = Form(
     _QUEUE_FORM,
     required=("title", "description"),
-    summary="Create one subtask (for several: create_tasks_batch).",
+    summary="Create one subtask (for several: create_tasks_batch). Returns its task_id.",
 )
 
 
@@ -160,7 +160,7 @@ def _form_of_one(_caller: Caller, for_queue: bool) -> Form:
     leads=True,
 )
 def create_task(call: Call, wanted: CreateTask) -> Created | queue_tasks.Filed:
-    """Create one subtask (for several: create_tasks_batch); orchestrators: a task for a queue."""
+    """Create one subtask (for several: create_tasks_batch); orchestrators: a task for a queue. Returns its task_id."""
     if wanted.agent_type is not None:
         return _for_queue(call, wanted)
     if call.caller.kind is not Kind.SESSION:

@@ -270,7 +270,7 @@ class ProfileResult(Result):
     parameters=SubordinateProfile,
 )
 def get_subordinate_profile(call: Call, wanted: SubordinateProfile) -> ProfileResult:
-    """One subordinate in detail, with system prompt and capabilities."""
+    """Returns one subordinate in detail, with system prompt and capabilities."""
     found = next((each for each in call.tx.agents.below(call.agent.id) if each.id == wanted.agent_id), None)
     if found is None or not call.tx.agents.members_among(call.session.project_id, [found.id]):
         raise Refusal(
