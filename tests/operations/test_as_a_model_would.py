@@ -3,21 +3,17 @@ be done by who reads it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-import orjson
 import pytest
+from jsonschema import Draft202012Validator
 
 from tests.operations.samples import Cast, cast
 from tests.stories import Answer, Caller, Process, World
 from toryo.operations.calls.callers import Credentials
 from toryo.operations.calls.catalogue import Operation
 from toryo.operations.calls.grants import Grant
-from toryo.server.mcp_sdk import tool
-
-TOKENS_OF_A_WORKER = 1_950
-"""Four bytes a token: what all tools of a worker cost it at every start."""
 
 
 @pytest.fixture
@@ -99,11 +95,69 @@ def test_a_choice_is_shown_by_one_name(there: Cast) -> None:
     assert {"pending", "done"}.isdisjoint(status["enum"])
 
 
-def test_the_tools_of_a_worker_cost_it_little(there: Cast) -> None:
-    shown = [
-        tool(operation).model_dump(by_alias=True, exclude_none=True) for operation in listed(there, "worker").values()
-    ]
-    assert len(orjson.dumps(shown)) / 4 <= TOKENS_OF_A_WORKER
+def schemas_in(schema: Any) -> Iterator[dict[str, Any]]:
+    """A schema, and those of its properties and items."""
+    yield schema
+    for each in schema.get("properties", {}).values():
+        yield from schemas_in(each)
+    for each in (schema.get("items"), *schema.get("anyOf", ())):
+        if each is not None:
+            yield from schemas_in(each)
+
+
+@pytest.mark.parametrize("who", EVERYBODY)
+def test_what_is_shown_of_the_parameters_is_plain_json_schema(there: Cast, who: str) -> None:
+    """What clients hand on to models as it is: an object with properties, and no references."""
+    for name, operation in listed(there, who).items():
+        schema = operation.listed_schema
+        Draft202012Validator.check_schema(schema)
+        assert schema["type"] == "object" and "properties" in schema, name
+        assert "$" not in str(schema) and "x-" not in str(schema), name
+        for each in schemas_in(schema):
+            assert set(each.get("required", ())) <= set(each.get("properties", {})), name
+            assert each.get("type") != "array" or "items" in each, name
+            assert "enum" not in each or each["type"] == "string", name
+            for parameter, described in each.get("properties", {}).items():
+                assert described.keys() & {"type", "anyOf", "description"}, f"{name}.{parameter}"
+
+
+@pytest.mark.parametrize("who", EVERYBODY)
+def test_what_is_shown_is_a_part_of_what_is_accepted_and_help_shows_all_of_it(there: Cast, who: str) -> None:
+    for name, operation in listed(there, who).items():
+        shown, whole = operation.listed_schema, operation.input_schema
+        assert set(shown["properties"]) - {"session_token", "api_key"} <= set(whole.get("properties", {})), name
+        assert set(whole.get("required", ())) <= set(shown.get("required", ())), name
+        assert "x-listed" not in str(whole), name
+
+
+def test_a_session_is_not_asked_who_it_is(there: Cast) -> None:
+    assert properties(there, "worker", "authenticate") == set()
+    assert properties(there, "nobody", "authenticate") == {"agent_id", "passkey", "project_id"}
+
+
+def test_what_is_not_shown_is_accepted(crew: World) -> None:
+    main = crew.task("w1")
+    worker = crew.started("w1")
+    worker.call("authenticate", agent_id="w1", project_id=crew.project_id)
+    worker.call("report_model", provider="claude", model_id="model-1")
+    worker.call("get_my_task")
+    tasks = [{"local_id": "a", "title": "A", "description": "x"}]
+    made = worker.call("create_tasks_batch", parent_task_id=main, tasks=tasks, idempotency_key="once")
+    assert worker.call("create_tasks_batch", parent_task_id=main, tasks=tasks, idempotency_key="once") == made
+    assert len(worker.call("list_tasks", limit=1)["tasks"]) == 1
+    worker.set(made["local_id_to_real_id"]["a"], "cancelled", "not needed")
+
+
+def test_a_manager_is_told_what_an_acceptance_check_is(there: Cast) -> None:
+    batch = listed(there, "manager")["create_tasks_batch"].listed_schema
+    check = batch["properties"]["tasks"]["items"]["properties"]["acceptance"]["items"]
+    assert set(check["properties"]) == {"file", "command", "timeout_seconds"}
+    assert "required" not in check
+
+
+def test_a_manager_lists_what_is_below_its_main_task_and_others_their_project(there: Cast) -> None:
+    assert "below your main task" in listed(there, "manager")["list_tasks"].summary
+    assert "of your project" in listed(there, "worker")["list_tasks"].summary
 
 
 # --- answers ---------------------------------------------------------------------------------------------------------

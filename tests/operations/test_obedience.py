@@ -14,17 +14,17 @@ from tests.stories import World
 pytestmark = pytest.mark.slow
 
 
-def test_an_obedient_worker_without_subtasks_needs_at_most_six_calls(world: World):
+def test_an_obedient_worker_without_subtasks_needs_at_most_four_calls(world: World):
     world.crew(workers=1, decomposition="never")
     task = world.task("w1")
-    assert Obedient(world.started("w1")).run() <= 6
+    assert Obedient(world.started("w1")).run() <= 4
     assert world.status(task) == "completed"
 
 
-def test_an_obedient_worker_with_three_subtasks_needs_at_most_eighteen_calls(world: World):
+def test_an_obedient_worker_with_three_subtasks_needs_at_most_eleven_calls(world: World):
     world.crew(workers=1)
     task = world.task("w1")
-    assert Obedient(world.started("w1"), ("One", "Two", "Three")).run() <= 18
+    assert Obedient(world.started("w1"), ("One", "Two", "Three")).run() <= 11
     assert world.status(task) == "completed"
 
 

@@ -1625,10 +1625,10 @@ export interface components {
             seconds_left: number;
         };
         CommandCheck: {
-            /** @description Must end with 0. */
+            /** @description Must exit with 0. */
             command: string | string[];
             /**
-             * @description Seconds.
+             * @description Time limit of the command, in seconds (default 600).
              * @default null
              */
             timeout_seconds: number | null;

@@ -26,8 +26,9 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 from typing_extensions import is_typeddict
 
-from toryo.operations.calls import fields
+from toryo.operations.calls import fields, listed_parameters
 from toryo.operations.calls.grants import Door, Grant
+from toryo.operations.calls.listed_parameters import Form
 
 if TYPE_CHECKING:
     from toryo.operations.calls.call import Call
@@ -105,6 +106,9 @@ class Audience(Flag):
     ORCHESTRATOR = auto()
     QUEUE = auto()
     """Agents of queues, and who asks for their tools; besides what an API key opens."""
+    BY_HAND = auto()
+    """Agents without a launch credential: they say who they are. They are shown the tools of all sessions."""
+    EVERYONE = WORKER | MANAGER | CHAT | ORCHESTRATOR | QUEUE | BY_HAND
 
 
 class Available(Enum):
@@ -138,46 +142,6 @@ class Route:
     method: str
     path: str
     status: int = 200
-
-
-@dataclass(frozen=True)
-class Form:
-    """How an operation is shown to one kind of caller: without the parameters that mean nothing to it.
-
-    What is not shown is taken all the same. `words` are descriptions in place of those that are for others.
-    """
-
-    without: frozenset[str]
-    required: tuple[str, ...] = ()
-    words: Mapping[str, str] = field(default_factory=dict, hash=False)
-    summary: str = ""
-    """In place of the operation's own, where that is for several."""
-
-    def of(self, schema: dict[str, Any]) -> dict[str, Any]:
-        shown: dict[str, Any] = self._lessened(schema)
-        if self.required:
-            shown = {**shown, "required": list(self.required)}
-        defined = shown.get("$defs", {})
-        shown = {key: value for key, value in shown.items() if key != "$defs"}
-        kept: dict[str, Any] = {}
-        while new := {name: defined[name] for name in _named({**shown, "$defs": kept}) if name not in kept}:
-            kept |= new
-        return {**shown, "$defs": kept} if kept else shown
-
-    def _lessened(self, schema: Any, *, at: str = "") -> Any:
-        if isinstance(schema, list):
-            return [self._lessened(each) for each in schema]
-        if not isinstance(schema, dict):
-            return schema
-        kept = {
-            name: self._lessened(each, at=name)
-            for name, each in schema.items()
-            if not (at == "properties" and name in self.without)
-        }
-        if at == "properties":
-            told = {name: {**kept[name], "description": text} for name, text in self.words.items() if name in kept}
-            kept |= told
-        return kept
 
 
 FormFor = Callable[["Caller", bool], Form | None]
@@ -215,6 +179,8 @@ class Operation:
     form_for: FormFor | None = None
     """Where that depends on who is shown it."""
     shown_to: Audience = Audience.NONE
+    audience: Audience = Audience.EVERYONE
+    """Who is shown it now: parameters that are for others are left out."""
     available: Available = Available.WORKING
     instead: Callable[[], Mapping[str, Any]] | None = None
     """What is answered to callers without a session in place of any refusal."""
@@ -227,23 +193,14 @@ class Operation:
         declared = {Door.MCP: self.tool, Door.REST: self.route is not None, Door.CONTEXT: self.context}
         return frozenset({Door.OWN, *(door for door, is_open in declared.items() if is_open)})
 
-    @cached_property
+    @property
     def input_schema(self) -> dict[str, Any]:
-        return _closed(self.parameters.model_json_schema(by_alias=True))
+        return listed_parameters.whole(self.parameters)
 
-    @cached_property
+    @property
     def listed_schema(self) -> dict[str, Any]:
-        """The parameters as `tools/list` shows them: every agent pays for these words at every start.
-
-        Left out: the longest lengths (a refusal names them), and that an optional parameter may be null.
-        """
-        brief: dict[str, Any] = _brief(self.input_schema)
-        brief = self.form.of(brief) if self.form is not None else brief
-        if self.asks_for:
-            told = "From authenticate." if self.asks_for == "session_token" else "Your API key."
-            token = {"type": "string", "description": told}
-            brief = {**brief, "properties": {**brief.get("properties", {}), self.asks_for: token}}
-        return brief
+        """The parameters as `tools/list` shows them to `audience`."""
+        return listed_parameters.listed(self.parameters, self.form, self.audience, self.asks_for)
 
     @cached_property
     def output_schema(self) -> dict[str, Any]:
@@ -345,56 +302,3 @@ def catalogue() -> dict[str, Operation]:
 def tools() -> Iterable[Operation]:
     """The operations that MCP offers."""
     return (each for each in catalogue().values() if each.tool)
-
-
-_COSTLY = frozenset({"maxLength", "maxItems", "minLength", "pattern", "additionalProperties", "default"})
-
-
-def _brief(schema: Any, *, at: str = "") -> Any:
-    if isinstance(schema, list):
-        return [_brief(each) for each in schema]
-    if not isinstance(schema, dict):
-        return schema
-    if at in {"properties", "$defs"}:
-        return {name: _brief(each) for name, each in schema.items()}
-    others = [each for each in schema.get("anyOf", ()) if each != {"type": "null"}]
-    if len(others) == 1 and schema.get("default", ...) is None:
-        schema = {**{key: value for key, value in schema.items() if key != "anyOf"}, **others[0]}
-    kept = {key: value for key, value in schema.items() if key not in _COSTLY or not _worthless(key, value)}
-    return {key: _choices(value) if key == "enum" else _brief(value, at=key) for key, value in kept.items()}
-
-
-_ALSO_TAKEN = {"pending": "todo", "done": "completed", "urgent": "critical"}
-"""Other names of the same choice: taken, and not worth a token."""
-
-
-def _choices(values: list[Any]) -> list[Any]:
-    return [each for each in values if _ALSO_TAKEN.get(each) not in values]
-
-
-def _named(schema: Any) -> Iterable[str]:
-    """The definitions that a schema refers to."""
-    if isinstance(schema, list):
-        return [name for each in schema for name in _named(each)]
-    if not isinstance(schema, dict):
-        return []
-    own = [schema["$ref"].rpartition("/")[2]] if isinstance(schema.get("$ref"), str) else []
-    return [*own, *(name for each in schema.values() for name in _named(each))]
-
-
-def _worthless(key: str, value: Any) -> bool:
-    """Defaults that say something stay."""
-    return key != "default" or value in (None, [], "", {})
-
-
-def _closed(schema: dict[str, Any]) -> dict[str, Any]:
-    """Without the titles pydantic adds: they cost every agent tokens and say nothing."""
-    if isinstance(schema, dict):
-        return {
-            key: _closed(value)
-            for key, value in schema.items()
-            if not (key == "title" and isinstance(value, str)) and not (key == "description" and value == "")
-        }
-    if isinstance(schema, list):
-        return [_closed(each) for each in schema]
-    return schema

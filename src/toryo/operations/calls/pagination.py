@@ -15,7 +15,8 @@ from pydantic import Field
 
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.wording import say
-from toryo.operations.calls.catalogue import Parameters
+from toryo.operations.calls.catalogue import Audience, Parameters
+from toryo.operations.calls.listed_parameters import PLAIN, listed_for
 from toryo.operations.calls.results import Result
 
 Item = TypeVar("Item")
@@ -25,8 +26,16 @@ LONGEST = 1_000
 class Paged(Parameters):
     """Base of the parameters of lists that grow."""
 
-    limit: int | None = Field(None, ge=1, le=LONGEST, description="Page size; more with next_cursor.")
-    cursor: str | None = Field(None, max_length=500, description="next_cursor of the previous page.")
+    limit: int | None = Field(
+        None,
+        ge=1,
+        le=LONGEST,
+        description="Page size; more with next_cursor.",
+        json_schema_extra=listed_for(Audience.NONE),
+    )
+    cursor: str | None = Field(
+        None, max_length=500, description="next_cursor of the previous page.", json_schema_extra=PLAIN
+    )
 
     def at_most(self, usual: int) -> Self:
         """The same, with this limit where none was given: for what would be too much at once."""

@@ -14,16 +14,18 @@ from toryo.operations.calls.permissions import allowed
 COORDINATOR_TOOLSET, QUEUE_TOOLSET = "coordinator", "queue"
 
 
-def _shown(operation: Operation, caller: Caller, for_queue: bool) -> Operation:
+def _shown(operation: Operation, caller: Caller, audience: Audience, for_queue: bool) -> Operation:
     """As this caller is shown it; `for_queue`: tasks that it creates go to a queue."""
     form = operation.form_for(caller, for_queue) if operation.form_for is not None else operation.form
-    return operation if form is None else replace(operation, form=form, summary=form.summary or operation.summary)
+    summary = form.summary if form is not None and form.summary else operation.summary
+    return replace(operation, form=form, summary=summary, audience=audience)
 
 
 def tools_for(caller: Caller, toolset: str | None = None) -> list[Operation]:
     """What `tools/list` answers: by the credential, else (`?toolset=coordinator`) by what was asked for."""
     for_queue = caller.orchestrates or (caller.kind is Kind.NOBODY and toolset == QUEUE_TOOLSET)
-    return [_shown(operation, caller, for_queue) for operation in _listed(caller, toolset)]
+    audience = _audience(caller) if caller.kind in (Kind.SESSION, Kind.LAUNCH) else Audience.EVERYONE
+    return [_shown(operation, caller, audience, for_queue) for operation in _listed(caller, toolset)]
 
 
 def _listed(caller: Caller, toolset: str | None) -> list[Operation]:

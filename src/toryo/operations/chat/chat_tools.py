@@ -29,6 +29,7 @@ from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Audience, Later, Parameters, operation
 from toryo.operations.calls.fields import Id, Lines
 from toryo.operations.calls.grants import Grant
+from toryo.operations.calls.listed_parameters import PLAIN, listed_for
 from toryo.operations.calls.results import Said
 from toryo.operations.messaging import conversations as messaging_conversations
 from toryo.operations.messaging import delegations, mailboxes, messages, partners
@@ -46,7 +47,9 @@ _LEFT_AT_ONCE = 20
 
 
 class GetPending(Parameters):
-    timeout_seconds: int = Field(0, ge=0, le=45, description="Seconds to wait.")
+    timeout_seconds: int = Field(
+        0, ge=0, le=45, description="Seconds to wait.", json_schema_extra=listed_for(Audience.NONE)
+    )
 
 
 class Redelivered(TypedDict):
@@ -116,7 +119,7 @@ class Pending(Said):
     waits=True,
 )
 def get_pending_messages(call: Call, _: GetPending) -> Pending | Later:
-    """Fetch your messages, delegations, invitations, turns and ended conversations."""
+    """Returns your new messages, delegations, invitations, turns and ended conversations."""
     session = call.session
     messaging_conversations.lapse(call, session.project_id, session.agent_id)
     snapshot = call.own_snapshot()
@@ -316,9 +319,9 @@ class Sent(Said):
 
 
 class RespondChat(Parameters):
-    content: Content = Field(description="The text.")
+    content: Content = Field(description="The text.", json_schema_extra=PLAIN)
     message_id: Id | None = Field(None, description="The message to answer.")
-    target_agent_id: Id | None = Field(None, description="Or the recipient.")
+    target_agent_id: Id | None = Field(None, description="The recipient, if there is no message_id.")
 
 
 @operation("respond_chat", shown_to=Audience.CHAT, grant=Grant.CHAT_SESSION, parameters=RespondChat)
@@ -393,9 +396,9 @@ def _write(call: Call, target: Agent, content: str, related_task_id: str | None)
 
 
 class SendMessage(Parameters):
-    target_agent_id: Id = Field(description="A person.")
-    content: Content = Field(description="The text.")
-    related_task_id: Id | None = Field(None, description="A related task.")
+    target_agent_id: Id = Field(description="A person.", json_schema_extra=PLAIN)
+    content: Content = Field(description="The text.", json_schema_extra=PLAIN)
+    related_task_id: Id | None = Field(None, description="A related task.", json_schema_extra=PLAIN)
 
 
 @operation("send_message", shown_to=Audience.CHAT, grant=Grant.CHAT_SESSION, parameters=SendMessage)
@@ -414,16 +417,19 @@ def send_message(call: Call, said: SendMessage) -> Sent:
 
 
 class StartConversation(Parameters):
-    target_agent_id: Id = Field(description="The agent.")
-    initial_message: Content = Field(description="Your first turn.")
-    purpose: Lines = Field("", max_length=1_000, description="The description.")
+    target_agent_id: Id = Field(description="An agent.", json_schema_extra=PLAIN)
+    initial_message: Content = Field(description="Your first turn.", json_schema_extra=PLAIN)
+    purpose: Lines = Field(
+        "", max_length=1_000, description="What the conversation should achieve.", json_schema_extra=PLAIN
+    )
     max_turns: int = Field(
         USUAL_TURNS,
         ge=FEWEST_TURNS,
         le=MOST_TURNS,
-        description="Messages in total.",
+        description="Messages of both sides in all.",
+        json_schema_extra=PLAIN,
     )
-    delegation_id: Id | None = Field(None, description="Its delegation.")
+    delegation_id: Id | None = Field(None, description="The delegation that it is for.", json_schema_extra=PLAIN)
 
 
 class Started(Said):
@@ -474,12 +480,12 @@ def start_conversation(call: Call, wanted: StartConversation) -> Started:
 
 
 class Turn(Parameters):
-    conversation_id: Id = Field(description="The conversation, from get_pending_messages.")
-    content: Content = Field(description="The text.")
+    conversation_id: Id = Field(description="The conversation, from get_pending_messages.", json_schema_extra=PLAIN)
+    content: Content = Field(description="The text.", json_schema_extra=PLAIN)
 
 
 def send_conversation_message(call: Call, said: Turn) -> Sent:
-    """Take your turn in a conversation."""
+    """Take your turn in a conversation from get_pending_messages."""
     conversation = call.tx.chat.conversation(said.conversation_id)
     if conversation is None or conversation.project_id != call.session.project_id:
         raise not_found(said.conversation_id)
@@ -508,9 +514,9 @@ def _turn(call: Call, conversation: Conversation, content: str) -> Sent:
 
 
 class EndConversation(Parameters):
-    conversation_id: Id = Field(description="The conversation.")
-    final_message: Content | None = Field(None, description="A closing message.")
-    summary: Lines | None = Field(None, max_length=LONGEST_MESSAGE, description="The result.")
+    conversation_id: Id = Field(description="The conversation.", json_schema_extra=PLAIN)
+    final_message: Content | None = Field(None, description="A closing message.", json_schema_extra=PLAIN)
+    summary: Lines | None = Field(None, max_length=LONGEST_MESSAGE, description="The result.", json_schema_extra=PLAIN)
 
 
 class Ended(Said):
@@ -580,9 +586,9 @@ def _own(call: Call, delegation_id: str) -> Delegation:
 
 
 class ReportDelegation(Parameters):
-    delegation_id: Id = Field(description="The delegation.")
-    result: Any = Field(description="The result for your task session, text or JSON.")
-    success: bool = Field(True, description="Whether it succeeded.")
+    delegation_id: Id = Field(description="The delegation.", json_schema_extra=PLAIN)
+    result: Any = Field(description="Text or JSON, for your task session.")
+    success: bool = Field(True, description="Whether it succeeded.", json_schema_extra=PLAIN)
 
 
 class DelegationReported(Said):
@@ -597,7 +603,7 @@ class DelegationReported(Said):
     parameters=ReportDelegation,
 )
 def report_delegation_completed(call: Call, report: ReportDelegation) -> DelegationReported:
-    """Report the result of a delegation."""
+    """Report the result of a delegation from get_pending_messages."""
     if report.result in (None, "", {}, []):
         raise Refusal(Code.VALIDATION_ERROR, "The result is empty.", "Pass the outcome in `result`.")
     delegation = _own(call, report.delegation_id)
@@ -618,7 +624,7 @@ def report_delegation_completed(call: Call, report: ReportDelegation) -> Delegat
 
 
 class NotifyTaskSession(Parameters):
-    message: Content = Field(description="The message.")
+    message: Content = Field(description="The message.", json_schema_extra=PLAIN)
     task_id: Id | None = Field(None, description="Only for the session on this task.")
 
 

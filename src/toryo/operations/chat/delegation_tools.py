@@ -19,6 +19,7 @@ from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Audience, Available, Later, Parameters, operation
 from toryo.operations.calls.fields import Id, Lines
 from toryo.operations.calls.grants import Grant
+from toryo.operations.calls.listed_parameters import PLAIN
 from toryo.operations.calls.results import Result, Said
 from toryo.operations.messaging import mailboxes, messages, partners
 from toryo.operations.translations import words
@@ -28,11 +29,11 @@ _MESSAGES = 50
 
 
 class Delegate(Parameters):
-    target_agent_id: Id = Field(description="An agent or a person.")
+    target_agent_id: Id = Field(description="An agent or a person.", json_schema_extra=PLAIN)
     purpose: Lines = Field(
         min_length=1, max_length=LONGEST_MESSAGE, pattern=r"\S", description="What to say, ask or agree on."
     )
-    context: Any = Field(None, description="Background.")
+    context: Any = Field(None, description="Any JSON.")
     await_result: bool = Field(True, description="Whether your task waits for the result.")
 
 
@@ -48,7 +49,7 @@ class Delegated(Said):
     leads=True,
 )
 def delegate_to_chat_session(call: Call, wanted: Delegate) -> Delegated:
-    """Have your chat session talk with someone. Returns at once."""
+    """Have your chat session talk with an agent or a person. Returns at once; get_my_task shows the result."""
     task = call.task(call.session.task_id or "")
     project = call.project(call.session.project_id)
     target = call.known_agent(wanted.target_agent_id)
@@ -78,7 +79,7 @@ def delegate_to_chat_session(call: Call, wanted: Delegate) -> Delegated:
     mailboxes.touch(call, project.id, call.agent.id)
     mailboxes.wake(call, project.id, call.agent.id)
     told = words("delegated", project.settings.language)
-    return {"success": True, "delegation_id": delegation.id, "message": told, "instruction": told}
+    return {"success": True, "delegation_id": delegation.id, "message": told}
 
 
 def _refuse_too_many(call: Call, task: Task, open_cap: int, ever_cap: int) -> None:
@@ -132,7 +133,7 @@ class TaskTalks(Parameters):
     waits=True,
 )
 def get_task_conversations(call: Call, wanted: TaskTalks) -> Talks | Later:
-    """The conversations and delegations of your main task, with what was said."""
+    """Returns the conversations and delegations of your main task, with what was said."""
     session = call.session
     task_id = session.task_id or ""
     if wanted.timeout_seconds and not session.over and call.tx.chat.awaited(session.root_id or "").get(task_id):

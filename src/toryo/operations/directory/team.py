@@ -12,6 +12,7 @@ from toryo.operations.calls import reachable_agents
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Audience, Available, Parameters, operation
 from toryo.operations.calls.grants import Grant
+from toryo.operations.calls.listed_parameters import PLAIN
 from toryo.operations.calls.results import Result
 
 MOST = 200
@@ -22,7 +23,9 @@ Relation = Literal["above you", "below you"]
 
 
 class ListTeam(Parameters):
-    role: Literal["worker", "manager", "person"] | None = Field(None, description="Only these.")
+    role: Literal["worker", "manager", "person"] | None = Field(
+        None, description="Only these.", json_schema_extra=PLAIN
+    )
 
 
 class Colleague(TypedDict):
@@ -48,7 +51,7 @@ class Team(Result):
     parameters=ListTeam,
 )
 def list_team(call: Call, wanted: ListTeam) -> Team:
-    """List the agents and people you may talk to or request tasks from."""
+    """Returns the agents and people that you may talk to or request tasks from: agent_id, role, capabilities."""
     here = reachable_agents.others(call.tx, call.caller, call.session.project_id)
     found = [each for each in here if wanted.role in (None, reachable_agents.rank(each))]
     above = call.tx.agents.tree()

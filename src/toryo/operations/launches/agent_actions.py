@@ -36,7 +36,7 @@ class ManagedAgents(Result):
 
 @operation("list_managed_agents", grant=Grant.COORDINATOR, reads=True)
 def list_managed_agents(call: Call, _: NoParameters) -> ManagedAgents:
-    """The ids of the agents that a Coordinator starts."""
+    """Returns the ids of the agents that a Coordinator starts."""
     return {"success": True, "agents": [{"agent_id": each} for each in call.tx.agents.managed()]}
 
 
@@ -52,7 +52,7 @@ class ShouldStart(Result):
 
 @operation("should_start", grant=Grant.COORDINATOR, parameters=AgentId, reads=True)
 def should_start(call: Call, wanted: AgentId) -> ShouldStart:
-    """Whether the agent should be started now, and with which program. Creates nothing."""
+    """Returns whether the agent should be started now, and with which program. Creates nothing."""
     if _elsewhere(call.tx.agents.find(wanted.agent_id), wanted.labels):
         return {"success": True, "should_start": False}
     for purpose in Purpose:
@@ -83,7 +83,7 @@ class ActionResult(Result):
 
 @operation("get_agent_action", grant=Grant.COORDINATOR, parameters=AgentAction)
 def get_agent_action(call: Call, wanted: AgentAction) -> ActionResult:
-    """start, hold or stop, with the reason; `start` creates the launch."""
+    """Returns start, hold or stop, with the reason. start creates the launch."""
     agent = call.tx.agents.find(wanted.agent_id)
     if agent is None:
         return _held(wanted.agent_id, None, Purpose.TASK, "agent_not_assigned", "agent unknown")

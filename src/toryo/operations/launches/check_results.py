@@ -33,7 +33,7 @@ class CheckTaken(Result):
 
 @operation("report_check_result", grant=Grant.COORDINATOR, parameters=CheckResult)
 def report_check_result(call: Call, reported: CheckResult) -> CheckTaken:
-    """How the acceptance checks of a success report ended."""
+    """Report how the acceptance checks of a task ended."""
     check = call.tx.launches.check(reported.check_id)
     if check is None:
         raise Refusal(

@@ -16,7 +16,7 @@ Labels = list[str]
 OFFERED: Any = Field(
     default_factory=list,
     max_length=100,
-    description="What it offers; agents that ask for more go elsewhere.",
+    description="What the Coordinator offers; agents that require more are not given to it.",
 )
 
 

@@ -43,7 +43,7 @@ class Claimed(Result):
 
 @operation("claim_starts", grant=Grant.COORDINATOR, parameters=ClaimStarts, waits=True)
 def claim_starts(call: Call, asked: ClaimStarts) -> Claimed | Later:
-    """Everything a Coordinator has to start or stop now; waits until there is something."""
+    """Returns everything that a Coordinator has to start or stop now; waits until there is something."""
     _refuse_for_another_server(call, asked)
     call.tx.coordinators.see(_seen(asked), call.now)
     candidates, talkers = task_candidates(call, asked), chat_candidates(call, asked)

@@ -32,7 +32,7 @@ class LogTaken(Result):
 
 @operation("append_log", grant=Grant.COORDINATOR, parameters=AppendLog)
 def append_log(call: Call, more: AppendLog) -> LogTaken:
-    """Output of a process as it appears; what was sent before is not stored twice."""
+    """Append output of a process as it appears. What was sent before is not stored twice."""
     launch = running_launches.reported(call, more.launch_id)
     if more.usage is not None:
         call.enter(launch.project_id)  # an exit that is reported at the same moment has the last word

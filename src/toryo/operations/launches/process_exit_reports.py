@@ -50,7 +50,7 @@ class ExitTaken(Result):
 
 @operation("report_process_exit", grant=Grant.COORDINATOR, parameters=ProcessExit)
 def report_process_exit(call: Call, exit_: ProcessExit) -> ExitTaken:
-    """A process has ended. Ends its launch and that launch's session, and nothing else, however late it comes."""
+    """Report that a process has ended. Ends its launch and that launch's session, and nothing else, however late."""
     launch = running_launches.reported(call, exit_.launch_id)
     call.enter(launch.project_id)
     launch = running_launches.reported(call, exit_.launch_id)

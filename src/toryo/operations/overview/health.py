@@ -21,7 +21,7 @@ class Health(Result):
 
 @operation("health_check", available=Available.ALWAYS, grant=Grant.OPEN, reads=True)
 def health_check(call: Call, _: NoParameters) -> Health:
-    """Whether the server is well, and which one it is: `server_id` is that of its database, whatever its address."""
+    """Returns the status and version of the server, and its server_id: that of its database, whatever its address."""
     call.tx.connection.check()
     return {
         "success": True,

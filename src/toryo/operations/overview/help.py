@@ -26,7 +26,7 @@ FORMER_NAMES = {
 
 
 class Help(Parameters):
-    tool_name: str | None = Field(None, max_length=100, description="Only this tool, in detail.")
+    tool_name: str | None = Field(None, max_length=100, description="Only this tool, with all its parameters.")
 
 
 class RefusedNow(TypedDict):
@@ -68,7 +68,7 @@ class Helped(Result):
     reads=True,
 )
 def help_(call: Call, wanted: Help) -> Helped:
-    """The tools you may call now, and why the others are not for you now."""
+    """Returns the tools that you may call now, and why you may not call the others."""
     if wanted.tool_name is not None:
         return _about(call, wanted.tool_name)
     may: list[HelpedTool] = []

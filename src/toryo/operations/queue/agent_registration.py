@@ -21,6 +21,7 @@ from toryo.operations.calls.catalogue import Parameters, operation
 from toryo.operations.calls.credential_verification import QUEUE, digest
 from toryo.operations.calls.fields import Id
 from toryo.operations.calls.grants import Grant
+from toryo.operations.calls.listed_parameters import PLAIN
 from toryo.operations.calls.permissions import key_required
 from toryo.operations.calls.results import Result
 from toryo.operations.directory import confusable_names
@@ -30,12 +31,12 @@ TypeName = Annotated[str, Field(min_length=1, max_length=100, pattern=r"\S")]
 
 
 class Register(Parameters):
-    agent_id: Id = Field(description="Your id: 1-64 of a-z 0-9 . _ -; the same one continues.")
+    agent_id: Id = Field(description="Your id: 1-64 of a-z 0-9 . _ -")
     agent_type: TypeName = Field(description="The queue you serve.")
     capabilities: list[Annotated[str, Field(min_length=1, max_length=100)]] = Field(
-        default_factory=list, max_length=50, description="What you are good at."
+        default_factory=list, max_length=50, description="What you are good at.", json_schema_extra=PLAIN
     )
-    name: str | None = Field(None, min_length=1, max_length=200, description="How people call you.")
+    name: str | None = Field(None, min_length=1, max_length=200, description="Shown to people.")
 
 
 class Registered(Result):
@@ -51,7 +52,7 @@ class Registered(Result):
 
 @operation("register_agent", grant=Grant.REGISTRAR, parameters=Register)
 def register_agent(call: Call, wanted: Register) -> Registered:
-    """Say that you are here and which queue you serve. The same id again continues."""
+    """Register as an agent of a queue. Call it first; the same id again continues with its claims."""
     issued: str | None = None
     key = call.caller.key
     if key is None:

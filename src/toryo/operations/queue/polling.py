@@ -11,15 +11,16 @@ from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Later, Parameters, operation
 from toryo.operations.calls.fields import Id
 from toryo.operations.calls.grants import Grant
+from toryo.operations.calls.listed_parameters import PLAIN
 from toryo.operations.calls.results import Result
 from toryo.operations.queue import claims as queue_claims
 from toryo.operations.tasks import mutations, queue_tasks
 
 
 class Poll(Parameters):
-    agent_id: Id = Field(description="Your id.")
-    max_tasks: int = Field(1, ge=1, le=queue.CLAIMED_AT_ONCE, description="The limit.")
-    wait_seconds: int = Field(0, ge=0, le=45, description="How long to wait for a task.")
+    agent_id: Id = Field(description="Your id.", json_schema_extra=PLAIN)
+    max_tasks: int = Field(1, ge=1, le=queue.CLAIMED_AT_ONCE, description="The limit.", json_schema_extra=PLAIN)
+    wait_seconds: int = Field(0, ge=0, le=45, description="How long to wait for a task.", json_schema_extra=PLAIN)
 
 
 class Polled(Result):
@@ -28,7 +29,7 @@ class Polled(Result):
 
 @operation("poll_tasks", grant=Grant.QUEUE_AGENT, parameters=Poll, waits=True, bare="result")
 def poll_tasks(call: Call, wanted: Poll) -> Polled | Later:
-    """Claim tasks of your queue: they are yours, in progress, for their time-out. None: an empty list."""
+    """Claim tasks of your queue. Returns them, each yours until its time-out; an empty list if there is none."""
     presence = queue_claims.seen(call, queue_claims.present(call, wanted.agent_id))
     held = call.tx.queues.claims_of(presence.agent_id)
     room = queue.CLAIMED_AT_ONCE - len(held)

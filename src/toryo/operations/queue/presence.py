@@ -13,6 +13,7 @@ from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Parameters, operation
 from toryo.operations.calls.fields import Id
 from toryo.operations.calls.grants import Grant
+from toryo.operations.calls.listed_parameters import PLAIN
 from toryo.operations.calls.results import Result, Said
 from toryo.operations.queue import claims as queue_claims
 
@@ -20,7 +21,7 @@ TypeName = Annotated[str, Field(min_length=1, max_length=100, pattern=r"\S")]
 
 
 class Here(Parameters):
-    agent_id: Id = Field(description="Your id.")
+    agent_id: Id = Field(description="Your id.", json_schema_extra=PLAIN)
 
 
 class Alive(Result):
@@ -32,7 +33,7 @@ class Alive(Result):
 
 @operation("heartbeat", grant=Grant.QUEUE_AGENT, parameters=Here)
 def heartbeat(call: Call, here: Here) -> Alive:
-    """Say that you are still there: renews your claims. Every 30 seconds."""
+    """Show that you are here and renew your claims. Call it every 30 seconds."""
     presence = queue_claims.seen(call, queue_claims.present(call, here.agent_id), heartbeat=True)
     for claim in call.tx.queues.claims_of(presence.agent_id):
         call.tx.queues.save_claim(queue.renewed(claim, call.now))
@@ -52,7 +53,7 @@ class Left(Said):
 
 @operation("unregister_agent", grant=Grant.QUEUE_AGENT, parameters=Here)
 def unregister_agent(call: Call, here: Here) -> Left:
-    """Leave: what you have not finished goes back to the queue."""
+    """Leave the queue. Your unfinished tasks go back to it."""
     presence = queue_claims.present(call, here.agent_id)
     released = [claim.task_id for claim in call.tx.queues.claims_of(presence.agent_id)]
     if presence.online:
@@ -61,8 +62,10 @@ def unregister_agent(call: Call, here: Here) -> Left:
 
 
 class ListAgents(Parameters):
-    agent_type: TypeName | None = Field(None, description="Only of this queue.")
-    status: Literal["online", "busy", "offline"] | None = Field(None, description="Only these.")
+    agent_type: TypeName | None = Field(None, description="Only of this queue.", json_schema_extra=PLAIN)
+    status: Literal["online", "busy", "offline"] | None = Field(
+        None, description="Only these.", json_schema_extra=PLAIN
+    )
 
 
 class QueueAgent(schemas.QueueAgent):
@@ -75,7 +78,7 @@ class Agents(Result):
 
 @operation("list_agents", grant=Grant.QUEUE_AGENT, parameters=ListAgents)
 def list_agents(call: Call, wanted: ListAgents) -> Agents:
-    """Who serves which queue: online, busy or offline, last seen, and with which task."""
+    """Returns the agents of queues: status, when last seen, current tasks."""
     found = []
     for presence in call.tx.queues.presences(call.caller.project_id or ""):
         queue_claims.lapse_presence(call, presence)

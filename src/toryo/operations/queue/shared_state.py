@@ -15,6 +15,7 @@ from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Available, Parameters, Route, operation
 from toryo.operations.calls.fields import Id
 from toryo.operations.calls.grants import Grant
+from toryo.operations.calls.listed_parameters import PLAIN
 from toryo.operations.calls.pagination import Page, Paged, cut, paged
 from toryo.operations.calls.results import Result
 
@@ -26,11 +27,11 @@ USUAL_TTL, LONGEST_TTL = 7_200, 2_592_000
 
 
 class SetState(Parameters):
-    key: Key = Field(description="Its name in the project, for example project:database_schema.")
+    key: Key = Field(description="For example project:database_schema.")
     value: Any = Field(description="Any JSON, at most 256 KiB.")
-    ttl: int = Field(USUAL_TTL, ge=1, le=LONGEST_TTL, description="Seconds it is kept.")
+    ttl: int = Field(USUAL_TTL, ge=1, le=LONGEST_TTL, description="Seconds to keep it.")
     expected_version: int | None = Field(
-        None, ge=0, description="Only if this is its version now; 0: only if there is none."
+        None, ge=0, description="Only if this is its version now; 0: only if there is no value."
     )
 
 
@@ -42,7 +43,7 @@ class StateSet(Result):
 
 @operation("set_shared_state", grant=Grant.SHARER, parameters=SetState)
 def set_shared_state(call: Call, wanted: SetState) -> StateSet:
-    """Keep a value for the other agents of your project."""
+    """Store a value for the agents of your project. Returns its version."""
     size = len(orjson.dumps(wanted.value))
     if size > LONGEST:
         raise Refusal(
@@ -64,7 +65,7 @@ def set_shared_state(call: Call, wanted: SetState) -> StateSet:
 
 
 class GetState(Parameters):
-    key: Key = Field(description="Its name in the project.")
+    key: Key = Field(description="Its name in the project.", json_schema_extra=PLAIN)
 
 
 class State(Result):
@@ -78,7 +79,7 @@ class State(Result):
 
 @operation("get_shared_state", available=Available.AFTER_THE_END, grant=Grant.SHARER, parameters=GetState)
 def get_shared_state(call: Call, wanted: GetState) -> State:
-    """Read a value that an agent of your project has kept."""
+    """Returns a value that an agent of your project has stored."""
     return _answer(call, call.caller.project_id or "", wanted.key)
 
 

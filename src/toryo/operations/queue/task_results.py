@@ -18,6 +18,7 @@ from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Audience, Later, Parameters, operation
 from toryo.operations.calls.fields import Id, Lines
 from toryo.operations.calls.grants import Grant
+from toryo.operations.calls.listed_parameters import PLAIN, listed_for
 from toryo.operations.calls.results import JsonObject, Refused, Result
 from toryo.operations.queue import claims as queue_claims
 from toryo.operations.tasks import mutations, queue_tasks
@@ -26,13 +27,15 @@ from toryo.operations.tasks import mutations, queue_tasks
 
 
 class Submit(Parameters):
-    task_id: Id = Field(description="The task.")
-    status: Literal["completed", "failed"] = Field(description="How it ended.")
-    result: Any = Field(None, description="What came of it, as JSON.")
-    error: Lines | None = Field(None, max_length=100_000, description="Why it failed.")
-    retryable: bool = Field(False, description="Failed, but another attempt may succeed.")
-    attempt: int | None = Field(None, ge=1, description="The attempt you were given; default: your present one.")
-    agent_id: Id | None = Field(None, description="Your id; your key says it already.")
+    task_id: Id = Field(description="The task.", json_schema_extra=PLAIN)
+    status: Literal["completed", "failed"] = Field(description="How it ended.", json_schema_extra=PLAIN)
+    result: Any = Field(None, description="Any JSON.")
+    error: Lines | None = Field(None, max_length=100_000, description="Why it failed.", json_schema_extra=PLAIN)
+    retryable: bool = Field(False, description="Whether another attempt may succeed.")
+    attempt: int | None = Field(None, ge=1, description="The attempt that you claimed; default: your current one.")
+    agent_id: Id | None = Field(
+        None, description="Your id; your key says it already.", json_schema_extra=listed_for(Audience.NONE)
+    )
 
 
 class Submitted(Result, schemas.QueueTask):
@@ -130,8 +133,10 @@ def _answer(call: Call, task_id: str) -> Submitted:
 
 
 class TaskStatusOf(Parameters):
-    task_id: Id = Field(description="The task.")
-    wait_seconds: int = Field(0, ge=0, le=45, description="How long to wait until it is closed.")
+    task_id: Id = Field(description="The task.", json_schema_extra=PLAIN)
+    wait_seconds: int = Field(
+        0, ge=0, le=45, description="How long to wait until it is closed.", json_schema_extra=PLAIN
+    )
 
 
 @operation(
@@ -142,7 +147,7 @@ class TaskStatusOf(Parameters):
     waits=True,
 )
 def get_task_status(call: Call, wanted: TaskStatusOf) -> Stands | Later:
-    """How a task stands; with wait_seconds as soon as it is closed."""
+    """Returns the status and result of a task, after waiting until it is closed for at most wait_seconds."""
     task = call.task(wanted.task_id)
     tree = call.tree_state(task).tree
     flagged = tree.dependency_failed(tree.tasks[task.id])

@@ -26,6 +26,7 @@ from toryo.operations.calls.callers import Kind
 from toryo.operations.calls.catalogue import Audience, Available, NoParameters, Parameters, operation
 from toryo.operations.calls.credential_verification import SESSION, digest
 from toryo.operations.calls.grants import Grant
+from toryo.operations.calls.listed_parameters import listed_for
 from toryo.operations.calls.results import Refused, Result, Said
 from toryo.operations.launches import end_of_session, launch_decisions, reason_texts, starts
 from toryo.operations.translations import words
@@ -35,9 +36,24 @@ from toryo.workflow.snapshot import Snapshot
 
 
 class Authenticate(Parameters):
-    agent_id: str | None = Field(None, max_length=64, description="Your agent id; not needed with a launch credential.")
-    passkey: str | None = Field(None, max_length=200, description="Your passkey; not needed with a launch credential.")
-    project_id: str | None = Field(None, max_length=64, description="Sign in for this project only.")
+    agent_id: str | None = Field(
+        None,
+        max_length=64,
+        description="Your agent id; not needed with a launch credential.",
+        json_schema_extra=listed_for(Audience.BY_HAND),
+    )
+    passkey: str | None = Field(
+        None,
+        max_length=200,
+        description="Your passkey; not needed with a launch credential.",
+        json_schema_extra=listed_for(Audience.BY_HAND),
+    )
+    project_id: str | None = Field(
+        None,
+        max_length=64,
+        description="Sign in for this project only.",
+        json_schema_extra=listed_for(Audience.BY_HAND),
+    )
 
 
 class SignedIn(Result):
@@ -64,7 +80,7 @@ class SignedIn(Result):
     refusals_carry={"action": "exit"},
 )
 def authenticate(call: Call, wanted: Authenticate) -> SignedIn | Refused:
-    """Sign in. With a launch credential no arguments are needed. If refused, end your process."""
+    """Sign in. Call it first. If it is refused, end your process."""
     if call.caller.kind is Kind.SESSION and call.session.over and wanted.agent_id and wanted.passkey:
         call.forget()  # what it still shows is over; the passkey says who it is
     if call.caller.kind is Kind.SESSION:
@@ -314,8 +330,8 @@ def _welcome(call: Call, agent: Agent, session: Session, token: str) -> SignedIn
 
 
 class ReportModel(Parameters):
-    provider: str = Field(min_length=1, max_length=100, description="Your provider, for example claude.")
-    model_id: str = Field(min_length=1, max_length=200, description="Your exact model id, if known.")
+    provider: str = Field(min_length=1, max_length=100, description="For example claude.")
+    model_id: str = Field(min_length=1, max_length=200, description="Your exact model id, or unknown.")
 
 
 class ModelReported(Result):
@@ -331,7 +347,7 @@ class ModelReported(Result):
     leads=True,
 )
 def report_model(call: Call, reported: ReportModel) -> ModelReported:
-    """Say which provider and model you are; once per session, before anything else."""
+    """Report your provider and model, once, before you start to work."""
     program = _program(call)
     verified = program is None or program.is_model(reported.provider, reported.model_id)
     call.change_session(model_provider=reported.provider, model_id=reported.model_id, model_verified=verified)
@@ -370,7 +386,7 @@ def _left() -> Said:
     parameters=NoParameters,
 )
 def logout(call: Call, _: NoParameters) -> Said:
-    """Leave. Always succeeds; then end your process."""
+    """End your session. Always succeeds; then end your process."""
     session = call.session
     snapshot = call.own_snapshot()
     language = snapshot.project.settings.language if snapshot.project else Language.ENGLISH

@@ -14,6 +14,7 @@ from toryo.domain.tasks import Status, Task
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Audience, Available, Later, Parameters, operation
 from toryo.operations.calls.grants import Grant
+from toryo.operations.calls.listed_parameters import PLAIN
 from toryo.operations.calls.results import Refused, Said
 from toryo.operations.launches import end_of_session
 from toryo.operations.sessions import guards
@@ -25,9 +26,11 @@ from toryo.workflow.snapshot import Snapshot
 
 
 class ReportCompleted(Parameters):
-    result: Literal["success", "failed", "blocked"] = Field(description="How your main task ended.")
+    result: Literal["success", "failed", "blocked"] = Field(
+        description="How your main task ended.", json_schema_extra=PLAIN
+    )
     summary: Text | None = Field(None, description="What was done, or why not.")
-    next_steps: Text | None = Field(None, description="What should follow.")
+    next_steps: Text | None = Field(None, description="What should follow.", json_schema_extra=PLAIN)
     artifacts: list[Any] = Field(default_factory=list, max_length=200, description="Files or links that were made.")
 
 
@@ -50,7 +53,7 @@ _STATUS = {"success": Status.COMPLETED, "failed": Status.FAILED, "blocked": Stat
     leads=True,
 )
 def report_completed(call: Call, report: ReportCompleted) -> Reported | Refused | Later:
-    """Report the end of your main task: success, failed or blocked, with a summary. Then end your process."""
+    """Report the end of your main task. Then end your process."""
     session = call.session
     if session.over and (before := _remembered_answer(session, report)) is not None:
         return before

@@ -30,7 +30,7 @@ class Noted(Said):
     parameters=Progress,
 )
 def save_progress(call: Call, note: Progress) -> Noted:
-    """Leave a progress note on a task of your tree; the next session gets it."""
+    """Save a progress note on a task; its next session is given it."""
     task = of_own_tree(call, note.task_id)
     if not any((note.progress, note.findings, note.blockers, note.next_steps)):
         raise Refusal(
@@ -43,7 +43,7 @@ class CreateHandoff(Parameters):
     task_id: Id = Field(description="A task of your own tree.")
     summary: Text = Field(min_length=1, description="Where things stand.")
     to_agent_id: Id | None = Field(None, description="The recipient; default: the next agent on the task.")
-    context: Any = Field(None, description="Anything the next one needs, as JSON.")
+    context: Any = Field(None, description="Data for the next agent, any JSON.")
     recommendations: Text | None = Field(None, description="What you would do next.")
 
 
@@ -54,7 +54,7 @@ class HandoffResult(Said):
 
 @operation("create_handoff", grant=Grant.ANY_SESSION, parameters=CreateHandoff)
 def create_handoff(call: Call, wanted: CreateHandoff) -> HandoffResult:
-    """Hand what you know about a task to another agent. It informs; it never changes the assignee."""
+    """Leave what you know about a task for another agent. The assignee stays the same. Returns the handoff_id."""
     task = of_own_tree(call, wanted.task_id)
     if wanted.to_agent_id is not None:
         call.known_agent(wanted.to_agent_id)
@@ -79,7 +79,7 @@ class AcceptHandoff(Parameters):
 
 @operation("accept_handoff", grant=Grant.ANY_SESSION, parameters=AcceptHandoff)
 def accept_handoff(call: Call, wanted: AcceptHandoff) -> HandoffResult:
-    """Say that you have taken over what a handoff told you."""
+    """Confirm that you have read a handoff and continue from it."""
     handoff = call.tx.handovers.handoff(wanted.handoff_id)
     task = call.tx.tasks.find(handoff.task_id) if handoff is not None else None
     if handoff is None or task is None or not visibility.sees(call, task.project_id):

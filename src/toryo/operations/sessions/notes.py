@@ -15,6 +15,7 @@ from toryo.domain.times import iso
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Parameters
 from toryo.operations.calls.fields import Id, Lines
+from toryo.operations.calls.listed_parameters import PLAIN
 
 TEXT = 100_000
 """The longest text a field takes, in characters."""
@@ -25,10 +26,10 @@ Text = Annotated[Lines, Field(max_length=TEXT)]
 
 class Progress(Parameters):
     task_id: Id | None = Field(None, description="A task of your own tree; default: your main task.")
-    progress: Text | None = Field(None, description="What has been done.")
-    findings: Text | None = Field(None, description="What was found out.")
-    blockers: Text | None = Field(None, description="What stands in the way.")
-    next_steps: Text | None = Field(None, description="What comes next.")
+    progress: Text | None = Field(None, description="What has been done.", json_schema_extra=PLAIN)
+    findings: Text | None = Field(None, description="What was found out.", json_schema_extra=PLAIN)
+    blockers: Text | None = Field(None, description="What stands in the way.", json_schema_extra=PLAIN)
+    next_steps: Text | None = Field(None, description="What comes next.", json_schema_extra=PLAIN)
 
 
 def add_note(call: Call, task_id: str, note: Progress) -> str:

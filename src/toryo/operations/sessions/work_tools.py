@@ -12,8 +12,9 @@ from toryo.domain.launches import Purpose
 from toryo.domain.tasks import Task
 from toryo.operations.calls import rendering, schemas
 from toryo.operations.calls.call import Call
-from toryo.operations.calls.catalogue import Audience, Available, Form, Later, NoParameters, Parameters, operation
+from toryo.operations.calls.catalogue import Audience, Available, Later, NoParameters, Parameters, operation
 from toryo.operations.calls.grants import Grant
+from toryo.operations.calls.listed_parameters import PLAIN, listed_for
 from toryo.operations.calls.results import Next, Result, Said
 from toryo.operations.sessions import next_action_answer
 from toryo.operations.sessions.notes import shown_note
@@ -22,7 +23,7 @@ from toryo.operations.worktrees import worktree_locks
 
 
 class NextAction(Parameters):
-    timeout_seconds: int = Field(45, ge=0, le=45, description="Seconds to wait.")
+    timeout_seconds: int = Field(45, ge=0, le=45, description="Seconds to wait.", json_schema_extra=PLAIN)
 
 
 @operation(
@@ -34,7 +35,7 @@ class NextAction(Parameters):
     waits=True,
 )
 def get_next_action(call: Call, wanted: NextAction) -> Next | Later:
-    """Returns your next action. Call it first and after each step, until it says exit."""
+    """Returns your next action. Call it after each step, unless an answer carries next, until it says exit."""
     told = next_action_answer.told(call, patient=wanted.timeout_seconds > 0)
     if isinstance(told, Later):
         return told
@@ -72,7 +73,7 @@ class MyTask(Said):
     leads=True,
 )
 def get_my_task(call: Call, _: NoParameters) -> MyTask:
-    """Returns your task: what to do, where, and its context."""
+    """Returns your task: what to do, in which directory, and its context."""
     session = call.session
     task = call.tx.tasks.find(session.task_id) if session.task_id else _in_progress(call)
     if task is None:
@@ -137,7 +138,7 @@ class Profile(Result):
 
 @operation("get_my_profile", available=Available.AFTER_THE_END, grant=Grant.ANY_SESSION)
 def get_my_profile(call: Call, _: NoParameters) -> Profile:
-    """Who you are: name, role, superior, capabilities, system prompt."""
+    """Returns who you are: name, role, superior, capabilities, system prompt."""
     return {"success": True, "agent": rendering.agent(call.agent)}
 
 
@@ -147,12 +148,16 @@ class OneProject(Result):
 
 @operation("get_project", available=Available.AFTER_THE_END, grant=Grant.ANY_SESSION)
 def get_project(call: Call, _: NoParameters) -> OneProject:
-    """The project you work in: name, description, working directory, settings."""
+    """Returns the project you work in: name, description, working directory, settings."""
     return {"success": True, "project": rendering.project(call.project(call.session.project_id))}
 
 
 class GetNotifications(Parameters):
-    mark_as_read: bool = Field(True, description="Handing them out delivers them either way.")
+    mark_as_read: bool = Field(
+        True,
+        description="Has no effect: notifications that are returned count as read.",
+        json_schema_extra=listed_for(Audience.NONE),
+    )
 
 
 class Notifications(Said):
@@ -165,10 +170,9 @@ class Notifications(Said):
     available=Available.AFTER_THE_END,
     grant=Grant.ANY_SESSION,
     parameters=GetNotifications,
-    form=Form(frozenset({"mark_as_read"})),  # a parameter of the protocol that changes nothing
 )
 def get_notifications(call: Call, _: GetNotifications) -> Notifications:
-    """Returns changes to your work since your last call."""
+    """Returns what has changed in your work since your last call."""
     waiting = call.tx.handovers.waiting(call.session.id)
     if waiting:
         call.tx.handovers.deliver(call.session.id, call.now)

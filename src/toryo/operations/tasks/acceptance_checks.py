@@ -20,6 +20,7 @@ from toryo.domain.tree_state import TreeState
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.calls.catalogue import Later, Parameters
 from toryo.operations.calls.fields import Command
+from toryo.operations.calls.listed_parameters import PLAIN
 from toryo.operations.calls.results import Refused
 from toryo.operations.translations import words
 from toryo.storage.launches import Check
@@ -32,8 +33,10 @@ class FileCheck(Parameters):
 class CommandCheck(Parameters):
     command: (
         Annotated[Command, Field(pattern=r"\S")] | Annotated[list[Command], Field(min_length=1, max_length=1_000)]
-    ) = Field(description="Must end with 0.")
-    timeout_seconds: int | None = Field(None, ge=1, le=3600, description="Seconds.")
+    ) = Field(description="Must exit with 0.")
+    timeout_seconds: int | None = Field(
+        None, ge=1, le=3600, description="Time limit of the command, in seconds (default 600).", json_schema_extra=PLAIN
+    )
 
 
 Acceptance = Annotated[list[FileCheck | CommandCheck], Field(max_length=20)]

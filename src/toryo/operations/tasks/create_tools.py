@@ -20,35 +20,41 @@ from toryo.domain.tasks import Status, Task, priority_named
 from toryo.operations.calls import idempotency, rendering, schemas
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.callers import Caller, Kind
-from toryo.operations.calls.catalogue import Audience, Form, Parameters, catalogue, operation
+from toryo.operations.calls.catalogue import Audience, Parameters, catalogue, operation
 from toryo.operations.calls.fields import GivenPriority, Id, Text, Title
 from toryo.operations.calls.grants import Grant
+from toryo.operations.calls.listed_parameters import PLAIN, Form, listed_for
 from toryo.operations.calls.permissions import refuse_session
 from toryo.operations.calls.results import Result
 from toryo.operations.tasks import acceptance_checks, below_main_task, mutations, queue_tasks
 from toryo.operations.tasks.acceptance_checks import Acceptance
 
+_MANAGERS = listed_for(Audience.MANAGER)
+"""Parameters that mean nothing to workers, or that only managers decide."""
+
 
 class CreateTask(Parameters):
     title: Title | None = Field(None, description="One line.")
     description: Text | None = Field(None, description="What exactly, and when it is done.")
-    priority: GivenPriority = Field("medium", description="Which first.")
+    priority: GivenPriority = Field("medium", description="Which first.", json_schema_extra=PLAIN)
     parent_task_id: Id | None = Field(None, description="Default: your main task.")
-    dependencies: list[Id] = Field(default_factory=list, max_length=60, description="Completed first.")
-    assignee_id: Id | None = Field(None, description="Managers: one of your subordinates.")
-    context: Any = Field(None, description="What the assignee needs.")
-    acceptance: Acceptance = Field(default_factory=list, description="Checked on success.")
+    dependencies: list[Id] = Field(default_factory=list, max_length=60, description="Tasks to complete first.")
+    assignee_id: Id | None = Field(None, description="One of your subordinates.")
+    context: Any = Field(None, description="Data for the assignee, any JSON.")
+    acceptance: Acceptance = Field(default_factory=list, description="Checked when success is reported.")
     intent: Literal["new", "refine", "replace"] | None = Field(
-        None, description="Where open subtasks exist (managers): new, refine add; replace cancels open ones."
+        None, description="Needed if subtasks are open: new and refine add; replace cancels those not in progress."
     )
     agent_type: str | None = Field(
         None, min_length=1, max_length=100, pattern=r"\S", description="Orchestrators: the queue it goes to."
     )
     task_description: Text | None = Field(None, min_length=1, pattern=r"\S", description="Orchestrators: what to do.")
-    correlation_id: str | None = Field(None, min_length=1, max_length=200, description="Of the request it belongs to.")
-    timeout_seconds: int | None = Field(None, ge=1, le=86_400, description="How long a claim of it lasts (1800).")
-    max_attempts: int | None = Field(None, ge=1, le=100, description="How often it may be tried (3).")
-    idempotency_key: str | None = Field(None, min_length=1, max_length=200, description="The same key files once.")
+    correlation_id: str | None = Field(
+        None, min_length=1, max_length=200, description="Your id of the request that it belongs to."
+    )
+    timeout_seconds: int | None = Field(None, ge=1, le=86_400, description="How long a claim lasts (default 1800).")
+    max_attempts: int | None = Field(None, ge=1, le=100, description="How often it may be tried (default 3).")
+    idempotency_key: str | None = Field(None, min_length=1, max_length=200, description="The same key creates once.")
 
     @classmethod
     def names_for(cls, _given: Mapping[str, Any]) -> list[str]:
@@ -79,22 +85,38 @@ _QUEUE_FORM = frozenset(
 
 class BatchTask(Parameters):
     local_id: Id = Field(description="Your name for it, for dependencies.")
-    title: Title = Field(description="One line.")
+    title: Title = Field(description="One line.", json_schema_extra=PLAIN)
     description: Text = Field(description="What exactly, and when it is done.")
-    priority: GivenPriority = Field("medium", description="Which first.")
-    dependencies: list[Id] = Field(default_factory=list, max_length=60, description="Local or real ids.")
-    assignee_id: Id | None = Field(None, description="Managers: one of your subordinates.")
-    context: Any = Field(None, description="What the assignee needs.")
-    acceptance: Acceptance = Field(default_factory=list, description="Checked on success.")
+    priority: GivenPriority = Field("medium", description="Which first.", json_schema_extra=PLAIN)
+    dependencies: list[Id] = Field(
+        default_factory=list, max_length=60, description="Tasks to complete first: a local_id or task_id each."
+    )
+    assignee_id: Id | None = Field(None, description="One of your subordinates.", json_schema_extra=_MANAGERS)
+    context: Any = Field(None, description="Data for the assignee, any JSON.")
+    acceptance: Acceptance = Field(
+        default_factory=list,
+        description="Checked when success is reported; each is a file or a command.",
+        json_schema_extra=_MANAGERS,
+    )
 
 
 class CreateBatch(Parameters):
-    parent_task_id: Id | None = Field(None, description="Default: your main task.")
-    tasks: list[BatchTask] = Field(min_length=1, max_length=60, description="All are created, or none.")
-    intent: Literal["new", "refine", "replace"] | None = Field(
-        None, description="Where open subtasks exist (managers): new, refine add; replace cancels open ones."
+    parent_task_id: Id | None = Field(None, description="Default: your main task.", json_schema_extra=_MANAGERS)
+    tasks: list[BatchTask] = Field(
+        min_length=1, max_length=60, description="All are created, or none.", json_schema_extra=PLAIN
     )
-    idempotency_key: str | None = Field(None, min_length=1, max_length=200, description="The same key creates once.")
+    intent: Literal["new", "refine", "replace"] | None = Field(
+        None,
+        description="Needed if subtasks are open: new and refine add; replace cancels those not in progress.",
+        json_schema_extra=_MANAGERS,
+    )
+    idempotency_key: str | None = Field(
+        None,
+        min_length=1,
+        max_length=200,
+        description="The same key creates once.",
+        json_schema_extra=listed_for(Audience.NONE),
+    )
 
 
 class Created(Result):
@@ -111,17 +133,17 @@ _FOR_A_QUEUE = Form(
     _OWN_FORM,
     required=("agent_type", "task_description"),
     words={
-        "agent_type": "The queue it goes to.",
-        "task_description": "What to do.",
-        "context": "What it needs, as JSON.",
-        "parent_task_id": "A task that you have filed or claimed, and that this one is a part of.",
+        "agent_type": "The queue.",
+        "task_description": "What exactly, and when it is done.",
+        "context": "Data for the agent, any JSON.",
+        "parent_task_id": "A task that you created or claimed, if this one is a part of it.",
     },
-    summary="File a task for a queue.",
+    summary="Create a task for a queue. Returns its task_id.",
 )
 _SUBTASK = Form(
     _QUEUE_FORM,
     required=("title", "description"),
-    summary="Create one subtask (for several: create_tasks_batch).",
+    summary="Create one subtask (for several: create_tasks_batch). Returns its task_id.",
 )
 
 
@@ -138,7 +160,7 @@ def _form_of_one(_caller: Caller, for_queue: bool) -> Form:
     leads=True,
 )
 def create_task(call: Call, wanted: CreateTask) -> Created | queue_tasks.Filed:
-    """Create one subtask (for several: create_tasks_batch); orchestrators: a task for a queue."""
+    """Create one subtask (for several: create_tasks_batch); orchestrators: a task for a queue. Returns its task_id."""
     if wanted.agent_type is not None:
         return _for_queue(call, wanted)
     if call.caller.kind is not Kind.SESSION:
@@ -176,25 +198,15 @@ def _for_queue(call: Call, wanted: CreateTask) -> queue_tasks.Filed:
     )
 
 
-_OF_WORKERS = Form(frozenset({"assignee_id", "intent", "acceptance"}))
-"""Without what only managers decide."""
-
-
-def _form_of_several(caller: Caller, _for_queue: bool) -> Form | None:
-    works = caller.agent is not None and caller.agent.role is not Role.MANAGER
-    return _OF_WORKERS if works else None
-
-
 @operation(
     "create_tasks_batch",
     shown_to=Audience.WORKER | Audience.MANAGER,
     grant=Grant.TASK_SESSION,
     parameters=CreateBatch,
-    form_for=_form_of_several,
     leads=True,
 )
 def create_tasks_batch(call: Call, wanted: CreateBatch) -> BatchCreated:
-    """Create several subtasks at once, all or none; dependencies may name local ids of the same call."""
+    """Create subtasks of your main task, all or none. Returns the new task_id of each local_id."""
     once = idempotency.Once.of(
         call.agent.id,
         wanted.parent_task_id or call.session.task_id or "",

@@ -12,16 +12,17 @@ from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Audience, Parameters, operation
 from toryo.operations.calls.fields import GivenPriority, Id, Text, Title
 from toryo.operations.calls.grants import Grant
+from toryo.operations.calls.listed_parameters import PLAIN
 from toryo.operations.calls.results import Result, Said
 from toryo.operations.tasks import below_main_task, mutations
 from toryo.operations.translations import words
 
 
 class UpdateTask(Parameters):
-    task_id: Id = Field(description="A task below your main task.")
-    title: Title | None = Field(None, description="New title.")
-    description: Text | None = Field(None, description="New description.")
-    priority: GivenPriority | None = Field(None, description="New priority.")
+    task_id: Id = Field(description="A task below your main task.", json_schema_extra=PLAIN)
+    title: Title | None = Field(None, description="New title.", json_schema_extra=PLAIN)
+    description: Text | None = Field(None, description="New description.", json_schema_extra=PLAIN)
+    priority: GivenPriority | None = Field(None, description="New priority.", json_schema_extra=PLAIN)
 
 
 class Updated(Said):
@@ -31,7 +32,7 @@ class Updated(Said):
 
 @operation("update_task", shown_to=Audience.MANAGER, grant=Grant.LEADING, parameters=UpdateTask, leads=True)
 def update_task(call: Call, wanted: UpdateTask) -> Updated:
-    """Change title, description or priority of a task."""
+    """Change the title, description or priority of a task below your main task."""
     task = below_main_task.own(call, wanted.task_id)[1]
     updated = mutations.edit(
         call,
@@ -47,9 +48,13 @@ def update_task(call: Call, wanted: UpdateTask) -> Updated:
 
 
 class UpdateDependencies(Parameters):
-    task_id: Id = Field(description="A task below your main task.")
-    add_dependencies: list[Id] = Field(default_factory=list, max_length=60, description="Dependencies to add.")
-    remove_dependencies: list[Id] = Field(default_factory=list, max_length=60, description="Dependencies to remove.")
+    task_id: Id = Field(description="A task below your main task.", json_schema_extra=PLAIN)
+    add_dependencies: list[Id] = Field(
+        default_factory=list, max_length=60, description="Dependencies to add.", json_schema_extra=PLAIN
+    )
+    remove_dependencies: list[Id] = Field(
+        default_factory=list, max_length=60, description="Dependencies to remove.", json_schema_extra=PLAIN
+    )
 
 
 class Dependencies(Result):
@@ -68,7 +73,7 @@ class Dependencies(Result):
     leads=True,
 )
 def update_task_dependencies(call: Call, wanted: UpdateDependencies) -> Dependencies:
-    """Change a task's dependencies."""
+    """Change which tasks a task below your main task waits for. Returns its dependencies."""
     task = below_main_task.own(call, wanted.task_id)[1]
     changed = mutations.depend(call, task, wanted.add_dependencies, wanted.remove_dependencies)
     below_main_task.acted(call, Choice.ADJUST)

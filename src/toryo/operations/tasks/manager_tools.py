@@ -21,6 +21,7 @@ from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Audience, Available, NoParameters, Parameters, operation
 from toryo.operations.calls.fields import Id, Lines
 from toryo.operations.calls.grants import Grant
+from toryo.operations.calls.listed_parameters import PLAIN
 from toryo.operations.calls.results import DetailedResult, Result, Said
 from toryo.operations.tasks import below_main_task, mutations
 from toryo.operations.translations import words
@@ -34,7 +35,9 @@ class SelectAction(Parameters):
     action: Literal["start", "adjust", "wait"] = Field(
         description="start: assign and start tasks; adjust: change the plan; wait: leave until workers are done."
     )
-    reason: Lines | None = Field(None, max_length=10_000, description="Why, for those who look later.")
+    reason: Lines | None = Field(
+        None, max_length=10_000, description="Why, for those who look later.", json_schema_extra=PLAIN
+    )
 
 
 class Selected(Said):
@@ -49,7 +52,7 @@ class Selected(Said):
     leads=True,
 )
 def select_action(call: Call, wanted: SelectAction) -> Selected:
-    """Choose what to do next after looking at the situation; then call get_next_action."""
+    """Choose what to do next. Then call get_next_action."""
     snapshot = call.own_snapshot()
     step = next_action.decide(snapshot, call.session)
     if step.action not in manager.MAY_CHOOSE:
@@ -111,7 +114,7 @@ def _nothing_to_wait_for(case: RuleInput) -> Refusal:
 class RecentCompletions(Parameters):
     parent_task_id: Id | None = Field(None, description="Default: your main task.")
     since: str | None = Field(None, max_length=40, description="ISO 8601; default: the end of your last session.")
-    limit: int = Field(10, ge=1, le=100, description="How many of the newest.")
+    limit: int = Field(10, ge=1, le=100, description="How many of the newest.", json_schema_extra=PLAIN)
 
 
 class Completion(TypedDict):
@@ -137,7 +140,7 @@ class Completions(Result):
     parameters=RecentCompletions,
 )
 def get_recent_completions(call: Call, wanted: RecentCompletions) -> Completions:
-    """List direct subtasks that completed or failed since your last session, with summaries."""
+    """Returns the direct subtasks that completed or failed since your last session, with summaries."""
     tree_state, main = below_main_task.main_task(call)
     parent = (
         main
@@ -218,7 +221,7 @@ class Subordinates(Result):
     grant=Grant.MANAGER,
 )
 def list_subordinates(call: Call, _: NoParameters) -> Subordinates:
-    """List the agents below you: role, capabilities, current work."""
+    """Returns the agents below you: role, capabilities, current work."""
     everybody = call.tx.agents.below(call.agent.id)
     members = call.tx.agents.members_among(call.session.project_id, [each.id for each in everybody])
     return {
@@ -267,7 +270,7 @@ class ProfileResult(Result):
     parameters=SubordinateProfile,
 )
 def get_subordinate_profile(call: Call, wanted: SubordinateProfile) -> ProfileResult:
-    """One subordinate in detail, with system prompt and capabilities."""
+    """Returns one subordinate in detail, with system prompt and capabilities."""
     found = next((each for each in call.tx.agents.below(call.agent.id) if each.id == wanted.agent_id), None)
     if found is None or not call.tx.agents.members_among(call.session.project_id, [found.id]):
         raise Refusal(
@@ -283,13 +286,13 @@ def get_subordinate_profile(call: Call, wanted: SubordinateProfile) -> ProfileRe
 
 
 class AssignTask(Parameters):
-    task_id: Id = Field(description="A task below your main task, not in progress.")
+    task_id: Id = Field(description="A task below your main task, not in progress.", json_schema_extra=PLAIN)
     assignee_id: Id | None = Field(description="One of your subordinates; null unassigns.")
 
 
 @operation("assign_task", shown_to=Audience.MANAGER, grant=Grant.MANAGER, parameters=AssignTask, leads=True)
 def assign_task(call: Call, wanted: AssignTask) -> DetailedResult:
-    """Give a task to a subordinate (or to nobody). Not while it is in progress."""
+    """Assign a task below your main task that is not in progress."""
     tree_state, main = below_main_task.main_task(call)
     task = below_main_task.below(call, tree_state, main, wanted.task_id)
     if wanted.assignee_id is not None:

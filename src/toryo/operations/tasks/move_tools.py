@@ -13,6 +13,7 @@ from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Audience, Later, Parameters, operation
 from toryo.operations.calls.fields import GivenStatus, Id, Lines
 from toryo.operations.calls.grants import Grant
+from toryo.operations.calls.listed_parameters import PLAIN, listed_choices
 from toryo.operations.calls.results import MoveResult, Refused
 from toryo.operations.tasks import below_main_task, mutations
 
@@ -20,8 +21,11 @@ Reason = Annotated[Lines, Field(min_length=1, max_length=10_000, pattern=r"\S")]
 
 
 class UpdateStatus(Parameters):
-    task_id: Id = Field(description="A task below your main task.")
-    status: GivenStatus = Field(description="The new status.")
+    task_id: Id = Field(description="A task below your main task.", json_schema_extra=PLAIN)
+    status: GivenStatus = Field(
+        description="The new status.",
+        json_schema_extra=listed_choices("todo", "in_progress", "completed", "failed", "blocked"),
+    )
     reason: Lines | None = Field(None, max_length=10_000, description="Needed for blocked, failed and cancelled.")
 
 
@@ -34,13 +38,13 @@ class UpdateStatus(Parameters):
     leads=True,
 )
 def update_task_status(call: Call, wanted: UpdateStatus) -> MoveResult | Refused | Later:
-    """Set a subtask's status: in_progress, completed, failed, blocked, or back to todo."""
+    """Set the status of a task below your main task: start it, end it, or retry or unblock it (todo)."""
     return below_main_task.move(call, wanted.task_id, status_named(wanted.status), wanted.reason)
 
 
 class CancelTask(Parameters):
-    task_id: Id = Field(description="A task below your main task.")
-    reason: Reason = Field(description="Why.")
+    task_id: Id = Field(description="A task below your main task.", json_schema_extra=PLAIN)
+    reason: Reason = Field(description="Why.", json_schema_extra=PLAIN)
 
 
 @operation(
@@ -51,13 +55,13 @@ class CancelTask(Parameters):
     leads=True,
 )
 def cancel_task(call: Call, wanted: CancelTask) -> MoveResult:
-    """Cancel a task and its open subtasks."""
+    """Cancel a task below your main task, and its open subtasks. This is final."""
     return _move(call, wanted.task_id, Status.CANCELLED, wanted.reason)
 
 
 @operation("block_task", shown_to=Audience.MANAGER, grant=Grant.LEADING, parameters=CancelTask, leads=True)
 def block_task(call: Call, wanted: CancelTask) -> MoveResult:
-    """Block a task and its open subtasks."""
+    """Block a task below your main task, and its open subtasks, until it is set to todo."""
     return _move(call, wanted.task_id, Status.BLOCKED, wanted.reason)
 
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 from pydantic import Field
 
 from toryo.domain.agents import Role
+from toryo.domain.launches import Purpose
 from toryo.domain.tasks import status_named
 from toryo.operations.calls import schemas
 from toryo.operations.calls.call import Call
+from toryo.operations.calls.callers import Caller
 from toryo.operations.calls.catalogue import Audience, Available, Parameters, operation
 from toryo.operations.calls.fields import GivenStatus, Id
 from toryo.operations.calls.grants import Grant
+from toryo.operations.calls.listed_parameters import PLAIN, Form
 from toryo.operations.calls.pagination import Page, Paged, cut, paged
 from toryo.operations.calls.results import DetailedResult
 from toryo.operations.tasks import below_main_task
@@ -20,8 +23,8 @@ _USUAL = 50
 
 
 class ListTasks(Paged):
-    status: GivenStatus | None = Field(None, description="Only tasks of this status.")
-    assignee_id: Id | None = Field(None, description="Only tasks of this agent.")
+    status: GivenStatus | None = Field(None, description="Only tasks of this status.", json_schema_extra=PLAIN)
+    assignee_id: Id | None = Field(None, description="Only tasks of this agent.", json_schema_extra=PLAIN)
     parent_task_id: Id | None = Field(None, description="Only direct subtasks of this task.")
 
 
@@ -30,15 +33,27 @@ class Listed(Page):
     total: int
 
 
+_BELOW_MAIN_TASK = Form(summary="Returns the tasks below your main task in brief, by priority and age.")
+_OF_PROJECT = Form(summary="Returns the tasks of your project in brief, by priority and age.")
+
+
+def _form(caller: Caller, _for_queue: bool) -> Form | None:
+    if caller.launch is None or caller.agent is None:
+        return None
+    manages = caller.agent.role is Role.MANAGER and caller.launch.purpose is Purpose.TASK
+    return _BELOW_MAIN_TASK if manages else _OF_PROJECT
+
+
 @operation(
     "list_tasks",
     shown_to=Audience.WORKER | Audience.MANAGER | Audience.CHAT,
     available=Available.AFTER_THE_END,
     grant=Grant.ANY_SESSION,
     parameters=ListTasks,
+    form_for=_form,
 )
 def list_tasks(call: Call, wanted: ListTasks) -> Listed:
-    """The tasks of your project (a manager: those below its main task), in brief, by priority and age."""
+    """Returns the tasks of your project in brief, by priority and age; to a manager, those below its main task."""
     session = call.session
     if wanted.parent_task_id is not None:
         call.task(wanted.parent_task_id)
@@ -59,7 +74,7 @@ def list_tasks(call: Call, wanted: ListTasks) -> Listed:
 
 
 class GetTask(Parameters):
-    task_id: Id = Field(description="The task.")
+    task_id: Id = Field(description="The task.", json_schema_extra=PLAIN)
 
 
 @operation(
@@ -70,6 +85,6 @@ class GetTask(Parameters):
     parameters=GetTask,
 )
 def get_task(call: Call, wanted: GetTask) -> DetailedResult:
-    """One task of your project in detail, with its subtasks, result and summary."""
+    """Returns one task of your project in detail, with its subtasks, result and summary."""
     task = call.task(wanted.task_id)
     return {"success": True, "task_id": task.id, "task": below_main_task.show(call, task)}

@@ -25,35 +25,37 @@ from toryo.domain.wording import say
 from toryo.operations.calls import reachable_agents, rendering
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.callers import Caller
-from toryo.operations.calls.catalogue import Audience, Form, Parameters, operation
+from toryo.operations.calls.catalogue import Audience, Parameters, operation
 from toryo.operations.calls.fields import GivenPriority, Id, Text
 from toryo.operations.calls.grants import Grant
+from toryo.operations.calls.listed_parameters import PLAIN, Form, listed_for
 from toryo.operations.calls.results import TaskResult
 from toryo.operations.tasks import approvals, mutations
 from toryo.operations.translations import words
 
 
 class RequestTask(Parameters):
-    title: str = Field(min_length=1, max_length=300, pattern=r"\S", description="One line.")
-    assignee_id: Id = Field(description="The assignee.")
+    title: str = Field(min_length=1, max_length=300, pattern=r"\S", description="One line.", json_schema_extra=PLAIN)
+    assignee_id: Id = Field(description="An agent or a person.", json_schema_extra=PLAIN)
     description: Text = Field("", description="What exactly, and when it is done.")
-    priority: GivenPriority = Field("medium", description="How urgent.")
-    context: Any = Field(None, description="What the assignee needs.")
-    message_id: Id | None = Field(None, description="In a chat: the person's message that asks.")
+    priority: GivenPriority = Field("medium", description="How urgent.", json_schema_extra=PLAIN)
+    context: Any = Field(None, description="Data for the assignee, any JSON.")
+    message_id: Id | None = Field(
+        None,
+        description="In a chat: the person's message that asks.",
+        json_schema_extra=listed_for(Audience.CHAT | Audience.BY_HAND),
+    )
 
 
 _BY_CHAT = Form(
-    frozenset(),
     required=("title", "assignee_id", "message_id"),
-    words={"message_id": "The person's message that asks for it, from get_pending_messages."},
+    words={"message_id": "The person's message that asks for it."},
 )
-_BY_ITSELF = Form(frozenset({"message_id"}))
 
 
 def _form(caller: Caller, _for_queue: bool) -> Form | None:
-    if caller.launch is None:
-        return None
-    return _BY_CHAT if caller.launch.purpose is Purpose.CHAT else _BY_ITSELF
+    by_chat = caller.launch is not None and caller.launch.purpose is Purpose.CHAT
+    return _BY_CHAT if by_chat else None
 
 
 @operation(
@@ -65,7 +67,7 @@ def _form(caller: Caller, _for_queue: bool) -> Form | None:
     leads=True,
 )
 def request_task(call: Call, wanted: RequestTask) -> TaskResult:
-    """Request a task from someone else. A person must approve and start it."""
+    """Request a task from an agent or a person. It waits until a person approves and starts it."""
     project = call.project(call.session.project_id)
     assignee = _assignee(call, project, wanted.assignee_id)
     message = _consent(call, wanted.message_id)

@@ -42,7 +42,7 @@ class Taken(Result):
 
 @operation("report_worktree", grant=Grant.COORDINATOR, parameters=ReportWorktree)
 def report_worktree(call: Call, told: ReportWorktree) -> Taken:
-    """A launch's worktree was made, or holds more than before."""
+    """Report that a launch's worktree was made, or holds more than before."""
     launch = _launch(call, told.launch_id)
     call.enter(launch.project_id)
     assert launch.task_id is not None
@@ -95,7 +95,7 @@ class ReportDisk(Parameters):
 
 @operation("report_disk", grant=Grant.COORDINATOR, parameters=ReportDisk)
 def report_disk(call: Call, told: ReportDisk) -> Taken:
-    """What a Coordinator's logs and worktrees take on its disk, counted rarely. The newest figures are kept."""
+    """Report what a Coordinator's logs and worktrees take on its disk. The newest figures are kept."""
     call.tx.coordinators.measured(
         told.coordinator_id, Disk(told.logs_bytes, told.worktrees_bytes, told.complete, call.now)
     )
@@ -136,7 +136,7 @@ class ReportWorktreeJob(Parameters):
 
 @operation("report_worktree_job", grant=Grant.COORDINATOR, parameters=ReportWorktreeJob)
 def report_worktree_job(call: Call, told: ReportWorktreeJob) -> Taken:
-    """How a worktree job ended. Told twice, it counts once."""
+    """Report how a worktree job ended. Repeating the report changes nothing."""
     job = call.tx.worktrees.job(told.job_id)
     if job is None:
         raise Refusal(
