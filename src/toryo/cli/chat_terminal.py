@@ -23,6 +23,7 @@ from toryo.domain.texts import printable
 SHOWN_AT_FIRST = 10
 """Messages of before, if fewer are new."""
 READ_AT_FIRST = 200
+SIGNALS_NOTICED_WITHIN_SECONDS = 1.0
 PROMPT = "> "
 CONSENT = "/approve "
 """What a line that gives approval in advance begins with."""
@@ -120,13 +121,19 @@ class Screen:
         """What is typed, line by line, until ^D. Raises KeyboardInterrupt at ^C, and what `fail` was given."""
         threading.Thread(target=self._read, daemon=True).start()
         try:
-            while (line := self._typed.get()) is not None:
+            while (line := self._next()) is not None:
                 if isinstance(line, Exception):
                     raise line
                 if line.strip():
                     yield line
         finally:
             sys.stdout.write("\n")
+
+    def _next(self) -> str | Exception | None:
+        """A wait without a time limit would miss a signal that arrives just before it begins."""
+        while True:
+            with contextlib.suppress(queue.Empty):
+                return self._typed.get(timeout=SIGNALS_NOTICED_WITHIN_SECONDS)
 
     def show(self, text: str | None) -> None:
         """Above the line that is being typed."""
