@@ -1625,7 +1625,7 @@ export interface components {
             seconds_left: number;
         };
         CommandCheck: {
-            /** @description Must exit with 0. */
+            /** @description Runs there; must exit with 0. */
             command: string | string[];
             /**
              * @description Time limit of the command, in seconds (default 600).
@@ -1634,7 +1634,7 @@ export interface components {
             timeout_seconds: number | null;
         };
         FileCheck: {
-            /** @description A path that must exist. */
+            /** @description Must exist in the task's directory. */
             file: string;
         };
         /**

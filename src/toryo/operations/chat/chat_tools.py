@@ -29,7 +29,7 @@ from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Audience, Later, Parameters, operation
 from toryo.operations.calls.fields import Id, Lines
 from toryo.operations.calls.grants import Grant
-from toryo.operations.calls.listed_parameters import PLAIN, listed_for
+from toryo.operations.calls.listed_parameters import PLAIN, Form, listed_for
 from toryo.operations.calls.results import Said
 from toryo.operations.messaging import conversations as messaging_conversations
 from toryo.operations.messaging import delegations, mailboxes, messages, partners
@@ -119,7 +119,7 @@ class Pending(Said):
     waits=True,
 )
 def get_pending_messages(call: Call, _: GetPending) -> Pending | Later:
-    """Returns your new messages, delegations, invitations, turns and ended conversations."""
+    """Returns your new messages, each once, and your delegations, invitations and conversations."""
     session = call.session
     messaging_conversations.lapse(call, session.project_id, session.agent_id)
     snapshot = call.own_snapshot()
@@ -601,6 +601,7 @@ class DelegationReported(Said):
     shown_to=Audience.CHAT,
     grant=Grant.CHAT_SESSION,
     parameters=ReportDelegation,
+    form=Form(required=("delegation_id", "result", "success")),  # a failure that is not called one counts as done
 )
 def report_delegation_completed(call: Call, report: ReportDelegation) -> DelegationReported:
     """Report the result of a delegation from get_pending_messages."""
@@ -640,7 +641,7 @@ class Notified(Said):
     parameters=NotifyTaskSession,
 )
 def notify_task_session(call: Call, wanted: NotifyTaskSession) -> Notified:
-    """Leave a message for your current or next task session."""
+    """Leave a message for your task session; get_notifications returns it."""
     session = call.session
     task = call.task(wanted.task_id) if wanted.task_id is not None else None
     if task is not None and (task.assignee_id != call.agent.id or task.closed):

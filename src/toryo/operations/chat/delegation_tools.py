@@ -34,7 +34,7 @@ class Delegate(Parameters):
         min_length=1, max_length=LONGEST_MESSAGE, pattern=r"\S", description="What to say, ask or agree on."
     )
     context: Any = Field(None, description="Any JSON.")
-    await_result: bool = Field(True, description="Whether your task waits for the result.")
+    await_result: bool = Field(True, description="Whether get_next_action waits for the result.")
 
 
 class Delegated(Said):

@@ -31,7 +31,7 @@ TypeName = Annotated[str, Field(min_length=1, max_length=100, pattern=r"\S")]
 
 
 class Register(Parameters):
-    agent_id: Id = Field(description="Your id: 1-64 of a-z 0-9 . _ -")
+    agent_id: Id = Field(description="Unique: 1-64 of a-z 0-9 . _ -")
     agent_type: TypeName = Field(description="The queue you serve.")
     capabilities: list[Annotated[str, Field(min_length=1, max_length=100)]] = Field(
         default_factory=list, max_length=50, description="What you are good at.", json_schema_extra=PLAIN
@@ -52,7 +52,7 @@ class Registered(Result):
 
 @operation("register_agent", grant=Grant.REGISTRAR, parameters=Register)
 def register_agent(call: Call, wanted: Register) -> Registered:
-    """Register as an agent of a queue. Call it first; the same id again continues with its claims."""
+    """Register as an agent of a queue, before you poll. The same id again continues with its claims."""
     issued: str | None = None
     key = call.caller.key
     if key is None:

@@ -79,7 +79,7 @@ class State(Result):
 
 @operation("get_shared_state", available=Available.AFTER_THE_END, grant=Grant.SHARER, parameters=GetState)
 def get_shared_state(call: Call, wanted: GetState) -> State:
-    """Returns a value that an agent of your project has stored."""
+    """Returns a stored value of your project, with its version."""
     return _answer(call, call.caller.project_id or "", wanted.key)
 
 

@@ -31,7 +31,7 @@ class Submit(Parameters):
     status: Literal["completed", "failed"] = Field(description="How it ended.", json_schema_extra=PLAIN)
     result: Any = Field(None, description="Any JSON.")
     error: Lines | None = Field(None, max_length=100_000, description="Why it failed.", json_schema_extra=PLAIN)
-    retryable: bool = Field(False, description="Whether another attempt may succeed.")
+    retryable: bool = Field(False, description="Whether to try it again, up to max_attempts.")
     attempt: int | None = Field(None, ge=1, description="The attempt that you claimed; default: your current one.")
     agent_id: Id | None = Field(
         None, description="Your id; your key says it already.", json_schema_extra=listed_for(Audience.NONE)
@@ -147,7 +147,7 @@ class TaskStatusOf(Parameters):
     waits=True,
 )
 def get_task_status(call: Call, wanted: TaskStatusOf) -> Stands | Later:
-    """Returns the status and result of a task, after waiting until it is closed for at most wait_seconds."""
+    """Returns the status and result of a task. Waits up to wait_seconds for its end."""
     task = call.task(wanted.task_id)
     tree = call.tree_state(task).tree
     flagged = tree.dependency_failed(tree.tasks[task.id])

@@ -80,7 +80,7 @@ class SignedIn(Result):
     refusals_carry={"action": "exit"},
 )
 def authenticate(call: Call, wanted: Authenticate) -> SignedIn | Refused:
-    """Sign in. Call it first. If it is refused, end your process."""
+    """Sign in. Call it first. If it is refused, stop."""
     if call.caller.kind is Kind.SESSION and call.session.over and wanted.agent_id and wanted.passkey:
         call.forget()  # what it still shows is over; the passkey says who it is
     if call.caller.kind is Kind.SESSION:
@@ -386,7 +386,7 @@ def _left() -> Said:
     parameters=NoParameters,
 )
 def logout(call: Call, _: NoParameters) -> Said:
-    """End your session. Always succeeds; then end your process."""
+    """End your session. Always succeeds; then stop."""
     session = call.session
     snapshot = call.own_snapshot()
     language = snapshot.project.settings.language if snapshot.project else Language.ENGLISH

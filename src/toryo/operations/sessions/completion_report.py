@@ -31,7 +31,7 @@ class ReportCompleted(Parameters):
     )
     summary: Text | None = Field(None, description="What was done, or why not.")
     next_steps: Text | None = Field(None, description="What should follow.", json_schema_extra=PLAIN)
-    artifacts: list[Any] = Field(default_factory=list, max_length=200, description="Files or links that were made.")
+    artifacts: list[Any] = Field(default_factory=list, max_length=200, description="Paths or URLs of what was made.")
 
 
 class Reported(Said):
@@ -53,7 +53,7 @@ _STATUS = {"success": Status.COMPLETED, "failed": Status.FAILED, "blocked": Stat
     leads=True,
 )
 def report_completed(call: Call, report: ReportCompleted) -> Reported | Refused | Later:
-    """Report the end of your main task. Then end your process."""
+    """Report the end of your main task. If accepted, stop; if refused, do what it says."""
     session = call.session
     if session.over and (before := _remembered_answer(session, report)) is not None:
         return before

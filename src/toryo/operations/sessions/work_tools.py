@@ -35,7 +35,7 @@ class NextAction(Parameters):
     waits=True,
 )
 def get_next_action(call: Call, wanted: NextAction) -> Next | Later:
-    """Returns your next action. Call it after each step, unless an answer carries next, until it says exit."""
+    """Waits for your next action. Call it after each step, unless an answer has next, until it says exit."""
     told = next_action_answer.told(call, patient=wanted.timeout_seconds > 0)
     if isinstance(told, Later):
         return told
@@ -73,7 +73,7 @@ class MyTask(Said):
     leads=True,
 )
 def get_my_task(call: Call, _: NoParameters) -> MyTask:
-    """Returns your task: what to do, in which directory, and its context."""
+    """Returns your main task: what to do, in which directory, and its context."""
     session = call.session
     task = call.tx.tasks.find(session.task_id) if session.task_id else _in_progress(call)
     if task is None:
@@ -172,7 +172,7 @@ class Notifications(Said):
     parameters=GetNotifications,
 )
 def get_notifications(call: Call, _: GetNotifications) -> Notifications:
-    """Returns what has changed in your work since your last call."""
+    """Returns what is new in your work since your last call."""
     waiting = call.tx.handovers.waiting(call.session.id)
     if waiting:
         call.tx.handovers.deliver(call.session.id, call.now)

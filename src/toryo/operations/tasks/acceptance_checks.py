@@ -27,13 +27,13 @@ from toryo.storage.launches import Check
 
 
 class FileCheck(Parameters):
-    file: str = Field(min_length=1, max_length=1000, description="A path that must exist.")
+    file: str = Field(min_length=1, max_length=1000, description="Must exist in the task's directory.")
 
 
 class CommandCheck(Parameters):
     command: (
         Annotated[Command, Field(pattern=r"\S")] | Annotated[list[Command], Field(min_length=1, max_length=1_000)]
-    ) = Field(description="Must exit with 0.")
+    ) = Field(description="Runs there; must exit with 0.")
     timeout_seconds: int | None = Field(
         None, ge=1, le=3600, description="Time limit of the command, in seconds (default 600).", json_schema_extra=PLAIN
     )

@@ -43,7 +43,7 @@ class CreateTask(Parameters):
     context: Any = Field(None, description="Data for the assignee, any JSON.")
     acceptance: Acceptance = Field(default_factory=list, description="Checked when success is reported.")
     intent: Literal["new", "refine", "replace"] | None = Field(
-        None, description="Needed if subtasks are open: new and refine add; replace cancels those not in progress."
+        None, description="Needed if subtasks are open: new, refine keep them; replace cancels those not in progress."
     )
     agent_type: str | None = Field(
         None, min_length=1, max_length=100, pattern=r"\S", description="Orchestrators: the queue it goes to."
@@ -107,7 +107,7 @@ class CreateBatch(Parameters):
     )
     intent: Literal["new", "refine", "replace"] | None = Field(
         None,
-        description="Needed if subtasks are open: new and refine add; replace cancels those not in progress.",
+        description="Needed if subtasks are open: new, refine keep them; replace cancels those not in progress.",
         json_schema_extra=_MANAGERS,
     )
     idempotency_key: str | None = Field(
@@ -133,7 +133,7 @@ _FOR_A_QUEUE = Form(
     _OWN_FORM,
     required=("agent_type", "task_description"),
     words={
-        "agent_type": "The queue.",
+        "agent_type": "The queue; see list_agents.",
         "task_description": "What exactly, and when it is done.",
         "context": "Data for the agent, any JSON.",
         "parent_task_id": "A task that you created or claimed, if this one is a part of it.",
@@ -149,6 +149,16 @@ _SUBTASK = Form(
 
 def _form_of_one(_caller: Caller, for_queue: bool) -> Form:
     return _FOR_A_QUEUE if for_queue else _SUBTASK
+
+
+_OWN_SUBTASKS = Form(
+    summary="Create subtasks of your main task, all or none; you do them. Returns the task_id of each local_id."
+)
+
+
+def _form_of_several(caller: Caller, _for_queue: bool) -> Form | None:
+    works_alone = caller.agent is not None and caller.agent.role is not Role.MANAGER
+    return _OWN_SUBTASKS if works_alone else None
 
 
 @operation(
@@ -203,10 +213,11 @@ def _for_queue(call: Call, wanted: CreateTask) -> queue_tasks.Filed:
     shown_to=Audience.WORKER | Audience.MANAGER,
     grant=Grant.TASK_SESSION,
     parameters=CreateBatch,
+    form_for=_form_of_several,
     leads=True,
 )
 def create_tasks_batch(call: Call, wanted: CreateBatch) -> BatchCreated:
-    """Create subtasks of your main task, all or none. Returns the new task_id of each local_id."""
+    """Create subtasks of your main task, all or none. Returns the task_id of each local_id."""
     once = idempotency.Once.of(
         call.agent.id,
         wanted.parent_task_id or call.session.task_id or "",

@@ -221,7 +221,7 @@ class Subordinates(Result):
     grant=Grant.MANAGER,
 )
 def list_subordinates(call: Call, _: NoParameters) -> Subordinates:
-    """Returns the agents below you: role, capabilities, current work."""
+    """Returns the agents that you may assign: agent_id, capabilities, work."""
     everybody = call.tx.agents.below(call.agent.id)
     members = call.tx.agents.members_among(call.session.project_id, [each.id for each in everybody])
     return {
@@ -292,7 +292,7 @@ class AssignTask(Parameters):
 
 @operation("assign_task", shown_to=Audience.MANAGER, grant=Grant.MANAGER, parameters=AssignTask, leads=True)
 def assign_task(call: Call, wanted: AssignTask) -> DetailedResult:
-    """Assign a task below your main task that is not in progress."""
+    """Assign a task below your main task. This does not start it."""
     tree_state, main = below_main_task.main_task(call)
     task = below_main_task.below(call, tree_state, main, wanted.task_id)
     if wanted.assignee_id is not None:

@@ -26,7 +26,7 @@ class UpdateStatus(Parameters):
         description="The new status.",
         json_schema_extra=listed_choices("todo", "in_progress", "completed", "failed", "blocked"),
     )
-    reason: Lines | None = Field(None, max_length=10_000, description="Needed for blocked, failed and cancelled.")
+    reason: Lines | None = Field(None, max_length=10_000, description="Needed for blocked and failed.")
 
 
 @operation(
@@ -38,7 +38,7 @@ class UpdateStatus(Parameters):
     leads=True,
 )
 def update_task_status(call: Call, wanted: UpdateStatus) -> MoveResult | Refused | Later:
-    """Set the status of a task below your main task: start it, end it, or retry or unblock it (todo)."""
+    """Set the status of a task below your main task. in_progress starts it; todo retries or unblocks."""
     return below_main_task.move(call, wanted.task_id, status_named(wanted.status), wanted.reason)
 
 

@@ -67,7 +67,7 @@ def _form(caller: Caller, _for_queue: bool) -> Form | None:
     leads=True,
 )
 def request_task(call: Call, wanted: RequestTask) -> TaskResult:
-    """Request a task from an agent or a person. It waits until a person approves and starts it."""
+    """Request a task for an agent or a person. Returns at once; a person must approve and start it."""
     project = call.project(call.session.project_id)
     assignee = _assignee(call, project, wanted.assignee_id)
     message = _consent(call, wanted.message_id)
