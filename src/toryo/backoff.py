@@ -16,7 +16,7 @@ CLIENT = (0.1, 5.0)
 QUEUE_AGENT = (1.0, 16.0)
 """The same for a queue agent."""
 QUEUE_AGENT_TRIES = 5
-"""So many more tries of a queue agent to reach a server that is away; after the last it is an error."""
+"""How often a queue agent retries while the server is unreachable; after that it fails."""
 
 
 def pause(number: int, first: Number, longest: Number) -> Number:

@@ -38,7 +38,7 @@ class Failure(StrEnum):
 
 
 class Ended(StrEnum):
-    """Ends that somebody ordered: no failure of the agent; nothing cools down."""
+    """Ends that a person or the server ordered: no failure of the agent, and no cooldown."""
 
     STOPPED = "stopped"
     COORDINATOR_STOPPED = "coordinator_stopped"

@@ -68,7 +68,7 @@ def _taken(descriptor: int) -> bool:
 
 
 def holders(place: Path) -> Iterator[Holder]:
-    """What runs from a data directory, in the order in which it is to be ended."""
+    """The processes that run from a data directory, in the order in which to stop them."""
     locks = [(_NAMES[UP_LOCK], place / UP_LOCK)]
     locks += [("Coordinator", each) for each in sorted((place / COORDINATORS).glob("*.lock"))]
     locks.append((_NAMES[SERVER_LOCK], place / SERVER_LOCK))

@@ -138,7 +138,7 @@ COMMON: tuple[Option, ...] = (
     ),
     SANDBOX_NETWORK,
 )
-"""Of every agent, whoever starts it."""
+"""Options of every provider."""
 
 PERMISSIONS = Option(
     "permissions",

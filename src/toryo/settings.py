@@ -167,7 +167,9 @@ class AuthSettings(BaseModel):
     @field_validator("oidc_issuer")
     @classmethod
     def _issuer(cls, value: str | None) -> str | None:
-        """https, but for a provider on this machine: whoever can change its answers can sign in as anybody."""
+        """Requires https, except for a provider on this machine: an attacker who can change its answers can sign in as
+        anybody.
+        """
         if value is None:
             return None
         parts = urlsplit(value)

@@ -56,6 +56,10 @@ def misspelt(texts: Iterator[Line], language: str) -> list[str]:
     return found
 
 
+def without_code(text: str) -> str:
+    return re.sub(r"`[^`]+`", "`…`", text)
+
+
 def sources(folder: str) -> list[Path]:
     return sorted(path for path in (ROOT / folder).rglob("*.py") if "migrations" not in path.parts)
 
@@ -73,7 +77,11 @@ def strings(paths: list[Path]) -> Iterator[Line]:
 
 
 def notes(paths: list[Path]) -> Iterator[Line]:
-    """Docstrings and comments in Python sources. The lines of a comment block are joined: a turn may span two lines."""
+    """Docstrings and comments in Python sources, without code in them; adjacent lines are joined."""
+    yield from ((where, without_code(text)) for where, text in _notes(paths))
+
+
+def _notes(paths: list[Path]) -> Iterator[Line]:
     for path in paths:
         source = path.read_text()
         for node in ast.walk(ast.parse(source)):
@@ -118,7 +126,7 @@ def pages(language: str) -> Iterator[Line]:
         for number, line in enumerate(path.read_text().splitlines(), 1):
             code ^= line.lstrip().startswith("```")
             if not code:
-                yield f"{path.relative_to(ROOT)}:{number}", re.sub(r"`[^`]+`", "`…`", line)
+                yield f"{path.relative_to(ROOT)}:{number}", without_code(line)
 
 
 def dashboard(language: str) -> Iterator[Line]:
@@ -151,10 +159,12 @@ def comments(source: str) -> Iterator[tuple[int, str]]:
 
 
 def dashboard_notes() -> Iterator[Line]:
-    """The comments of the dashboard's sources."""
+    """The comments of the dashboard's sources. api/schema.ts is generated from docstrings that `notes` reads."""
     for path in sorted((ROOT / "web" / "src").rglob("*.ts*")):
+        if path.name == "schema.ts":
+            continue
         for number, text in comments(path.read_text()):
-            yield f"{path.relative_to(ROOT)}:{number}", text
+            yield f"{path.relative_to(ROOT)}:{number}", without_code(text)
 
 
 def catalogue() -> Iterator[Line]:

@@ -138,7 +138,7 @@ class Panel:
 
     def _close(self) -> None:
         body = {"as_person": self._person, "viewer_id": self._viewer}
-        with self._opening, contextlib.suppress(Exception):  # nobody is there any more to be told
+        with self._opening, contextlib.suppress(Exception):  # The client may have disconnected.
             self._here.send("POST", f"{self._path}/close", body)
 
     def _read(self, **wanted: Any) -> dict[str, Any]:

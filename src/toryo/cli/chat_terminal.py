@@ -60,7 +60,7 @@ def _listen(panel: Panel, screen: Screen, news: message_format.News) -> None:
             screen.show(news.of(heard))
             for message in heard.messages:
                 screen.show(_told(message, panel.agent))
-    except Exception as error:  # noqa: BLE001 - whoever types is told, by the thread that reads what they type
+    except Exception as error:  # noqa: BLE001 - the error is shown by the thread that reads the input
         screen.fail(error)
 
 

@@ -121,7 +121,7 @@ def _outcome(given: list[str]) -> int:
 def _explain(error: Exception, *, as_json: bool) -> int:
     failure = exit_codes.of(error)
     if failure is None:
-        # A defect of ours: whoever reports it needs all of it.
+        # A bug in Toryo: the report needs the whole traceback.
         raise error
     _say(output.in_local_time(failure.sentence()))
     if as_json:

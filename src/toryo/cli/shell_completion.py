@@ -36,7 +36,7 @@ def tasks(context: typer.Context, incomplete: str) -> Offered:
 def _offered(context: typer.Context, incomplete: str, find: Callable[[Here], Iterator[tuple[str, str]]]) -> Offered:
     found: Offered = []
     said = {**context.find_root().params, **context.params}
-    with suppress(Exception):  # whoever presses Tab wants no error
+    with suppress(Exception):  # An error would disturb the command line being typed.
         here = Here(said.get("data_dir"), said.get("server"), said.get("token"), starts_within_seconds=0)
         for name, help_ in find(here):
             if name.startswith(incomplete) and len(found) < MOST:

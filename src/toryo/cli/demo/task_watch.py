@@ -81,7 +81,7 @@ def until_over(
         if ended is not None:
             raise Failure(f"{ended}.", "See its log in the demo's directory.")
     seen.finished = time.monotonic()
-    # Until nobody is at work any more: a start for nothing after the end would count, too.
+    # Waits until no agent works: an unnecessary start after the end would count, too.
     until = time.monotonic() + QUIET_WITHIN_SECONDS
     while seen.over and time.monotonic() < until and here.get("/status")["running"]:
         _heard(here, seen)

@@ -25,7 +25,7 @@ class Kind(StrEnum):
     NOBODY = "nobody"
     COORDINATOR = "coordinator"
     LAUNCH = "launch"
-    """A launch credential whose process has not signed in (any more)."""
+    """A launch credential whose process is not signed in."""
     SESSION = "session"
     PERSON = "person"
     QUEUE = "queue"
@@ -54,7 +54,7 @@ class Credentials:
     cookie: str | None = None
     """What a browser is signed in by: good in its cookie, and nowhere else."""
     signed_in_before: str | None = None
-    """What a browser that signs in anew has been signed in by: that ends."""
+    """The sign-in that this browser already had; a new sign-in ends it."""
     correlation_id: str | None = None
     remote: str | None = None
     browser: str | None = None

@@ -39,7 +39,7 @@ MOST_NAMES = 100
 
 
 def _few(given: Any) -> Any:
-    """Refuses so many names at once, before each of them can become a mistake of its own."""
+    """Refuses too many unknown names at once, instead of reporting each as a mistake."""
     if isinstance(given, dict) and len(given) > MOST_NAMES:
         raise PydanticCustomError(
             "too_many_names",
@@ -64,7 +64,7 @@ class Parameters(BaseModel):
 
     @classmethod
     def names_for(cls, _given: Mapping[str, Any]) -> list[str]:
-        """The parameters that whoever has given these may mean."""
+        """The parameters that may be meant, given these arguments."""
         return list(cls.model_fields)
 
     @field_validator("*")

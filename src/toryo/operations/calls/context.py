@@ -26,7 +26,7 @@ class Context:
     settings: Settings
     limits: Limits
     entropy: Callable[[int], int]
-    """So many random bits."""
+    """Returns an integer with this number of random bits."""
     holds: HoldCache = field(default_factory=HoldCache)
     waits: Waits = field(default_factory=Waits)
     faults: Faults = field(default_factory=Faults)

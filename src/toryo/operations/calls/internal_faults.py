@@ -14,7 +14,7 @@ from toryo.domain.times import MINUTE, SECOND, Millis
 _log = structlog.get_logger("toryo.faults")
 
 SHOWN_FOR: Millis = 5 * MINUTE
-"""Whoever is decided about is decided about more often than that."""
+"""Longer than the interval at which every agent is decided about."""
 _LOGGED_EVERY: Millis = 30 * SECOND
 _MOST = 1_000
 

@@ -1,4 +1,4 @@
-"""What whoever measures the server is told of each call, after its commit: metrics and traces are made of it."""
+"""What is reported about each call after its commit; metrics and traces are made from it."""
 
 from __future__ import annotations
 

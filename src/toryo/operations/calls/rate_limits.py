@@ -11,9 +11,9 @@ from collections import OrderedDict
 from toryo.domain.network_addresses import household
 
 BURST, EVERY_SECONDS = 30, 2.0
-"""So many at once, and one more in so many seconds."""
+"""How many at once, and the seconds until one more is allowed."""
 REMEMBERED = 10_000
-"""Addresses or keys; whoever has not knocked for longest is forgotten first."""
+"""Maximum number of addresses or keys; the least recently used one is dropped first."""
 
 
 class Pace:

@@ -16,9 +16,9 @@ from toryo.operations.calls.results import JsonObject
 
 class SessionHooks(Protocol):
     def guard(self, call: Call, operation: Operation) -> None:
-        """Raises Refusal for what a session that is over, withdrawn or stopped by a guard may not call any more.
+        """Raises Refusal for calls that an ended, withdrawn or guarded session may not make.
 
-        It has called: what it was handed out has arrived, and that is written.
+        A call also confirms that the session has received its last delivery, and this is stored.
         """
 
     def count(self, call: Call, *, refused: bool, refusal: Refusal | None = None) -> None:

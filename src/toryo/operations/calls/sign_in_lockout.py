@@ -16,7 +16,7 @@ from toryo.domain.times import HOUR, MINUTE, Millis
 
 PASSKEY, PASSWORD = "passkey", "password"
 REMEMBERED = 10_000
-"""Counters; whoever has not failed for longest is forgotten first."""
+"""Maximum number of counters; the one with the oldest failure is dropped first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +29,9 @@ class Rule:
 
 
 OF_NAME = {PASSKEY: Rule(5, MINUTE, MINUTE), PASSWORD: Rule(10, HOUR, 15 * MINUTE)}
-"""So many wrong tries for one agent or person from one address are the last from there for so long."""
+"""Failures for one agent or person from one address, in which time, and how long that pair is then locked."""
 OF_ADDRESS = {PASSKEY: Rule(50, MINUTE, MINUTE), PASSWORD: Rule(50, HOUR, 15 * MINUTE)}
-"""So many from one address, whoever they were tried for, lock the address out."""
+"""The same for all failures from one address, whatever agent or person they were for."""
 
 
 @dataclass(frozen=True, slots=True)

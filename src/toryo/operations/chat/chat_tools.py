@@ -187,8 +187,9 @@ class _HandOut:
         return {**messages.shown(self.call, message), **again}
 
     def _context(self, turns: list[Conversation], taken: list[Delegation]) -> list[Message]:
-        """What was said before, with everybody whose message or turn this is, or who is to be told something; with a
-        turn, the message again."""
+        """Earlier messages with every partner who has sent something, has waited for this turn, or must be notified; a
+        turn repeats its own message.
+        """
         here = {each.id for each in self.messages}
         others = {each.from_agent_id for each in self.messages} | {turn.other(self.agent.id) for turn in turns}
         others |= {delegation.target_agent_id for delegation in taken}
@@ -377,7 +378,7 @@ def _conversation_required(target: Agent) -> Refusal:
 
 
 def _write(call: Call, target: Agent, content: str, related_task_id: str | None) -> Sent:
-    """To a person. Whoever was written to may always answer."""
+    """Sends a message to a person. A recipient may always reply."""
     project = call.project(call.session.project_id)
     wrote_before = call.tx.chat.nth_last(project.id, target.id, call.agent.id, 1) is not None
     if not wrote_before:

@@ -211,7 +211,8 @@ def dismiss_news(call: Call, _: NoParameters) -> Visited:
     return {"success": True, "at": iso(call.now)}
 
 
-# --- fuel and plant --------------------------------------------------------------------------------------------------
+# --- budget and server
+# -------------------------------------------------------------------------------------------------
 
 
 def _fuel(picture: Picture) -> Fuel:

@@ -148,7 +148,8 @@ class Picture:
         found = (each for each in self.open.values() if each.status == "blocked" and each.assignee_id is not None)
         return Counter((each.assignee_id or "", each.project_id) for each in found)
 
-    # --- what hinders starts ---------------------------------------------------------------------------------------
+    # --- what prevents starts
+    # ------------------------------------------------------------------------------------------
 
     @cached_property
     def cooldowns(self) -> dict[str, dict[Purpose, Cooldown]]:

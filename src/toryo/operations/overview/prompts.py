@@ -136,7 +136,7 @@ def agent_start(call: Call, wanted: AgentStart) -> Prompted:
 
 
 def _language_of(call: Call, project_id: str | None) -> Language:
-    """English for whoever sees no project."""
+    """The project's language; English for callers who see no project."""
     wanted = project_id or call.caller.project_id
     known = call.caller.project_id is not None or call.caller.is_person
     return call.project(wanted).settings.language if wanted is not None and known else Language.ENGLISH
@@ -177,7 +177,7 @@ def task_breakdown(call: Call, wanted: TaskBreakdown) -> Prompted:
 
 
 def _people(call: Call, project: Project) -> list[Agent]:
-    """Those to whom the caller may give subtasks: a worker itself, a manager who is below it, a person all members."""
+    """The agents to which the caller may give subtasks: a worker to itself, a manager to those below, a person to all."""
     if call.caller.is_person:
         found = call.tx.agents.all()
     else:

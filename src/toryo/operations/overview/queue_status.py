@@ -42,8 +42,9 @@ class Held(HeldBy):
 
 
 class QueueStatus(TypedDict):
-    """Main tasks in progress, and tasks to do. `ready`: nothing hinders them; `waiting`: for those who work below, for
-    an answer, or for a person whose task it is. `held` lists the most important ones."""
+    """Main tasks in progress, and tasks in `todo`. `ready`: nothing blocks them; `waiting`: for subordinates, for an
+    answer, or for a person whose task it is. `held` lists the most important ones.
+    """
 
     running: int
     ready: int

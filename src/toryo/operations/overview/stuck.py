@@ -66,7 +66,7 @@ def found(picture: Picture, told: Collection[str]) -> list[Stuck]:
 
 
 def _may_be(picture: Picture, task: Task) -> bool:
-    """Whether it is worth a look: most of what is open is to be done, by somebody, and waits for nothing."""
+    """Whether a closer check is worthwhile: most open tasks are in `todo`, assigned, and wait for nothing."""
     plain = task.status is Status.TODO and not task.for_queue and task.id not in picture.unmet
     return not plain and picture.projects[task.project_id].active
 
@@ -222,7 +222,7 @@ class _Look:
         list_all = Action("list", f"toryo task list --project {top.project_id}")
         return Stuck(top, said, top.moved_at, (Action("why", f"toryo why {top.assignee_id}"), list_all))
 
-    # --- what is to be done --------------------------------------------------------------------------------------
+    # --- next steps --------------------------------------------------------------------------------------------------
 
     def _to_do(self, task: Task) -> Iterator[Stuck]:
         tree_state = self._tree_state(task)
@@ -252,7 +252,7 @@ class _Look:
         return any(each.assignee_id is not None and not agents[each.assignee_id].human for each in above)
 
     def _nobody_comes(self, tree_state: TreeState, task: Task, queue: str) -> bool:
-        """After the stall time: until then, whoever serves it may just be starting anew."""
+        """Only after the stall time: until then the agent of the queue may be restarting."""
         stalls = self._stalls(tree_state.project, task.moved_at)
         return stalls and queue not in tree_state.served and start_conditions.claimable(tree_state, task)
 
@@ -267,7 +267,7 @@ class _Look:
 
 
 def _given_away(task: Task) -> Action:
-    """To somebody else: one of a queue to whoever serves it."""
+    """The action that assigns it to another member, or a queue task to an agent of its queue."""
     if task.for_queue:
         return Action("put_back", f"toryo task move {task.id} todo")
     return Action("assign", f"toryo task edit {task.id} --assignee AGENT")

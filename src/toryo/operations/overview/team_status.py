@@ -28,7 +28,7 @@ from toryo.workflow import program_choice
 from toryo.workflow.launch import Action
 
 IN_FULL = 8
-"""So many agents that wait are decided about in full: a glance stays cheap however many wait."""
+"""How many waiting agents are diagnosed in full; limits the cost of the overview."""
 
 Doing = Literal["working", "talking", "starting", "stopping", "waiting", "cooling_down", "held", "idle", "off"]
 

@@ -99,7 +99,7 @@ def change_role(call: Call, account: Account, login: str) -> None:
 
 
 def lose_ownership(call: Call, person_id: str, before: str, after: str) -> None:
-    """What somebody made for others as an owner ends when they are none any more."""
+    """Ends what a person has created for others as an owner, once they are no longer one."""
     if before == people.OWNER and after != people.OWNER:
         end_made_for_others(call, person_id)
     if people.is_above(before, after):

@@ -25,7 +25,7 @@ from toryo.operations.tasks import mutations
 
 EXHAUSTED = "attemptsExhausted"
 MOST_PASSED = 200
-"""Tasks that an agent may not claim: one poll looks no further than behind so many."""
+"""How many tasks that the agent may not claim one poll skips at most."""
 _TORYO = Actor(SYSTEM, everything=True, guard=True)
 
 
@@ -59,8 +59,9 @@ def claim(call: Call, task: Task, agent: Agent, launch_id: str | None = None) ->
 
 
 def claim_ready(call: Call, project: Project, agent_type: str, many: int) -> tuple[list[Task], bool]:
-    """Up to so many tasks of a queue for the agent that asks, and whether there are more behind them. What it may not
-    claim keeps nothing behind it."""
+    """Up to `many` tasks of a queue for the calling agent, and whether there are more. Tasks that it may not claim do
+    not hold back later ones.
+    """
     taken: list[Task] = []
     passed, more = 0, project.active
     while more and len(taken) < many and passed <= MOST_PASSED:

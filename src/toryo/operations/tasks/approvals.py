@@ -36,7 +36,7 @@ def tell_consented(call: Call, task: Task, person: Agent) -> None:
 
 
 def _asker(call: Call, task: Task) -> str:
-    """Who asks, and for whom."""
+    """Who asks, and on whose behalf."""
     named = {
         agent.id: agent.name for agent in call.tx.agents.find_all({task.created_by, task.requested_by or ""} - {""})
     }

@@ -28,7 +28,7 @@ from toryo.storage.overview import Card
 
 
 MOST_EVENTS = 2_000
-"""After more than so many events the whole board is answered: it is hardly more, and what is asked here stays small."""
+"""After more events than this the whole board is returned: it is hardly larger, and this read stays small."""
 
 
 class ShowBoard(Parameters):

@@ -16,7 +16,7 @@ from toryo.operations.calls.results import JsonObject
 
 
 class Job(TypedDict):
-    """What somebody asks to be done with a worktree. `name` and `email` are whom a merge names as its author."""
+    """A worktree job for a Coordinator. `name` and `email` are the author of a merge."""
 
     job_id: str
     kind: schemas.WorktreeJobKind
