@@ -164,7 +164,7 @@ def stop(call: Call, launch: Launch, decision: Decision) -> None:
             launch_id=launch.id,
             data={"reason": decision.reason, "row": decision.row},
         )
-    # A runaway is not listed: its cooldown begins however its session ends.
+    # Runaway is not listed: its cooldown begins however its session ends.
     if decision.reason in (Failure.SILENT, Failure.TIME_LIMIT):
         cooldowns.cool(call, launch.agent_id, launch.purpose, decision.reason, None)
     ended = call.tx.launches.find(launch.id)

@@ -60,7 +60,7 @@ def take_back(call: Call, session: Session) -> Mailbox:
 
 
 def forget_over(call: Call, project_id: str, *agent_ids: str) -> None:
-    """Unfetched messages of an ended conversation are no longer a reason to start a session; they are still delivered."""
+    """Unfetched messages of an ended conversation no longer start a session; they are still delivered."""
     for each in agent_ids:
         call.tx.chat.save_mailbox(touched(_counted(call, call.tx.chat.mailbox(project_id, each))))
 

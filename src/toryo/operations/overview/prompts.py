@@ -177,7 +177,7 @@ def task_breakdown(call: Call, wanted: TaskBreakdown) -> Prompted:
 
 
 def _people(call: Call, project: Project) -> list[Agent]:
-    """The agents to which the caller may give subtasks: a worker to itself, a manager to those below, a person to all."""
+    """The agents that the caller may assign subtasks to: a worker itself, a manager those below, a person all."""
     if call.caller.is_person:
         found = call.tx.agents.all()
     else:
