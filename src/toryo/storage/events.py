@@ -68,7 +68,7 @@ class Events:
         self.collected.append(event)
 
     def flush(self) -> None:
-        """Writes the collected events. On PostgreSQL only one writer at a time from here to the commit (see `_LOCK`)."""
+        """Writes the collected events. On PostgreSQL one writer at a time from here to the commit (see `_LOCK`)."""
         if not self.collected:
             return
         self._connection.lock(_LOCK)

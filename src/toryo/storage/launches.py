@@ -195,7 +195,7 @@ class Launches:
         return {row[0] for row in self._connection.all(_PROJECTS_OF, ids=list(launch_ids))}
 
     def in_worktrees(self, task_ids: Iterable[str], since: Millis) -> list[Launch]:
-        """On these tasks: live launches, and those ended since `since` whose process has not been reported as exited."""
+        """Launches on these tasks: live ones, and those ended since `since` without a reported process exit."""
         return ROWS.nouns(self._connection.all(_IN_WORKTREES, task_ids=list(task_ids), since=since))
 
     def ordered_by(self, coordinator_id: str) -> list[Launch]:

@@ -1,4 +1,4 @@
-"""Agents, as people set them up: create, edit, passkeys, resume, activate, deactivate. REST and CLI; not MCP tools."""
+"""Managing agents: create, edit, passkeys, resume, activate, deactivate. REST and CLI; not MCP tools."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ending a session, or a launch that has not signed in, by hand."""
+"""Ends a session, or a launch that has not signed in, at a person's request."""
 
 from __future__ import annotations
 

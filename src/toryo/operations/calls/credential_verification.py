@@ -1,6 +1,6 @@
-"""Who calls: what the presented credential proves.
+"""Authentication: the caller that a credential proves.
 
-Tokens are random, their prefix says what they are, and only their hash is kept.
+Tokens are random and carry their kind as a prefix; only their hash is stored.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def digest(token: str) -> str:
 
 
 class TwoCallers(Refusal):
-    """The connection proves one caller, the session token another."""
+    """The connection and the session token prove different callers."""
 
     def __init__(self) -> None:
         super().__init__(

@@ -54,7 +54,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """`result` is plain JSON data; None while `later` says that there is nothing to say yet."""
+    """`result` is plain JSON data; None with `later`, when there is no result yet."""
 
     result: JsonObject | None
     refused: bool = False
@@ -63,7 +63,7 @@ class Outcome:
 
 
 class _RollBack(Exception):
-    """A refusal after the first write: nothing of the work may stay."""
+    """A refusal after the first write: the transaction must be rolled back."""
 
     def __init__(self, refusal: Refusal) -> None:
         super().__init__(refusal.message)
@@ -72,7 +72,7 @@ class _RollBack(Exception):
 
 @dataclass
 class Answered:
-    """What a work hands out of its transaction."""
+    """What a work returns from its transaction."""
 
     outcome: Outcome
     hints: frozenset[str]
@@ -323,7 +323,7 @@ class Dispatcher:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One call on its way. `work` may run more than once; it changes nothing but through its connection."""
+    """One call in progress. `work` may run more than once and has effects only through its connection."""
 
     dispatcher: Dispatcher
     operation: Operation

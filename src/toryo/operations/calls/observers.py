@@ -10,7 +10,7 @@ from toryo.domain.events import Event
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """One call that was answered. `seconds` is its own work, without waiting; `outcome` is `ok` or a refusal's code."""
+    """A completed call. `seconds` excludes waiting; `outcome` is `ok` or a refusal's code."""
 
     operation: str
     outcome: str

@@ -1,7 +1,7 @@
-"""How often somebody may knock: a bucket for each, refilled as time passes. Time is an argument.
+"""Rate limits: a token bucket per caller. Time is an argument.
 
-It guards the doors where people sign in (by address: their passwords are expensive to verify on purpose), and what API
-keys call. Wrong passwords are counted elsewhere (`sign_in_lockout.py`); this here forgets, and is each server's own.
+They protect sign-in (by address, because verifying passwords is expensive on purpose) and calls with API keys. In
+memory and per server. `sign_in_lockout.py` counts wrong passwords.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Who is there, for an agent that wants to write to somebody or ask for something: told where an id was wrong."""
+"""The agents that a caller may write to or request tasks from; listed when it names an unknown one."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What the path of a call does for callers that have a session. `sessions/hooks.py` installs it.
+"""The interface between dispatch and sessions. `sessions/hooks.py` implements it.
 
-So the path itself knows nothing of next actions, guards or mailboxes.
+It keeps dispatch independent of next actions, guards and mailboxes.
 """
 
 from __future__ import annotations

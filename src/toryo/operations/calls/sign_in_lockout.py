@@ -1,7 +1,7 @@
-"""Wrong passkeys and passwords, counted per name and address, so that nobody can lock somebody else out.
+"""Lockout after wrong passkeys and passwords, counted per name and address, so that nobody can lock others out.
 
-Counted in memory, by each server for itself: names that do not exist are counted like those that do, and leave no row
-behind. What is refused then is said where people and agents sign in.
+Counted in memory, by each server separately: unknown names count like known ones and leave no row. The operations for
+signing in word the refusals.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ REMEMBERED = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """`most` wrong tries within `within` lock for `locked_for`."""
+    """`most` failures within `within` lock for `locked_for`."""
 
     most: int
     within: Millis
@@ -36,7 +36,7 @@ OF_ADDRESS = {PASSKEY: Rule(50, MINUTE, MINUTE), PASSWORD: Rule(50, HOUR, 15 * M
 
 @dataclass(frozen=True, slots=True)
 class Counter:
-    """What is counted together: the wrong tries of a kind from one address, for one name or (None) for all names."""
+    """The key of a counter: kind of secret, address, and a name or (None) all names."""
 
     kind: str
     name: str | None

@@ -1,4 +1,4 @@
-"""What a chat session does: fetch what is there, answer, talk turn by turn, and report what was delegated to it."""
+"""The tools of chat sessions: fetch messages, reply, converse, and report on delegations."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def get_pending_messages(call: Call, _: GetPending) -> Pending | Later:
 
 
 class _HandOut:
-    """One hand-out: everything that is there, in one transaction."""
+    """Collects everything for one delivery, in one transaction."""
 
     def __init__(self, call: Call) -> None:
         self.call = call

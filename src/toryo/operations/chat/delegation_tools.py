@@ -1,4 +1,4 @@
-"""What a task session wants said: handed to its own agent's chat session, and looked up again."""
+"""Delegations from a task session to its own agent's chat session: creating them and reading their results."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Talking as people do it: panels, threads, and looking into what the agents below say. REST and CLI.
+"""Chat for people: panels, threads, and reading the conversations of agents below. REST and CLI.
 
-A person sees the messages between the two of a thread and nothing else; threads of agents below are read only.
+A thread contains the messages of its two members only; threads of agents below are read-only.
 """
 
 from __future__ import annotations

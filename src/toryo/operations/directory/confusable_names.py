@@ -1,7 +1,7 @@
-"""Names of agents that would be taken for somebody else: a person, Toryo itself, another agent of the project.
+"""Agent names that can be mistaken for another: a person, Toryo itself, another agent of the project.
 
-Looked at where an agent is made, makes itself known, gets another name, or joins a project. What exists keeps its
-name. Owners may give two agents one name: their ids tell them apart.
+Checked when an agent is created, registers, is renamed, or joins a project. Existing names are kept. Owners may give
+two agents the same name, because their ids differ.
 """
 
 from __future__ import annotations

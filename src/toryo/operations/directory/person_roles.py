@@ -1,4 +1,4 @@
-"""What several groups ask about people: who somebody is, as what they count, and making one."""
+"""People's roles as several groups need them: reading, comparing, and creating people."""
 
 from __future__ import annotations
 

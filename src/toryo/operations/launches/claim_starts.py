@@ -1,6 +1,7 @@
-"""`claim_starts`: everything that a Coordinator has to start, stop, check or do now, in one answer.
+"""`claim_starts`: everything that a Coordinator must start, stop, check or do now, in one answer.
 
-A Coordinator learns how to start an agent and nothing about tasks."""
+A Coordinator learns how to start an agent, and nothing about tasks.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Cooldowns: after a failure an agent is not started again until a moment that the server knows; a success clears them.
+"""Cooldowns: after a failure an agent is not started until a stored time; a success clears them.
 
-Which of an agent's programs would run meanwhile is decided in `workflow/program_choice.py`.
+`workflow/program_choice.py` decides which of the agent's programs can run in the meantime.
 """
 
 from __future__ import annotations

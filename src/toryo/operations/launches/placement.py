@@ -1,4 +1,4 @@
-"""Which of the Coordinators could start an agent, and if none can: what is missing, and how to get it. For people."""
+"""Whether a Coordinator could start an agent, and if not, what is missing and how to provide it. For people."""
 
 from __future__ import annotations
 

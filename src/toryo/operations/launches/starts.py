@@ -1,4 +1,4 @@
-"""Carrying out a start: the launch, its credential, and what a Coordinator is told of it."""
+"""Carries out a start: creates the launch and its credential, and the order for a Coordinator."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Mailboxes as they change: what was handed out to a chat session, and taking back what a lost one got.
+"""Stores mailboxes after a delivery to a chat session, and undoes the delivery to a lost one.
 
 Storing messages is in `messages.py`.
 """

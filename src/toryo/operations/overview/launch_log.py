@@ -1,4 +1,4 @@
-"""What the process of a launch printed, as far as it is kept. Changes nothing."""
+"""The stored output of a launch. Changes nothing."""
 
 from __future__ import annotations
 

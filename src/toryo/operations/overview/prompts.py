@@ -1,7 +1,7 @@
-"""Prompts: words for a model, made from what is so now, in the project's language. Changes nothing.
+"""Prompts for models, made from current data, in the project's language. Changes nothing.
 
-Each operation here is an MCP prompt of the same name; its parameters are the prompt's arguments. The words for a
-starting agent stand in `toryo/first_prompt.py`, which the Coordinator says too.
+Each operation here is an MCP prompt of the same name, and its parameters are the prompt's arguments. The first prompt
+of an agent is in `toryo/first_prompt.py`, which the Coordinator uses too.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The truth about the queue of work: what runs, what could, and what is held by what, and what would release it."""
+"""The state of the work queue: what runs, what could run, what holds the rest, and what would release it."""
 
 from __future__ import annotations
 

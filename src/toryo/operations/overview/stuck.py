@@ -1,7 +1,7 @@
-"""What cannot move by itself, and why: work that nobody is going to do, as long as nobody changes anything.
+"""Stuck tasks: work that will not proceed unless a person or an agent changes something, and why.
 
-Asked of a picture of all that is open. What somebody has left for later on purpose is not stuck: drafts, tasks that
-nobody has started, what a person has blocked, projects that rest. Nor is what waits for something that moves.
+Computed from a picture of all open tasks. Not stuck: what people have deferred on purpose (drafts, tasks not started,
+tasks blocked by a person, paused projects), and tasks that wait for something that proceeds.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _SHOWN = 3
 
 @dataclass(frozen=True, slots=True)
 class Stuck:
-    """`task` is the one that a person can do something about; `actions` are what.
+    """A stuck task. `task` is the one to act on; `actions` are the possible actions.
 
     What only owners may do of it is `for_owners`: to others `by_owner` is said instead. Tasks of one project that are
     stuck for the same `cause` are told together.
@@ -48,7 +48,7 @@ class Stuck:
 
 @dataclass(frozen=True, slots=True)
 class _Idle:
-    """Why an assignee does nothing, and what an owner can do about it."""
+    """Why an assignee is idle, and what an owner can do."""
 
     why: Worded
     for_owners: Action

@@ -1,4 +1,4 @@
-"""Who there is besides agents: people, their roles, their passwords. Owners see to it."""
+"""People's accounts: roles and passwords. Managed by owners."""
 
 from __future__ import annotations
 

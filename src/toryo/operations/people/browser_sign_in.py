@@ -1,7 +1,7 @@
-"""People come in and leave: one-time links, passwords, identity providers; who is signed in where.
+"""Sign-in and sign-out of people: one-time links, passwords, identity providers; and their list of browsers.
 
-Agents never come in here. Who there is, and as what, stands in `accounts.py`; which account somebody from an identity
-provider has, or gets at the first sign-in, in `provider_accounts.py`.
+Not for agents. Accounts and roles are in `accounts.py`; `provider_accounts.py` selects or creates the account for a
+sign-in with an identity provider.
 """
 
 from __future__ import annotations

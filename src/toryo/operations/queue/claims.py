@@ -1,4 +1,5 @@
-"""Claims of queue tasks: taking one, losing one, and what is told when. Used by queue tools, launches and housekeeping.
+"""Claims of queue tasks: taking and losing them, with the notifications. Used by queue tools, launches,
+housekeeping.
 
 A claim never moves a task by itself: `tasks.mutations.move` does, under the rules of every other path.
 """
@@ -101,7 +102,7 @@ def _add(call: Call, task: Task, agent_id: str, launch_id: str | None) -> None:
 
 
 class Fate(StrEnum):
-    """What becomes of the queue task of a launch that is over. Only failing, or being lost, costs an attempt."""
+    """What happens to the queue task of an ended launch. Only a failure or a loss uses up an attempt."""
 
     KEPT = "kept"
     """Its agent was told to leave and is started for it again: the task stays its own, in progress."""

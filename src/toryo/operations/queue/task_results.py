@@ -1,4 +1,4 @@
-"""The queue protocol: an agent hands in the result of a task that it has claimed; an orchestrator waits for it."""
+"""The queue protocol: an agent submits the result of a claimed task; an orchestrator waits for it."""
 
 from __future__ import annotations
 

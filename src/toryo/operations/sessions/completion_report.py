@@ -1,4 +1,4 @@
-"""The report that ends a session's work: `report_completed`, in time, too late, or sent again."""
+"""The report that ends a session's work: `report_completed`, in time, late, or repeated."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a session may still call when it is over, withdrawn, or stopped by a guard; and counting towards the guards."""
+"""Which calls an ended, withdrawn or guarded session may still make; and the counters of the guards."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Telling a session what comes next: the step from the tables, in words, with what belongs to it.
+"""Builds the answer with the next action: the step from the tables, its instruction, and its data.
 
-`told` is what `get_next_action` answers and does (a look, a wait, an exit); `riding` is what goes along on other
-answers and changes nothing.
+`told` is the answer of `get_next_action` with its effects (a look, a wait, an exit); `riding` is the next action
+carried by other answers, without effects.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Acceptance checks of a task whose success is reported, on every way it is reported: started, waited for, told.
+"""Acceptance checks after a success report, for every kind of report: starting them, waiting, and reporting failures.
 
-They are run by a Coordinator (`claim_starts`, `report_check_result`); here is what the caller sees of them.
+A Coordinator runs them (`claim_starts`, `report_check_result`); this module is the caller's side.
 """
 
 from __future__ import annotations

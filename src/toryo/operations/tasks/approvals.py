@@ -1,4 +1,6 @@
-"""Asking people to approve: those above the assignee, each in their thread with it. Who asks is who has filed it."""
+"""Requests for approval to people: everyone above the assignee, each in their thread with the agent that created the
+task.
+"""
 
 from __future__ import annotations
 

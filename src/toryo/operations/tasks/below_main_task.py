@@ -1,4 +1,4 @@
-"""Acting on tasks below one's main task, and showing tasks in full: what several groups of operations need."""
+"""Access to tasks below a main task, and full task details: shared by several groups of operations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The board of a project, as a page draws it: its cards in one answer, and where a card may be moved to now."""
+"""The board of a project for the dashboard: its cards in one answer, and the moves possible for a card."""
 
 from __future__ import annotations
 

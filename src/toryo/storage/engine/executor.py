@@ -242,11 +242,11 @@ class WorkerPool:
                 return
             if stands_still and not at_work:
                 watching.clear()
-                if self._steps[rank - 1] != before or self._closing.is_set():  # it began just before
+                if self._steps[rank - 1] != before or self._closing.is_set():  # It began just before.
                     watching.set()
 
     def _taken(self, *, patiently: bool) -> tuple[list[Call], bool]:
-        """The calls that wait, at least one if `patiently`; False says that the crew is closing."""
+        """The waiting calls, at least one if `patiently`; False when the pool closes."""
         calls: list[Call] = []
         try:
             call = self._calls.get(block=patiently)
@@ -261,7 +261,7 @@ class WorkerPool:
         return calls, False
 
     def _leave(self, rank: int) -> None:
-        self._steps[rank] |= 1  # should it be the only one that ended, then the next stands in for it from now on
+        self._steps[rank] |= 1  # If it was the only thread to end, the next one takes its place.
         for watching in self._watching[rank + 1 : rank + 2]:
             watching.set()
         with self._counting:
