@@ -1,6 +1,6 @@
-"""Every launch this Coordinator has in hand, by launch id: what was ordered, the process, how far its end has come.
+"""All current launches of this Coordinator, by launch id: the order, the process, and the progress of its end.
 
-Only facts; `reconcile.py` decides about them and `loop.py` acts. Two processes of one agent are two entries.
+Facts only; `reconcile.py` decides and `loop.py` acts. Two processes of one agent are two entries.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from toryo.coordinator.worktrees import Worktree
 from toryo.output_redaction import Mask
 
 REMEMBERED = 10_000
-"""Launches of the past, so that an order for one of them (a lost answer) is recognised."""
+"""How many past launches are remembered, to recognise a repeated order after a lost answer."""
 
 
 @dataclass

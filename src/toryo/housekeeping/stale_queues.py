@@ -1,4 +1,4 @@
-"""Ends claims that have run out, notices agents that are gone, and queues that nobody serves."""
+"""Ends expired claims, and detects agents that are gone and queues without an agent."""
 
 from __future__ import annotations
 
