@@ -1,7 +1,7 @@
-"""Pauses between tries: each twice as long as the one before, up to a longest.
+"""Retry delays: each twice as long as the previous one, up to a maximum.
 
-How long those of clients are stands here; those of the server's own rules (a lost claim, a notice, a cooldown) and of
-the Coordinator's reports stand with these.
+The delays of clients are here; those of the server's rules (a lost claim, a notice, a cooldown) and of the
+Coordinator's reports are in their modules.
 """
 
 from __future__ import annotations

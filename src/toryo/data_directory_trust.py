@@ -19,7 +19,7 @@ WITHIN = 10.0
 
 
 class Untrusted(Exception):
-    """A data directory that is none, or may be somebody else's work, and what to do."""
+    """A directory that is not a data directory, or may have been made by someone else; with an instruction."""
 
     def __init__(self, what: str, instruction: str) -> None:
         super().__init__(f"{what} {instruction}")

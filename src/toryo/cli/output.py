@@ -1,7 +1,7 @@
-"""How answers look: tables and marks for people on stdout, one JSON document for scripts, messages on stderr.
+"""Output: tables and marks for people on stdout, one JSON document for scripts, messages on stderr.
 
-Whatever is printed for people goes through here, because much of it was written by agents: nothing but our own colours
-reaches the terminal as an escape, and a text that stands on one line begins no other.
+Everything printed for people goes through here, because agents wrote much of it: no escape sequences except our own
+colours reach the terminal, and a one-line text never starts a new line.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Ids that the shell's completion offers.
+"""Ids for shell completion.
 
-Completion asks the server that a command typed here would ask, and offers nothing where that does not answer.
+Asks the server that a command typed here would use, and offers nothing if it does not answer.
 """
 
 from __future__ import annotations

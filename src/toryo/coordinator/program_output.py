@@ -47,7 +47,10 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Turned:
-    """One more turn of the model, counted against a limit of turns."""
+    """One more turn of the model, counted against a limit of turns.
+
+    `answer`: its id, for programs that report one answer in several lines; each id counts once.
+    """
 
     answer: str | None = None
 

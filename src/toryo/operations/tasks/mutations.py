@@ -244,7 +244,7 @@ def steer(call: Call, task: Task, message: str) -> str | None:
 
 
 def _drop_delegations(call: Call, task: Task) -> None:
-    """Cancels awaited delegations of this task; those without an awaited answer are still delivered."""
+    """Fails the awaited delegations of this task; those without an awaited answer are still delivered."""
     for delegation in call.tx.chat.delegations_of_task(task.id):
         if delegation.open and delegation.await_result:
             call.tx.chat.save_delegation(delegation, failed(delegation, f"its task was {task.status.value}", call.now))
