@@ -136,7 +136,8 @@ class Child:
             if text.startswith("ready ") and not self._announced.is_set():
                 self._address = text.removeprefix("ready ").strip()
                 self._announced.set()
-            with suppress(OSError):  # the terminal may be gone; what the child prints must be read all the same
+            # The terminal may be gone; the child's output must still be read, or the child would block.
+            with suppress(OSError):
                 self._hear(self.name, text)
         process.wait()
         self.ended.set()

@@ -203,7 +203,7 @@ def clock(moment: str | None) -> str:
 
 
 def duration(seconds: float) -> str:
-    """`0.4 s`, `12 s`, `2 min`, `2 min 5 s`, `3 h 20 min`, `2 d 4 h`: at most two units, nothing that is nought."""
+    """`0.4 s`, `12 s`, `2 min`, `2 min 5 s`, `3 h 20 min`, `2 d 4 h`: at most two units, without zeros."""
     if seconds < 10:
         return f"{round(seconds, 1):g} s"
     whole = round(seconds)

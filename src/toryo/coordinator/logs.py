@@ -146,7 +146,7 @@ class Log:
 
     @property
     def tail(self) -> str:
-        """The end of what was taken in, as people read it, masked: more than that, lest it begin within a secret."""
+        """The end of the text read so far, masked. Masks a longer piece, because a cut could split a secret."""
         return self._mask(self._tail + self._raw[-TAIL:])[-TAIL:]
 
     def chunk(self) -> str | None:

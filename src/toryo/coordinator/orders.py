@@ -79,7 +79,7 @@ class WorktreeJob:
     options: dict[str, Any] = field(default_factory=dict, hash=False)
     name: str = ""
     email: str = ""
-    """Of who has asked, as far as the server knows them: whose name a merge bears."""
+    """The name of the member who ordered it, as far as the server knows it: the author of the merge."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -177,7 +177,7 @@ def _merged(job: WorktreeJob, worktree: Worktree, each: Mapping[str, Any]) -> Me
 
 
 def _merged_before(job: WorktreeJob, each: Mapping[str, Any]) -> Merged | None:
-    """A Coordinator that died between a merge and its report has done it all the same."""
+    """Even if a Coordinator died between a merge and its report, the merge has happened."""
     repository, into = Path(job.working_directory).expanduser(), job.options.get("into") or each.get("into")
     if not into or not each.get("base") or not repository.is_dir():
         return None

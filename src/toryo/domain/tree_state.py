@@ -58,8 +58,8 @@ class TreeState:
         return [agent for agent in self.below(manager_id) if agent.role is Role.WORKER and self.able(agent.id)]
 
     def claimed(self, task: Task, agent_id: str) -> TreeState:
-        """The state once this agent has claimed a queue task. Open subtasks that another agent had made for itself move
-        along, as they do whenever a task is reassigned.
+        """The state once this agent has claimed a queue task. Open subtasks that an earlier assignee had made for
+        itself move along, as they do whenever a task is reassigned.
         """
         parts = self._parts_made_by_agents(task, agent_id)
         own = replace(task, assignee_id=agent_id, status=Status.IN_PROGRESS, not_before=None)

@@ -73,7 +73,7 @@ def _add(call: Call, need: Need, channel: Channel) -> bool:
 
 
 def _readable(shown: schemas.Need) -> schemas.Need:
-    """As it may be shown anywhere: agents have written much of it, and it leaves the house."""
+    """Safe for external channels: agents have written much of the text."""
     request = shown["request"]
     if request is not None:
         request = {**request, "title": one_line(request["title"]), "description": printable(request["description"])}

@@ -23,7 +23,7 @@ class Hosts:
     """The names of this server: loopback names, the one it listens on, and the configured `further` ones.
 
     A server that listens on more than loopback also accepts any IP address (a rebound name is never one) and the
-    machine's own name. `*` in `further` accepts any host name; `Origin` is checked all the same.
+    machine's own name. `*` in `further` accepts any host name; `Origin` is still checked.
     """
 
     def __init__(self, listening_on: str, further: Iterable[str] = ()) -> None:

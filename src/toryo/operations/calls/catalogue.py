@@ -144,7 +144,7 @@ class Route:
 class Form:
     """How an operation is presented to one kind of caller: without parameters that do not apply to it.
 
-    What is not shown is taken all the same. `words` are descriptions in place of those that are for others.
+    Hidden parameters are still accepted. `words` replaces descriptions that are written for other callers.
     """
 
     without: frozenset[str]

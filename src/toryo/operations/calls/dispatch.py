@@ -456,7 +456,7 @@ class Request:
         refuse(self.operation, caller)
 
     def _count(self, call: Call, result: JsonObject, *, refused: bool, refusal: Refusal | None = None) -> JsonObject:
-        """Counts towards the guards of the caller's session; the answer with what goes along with it."""
+        """Counts the call for the guards of its session; returns the answer with the next action."""
         if not call.has_session or self.operation.reads:
             return result
         # Count renews the lease and may stop a runaway; accompany adds `next` and waiting notifications.

@@ -25,7 +25,7 @@ class SessionHooks(Protocol):
         """Renews the lease, counts the call towards the guards, and trips the one whose limit is reached."""
 
     def accompany(self, call: Call, operation: Operation, answer: JsonObject) -> JsonObject:
-        """The answer with what goes along: `next`, and how many notifications wait."""
+        """The answer with `next`, and the number of waiting notifications."""
 
     def recorded(self, call: Call, answer: JsonObject) -> JsonObject:
         """The answer with the versions of what its own call has made of the facts: they are numbered when stored."""

@@ -47,7 +47,7 @@ def move(
     actor: Actor | None = None,
     because_of: tuple[str, ...] = (),
 ) -> Task:
-    """Moves a task under all rules, with what goes along; answers it as stored. Raises Refusal before any write."""
+    """Moves a task by the rules, with its cascades; returns it as stored. Raises Refusal before any write."""
     order = Order(task, to, actor or call.actor, call.now, reason, because_of)
     carry_out(call, moves.plan(tree_state, order), order.actor, reason)
     return _stored(call, task.id)
