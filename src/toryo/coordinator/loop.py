@@ -168,7 +168,7 @@ class Coordinator:
         self._adopts = adopts
 
     def stop(self) -> None:
-        """Starts no more agents; running ones are interrupted after their grace time. A second call shortens it."""
+        """Starts no more agents; running ones are interrupted and get their grace time. A second call shortens it."""
         hurried = self._leaving_since is not None
         grace = 0.0 if hurried else self.config.shutdown_grace_seconds
         self._limits = replace(self._limits, terminate_after=grace)
