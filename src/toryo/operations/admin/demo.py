@@ -138,7 +138,7 @@ def _make_project(call: Call, said: dict[str, Any]) -> None:
 
 
 def _refuse_taken(call: Call) -> None:
-    """The demo is here once, and never takes what is somebody else's."""
+    """Raises Refusal if the demo exists already, or if its names belong to other projects or agents."""
     here = _shown(call)["projects"]
     if here:
         raise Refusal(
