@@ -2,7 +2,7 @@
 
 The branch is what counts: a directory that vanished is made again from it. Making is taken up where an earlier call
 stopped, whatever stopped it: so the note of its base comes first, then the branch, then the directory, which is locked
-as half made until every file is there. How a worktree is found again stands in `places`, how it is removed in
+as half made until every file is there. How a worktree is found again is in `places`, how it is removed in
 `removing`.
 """
 
