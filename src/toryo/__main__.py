@@ -1,4 +1,4 @@
-"""The command `toryo`, also as `python -m toryo`: what must hold before anything else is imported."""
+"""The command `toryo`, also as `python -m toryo`: checks that must run before any other import."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Pauses between tries: each twice as long as the one before, up to a longest.
+"""Retry delays: each twice as long as the previous one, up to a maximum.
 
-How long those of clients are stands here; those of the server's own rules (a lost claim, a notice, a cooldown) and of
-the Coordinator's reports stand with these.
+The delays of clients are here; those of the server's rules (a lost claim, a notice, a cooldown) and of the
+Coordinator's reports are in their modules.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ CLIENT = (0.1, 5.0)
 QUEUE_AGENT = (1.0, 16.0)
 """The same for a queue agent."""
 QUEUE_AGENT_TRIES = 5
-"""So many more tries of a queue agent to reach a server that is away; after the last it is an error."""
+"""How often a queue agent retries while the server is unreachable; after that it fails."""
 
 
 def pause(number: int, first: Number, longest: Number) -> Number:

@@ -1,6 +1,6 @@
-"""The shape of ids that people choose, and what comes closest to it of what they call a thing.
+"""The format of ids that people choose, and a valid id derived from a name.
 
-Ids that are made stand in `domain/ids.py`.
+Generated ids are in `domain/ids.py`.
 """
 
 from __future__ import annotations

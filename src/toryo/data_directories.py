@@ -1,10 +1,10 @@
-"""Where the server's data is, and where agents work. Light: every command asks, and few need the settings.
+"""Locations of the server's data and of agents' work. Light: every command imports it, and few need the settings.
 
-The data directory holds the owner's token, so it lies outside of the directories in which agents work. Each project
-directory has a *home* under the user's data directory, with the server's `data/`; the directories that Toryo itself
-makes for agents (worktrees, the demo's projects) are beside `data/`, never in it. The project's `.toryo/` holds a
-pointer to it and no secret. A pointer may come with somebody else's repository, so it counts only if the data directory
-names the project directory in turn.
+The data directory holds the owner's token, so it is outside the directories in which agents work. Each project
+directory has a *home* under the user's data directory, with the server's `data/`; directories that Toryo creates for
+agents (worktrees, the demo's projects) are beside `data/`, never in it. The project's `.toryo/` contains a pointer to
+it and no secret. A pointer may come with a foreign repository, so it is valid only if the data directory names the
+project directory in turn.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Whether a data directory that was found, and that nobody named, is to be trusted: a `.toryo/` in a project.
+"""Whether to trust a data directory that was found rather than named: a `.toryo/` in a project.
 
-Whoever made it knows the owner's token in it, and its database says what `toryo up` runs at once. So it counts only if
-it is this user's alone and did not come with a repository. An empty one is nobody's yet.
+Its creator knows the owner's token in it, and its database decides what `toryo up` runs. So it is trusted only if this
+user alone owns it and it did not come with a repository. An empty one belongs to nobody yet.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ WITHIN = 10.0
 
 
 class Untrusted(Exception):
-    """A data directory that is none, or may be somebody else's work, and what to do."""
+    """A directory that is not a data directory, or may have been made by someone else; with an instruction."""
 
     def __init__(self, what: str, instruction: str) -> None:
         super().__init__(f"{what} {instruction}")

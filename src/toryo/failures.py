@@ -1,6 +1,6 @@
-"""Why an agent's process ended before its work was done, and what follows from each cause. Coordinators use it, too.
+"""Why an agent's process ended before its work was done, and the consequences. Also used by Coordinators.
 
-An end travels as text, `class: what was seen`; `class_of` takes the class out of it.
+An end is sent as text, `class: details`; `class_of` extracts the class.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Failure(StrEnum):
 
 
 class Ended(StrEnum):
-    """Ends that somebody ordered: no failure of the agent; nothing cools down."""
+    """Ends that a person or the server ordered: no failure of the agent, and no cooldown."""
 
     STOPPED = "stopped"
     COORDINATOR_STOPPED = "coordinator_stopped"

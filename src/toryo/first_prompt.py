@@ -1,9 +1,9 @@
-"""The first words a model reads: who it is, how to connect, and the one loop it lives by.
+"""The first prompt of a model: who it is, how to connect, and the loop to follow.
 
-Said by the Coordinator to the programs it starts, and by the server as the prompt `agent_start`; so they stand above
-both, and know neither. The fixed protocol part is always there; a project's own words are added to it and never
-replace it. The role itself (the system prompt) comes with the answer of `authenticate`, so that it is changed in one
-place. Here they are English; `translation_catalogues.py` has the other languages.
+The Coordinator gives it to the programs it starts, and the server as the prompt `agent_start`; so it is independent of
+both. The fixed protocol part is always included; a project's own text is added and never replaces it. The role (the
+system prompt) comes with the answer of `authenticate`, so that it is changed in one place. The texts here are English;
+`translation_catalogues.py` has the other languages.
 """
 
 from __future__ import annotations

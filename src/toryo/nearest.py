@@ -1,4 +1,4 @@
-"""Which of some names somebody meant who wrote another one. Near names are looked for here."""
+"""Finds the names nearest to an unknown one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Keeps secrets out of what is passed on: known ones, and whatever looks like one. Files on this machine stay as is."""
+"""Masks secrets in output that is sent: known values, and whatever looks like one. Files on this machine are
+unchanged.
+"""
 
 from __future__ import annotations
 
@@ -49,8 +51,8 @@ def unfinished(text: str) -> int:
 class Mask:
     """Replaces the given values, and what looks like a token, by asterisks.
 
-    Longer ones first: one may be a part of another. Each by itself, not as one pattern: there is a mask for every
-    launch, and compiling its pattern would cost as much as all else that is prepared for a start.
+    Longer values first, because one may contain another. One by one instead of one pattern: there is a mask for every
+    launch, and compiling its pattern would take as long as the rest of a start.
     """
 
     def __init__(self, secrets: Iterable[str | None]) -> None:

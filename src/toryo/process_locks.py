@@ -1,7 +1,7 @@
-"""Lock files that a process holds for as long as it lives, with its process id in them: who runs from a data directory.
+"""Lock files that a process holds while it lives, with its process id: which processes run from a data directory.
 
-The kernel lets go of a lock when its process ends, however it ends. So a file that is not held says nothing, nor does
-what a server has written about itself: after a `kill -9` another program may have its port, and its process id.
+The kernel releases a lock when its process ends in any way. So a file without a lock proves nothing, nor does
+information that a server has written: after a `kill -9` another program may have its port and process id.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def _taken(descriptor: int) -> bool:
 
 
 def holders(place: Path) -> Iterator[Holder]:
-    """What runs from a data directory, in the order in which it is to be ended."""
+    """The processes that run from a data directory, in the order in which to stop them."""
     locks = [(_NAMES[UP_LOCK], place / UP_LOCK)]
     locks += [("Coordinator", each) for each in sorted((place / COORDINATORS).glob("*.lock"))]
     locks.append((_NAMES[SERVER_LOCK], place / SERVER_LOCK))

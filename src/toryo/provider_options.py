@@ -1,9 +1,8 @@
-"""Every option of an agent's program (`provider_options`): its name, its values, its default, who takes it.
+"""Every option of an agent's program (`provider_options`): name, values, default, and which providers accept it.
 
-Declared here once. The server refuses what does not fit where it is written; a Coordinator refuses to start it, in the
-same words; widening (`wider`), the reference and the tests read the same tables. Both sides import this module, so it
-imports neither. What an option does to a program stands with that provider, in
-`coordinator/providers/`.
+Declared here once. The server refuses invalid options when they are written, and a Coordinator refuses to start the
+agent with the same words; widening (`wider`), the reference and the tests read the same tables. Both sides import this
+module, so it imports neither. The effect of an option is in the provider's module in `coordinator/providers/`.
 
 To add an option: one `Option` in `COMMON`, or in a group that the providers concerned name in `DECLARED`.
 """
@@ -34,7 +33,7 @@ class Kind(StrEnum):
 
 
 class Widens(StrEnum):
-    """Which changes of an option give an agent more rights than it had."""
+    """Which changes of an option widen an agent's rights."""
 
     NEVER = "never"
     BY_ORDER = "by_order"
@@ -73,7 +72,7 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """An English sentence, as its template and its facts: the server words it in other languages, too."""
+    """An English sentence with its template and facts, so that the server can translate it."""
 
     template: str
     facts: Mapping[str, str] = field(default_factory=dict, hash=False)
@@ -138,7 +137,7 @@ COMMON: tuple[Option, ...] = (
     ),
     SANDBOX_NETWORK,
 )
-"""Of every agent, whoever starts it."""
+"""Options of every provider."""
 
 PERMISSIONS = Option(
     "permissions",
@@ -358,7 +357,7 @@ _CHECKS: Mapping[Kind, Callable[[Option, Any], bool]] = {
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What decides about the rights of an agent's program. Who has no provider is not started: it has none."""
+    """The inputs for the rights of an agent's program. An agent without a provider is not started and has none."""
 
     provider: str | None
     options: Mapping[str, Any]

@@ -1,5 +1,5 @@
-"""What secrets look like. The prefixes of all that Toryo makes: the server mints by them. The form of those and of
-others' tokens: the server's log and Coordinators mask by it, each with what it alone meets.
+"""What secrets look like: the prefixes of Toryo's own tokens, with which the server creates them, and patterns of these
+and other tokens, with which the server's log and Coordinators mask.
 """
 
 COORDINATOR, PERSON, LAUNCH, SESSION, QUEUE = "tct_", "tpt_", "tlc_", "tst_", "tqk_"

@@ -1,7 +1,7 @@
 """Every setting of the server: name, default, one line of help; from arguments or the environment (`TORYO_…`).
 
-What stands here and nowhere else: names, defaults and limits. What a setting does is in the part that reads it, where
-the data directory is in `data_directories.py`. Settings of a project live in the database (`domain/projects.py`).
+Only names, defaults and limits are here. The effect of a setting is in the module that reads it; the data directory is
+located in `data_directories.py`. Settings of a project are in the database (`domain/projects.py`).
 """
 
 from __future__ import annotations
@@ -167,7 +167,9 @@ class AuthSettings(BaseModel):
     @field_validator("oidc_issuer")
     @classmethod
     def _issuer(cls, value: str | None) -> str | None:
-        """https, but for a provider on this machine: whoever can change its answers can sign in as anybody."""
+        """Requires https, except for a provider on this machine: an attacker who can change its answers can sign in as
+        anybody.
+        """
         if value is None:
             return None
         parts = urlsplit(value)

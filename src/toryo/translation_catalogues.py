@@ -1,9 +1,9 @@
-"""The texts of the server in other languages, from gettext catalogues: `locale/LANGUAGE/LC_MESSAGES/toryo.po`.
+"""Translations of the server's texts, from gettext catalogues: `locale/LANGUAGE/LC_MESSAGES/toryo.po`.
 
-A msgid is the English template, as it stands in the code; its msgstr says the same with the same facts. What has no
-translation stays English. The catalogues are read as they are, when the first text is wanted in that language, without
-a compiled copy that could be older. `docs/translations.py` (`make translations`) adds new texts and drops old ones;
-`make check` names what is missing. Sentences within sentences are put together in `operations/translations.py`.
+A msgid is the English template from the code; its msgstr has the same facts. Untranslated texts stay English. A
+catalogue is read from source when its language is first needed, so there is no compiled copy that could be outdated.
+`docs/translations.py` (`make translations`) adds new texts and drops old ones; `make check` lists what is missing.
+`operations/translations.py` combines sentences within sentences.
 """
 
 from __future__ import annotations

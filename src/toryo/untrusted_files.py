@@ -1,8 +1,8 @@
-"""The one way to read a file that others may have written: agents, or whoever made a repository.
+"""The one way to read a file that others may have written: agents, or the author of a repository.
 
-Never waits and never reads without end: only regular files, opened so that a named pipe or a device keeps nobody, up
-to a size. What is wrong is an OSError whose `strerror` is made for people. What a YAML text may cost stands in
-`yaml_documents.py`. Standard library only: runners import this.
+Never blocks and never reads without limit: only regular files up to a size, opened so that a named pipe or a device
+does not block. Problems are an OSError whose `strerror` is written for people. `yaml_documents.py` limits the cost of
+parsing YAML. Standard library only, because runners import this.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What is said of a value that does not fit its declaration, by pydantic's type of mistake: which values are accepted.
+"""Messages for values that do not fit their declaration, by pydantic's error type: which values are accepted.
 
-The sentences stand after the name of what is wrong: `port must be a whole number`; so do those of our own rules for one
+The sentences follow the name of the value: `port must be a whole number`; so do those of Toryo's own rules for one
 value. pydantic itself is not imported.
 """
 

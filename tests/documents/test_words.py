@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import io
 import re
+import tokenize
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -16,6 +18,11 @@ GUIDE = ROOT / "docs" / "contributing" / "words.md"
 CATALOGUE = ROOT / "src" / "toryo" / "locale" / "ja" / "LC_MESSAGES" / "toryo.po"
 JAPANESE = re.compile(r"[ぁ-んァ-ヶ一-龥]")
 QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"|`(?:[^`\\]|\\.)*`')
+QUOTED_OR_COMMENT = re.compile(
+    r"""(?P<quoted>"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`)"""
+    r"""|//(?P<line>[^\n]*)|/\*(?P<block>.*?)\*/""",
+    re.DOTALL,
+)
 Line = tuple[str, str]
 """Where a text stands ("path:line"), and the text."""
 
@@ -49,6 +56,10 @@ def misspelt(texts: Iterator[Line], language: str) -> list[str]:
     return found
 
 
+def without_code(text: str) -> str:
+    return re.sub(r"`[^`]+`", "`…`", text)
+
+
 def sources(folder: str) -> list[Path]:
     return sorted(path for path in (ROOT / folder).rglob("*.py") if "migrations" not in path.parts)
 
@@ -63,6 +74,36 @@ def strings(paths: list[Path]) -> Iterator[Line]:
                 continue
             if isinstance(node.value, str) and " " in node.value:
                 yield f"{path.relative_to(ROOT)}:{node.lineno}", node.value
+
+
+def notes(paths: list[Path]) -> Iterator[Line]:
+    """Docstrings and comments in Python sources, without code in them; adjacent lines are joined."""
+    yield from ((where, without_code(text)) for where, text in _notes(paths))
+
+
+def _notes(paths: list[Path]) -> Iterator[Line]:
+    for path in paths:
+        source = path.read_text()
+        for node in ast.walk(ast.parse(source)):
+            if (
+                isinstance(node, ast.Expr)
+                and isinstance(node.value, ast.Constant)
+                and isinstance(node.value.value, str)
+            ):
+                yield f"{path.relative_to(ROOT)}:{node.lineno}", " ".join(node.value.value.split())
+        first, last, block = 0, 0, ""
+        for token in tokenize.generate_tokens(io.StringIO(source).readline):
+            if token.type != tokenize.COMMENT:
+                continue
+            number, said = token.start[0], token.string.lstrip("# ")
+            if block and number == last + 1:
+                last, block = number, f"{block} {said}"
+                continue
+            if block:
+                yield f"{path.relative_to(ROOT)}:{first}", block
+            first, last, block = number, number, said
+        if block:
+            yield f"{path.relative_to(ROOT)}:{first}", block
 
 
 def _shown(tree: ast.Module) -> set[ast.expr]:
@@ -85,7 +126,7 @@ def pages(language: str) -> Iterator[Line]:
         for number, line in enumerate(path.read_text().splitlines(), 1):
             code ^= line.lstrip().startswith("```")
             if not code:
-                yield f"{path.relative_to(ROOT)}:{number}", re.sub(r"`[^`]+`", "`…`", line)
+                yield f"{path.relative_to(ROOT)}:{number}", without_code(line)
 
 
 def dashboard(language: str) -> Iterator[Line]:
@@ -98,6 +139,34 @@ def dashboard(language: str) -> Iterator[Line]:
                     yield f"{path.relative_to(ROOT)}:{number}", text
 
 
+def comments(source: str) -> Iterator[tuple[int, str]]:
+    """Line number and text of each comment in TypeScript; adjacent `//` lines are one comment."""
+    last, first, block = 0, 0, ""
+    for found in QUOTED_OR_COMMENT.finditer(source):
+        if found["quoted"] is not None:
+            continue
+        number = source.count("\n", 0, found.start()) + 1
+        text = found["line"] if found["line"] is not None else re.sub(r"\n\s*\*", "\n", found["block"]).strip("*")
+        text = " ".join(text.split())
+        if block and found["line"] is not None and number == last + 1:
+            last, block = number, f"{block} {text}"
+            continue
+        if block:
+            yield first, block
+        first, last, block = number, number, text
+    if block:
+        yield first, block
+
+
+def dashboard_notes() -> Iterator[Line]:
+    """The comments of the dashboard's sources. api/schema.ts is generated from docstrings that `notes` reads."""
+    for path in sorted((ROOT / "web" / "src").rglob("*.ts*")):
+        if path.name == "schema.ts":
+            continue
+        for number, text in comments(path.read_text()):
+            yield f"{path.relative_to(ROOT)}:{number}", without_code(text)
+
+
 def catalogue() -> Iterator[Line]:
     for entry in polib.pofile(str(CATALOGUE)):
         yield f"{CATALOGUE.relative_to(ROOT)}:{entry.linenum}", entry.msgstr
@@ -107,8 +176,10 @@ def catalogue() -> Iterator[Line]:
     ("texts", "language"),
     [
         pytest.param(lambda: strings(sources("src/toryo")), "en", id="python"),
+        pytest.param(lambda: notes(sources("src/toryo")), "en", id="python docstrings and comments"),
         pytest.param(lambda: pages("en"), "en", id="pages"),
         pytest.param(lambda: dashboard("en"), "en", id="dashboard"),
+        pytest.param(dashboard_notes, "en", id="dashboard comments"),
         pytest.param(catalogue, "ja", id="catalogue in Japanese"),
         pytest.param(lambda: pages("ja"), "ja", id="pages in Japanese"),
         pytest.param(lambda: dashboard("ja"), "ja", id="dashboard in Japanese"),
@@ -137,3 +208,13 @@ def test_a_refused_word_is_found_and_what_only_holds_its_letters_is_not():
 def test_no_preferred_term_is_refused():
     for language, column in (("en", 0), ("ja", 1)):
         assert not misspelt(iter([(row[0], row[column]) for row in rows("Terms")]), language)
+
+
+def test_comments_of_typescript_are_read_and_addresses_in_strings_are_not():
+    source = """const a = "https://example.org"; // first
+    // and second
+    const b = `http://x/${'/* no */'}`;
+    /** A block
+     *  of two lines. */
+    const c = 'it\\'s // no';"""
+    assert list(comments(source)) == [(1, "first and second"), (4, "A block of two lines.")]

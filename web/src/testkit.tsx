@@ -48,8 +48,10 @@ export function refusal(status: number, code: string, detail: string, instructio
   return Response.json({ status, code, title: code, detail, instruction }, { status });
 }
 
-/** Shows something at an address, with the frame's providers, to whoever has signed in as `login`; `href` says where one
- * is afterwards. */
+/**
+ * Renders something at an address, with the frame's providers, for a user with the role `login`; `href` returns the
+ * current address.
+ */
 export async function show(what: ReactNode, at = "/", path = "/", login: Me["login"] = "owner") {
   const root = createRootRoute({ component: Outlet, validateSearch: (given: Record<string, unknown>) => given });
   const here = createRoute({ getParentRoute: () => root, path, component: () => what });

@@ -1,7 +1,7 @@
-"""What every runner does: sign in, be led, answer refusals politely, leave in order when it is told to.
+"""What all runners share: sign in, follow next actions, handle refusals, and leave when told to.
 
-A runner is a program of its own and an MCP client like any other. What a kind of runner does with an action stands in
-its own file: a table from the action's name to a function.
+A runner is a program and a normal MCP client. Each kind of runner has its own module with a table from the action's
+name to a function.
 """
 
 from __future__ import annotations

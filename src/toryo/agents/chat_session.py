@@ -1,8 +1,8 @@
-"""A chat session of an agent without a model: fetches what there is for it, and deals with each thing as it should.
+"""The chat session of an agent without a model: fetches messages, delegations and turns, and handles each.
 
-A person gets an answer; a delegation is said to a person, or begins a conversation with an agent; a turn is taken; the
-end of a conversation is told to the one that waits. What is said stands in `script_rules.py`. What must survive this
-process is read from the server's answers again; what is kept here only spares repeating.
+It answers people, passes a delegation to a person or opens a conversation with an agent, takes its turns, and reports
+the end of a conversation to the one that waits. `script_rules.py` decides the words. Durable state is read from the
+server's answers; what is kept here only avoids repetition.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""What `when:` of a subtask means: whether it holds, and what follows from that for the others. Pure.
+"""Evaluates `when:` of subtasks: whether a condition holds, and what follows for the other subtasks. Pure.
 
-A subtask that is named in a condition comes first, as if it stood in `depends_on`, but it need not succeed. When it
-has come to its end, the condition holds (the subtask goes on) or it does not (the subtask is left out, and what
-depends on it goes on without it). A failure that a subtask was planned for (`status: failed`) is provided for: it does
-not fail the plan, and what needs the failed one is left out. `playbook_session.py` carries that out.
+A subtask named in a condition comes first, as with `depends_on`, but need not succeed. When it has ended, the condition
+holds (the subtask continues) or not (the subtask is left out, and those that depend on it continue without it). A
+failure that another subtask handles (`status: failed`) does not fail the plan, and subtasks that need the failed one
+are left out. `playbook_session.py` carries this out.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ RESULTS = {"success": "completed", "failed": "failed"}
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How a subtask stands. `over`: it has ended, and nobody will try it again."""
+    """The state of a subtask. `over`: it has ended and will not be retried."""
 
     title: str
     status: str
@@ -63,7 +63,7 @@ class OfSubtask:
 
 @dataclass(frozen=True, slots=True)
 class OfVariable:
-    """What a variable is for this task. `named` is how the plan writes it."""
+    """The value of a variable for this task. `named` is its name in the plan."""
 
     named: str
     value: str
@@ -91,7 +91,7 @@ Condition = OfSubtask | OfVariable
 
 
 class Conditional(Protocol):
-    """What is asked about a step here."""
+    """The parts of a step that matter here."""
 
     @property
     def id(self) -> str: ...
@@ -111,7 +111,7 @@ class LeaveOut:
 
 @dataclass(frozen=True, slots=True)
 class GoOn:
-    """It waits no more for these."""
+    """It no longer waits for these subtasks."""
 
     id: str
     without: tuple[str, ...]
@@ -156,7 +156,7 @@ def in_words(step: Conditional) -> str:
 
 @dataclass
 class Situation:
-    """The steps of a plan and how each stands."""
+    """The steps of a plan and the state of each."""
 
     steps: Sequence[Conditional]
     standings: Standings

@@ -1,7 +1,7 @@
-"""What a task session wants said to others: asked of the agent's own chat session, once for each task.
+"""Delegations of a task session to the agent's own chat session, once for each task.
 
-The text stands in the task (`context.delegate`) or in a script. The server remembers what was delegated: a
-session that is started again asks for nothing twice, and finds the results.
+The text comes from the task (`context.delegate`) or from a script. The server remembers what was delegated: a restarted
+session does not delegate twice, and finds the results.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The names under which a program of ours finds in its environment who it is, and where Toryo and Python are."""
+"""Names of the environment variables with which runners learn their identity and the paths of Toryo and Python."""
 
 from __future__ import annotations
 

@@ -1,14 +1,14 @@
-"""An agent that talks as it should not: what tests and demonstrations need to see that it does no harm.
+"""Agents that misbehave on purpose, for tests and demonstrations of the guards.
 
 | `behave` | What it does |
 |---|---|
-| `silent` | fetches what there is, and never answers |
+| `silent` | fetches messages, and never answers |
 | `endless` | never ends a conversation, and always has something to say |
-| `rude` | speaks again at once, out of turn, writes to agents without a conversation, and cares for no refusal |
+| `rude` | speaks out of turn, writes to agents without a conversation, and ignores refusals |
 | `ignores_turns` | speaks in every open conversation whenever it looks, no matter whose turn it is |
 | `floods` | says everything 40 times |
-| `crash_after: N` | kills itself when it gets its Nth message (counted by process; what comes again does not count) |
-| `exit_after: N` | logs out in place of answering its Nth message |
+| `crash_after: N` | kills itself when it gets its Nth message (counted per process; redelivered ones do not count) |
+| `exit_after: N` | logs out instead of answering its Nth message |
 """
 
 from __future__ import annotations

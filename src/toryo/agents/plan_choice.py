@@ -1,4 +1,4 @@
-"""Choosing the plan for a task, and filling in its variables. Pure, and without the parts that check a playbook."""
+"""Selects the plan for a task and fills in its variables. Pure, and without the code that validates playbooks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from toryo.formats.plan_patterns import FACTS, compiled
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One subtask as it will be, variables filled in."""
+    """One subtask with its variables filled in."""
 
     id: str
     title: str
@@ -34,7 +34,7 @@ class Step:
 
 
 class NoPlan(Exception):
-    """The playbook says nothing, or not enough, about a task; `str()` says what is missing."""
+    """The playbook has no plan for a task, or an incomplete one; `str()` says what is missing."""
 
 
 def plan_for(playbook: Mapping[str, Any], task: Mapping[str, Any]) -> tuple[Step, ...]:

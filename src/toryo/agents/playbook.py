@@ -1,7 +1,6 @@
-"""The agent that follows a written plan instead of a model: a manager, or a worker that divides its own task.
+"""The agent that follows a playbook: as a manager, or as a worker that divides its own task.
 
-This file reads the plan and finds out which of the two it is; what a manager does stands in `playbook_manager.py`, what
-a worker does in `playbook_worker.py`.
+This module reads the plan and selects the role; `playbook_manager.py` and `playbook_worker.py` carry it out.
 """
 
 from __future__ import annotations

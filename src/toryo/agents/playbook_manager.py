@@ -1,6 +1,6 @@
-"""A manager with a playbook: batch once, look, start whatever is ready, wait, try again as told, review, report.
+"""A manager with a playbook: creates all subtasks, starts ready ones, waits, retries, reviews, reports.
 
-It keeps nothing in mind between two processes: what it does follows from what it sees and from the plan.
+It keeps no state between processes: its actions follow from the board and the plan.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""What a manager and a worker with a playbook share: the plan for the task, its subtasks, carrying out what conditions
-decide, trying again, the report.
+"""What managers and workers with a playbook share: the plan of the task, its subtasks, conditions, retries, the
+report.
 """
 
 from __future__ import annotations

@@ -94,7 +94,7 @@ class Worker(Planned):
 
 
 class Whole:
-    """A plan carried out within one task: the same conditions and tries, kept in mind instead of on the board."""
+    """A plan carried out within one task: the same conditions and retries, in memory instead of on the board."""
 
     def __init__(self, steps: Sequence[Step], run: Callable[[Step], shell.Ran]) -> None:
         self._steps = steps

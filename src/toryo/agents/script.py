@@ -1,5 +1,5 @@
-"""The agent that talks by a script: in chats it answers, converses and reports as its rules say; a task it has said to
-others what its rules (or the task) want, and then does as the command agent does.
+"""The agent that follows a script: in chats it answers, converses and reports by rules; for a task it delegates what
+the rules or the task say, and then acts as the command agent.
 """
 
 from __future__ import annotations

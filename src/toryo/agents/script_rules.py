@@ -1,6 +1,6 @@
-"""What an agent without a model says to what: the rules of its script, and what was said, in; texts out. Pure.
+"""What a scripted agent replies to a message, by the rules of its script. Pure.
 
-Scripts come in their checked form (`script_format.py`). Saying it is the business of `chat_session.py`.
+Takes scripts in their validated form (`script_format.py`). `chat_session.py` sends the replies.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _ASKED = re.compile(r" \(asked of (\S+) by (\S+)\)$")
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A conversation in which it is this agent's turn. `last` is what the partner said last."""
+    """A conversation in which it is this agent's turn. `last` is the partner's last message."""
 
     purpose: str
     turns: int
@@ -43,7 +43,7 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """What an agent does when it is its turn: says something, ends it, or both."""
+    """An agent's turn: a message, the end of the conversation, or both."""
 
     text: str | None
     ends: bool = False

@@ -1,4 +1,4 @@
-"""Running one command for an agent: output shown as it comes, its end kept, its whole group ended with it."""
+"""Runs one command for an agent: streams its output, keeps the end of it, and ends the whole process group."""
 
 from __future__ import annotations
 

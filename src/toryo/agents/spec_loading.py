@@ -1,4 +1,4 @@
-"""What a runner is started with: a document that a Coordinator has checked, or one that a person wrote."""
+"""Loads a runner's document: one that a Coordinator has validated, or one that a person wrote."""
 
 from __future__ import annotations
 

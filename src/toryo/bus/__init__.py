@@ -1,1 +1,1 @@
-"""Wake-up hints: "look again". Rows are the truth; a lost hint costs time, never correctness."""
+"""Wake-up hints. The database is the truth; a lost hint costs time, never correctness."""

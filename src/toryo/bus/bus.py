@@ -1,7 +1,7 @@
-"""What a bus promises, and the subscriptions of one process that all implementations keep.
+"""The interface of a bus, and the subscriptions of one process, which all implementations share.
 
-A hint says *look at this topic again*, never what there is to see. Publishers are threads (after a commit);
-subscribers are tasks, possibly of several event loops. How hints reach other servers: `postgres.py`, `redis.py`.
+A hint says *read this topic again* and carries no data. Publishers are threads (after a commit); subscribers are tasks,
+possibly of several event loops. `postgres.py` and `redis.py` send hints to other servers.
 """
 
 from __future__ import annotations
@@ -15,9 +15,11 @@ from types import TracebackType
 from typing import Protocol, Self
 
 QUEUE = "queue:"
-"""Topics of which one listener is enough: whoever gets a task hints again if there are more."""
+"""Topics that wake only some listeners: an agent that gets a task sends another hint if more tasks are ready."""
 WOKEN_OF_A_QUEUE = 8
-"""More than one, because a listener may be gone; all of thousands would look for the same task at once."""
+"""How many listeners of a queue are woken. More than one, because a listener may be gone; waking thousands would make
+all of them look for the same task.
+"""
 
 _log = logging.getLogger(__name__)
 
@@ -27,17 +29,17 @@ class Bus(Protocol):
         """Hints at the topics; from any thread, after the commit. Never blocks and never raises."""
 
     def subscribe(self, topics: Iterable[str]) -> Subscription:
-        """On an event loop: hints at these topics are kept from now on."""
+        """Collects hints at these topics from now on. Call on an event loop."""
 
     async def start(self) -> None:
-        """Begins to hear other servers, if there are any to hear."""
+        """Starts listening to other servers, if there are any."""
 
     async def close(self) -> None:
-        """Wakes every waiter once and stops; repeatable."""
+        """Wakes every waiter once and stops; idempotent."""
 
 
 class Subscription:
-    """The hints at some topics since the last `wait`, folded into one. Lives on the loop that subscribed."""
+    """The hints at some topics since the last `wait`, folded into one. Belongs to the loop that subscribed."""
 
     __slots__ = ("_hinted", "_subscriptions", "_waiter", "loop", "topics")
 
@@ -49,7 +51,7 @@ class Subscription:
         self._waiter: asyncio.Future[None] | None = None
 
     async def wait(self, timeout_seconds: float) -> bool:
-        """True for a hint, also one since the last `wait`; False when the time is over. One waiter at a time."""
+        """True for a hint, also one since the last `wait`; False after the timeout. One waiter at a time."""
         if not self._hinted:
             self._waiter = self.loop.create_future()
             timer = self.loop.call_later(max(0.0, timeout_seconds), self._end_waiting)
@@ -62,7 +64,7 @@ class Subscription:
         return hinted
 
     def close(self) -> None:
-        """No more hints; repeatable."""
+        """Stops receiving hints; idempotent."""
         self._subscriptions.remove(self)
 
     async def __aenter__(self) -> Self:
@@ -74,14 +76,14 @@ class Subscription:
         self.close()
 
     def take(self) -> bool:
-        """Notes a hint; from any thread. False if one was noted already: its loop has been told."""
+        """Notes a hint; from any thread. False if one was already noted, so the loop has been told."""
         if self._hinted:
             return False
         self._hinted = True
         return True
 
     def wake(self) -> None:
-        """Ends `wait`; on the loop that subscribed. Nothing if the last `wait` has seen the hint already."""
+        """Ends `wait`; on the loop that subscribed. Does nothing if the last `wait` has returned this hint."""
         if self._hinted:
             self._end_waiting()
 
@@ -91,7 +93,7 @@ class Subscription:
 
 
 class Subscriptions:
-    """Who in this process wants to hear of which topic. A thousand held polls are a thousand entries, nothing more."""
+    """The subscriptions of this process by topic. A thousand held polls are a thousand entries and no tasks."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -113,7 +115,7 @@ class Subscriptions:
                     self._by_topic.pop(topic, None)
 
     def hint(self, topics: Iterable[str]) -> None:
-        """Wakes those who listen to any of the topics, each loop with one message; of a queue's listeners a few."""
+        """Wakes the listeners of any of the topics, with one call per loop; of a queue's listeners only some."""
         with self._lock:
             heard = [subscription for topic in topics for subscription in self._heard(topic)]
         _wake(heard)
@@ -123,7 +125,7 @@ class Subscriptions:
         return islice(news, WOKEN_OF_A_QUEUE) if topic.startswith(QUEUE) else news
 
     def hint_all(self) -> None:
-        """Wakes everybody: nobody knows what was missed."""
+        """Wakes every listener, when hints may have been missed."""
         with self._lock:
             heard = [
                 subscription

@@ -1,4 +1,4 @@
-"""The bus of a server that is alone on its database: hints stay in the process."""
+"""The bus of a server that uses its database alone: hints stay in the process."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class InProcessBus:
         return self._subscriptions.add(topics)
 
     async def start(self) -> None:
-        """Nothing to hear: there is no other server."""
+        """Does nothing: there is no other server."""
 
     async def close(self) -> None:
         self._subscriptions.hint_all()

@@ -17,7 +17,7 @@ _KEEPALIVES = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_coun
 
 class PostgresBus(RemoteBus[psycopg.AsyncConnection]):
     failures = (psycopg.Error,)
-    longest_payload = 7_900  # PostgreSQL takes 7999
+    longest_payload = 7_900  # PostgreSQL accepts at most 7999.
 
     def __init__(self, url: str) -> None:
         super().__init__()

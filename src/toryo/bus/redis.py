@@ -1,7 +1,8 @@
 """The bus of servers that share a Redis: hints go by publish and subscribe, and within a process directly.
 
-A queue task that is ready is published for other programs, too: on the channel `task:<agent_type>`, its id as payload.
-Channels of Redis know no databases: Toryo's own bears its database's number, so that two Toryos may share a Redis.
+A ready queue task is also published for other programs: on the channel `task:<agent_type>`, with its id as payload.
+Redis channels are shared by all databases, so Toryo's channel name contains the database number: two Toryos may share
+one Redis.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from redis.exceptions import RedisError
 from toryo.bus.remote import RemoteBus
 
 READY = "ready:"
-"""Topics of this form, `ready:<agent_type>:<task_id>`, are what other programs hear of."""
+"""Topics of the form `ready:<agent_type>:<task_id>` are published for other programs."""
 
 
 class RedisBus(RemoteBus[Redis]):
@@ -30,7 +31,7 @@ class RedisBus(RemoteBus[Redis]):
 
     @asynccontextmanager
     async def connect(self) -> AsyncIterator[Redis]:
-        never_again = Retry(NoBackoff(), 0)  # whoever is cut off must know it: hints were missed
+        never_again = Retry(NoBackoff(), 0)  # A lost connection must raise: hints were missed.
         client = Redis.from_url(
             self._url,
             retry=never_again,

@@ -1,8 +1,8 @@
-"""A bus that reaches other servers through something they share: what PostgreSQL's and Redis' have in common.
+"""A bus that reaches other servers through a shared service: the common part of `postgres.py` and `redis.py`.
 
-Two tasks on the loop that called `start`, each with a connection of its own, hear and send. While the shared thing is
-away other servers are not hinted (waiters look again by themselves from time to time); when it is back everybody is
-hinted once, because nobody knows what was missed.
+Two tasks on the loop that called `start` receive and send, each with its own connection. While the service is away,
+other servers get no hints (waiters look again at intervals); when it is back, every waiter is woken once, because hints
+may have been missed.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ Connection = TypeVar("Connection")
 
 
 class RemoteBus(ABC, Generic[Connection]):
-    """See `Bus`. `start` returns when other servers are heard, or when the first attempt at that has failed."""
+    """See `Bus`. `start` returns when it listens to other servers, or when the first attempt has failed."""
 
     failures: tuple[type[Exception], ...]
-    """What is raised when the shared thing is away."""
+    """The exceptions raised while the service is away."""
     longest_payload: int
-    """Bytes of one notification."""
+    """Maximum size of one notification, in bytes."""
 
     def __init__(self) -> None:
         self._name = secrets.token_hex(8)
@@ -46,15 +46,17 @@ class RemoteBus(ABC, Generic[Connection]):
 
     @abstractmethod
     def connect(self) -> AbstractAsyncContextManager[Connection]:
-        """A connection of its own for as long as it is needed."""
+        """A new connection that is open during the `with` block."""
 
     @abstractmethod
     def listen(self, connection: Connection) -> AsyncIterator[str | None]:
-        """None once others are heard, then what they notify. Ends or raises one of `failures` when it is over."""
+        """Yields None once it listens, then each notification. Ends or raises one of `failures` when the connection is
+        lost.
+        """
 
     @abstractmethod
     async def notify(self, connection: Connection, payloads: list[str], topics: Collection[str]) -> None:
-        """Sends these payloads to the others; `topics` are those that are in them."""
+        """Sends these payloads to other servers; `topics` are those contained in them."""
 
     def publish(self, topics: Iterable[str]) -> None:
         topics = frozenset(topics)
@@ -67,7 +69,7 @@ class RemoteBus(ABC, Generic[Connection]):
     async def start(self) -> None:
         loop, tried, something = asyncio.get_running_loop(), asyncio.Event(), asyncio.Event()
         self._wake_sender = lambda: loop.call_soon_threadsafe(something.set)
-        something.set()  # what was published before the start waits already
+        something.set()  # Topics may have been published before the start.
         self._tasks = [
             asyncio.create_task(self._keep(lambda connection: self._hear(connection, tried), tried)),
             asyncio.create_task(self._keep(lambda connection: self._send(connection, something), asyncio.Event())),
@@ -77,7 +79,7 @@ class RemoteBus(ABC, Generic[Connection]):
     async def close(self) -> None:
         self._wake_sender = None
         tasks, self._tasks = set(self._tasks), []
-        while tasks:  # a client may swallow the first cancellation (Redis' does while it connects)
+        while tasks:  # A client may swallow the first cancellation (Redis' does while it connects).
             for task in tasks:
                 task.cancel()
             _, tasks = await asyncio.wait(tasks, timeout=0.1)
@@ -85,7 +87,7 @@ class RemoteBus(ABC, Generic[Connection]):
 
     def _send_later(self, topics: frozenset[str]) -> None:
         with self._lock:
-            told = bool(self._unsent)  # then the sender is awake, or soon will be
+            told = bool(self._unsent)  # In that case the sender is awake or will be soon.
             if len(self._unsent) < _WAITING_TOPICS:
                 self._unsent |= topics
             else:
@@ -99,7 +101,7 @@ class RemoteBus(ABC, Generic[Connection]):
             _log.debug("other servers are not hinted: the event loop of the bus is closed")
 
     async def _keep(self, work: Callable[[Connection], Awaitable[None]], tried: asyncio.Event) -> None:
-        """Connects and works until cancelled; after a failure again, more slowly each time."""
+        """Connects and works until cancelled; retries after a failure, more slowly each time."""
         now, failures = asyncio.get_running_loop().time, 0
         while True:
             began = now()
@@ -147,7 +149,7 @@ class RemoteBus(ABC, Generic[Connection]):
                 raise
 
     def _payloads(self) -> tuple[list[str], Collection[str]]:
-        """The topics that wait, as few notifications; "everything" if some were lost."""
+        """The waiting topics in as few notifications as possible; "everything" if some were lost."""
         with self._lock:
             topics, self._unsent = self._unsent, set()
             lost_some, self._lost_some = self._lost_some, False
@@ -161,7 +163,7 @@ def _payload(sender: str, topics: list[str] | None) -> str:
 
 
 def _parts(topics: list[str], longest: int) -> list[list[str]]:
-    """Cut so that each part fits into one notification."""
+    """Splits topics so that each part fits into one notification."""
     parts: list[list[str]] = []
     room = 0
     for topic in topics:

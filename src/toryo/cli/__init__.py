@@ -1,1 +1,1 @@
-"""The command line: one file per group of commands. What scripts may rely on stands in docs/reference/cli.md."""
+"""The command line: one file per group of commands. docs/reference/cli.md describes what scripts may rely on."""

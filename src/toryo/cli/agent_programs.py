@@ -1,8 +1,7 @@
-"""Which programs could run agents on this machine, and whether they are ready: there, of a known version, logged in.
+"""Detects the agent programs on this machine and whether they are ready: installed, of a known version, logged in.
 
-No token is spent and nothing is sent anywhere by Toryo: each program is asked for its version, and its provider knows
-how to tell a login. All are asked at once, and one that hangs is stopped. `init`, `doctor` and `coordinator check`
-all say what stands here.
+Uses no tokens and sends nothing: each program is asked for its version, and its provider knows how to detect a login.
+All are asked in parallel with a timeout. Used by `init`, `doctor` and `coordinator check`.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ NODE = "Install Node.js 20 or newer; then: "
 
 @dataclass(frozen=True)
 class Program:
-    """One provider, and what was seen of its program. `ok`: it can be started; `instruction`: what to do."""
+    """One provider and the state of its program. `ok`: it can be started; `instruction`: what to do."""
 
     name: str
     ok: bool

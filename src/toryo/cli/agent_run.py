@@ -1,4 +1,4 @@
-"""`toryo agent run`: a command serves a queue. What one run of it is stands in `task_command.py`."""
+"""`toryo agent run`: serves a queue with a command. `task_command.py` runs it once per task."""
 
 from __future__ import annotations
 

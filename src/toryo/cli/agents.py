@@ -1,4 +1,4 @@
-"""`toryo agent …`: who can be given work. An agent is an identity; a Coordinator starts its processes."""
+"""`toryo agent …`: agents that can be given work. An agent is an identity; a Coordinator starts its processes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`toryo chat AGENT`: talk with an agent, by typing, by lines on stdin, or by one message and its answer."""
+"""`toryo chat AGENT`: chat with an agent interactively, by lines on stdin, or by one message and its answer."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""A panel on an agent's chat: open as long as somebody looks, kept open by looking, closed when they leave.
+"""A panel on an agent's chat: open while a person watches it, kept open by reads, closed when they leave.
 
-The agent comes because the panel is open. A server that goes away and comes back, also at another address, ends
-neither looking nor saying. How it is shown is not decided here.
+The open panel makes the agent's chat session start. Reading and writing continue when a server restarts, also at
+another address. Display is elsewhere.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ CLOSES_WITHIN_SECONDS = 5.0
 
 @dataclass(frozen=True)
 class Heard:
-    """What one look has found; `away` is why there was no answer, and then there is nothing else."""
+    """The result of one read; `away` says why there was no answer, and then the rest is empty."""
 
     messages: list[dict[str, Any]] = field(default_factory=list)
     status: dict[str, Any] = field(default_factory=dict)
@@ -31,7 +31,9 @@ class Heard:
 
 
 class Panel:
-    """Of one person (None: whose token it is) on one agent of a project. `with panel:` opens and closes it."""
+    """A panel of a person (None: the owner of the token) on an agent of a project. `with panel:` opens and
+    closes it.
+    """
 
     def __init__(self, here: Here, project: str, agent: str, person: str | None) -> None:
         self.agent, self.project = agent, project
@@ -138,7 +140,7 @@ class Panel:
 
     def _close(self) -> None:
         body = {"as_person": self._person, "viewer_id": self._viewer}
-        with self._opening, contextlib.suppress(Exception):  # nobody is there any more to be told
+        with self._opening, contextlib.suppress(Exception):  # The client may have disconnected.
             self._here.send("POST", f"{self._path}/close", body)
 
     def _read(self, **wanted: Any) -> dict[str, Any]:

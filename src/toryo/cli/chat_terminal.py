@@ -1,6 +1,6 @@
-"""The terminal in which a person types to an agent while what the agent says is written above.
+"""The terminal of a chat: a person types while the agent's messages are written above.
 
-One thread reads what is typed and one listens to the agent; the main thread says what was typed, and takes ^C.
+One thread reads input and one listens to the agent; the main thread sends what was typed, and handles ^C.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def _listen(panel: Panel, screen: Screen, news: message_format.News) -> None:
             screen.show(news.of(heard))
             for message in heard.messages:
                 screen.show(_told(message, panel.agent))
-    except Exception as error:  # noqa: BLE001 - whoever types is told, by the thread that reads what they type
+    except Exception as error:  # noqa: BLE001 - the error is shown by the thread that reads the input
         screen.fail(error)
 
 
@@ -91,7 +91,7 @@ def _told(message: dict[str, Any], agent: str) -> str:
 
 
 class Screen:
-    """A terminal on which one types while others write. Nobody writes while the prompt is being written."""
+    """A terminal with a prompt and concurrent output. No output is written while the prompt is drawn."""
 
     def __init__(self) -> None:
         self._typed: queue.SimpleQueue[str | Exception | None] = queue.SimpleQueue()

@@ -1,7 +1,7 @@
-"""A server and a Coordinator as child processes of one command: started in order, ended in the other order.
+"""A server and a Coordinator as child processes of one command: started in order, stopped in reverse.
 
-Each child is a session of its own, so that ^C reaches only the parent, which then ends the Coordinator (and with it
-the agents) before the server they report to. Children do not outlive their parent, however it ends (`parent_watch.py`).
+Each child has its own session, so that ^C reaches only the parent, which stops the Coordinator (and so the agents)
+before the server that they report to. Children never outlive their parent (`parent_watch.py`).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ SERVER_LEAVES_WITHIN_SECONDS = 15
 
 
 class Terminated(KeyboardInterrupt):
-    """SIGTERM or SIGHUP: everything is put away as after ^C, but nobody typed that: it was ended from outside."""
+    """SIGTERM or SIGHUP: cleans up as after ^C, but was not caused by the user."""
 
 
 def heed_terminate() -> None:
@@ -50,7 +50,7 @@ def heed_terminate() -> None:
 
 
 class Child:
-    """One `toryo …` process whose output is heard line by line."""
+    """One `toryo …` process whose output is read line by line."""
 
     def __init__(self, name: str, arguments: Sequence[str], environment: Mapping[str, str], hear: Hear) -> None:
         self.name = name
@@ -136,7 +136,8 @@ class Child:
             if text.startswith("ready ") and not self._announced.is_set():
                 self._address = text.removeprefix("ready ").strip()
                 self._announced.set()
-            with suppress(OSError):  # the terminal may be gone; what the child prints must be read all the same
+            # The terminal may be gone; the child's output must still be read, or the child would block.
+            with suppress(OSError):
                 self._hear(self.name, text)
         process.wait()
         self.ended.set()
@@ -144,9 +145,9 @@ class Child:
 
 
 class Crew:
-    """The server of a data directory and its Coordinator; `with Crew(…) as crew:` leaves nothing behind.
+    """The server of a data directory and its Coordinator; `with Crew(…) as crew:` stops both at the end.
 
-    The directory's `up.lock` is held meanwhile: `toryo down` asks the process that holds it.
+    Holds the directory's `up.lock`: `toryo down` asks the process that holds it.
     """
 
     def __init__(

@@ -1,8 +1,7 @@
-"""What every command is given: the options that stand everywhere, the server behind them, and one way to answer.
+"""What every command gets: the common options, a client of the server, and the output of answers.
 
 A command is a function whose first parameter is a `Here`; `command` adds --data-dir, --server, --token, --token-file
-and --json to it, so that they may be written before or after the command's name. Nothing here knows a particular
-command.
+and --json, so that they work before or after the command's name. Independent of any particular command.
 """
 
 from __future__ import annotations
@@ -82,7 +81,7 @@ _OPTIONS: dict[str, Any] = {
 
 @dataclass
 class Here:
-    """Where the command was typed: the server, the identity, and the form of answers."""
+    """The context of a command: server, identity, and output format."""
 
     data_dir: Path | None = None
     server: str | None = None

@@ -1,4 +1,4 @@
-"""`toryo chats` and `toryo conversations`: what was said, by you and by the agents below you. It is only read here."""
+"""`toryo chats` and `toryo conversations`: read messages, your own and those of agents below you."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""`toryo db`: upgrade, back up, restore, check and move the database, straight on it and not through a server.
+"""`toryo db`: upgrade, back up, restore, check and move the database directly, without a server.
 
-A backup and a check only read and may run beside a server; an upgrade and a restore want the database for themselves.
+A backup and a check only read and may run beside a server; an upgrade and a restore need exclusive access.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
-"""`toryo doctor`: what is there, what is missing, and what to do about it; one finding per line, one line what to do.
+"""`toryo doctor`: what is present, what is missing, and what to do; one line per finding and one per instruction.
 
-Here is what concerns the machine, the server and the team in its database. Which programs could run agents, and
-whether they are ready, is agent_programs.py.
+Checks the machine, the server and the team in its database. agent_programs.py checks the agents' programs.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ _MODELS = ("claude", "codex", "gemini", "qwen", "opencode", "copilot")
 
 @dataclass(frozen=True)
 class Finding:
-    """`needed`: something that is configured does not work without it; what is not needed is only said."""
+    """`needed`: something that is configured does not work without it; others are for information."""
 
     name: str
     ok: bool
@@ -52,7 +51,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Team:
-    """What the server knows: who is started by which provider, where projects are, who starts them."""
+    """What the server knows: providers of the agents, directories of projects, and Coordinators."""
 
     agents: Sequence[Mapping[str, Any]] = ()
     projects: Sequence[Mapping[str, Any]] = ()

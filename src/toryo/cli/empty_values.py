@@ -1,7 +1,7 @@
-"""A value that is empty is a mistake, and never means "not given": where a script's variable is not set,
-`--token "$TOKEN"` would act as the owner of the data directory, and `--project "$PROJECT"` on every project.
+"""Refuses empty option values: they never mean "not given". If a script's variable is unset, `--token "$TOKEN"` would
+otherwise act as the owner of the data directory, and `--project "$PROJECT"` on every project.
 
-An environment variable that is empty is not set. It does not get as far as this.
+An empty environment variable counts as unset and is handled elsewhere.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How a command that could not do what was asked says so: one line on stderr and an exit code.
+"""Errors of commands: one line on stderr and an exit code.
 
 0 done · 1 the thing asked for failed · 2 wrong usage or configuration · 3 the server cannot be reached · 4 refused ·
 130 interrupted. Every message says what is wrong and what to do; codes of refusals are for scripts (`--json`: `error`).
@@ -18,7 +18,7 @@ DONE, FAILED, MISUSED, UNREACHABLE, REFUSED, INTERRUPTED = 0, 1, 2, 3, 4, 130
 
 
 class Failure(Exception):
-    """What went wrong and what to do about it; `exit_code` tells scripts which kind it was."""
+    """What went wrong and what to do; `exit_code` tells scripts which kind of error it was."""
 
     exit_code = FAILED
 
@@ -50,7 +50,7 @@ class ServerAway(Failure):
 
 
 class Refused(Failure):
-    """The server said no."""
+    """The server refused the call."""
 
     exit_code = REFUSED
 

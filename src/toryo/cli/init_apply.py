@@ -1,4 +1,4 @@
-"""`toryo init` and `toryo apply`: a team as a file in your project, and the server made to match it."""
+"""`toryo init` and `toryo apply`: a team as a file in a project, and applying it to the server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`toryo logs`: what an agent's process printed, of one launch, or of the newest of an agent or for a task."""
+"""`toryo logs`: the output of an agent's process: of one launch, or of the newest of an agent or task."""
 
 from __future__ import annotations
 

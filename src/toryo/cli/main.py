@@ -1,7 +1,6 @@
-"""The command `toryo`: puts the groups together and turns whatever happens into an exit code.
+"""The command `toryo`: combines the groups and turns every error into an exit code.
 
-Only Typer is imported up here, and the command files keep to that too: `toryo --help` is answered before anything
-heavy is loaded.
+Only Typer is imported at the top, here and in the modules of commands, so that `toryo --help` answers fast.
 """
 
 from __future__ import annotations
@@ -121,7 +120,7 @@ def _outcome(given: list[str]) -> int:
 def _explain(error: Exception, *, as_json: bool) -> int:
     failure = exit_codes.of(error)
     if failure is None:
-        # A defect of ours: whoever reports it needs all of it.
+        # A bug in Toryo: the report needs the whole traceback.
         raise error
     _say(output.in_local_time(failure.sentence()))
     if as_json:

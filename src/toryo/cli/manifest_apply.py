@@ -281,7 +281,8 @@ def _widened(here: Here, manifest: Manifest, there: _There) -> list[str]:
 _DECIDE_RIGHTS = frozenset({"kind", "role", "provider", "model", "provider_options"})
 
 
-# --- what is to be done ----------------------------------------------------------------------------------------------
+# --- the plan
+# -----------------------------------------------------------------------------------------------------------
 
 
 @dataclass

@@ -1,7 +1,7 @@
 """`toryo export` and `toryo import`: a server's teams and open tasks as a toryo.yaml, and back.
 
-What people would write by hand is exported: projects, agents, memberships, and tasks that are still open. History,
-results and tokens are not: `toryo db backup` keeps those.
+Exports what people would write by hand: projects, agents, memberships, and open tasks. `toryo db backup` also keeps
+history, results and tokens.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How it looks to people what was said, and whether an agent is there to talk."""
+"""Formats messages for people, and whether an agent is present."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def standing(agent: str, status: dict[str, Any]) -> str:
 
 
 class News:
-    """Whether the agent is there, said when it has changed."""
+    """Reports whether the agent is present, when that changes."""
 
     def __init__(self, agent: str) -> None:
         self._agent = agent

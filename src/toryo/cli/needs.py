@@ -1,4 +1,4 @@
-"""`toryo needs`: what waits for a person, the most urgent first, each with the command that does something about it."""
+"""`toryo needs`: what requires a person, most urgent first, each with the command for it."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""`toryo open`: a link that signs a browser in to the dashboard, once; opened here if there is somebody to see it.
+"""`toryo open`: a one-time link that signs a browser in to the dashboard; opens it if there is a desktop.
 
-Every user of a machine can read the arguments of its processes. So the browser is not started with the link but with a
-page that only this user can read, which leads to it and is removed afterwards. The page is in the home directory
-itself: browsers in a snap see no hidden directories, and have a /tmp of their own.
+Every user of a machine can read the arguments of its processes. So the browser is started with a page that only this
+user can read, which redirects to the link and is then deleted. The page is in the home directory itself, because
+browsers in a snap see no hidden directories and have their own /tmp.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""How answers look: tables and marks for people on stdout, one JSON document for scripts, messages on stderr.
+"""Output: tables and marks for people on stdout, one JSON document for scripts, messages on stderr.
 
-Whatever is printed for people goes through here, because much of it was written by agents: nothing but our own colours
-reaches the terminal as an escape, and a text that stands on one line begins no other.
+Everything printed for people goes through here, because agents wrote much of it: no escape sequences except our own
+colours reach the terminal, and a one-line text never starts a new line.
 """
 
 from __future__ import annotations
@@ -203,7 +203,7 @@ def clock(moment: str | None) -> str:
 
 
 def duration(seconds: float) -> str:
-    """`0.4 s`, `12 s`, `2 min`, `2 min 5 s`, `3 h 20 min`, `2 d 4 h`: at most two units, nothing that is nought."""
+    """`0.4 s`, `12 s`, `2 min`, `2 min 5 s`, `3 h 20 min`, `2 d 4 h`: at most two units, without zeros."""
     if seconds < 10:
         return f"{round(seconds, 1):g} s"
     whole = round(seconds)

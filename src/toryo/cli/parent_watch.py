@@ -1,7 +1,7 @@
-"""How a child of `toryo up` notices that its parent is gone, however that ended: its stdin ends.
+"""How a child of `toryo up` notices that its parent has ended: its stdin is closed.
 
-The parent keeps the other end of the pipe and never writes. The kernel closes it with the process, after kill -9, too;
-this works wherever there are pipes, and gives the child the time to leave in order.
+The parent holds the other end of the pipe and never writes. The kernel closes it with the process, also after kill -9;
+this works on every system with pipes, and lets the child shut down in order.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`toryo person …`: who there is besides agents, what they may do, and how they come in."""
+"""`toryo person …`: people, their roles, and how they sign in."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`toryo playbook check`: is a plan right, and what would it make of a task? No server is asked."""
+"""`toryo playbook check`: validates a plan and shows the subtasks it would create. Needs no server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`toryo project …`: where a team works, and with which settings."""
+"""`toryo project …`: projects with their directories and settings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`toryo queue …`: who serves which queue, and tasks of queues that have failed for good."""
+"""`toryo queue …`: agents of queues, and queue tasks that have failed permanently."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""Commands that wait for something (`--follow`, `task watch`, `task merge`) outlive their server: they wait until it is
-back."""
+"""Commands that wait (`--follow`, `task watch`, `task merge`) survive a restart of the server: they wait until it is
+back.
+"""
 
 from __future__ import annotations
 

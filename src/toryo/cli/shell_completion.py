@@ -1,6 +1,6 @@
-"""Ids that the shell's completion offers.
+"""Ids for shell completion.
 
-Completion asks the server that a command typed here would ask, and offers nothing where that does not answer.
+Asks the server that a command typed here would use, and offers nothing if it does not answer.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def tasks(context: typer.Context, incomplete: str) -> Offered:
 def _offered(context: typer.Context, incomplete: str, find: Callable[[Here], Iterator[tuple[str, str]]]) -> Offered:
     found: Offered = []
     said = {**context.find_root().params, **context.params}
-    with suppress(Exception):  # whoever presses Tab wants no error
+    with suppress(Exception):  # An error would disturb the command line being typed.
         here = Here(said.get("data_dir"), said.get("server"), said.get("token"), starts_within_seconds=0)
         for name, help_ in find(here):
             if name.startswith(incomplete) and len(found) < MOST:

@@ -1,7 +1,7 @@
-"""A command as the handler of a queue agent: what it is told, what its end means, and that nothing of it is left.
+"""A command as the handler of a queue agent: its input, the meaning of its exit, and cleaning up after it.
 
-The task is JSON on its stdin; JSON on its stdout is the result, any other text is the result as text. It knows no
-secret of the agent's: neither its key nor any TORYO_* variable but those that say which task it is.
+The task is JSON on its stdin; JSON on its stdout is the result, any other text is a text result. It gets none of the
+agent's secrets: neither its key nor any TORYO_* variable except those that identify the task.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _SECRETS = frozenset({"AGENT_PASSKEY"})
 
 
 class TaskCommand:
-    """`with TaskCommand(["./worker"], os.environ) as work: work(task)`; at the end none of its runs goes on."""
+    """`with TaskCommand(["./worker"], os.environ) as work: work(task)`; ends all its processes on exit."""
 
     def __init__(self, words: Sequence[str], environ: Mapping[str, str], secret: Collection[str | None] = ()) -> None:
         self._words = list(words)

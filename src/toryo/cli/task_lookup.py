@@ -1,4 +1,4 @@
-"""Which task somebody means who names it by its title, or by a part of its id."""
+"""Finds a task by its title, or by a part of its id."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SHORTEST = 4
 
 
 class Asked(Protocol):
-    """A server, as far as it is asked here."""
+    """The part of a server client that is needed here."""
 
     def get(self, path: str, /) -> dict[str, Any]: ...
 

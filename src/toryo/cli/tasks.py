@@ -1,4 +1,4 @@
-"""`toryo task …`: file work, look at it, move it. Every rule about what may move where is the server's."""
+"""`toryo task …`: create, show and move tasks. The server decides which moves are allowed."""
 
 from __future__ import annotations
 

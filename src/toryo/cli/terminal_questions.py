@@ -1,4 +1,4 @@
-"""Questions to the person at the terminal: asked on stderr, asked again after an answer that cannot be taken.
+"""Questions to the person at the terminal: asked on stderr, and repeated after an invalid answer.
 
 ^C or ^D instead of an answer ends the command; questions come before changes, so nothing was done.
 """

@@ -1,4 +1,4 @@
-"""What a command line that cannot be read is answered: in Toryo's words, with the command that was probably meant."""
+"""Messages for invalid command lines, with the command that was probably meant."""
 
 from __future__ import annotations
 

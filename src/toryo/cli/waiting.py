@@ -1,4 +1,4 @@
-"""A person at a terminal is told what a command waits for, once that takes long. Scripts are told nothing."""
+"""Tells a person at a terminal what a command waits for, if that takes long. Scripts get no such message."""
 
 from __future__ import annotations
 

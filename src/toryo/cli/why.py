@@ -1,4 +1,4 @@
-"""`toryo why`: why an agent is running or not, from the very rules that decided it; why a task does not move."""
+"""`toryo why`: why an agent runs or not, from the rules that decided it; why a task does not move."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""Changes that grant agents or people more rights ask for confirmation first: `--yes` in scripts. So does a provider
-that looks misspelt: nothing would start its agent.
+"""Changes that widen the rights of agents or people ask for confirmation first (`--yes` in scripts). So does a provider
+that looks misspelt, with which the agent would never start.
 
-What widens, and which providers there are, is decided by the server, which is asked by the same request with `preview`.
-Nothing here knows a rule.
+The server decides what widens rights and which providers exist; it gets the same request with `preview`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""`toryo worktrees` and `toryo task diff|merge|discard`: what tasks have changed in worktrees of their own.
+"""`toryo worktrees` and `toryo task diff|merge|discard`: the changes of tasks in their worktrees.
 
-The files are on a Coordinator's machine: it is asked, and its answer is waited for, but not without end.
+The files are on a Coordinator's machine: the command asks it and waits for its answer, with a time limit.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The async client: the twin of `blocking.Client` for programs that wait for many things at once.
+"""The async client, for programs that wait for many things at once. The blocking one is `blocking.Client`.
 
-It stands on httpx, imported only when a client is made; connections are kept, waiting calls hold one each.
+Uses httpx, imported only when a client is created; connections are pooled, and each waiting call holds one.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class AsyncClient:
-    """As `Client`; every argument means the same. One per event loop."""
+    """As `Client`, with the same arguments. One per event loop."""
 
     def __init__(
         self,

@@ -1,7 +1,7 @@
-"""The blocking client: kept connections over TCP, TLS or a Unix socket. Safe to share between threads.
+"""The blocking client: pooled connections over TCP, TLS or a Unix socket. Safe to share between threads.
 
-It stands on the standard library's `http.client`, not on httpx like its async twin: agents start often, and importing
-httpx costs each of them some 80 ms of CPU, four times the rest of this client.
+Uses the standard library's `http.client` instead of httpx: agents start often, and importing httpx costs each of them
+some 80 ms of CPU, four times the rest of this client.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What can go wrong between a client and the server: refused, away, or not speaking our protocol."""
+"""Errors of the client: refused, unreachable, or not a Toryo server."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 
 class RefusalError(Exception):
-    """The server said no and what to do instead; nothing has changed.
+    """The server refused the call and said what to do instead; nothing has changed.
 
     `data` is the whole answer (further keys: ids, possible moves, `next`).
     """
@@ -31,7 +31,7 @@ class Unreachable(Exception):
 
 
 class ProtocolError(Exception):
-    """What answered is no Toryo server, or was asked for something that does not exist."""
+    """The address is not a Toryo server, or the request is for something that does not exist."""
 
     def __init__(self, message: str, code: int | None = None) -> None:
         super().__init__(message)

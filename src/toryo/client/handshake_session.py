@@ -1,6 +1,6 @@
-"""What a client and a server of the era with a handshake have agreed on, as the bridge must remember it.
+"""What client and server agreed on in a handshake, as the bridge must remember it.
 
-The server may be started again and forget it; then this is what another session begins with. No I/O.
+A restarted server has forgotten it; then a new session is opened with it. No I/O.
 """
 
 from __future__ import annotations

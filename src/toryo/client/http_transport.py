@@ -1,4 +1,4 @@
-"""How httpx reaches an address: over TCP, TLS or a Unix socket. httpx is imported only when a client is made."""
+"""httpx transports for an address: TCP, TLS or a Unix socket. httpx is imported only when a client is created."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""JSON-RPC messages as the stdio bridge sees them: what came, the headers that carry it over HTTP, what goes back.
+"""JSON-RPC messages of the stdio bridge: parsing, HTTP headers for them, and answers.
 
-Values only, no I/O. A message is read as far as it must be to be carried; whether its content is right is judged by
-the server, which gets the very bytes that came.
+Values only, no I/O. Messages are parsed only as far as transport needs; the server validates the content, and gets the
+original bytes.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _QUOTED = 500
 
 
 class Malformed(Exception):
-    """A line that is no message; `answer` is the error that its sender gets."""
+    """A line that is not a message; `answer` is the error for its sender."""
 
     def __init__(self, code: int, what: str, request_id: Id | None = None) -> None:
         super().__init__(what)

@@ -1,7 +1,7 @@
-"""Lines from one file descriptor and to another, of any length, for pipes, files and terminals alike.
+"""Reads and writes lines of any length on file descriptors: pipes, files and terminals.
 
-Threads read and write, because an event loop cannot wait for a plain file; both are daemons, so that neither a silent
-client nor one that has stopped reading keeps the process alive.
+In daemon threads, because an event loop cannot wait for a plain file, and neither a silent client nor one that has
+stopped reading may keep the process alive.
 """
 
 from __future__ import annotations

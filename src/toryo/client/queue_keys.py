@@ -18,7 +18,7 @@ VARIABLE = "TORYO_API_KEY"
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """Where the server is, and what makes a key there; what is None is looked for."""
+    """The server's address and the credential with which a key is created; None: discovered."""
 
     server: str | None = None
     token: str | None = None

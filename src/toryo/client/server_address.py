@@ -1,4 +1,4 @@
-"""Where a server is: an http(s) URL, or a Unix socket (`unix:///path/to.sock`, or a path beside the URL)."""
+"""A server's address: an http(s) URL, or a Unix socket (`unix:///path/to.sock`, or a path beside the URL)."""
 
 from __future__ import annotations
 

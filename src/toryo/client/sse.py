@@ -1,4 +1,4 @@
-"""An event stream (SSE) read piece by piece: the data of each event as soon as it is complete, however large."""
+"""Parses an event stream (SSE) incrementally: the data of each event as soon as it is complete, of any size."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Iterator
 
 
 class Events:
-    """Takes the pieces in which a stream arrives and gives the data of the events that they complete."""
+    """Takes the pieces of a stream and returns the data of the events that they complete."""
 
     def __init__(self) -> None:
         self._rest = bytearray()

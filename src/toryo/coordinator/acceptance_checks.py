@@ -43,13 +43,13 @@ async def failed(checks: tuple[dict[str, Any], ...], directory: Path, wall: Wall
 
 
 def _named(check: Mapping[str, Any]) -> str:
-    """Which one it is: the file or the command."""
+    """The name of a check: its file or command."""
     what = check.get("file") or check.get("command") or dict(check)
     return (shlex.join(map(str, what)) if isinstance(what, list) else str(what))[:LONGEST_NAME]
 
 
 async def _told(check: Mapping[str, Any], directory: Path, wall: Wall) -> str | None:
-    """One impossible check fails by itself: the results of the others are still reported."""
+    """An invalid check fails alone: the results of the others are still reported."""
     try:
         if "file" in check:
             return _missing(str(check["file"]), directory)

@@ -1,7 +1,7 @@
-"""How an agent's MCP client reaches the server, as its configuration says it: the address and a bearer header.
+"""The MCP server entry in an agent program's configuration: the address and a bearer header.
 
-Programs speak MCP over TCP; where only a Unix socket leads to the server they start the stdio bridge (`toryo mcp`),
-which is a client like any other: no configuration names a database or starts a server.
+Programs speak MCP over TCP; if the server has only a Unix socket, they start the stdio bridge (`toryo mcp`), a normal
+client. No configuration names a database or starts a server.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from toryo.agents.env_vars import CREDENTIAL, SERVER_URL, own_python_path
 from toryo.coordinator.provider import Setting
 
 NAME = "toryo"
-"""What the server is called in every program's configuration."""
+"""The name of the server in every program's configuration."""
 TOOL_TIME_OUT = 120
-"""Seconds a program must be ready to wait for an answer: our own longest wait is 45."""
+"""Seconds that a program must wait for an answer: Toryo's own longest wait is 45."""
 
 
 def mcp_server(setting: Setting, reference: str | None = None) -> dict[str, Any]:

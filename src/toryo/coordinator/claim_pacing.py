@@ -1,4 +1,4 @@
-"""When to ask the server again: at once after news or a long wait, ever later while it is away or repeats itself."""
+"""When to call `claim_starts` again: at once after news or a long wait, with back-off while the server is away."""
 
 from __future__ import annotations
 

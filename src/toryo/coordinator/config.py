@@ -1,7 +1,7 @@
-"""The Coordinator's file, `coordinator_config.yaml`: its keys, their defaults, and what is wrong with a given one.
+"""The Coordinator's file, `coordinator_config.yaml`: its keys, defaults and validation.
 
-Every key of the seed is here. Nothing starts with a file that has a mistake. Without a file the defaults hold: agents
-live in the server's database, and the providers that need no program of their own are always there.
+A file with a mistake prevents the start. Without a file the defaults apply: agents come from the server's database, and
+the providers that need no program of their own are available.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["AgentConfig", "Config", "ErrorProtection", "Mistakes", "ProviderConf
 
 
 KNOWN = frozenset({"command", "playbook", "script", "claude", "gemini", "codex", "opencode", "copilot", "qwen"})
-"""Providers that Toryo knows how to start: their sections need no `cli_command`."""
+"""Providers that Toryo can start by itself: their sections need no `cli_command`."""
 
 
 class Section(BaseModel):
@@ -176,7 +176,7 @@ class Config(Section):
 
     @property
     def server(self) -> str | None:
-        """The address this file names, if it names one."""
+        """The server address in this file, if any."""
         return f"unix://{self.mcp_socket_path}" if self.mcp_socket_path else self.server_url
 
     @property
@@ -188,7 +188,7 @@ class Config(Section):
 
     @property
     def directories(self) -> list[dict[str, str]]:
-        """What `working_directory` answers from, as the server is told it: it tells agents where they are."""
+        """The inputs of `working_directory` as reported to the server, which tells agents the directories."""
         agents = {name: agent.working_directory for name, agent in (self.agents or {}).items()}
         projects = {name: project.working_directory for name, project in self.projects.items()}
         return [

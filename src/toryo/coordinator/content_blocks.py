@@ -1,4 +1,4 @@
-"""Messages made of blocks, as Claude Code and Qwen Code print them: what tools have answered."""
+"""Messages made of content blocks, as Claude Code and Qwen Code print them: extracts the results of tools."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from toryo.coordinator.program_output import Event, Returned
 
 
 def results(content: Any) -> Iterable[Event]:
-    """The tools' answers among the blocks of a message; whatever else it holds is passed over."""
+    """The tool results among the blocks of a message; ignores all others."""
     for block in content if isinstance(content, list) else ():
         if block.get("type") == "tool_result":
             yield Returned(_text(block.get("content")), bool(block.get("is_error")))

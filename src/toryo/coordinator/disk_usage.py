@@ -1,6 +1,6 @@
-"""What a Coordinator's logs and worktrees take on the disk: counted rarely, in a thread, and never for long.
+"""Disk usage of a Coordinator's logs and worktrees: counted rarely, in a thread, with a time limit.
 
-Nothing waits for it, and nothing is decided by it: people look at it.
+For display only: nothing waits for it or depends on it.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from toryo.client import ProtocolError, RefusalError, Unreachable
 from toryo.coordinator.worktrees import disk
 
 FIRST_AFTER = 5.0
-"""Seconds: who has just started has better things to do."""
+"""Seconds after the start: other work is more urgent then."""
 EVERY = 600.0
 LONGEST = 10.0
-"""Seconds that one count may take; what is larger than can be counted in it is at least so large."""
+"""Time limit of one count in seconds; when it is reached, the result is a lower bound."""
 
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """Bytes; not `complete` where counting stopped early."""
+    """Bytes; not `complete` if counting stopped early."""
 
     logs: int
     worktrees: int
@@ -33,7 +33,7 @@ class Taken:
 
 
 class DiskUsage:
-    """`run` counts and tells, again and again; it may be cancelled at any moment."""
+    """`run` counts and reports repeatedly; it may be cancelled at any time."""
 
     def __init__(
         self,
@@ -63,7 +63,7 @@ class DiskUsage:
             self._over.set()  # the thread of a count would keep the process from ending
 
     def take(self) -> Taken:
-        """Counts both, as far as the time suffices."""
+        """Counts both within the time limit."""
         until = self._clock() + self._longest
         (logs, all_logs), (worktrees, all_worktrees) = (
             disk.size_as_far_as(place, lambda: self._over.is_set() or self._clock() >= until) for place in self._places

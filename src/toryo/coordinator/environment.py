@@ -1,7 +1,7 @@
-"""What an agent's process finds in its environment: an allow-list, what its provider adds, and who it is.
+"""The environment of an agent's process: an allow-list, the provider's additions, and the agent's identity.
 
-Nothing else of the Coordinator's own environment reaches it (a Coordinator may be started from inside an agent, with
-markers that would make its children refuse to run, and holds a token that no agent may see).
+Nothing else of the Coordinator's own environment is passed on: it may have been started from inside an agent, with
+markers that would make its children refuse to run, and it has a token that no agent may see.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ ALLOWED = frozenset(
     }
 )
 PROXIES = frozenset({"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"})
-"""What leads to a model's service: for programs that talk to one."""
+"""Proxy settings, for programs that call a model's service."""
 ALLOWED_PREFIXES = ("LC_", "XDG_")
 
 
 def allowed(inherited: Mapping[str, str], more: Iterable[str] = ()) -> dict[str, str]:
-    """What passes: the allow-list, and what the provider's configuration names."""
+    """The variables on the allow-list, and those that the provider's configuration names."""
     names = ALLOWED | set(more)
     return {name: value for name, value in inherited.items() if name in names or name.startswith(ALLOWED_PREFIXES)}
 
@@ -60,7 +60,7 @@ def allowed(inherited: Mapping[str, str], more: Iterable[str] = ()) -> dict[str,
 def identity(
     launch: Launch, server_url: str, mark: str, coordinator_pid: int, passkey: str | None = None
 ) -> dict[str, str]:
-    """Who the process is and how it signs in. A passkey only helps where the server hands out no credential."""
+    """The identity of the process and its credential. A passkey is used only if the server provides no credential."""
     found = {
         SERVER_URL: server_url,
         LAUNCH_ID: launch.launch_id,

@@ -1,8 +1,8 @@
-"""Processes that left their launch and every trace of it (`env -i setsid …`): who could have started them has ended.
+"""Ends processes that have left their launch without a trace (`env -i setsid …`).
 
-On Linux a Coordinator asks to become the parent of what its programs leave behind. Such a child carries no name, so it
-is known by time: it is ended when everything that was running when it was started has ended. What still carries its
-launch's name is found by that (`processes.end_strays`), at once.
+On Linux a Coordinator becomes the parent of processes that its programs leave behind. Such a child does not carry its
+launch's id, so it is ended once all programs that were running at its start have ended. Processes that still carry the
+id are found by it at once (`processes.end_strays`).
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from toryo.coordinator import processes
 
 _SET_CHILD_SUBREAPER = 36
 _LOOKS = 5
-"""In a row: a process that ends may leave children behind."""
+"""Repetitions, because a process that ends may leave children behind."""
 
 
 def adopt() -> bool:
-    """From now on what the programs leave behind is this process's child. False where the system cannot do that."""
+    """Makes this process the parent of all processes left behind. False where the system does not support that."""
     if not _list().exists():
         return False
     try:
@@ -32,10 +32,10 @@ def adopt() -> bool:
 
 
 def end(at_work: Collection[int]) -> None:
-    """Ends what nobody at work can have started, and buries what has ended by itself.
+    """Ends processes that no running program can have started, and reaps those that have ended.
 
-    `at_work`: the programs that this process has started and waits for. To be called in the main thread: what other
-    threads have started (git) are children of theirs, and in no danger.
+    `at_work`: the programs that this process has started and waits for. Call it in the main thread: children of other
+    threads (git) are not affected.
     """
     begun = [each for pid in at_work if (each := processes.began(pid)) is not None]
     for _ in range(_LOOKS):

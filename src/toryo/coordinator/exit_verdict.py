@@ -1,7 +1,6 @@
-"""What the end of a launch's process means, and how it is told to the server.
+"""Classifies the end of a launch's process, and reports it to the server.
 
-What this Coordinator ended itself is judged here, every other end by the provider of the program
-(`failure_words.py`).
+Ends caused by this Coordinator are classified here, all others by the program's provider (`failure_words.py`).
 """
 
 from __future__ import annotations
@@ -59,7 +58,7 @@ def exit_code(end: Exit, verdict: Verdict) -> int | None:
 
 
 def error(verdict: Verdict, entry: Entry) -> str | None:
-    """The failure's class, and what the program said of it."""
+    """The failure class, and the program's message about it."""
     if verdict.failure is None:
         return None
     words = " ".join(verdict.words.split())[:LONGEST_WORDS]

@@ -1,9 +1,9 @@
-"""What the end of a program means: by its exit code, by what its model's service answered, by the words it printed.
+"""Classifies the end of a program by its exit code, the responses of the model's service, and the words it printed.
 
-What the service answered counts before the last words of the output, these before the exit code. A status is overruled
-by words only where it may mean more than one thing (`_MAY_MEAN_MORE`), or where they name a quota. The words of a
-program that ended with 0 are not searched: agents write about limits and logins, too. The order of `_WORDS` matters:
-"weekly rate limit" is a quota, and so stands before "rate limit". Until when a quota lasts is read in `reset_times.py`.
+The service's response takes precedence over the last words of the output, and these over the exit code. Words overrule
+a status only if it is ambiguous (`_MAY_MEAN_MORE`), or if they name a quota. The output of a program that exited with 0
+is not searched, because agents write about limits and logins, too. The order of `_WORDS` matters: "weekly rate limit"
+is a quota and must come before "rate limit". `reset_times.py` reads the end of a quota.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ RUNNER_EXITS: Mapping[int, Failure] = {
     77: Failure.COULD_NOT_CONNECT,
     78: Failure.BAD_CONFIG,
 }
-"""Exit codes of our own runners (sysexits.h: unavailable, no permission, configuration)."""
+"""Exit codes of Toryo's own runners (sysexits.h: unavailable, no permission, configuration)."""
 
 
 def judge_runner(end: Exit) -> Verdict:
-    """For programs that say by their exit code alone what happened; their output is other programs' words."""
+    """For programs whose exit code says everything; their output comes from other programs."""
     if end.signal is not None:
         return Verdict(Failure.KILLED if end.signal in _FROM_OUTSIDE else Failure.CRASHED)
     return FINE if not end.exit_code else Verdict(RUNNER_EXITS.get(end.exit_code, Failure.CRASHED))
 
 
 def judge_by_words(end: Exit) -> Verdict:
-    """For model CLIs: a failed end is explained by what it printed last."""
+    """For model CLIs: explains a failed end by the last output."""
     if end.exit_code == 0:
         return FINE
     found = _by_words(end.tail, end.now)
@@ -73,7 +73,7 @@ def judge_trouble(trouble: Troubled, now: datetime | None = None) -> Verdict:
 
 
 def _by_words(text: str, now: datetime | None = None) -> tuple[Verdict, bool] | None:
-    """What the first known words mean, and whether they (or those close behind them) name a time."""
+    """The meaning of the first known words, and whether they (or words close to them) name a time."""
     for pattern, failure, seconds in _WORDS:
         found = pattern.search(text)
         if found:
@@ -133,7 +133,7 @@ _FROM_OUTSIDE = frozenset({1, 2, 9, 15})
 """HUP, INT, KILL, TERM: somebody ended it; any other signal is its own fault."""
 
 NEARBY = 400
-"""Characters behind known words in which a time belongs to them."""
+"""Characters after known words in which a time is taken to belong to them."""
 
 
 def _pattern(text: str) -> re.Pattern[str]:
@@ -165,4 +165,4 @@ _WORDS: tuple[tuple[re.Pattern[str], Failure, float | None], ...] = (
         None,
     ),
 )
-"""The first that is found wins; a time it names counts, else the one beside it."""
+"""The first match wins; a time that it names takes precedence over the default beside it."""

@@ -1,7 +1,7 @@
-"""Which Coordinator this is: an id that stays the same over restarts and is never borne by two at once.
+"""The id of a Coordinator: stable over restarts, and used by one process at a time.
 
-The same id lets a restarted Coordinator go on with its predecessor's agents; two with one id would be handed each
-other's orders. So the id is held by a file lock, which ends with the process, however it ends.
+With the same id a restarted Coordinator continues with its predecessor's agents; two processes with one id would
+receive each other's orders. So a file lock protects the id; the operating system releases it when the process ends.
 """
 
 from __future__ import annotations
@@ -29,7 +29,9 @@ class IdentityLock:
         self._descriptor = descriptor
 
     def tell(self, sandbox: str) -> None:
-        """Leaves word for `toryo doctor`, in a file beside the lock: the lock holds the process id alone."""
+        """Writes information for `toryo doctor` to a file beside the lock; the lock file contains the process id
+        only.
+        """
         descriptor = untrusted_files.made(self._word, os.O_WRONLY | os.O_TRUNC)
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             json.dump({"id": self.id, "sandbox": sandbox}, file)
@@ -39,7 +41,9 @@ class IdentityLock:
 
 
 def hold(directory: Path, wanted: str | None) -> IdentityLock:
-    """The wanted id, or one of this machine and data directory. Raises BadConfig where the wanted one is borne."""
+    """Locks the wanted id, or a default for this machine and data directory. Raises BadConfig if the wanted one is in
+    use.
+    """
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     locks = directory / process_locks.COORDINATORS
     locks.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -56,7 +60,7 @@ def hold(directory: Path, wanted: str | None) -> IdentityLock:
 
 
 def left_word(directory: Path) -> dict[str, str]:
-    """What the Coordinators that run from this directory say of their sandboxes, by their ids."""
+    """What the Coordinators of this directory have written about their sandboxes, by id."""
     found = {}
     for path in (directory / process_locks.COORDINATORS).glob("*.json"):
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError):

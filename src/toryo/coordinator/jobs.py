@@ -1,7 +1,7 @@
-"""Jobs that the server orders beside launches: acceptance checks, and worktree jobs. Each is run once, in a
-task of its own, and its answer told until the server has it.
+"""Jobs beside launches: acceptance checks and worktree jobs. Each runs once, in its own task, and its answer is sent
+until the server has accepted it.
 
-What a check does stands in `acceptance_checks.py`, what a worktree job does in `task_worktrees.py`.
+`acceptance_checks.py` runs checks, `task_worktrees.py` worktree jobs.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Jobs:
         return [*self.checking.values(), *self.worktree_jobs.values()]
 
     def begin(self, checks: Iterable[CheckOrder], worktree_jobs: Iterable[WorktreeJob]) -> bool:
-        """Begins those that are not in hand; says whether there were any."""
+        """Starts those that are not already running; returns whether there were any."""
         new = False
         for check in checks:
             if check.check_id not in self.checking:
@@ -57,7 +57,7 @@ class Jobs:
         await self._reports.until_told(job.job_id, partial(self._tell_worktree_job, job, answer))
 
     async def _tell_worktree_job(self, job: WorktreeJob, answer: dict[str, Any]) -> None:
-        """An answer that the server does not take is an answer, too: no one waits for an answer that never comes."""
+        """If the server refuses an answer, an error is sent instead, so that nobody waits indefinitely."""
         try:
             await self._server.report_worktree_job(job.job_id, **answer)
         except RefusalError as no:

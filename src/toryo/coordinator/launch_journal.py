@@ -1,9 +1,9 @@
-"""What a Coordinator keeps on disk of the launches in hand: a file for each, from its start until the server has taken
-the report of its end. Whatever ends this Coordinator, the next one with its id knows what is still to be told.
+"""The journal of launches on disk: a file per launch, from its start until the server has accepted its exit report.
 
-Survives a machine that loses power, too: file and directory are synced. A disk may take long for that, or hang: so it
-is done beside the loop, one after the other, in a thread that keeps no process from ending. A file that cannot be
-written is logged; the server then learns by a lease what became of that launch.
+After a crash the next Coordinator with this id knows what it still has to report. Files and directory are synced, so
+the journal survives a power failure. Syncing can be slow or hang, so it runs in a background thread that does not
+prevent the process from exiting. A file that cannot be written is logged; the server then ends that launch by its
+lease.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from toryo.coordinator.orders import Launch
 log = logging.getLogger("toryo.coordinator")
 
 _KEPT = ("launch_id", "agent_id", "project_id", "purpose", "ai_type", "working_directory", "program_session")
-"""Of a launch: no credential, and nothing that only its start needs."""
+"""Fields of a launch that are kept: no credential, and nothing that only the start needs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +34,12 @@ class Record:
     launch: Launch
     pid: int | None = None
     began: int | None = None
-    """When the process was started, in ticks of the machine; None where the machine does not tell."""
+    """When the process was started, in clock ticks of the machine; None if unavailable."""
     worktree: str | None = None
     boot: str | None = None
-    """Which start of the machine that was: clock ticks and process ids start over with the next."""
+    """The boot id of the machine: clock ticks and process ids start over after a reboot."""
     told: dict[str, Any] | None = None
-    """How it has ended, as it is reported; None: it was running when this was written."""
+    """The exit report; None: it was running when this was written."""
 
 
 class Journal:
@@ -59,11 +59,11 @@ class Journal:
         self._later(partial(self._write, record.launch.launch_id, known))
 
     def forget(self, launch_id: str) -> None:
-        """The server knows how it ended."""
+        """Deletes the record after the server has accepted the exit."""
         self._later(partial(self._remove, launch_id))
 
     def settle(self, within: float) -> bool:
-        """Waits up to `seconds` until everything is on disk; returns whether it is."""
+        """Waits up to `within` seconds until everything is on disk; returns whether it is."""
         with self._idle:
             return self._idle.wait_for(lambda: not self._writing, within)
 
@@ -110,7 +110,7 @@ class Journal:
             self._path(launch_id).unlink()
 
     def read(self) -> Iterator[Record]:
-        """What a predecessor has left; a file that cannot be understood is passed over."""
+        """The records of a predecessor; unreadable files are skipped."""
         for path in sorted(self._directory.glob("*.json")):
             try:
                 found = _content(path)

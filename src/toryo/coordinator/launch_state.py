@@ -1,7 +1,6 @@
-"""One launch as the Coordinator sees it when it decides: how far its process is, and how hard it was asked to leave.
+"""The state of one launch as needed for decisions: the stage of its process, and how it was asked to leave.
 
-Facts only, and no more than a decision needs: the process itself, its log and its worktree are in
-`launches_in_hand.py`.
+Facts only; the process, its log and its worktree are in `launches_in_hand.py`.
 """
 
 from __future__ import annotations
@@ -12,22 +11,22 @@ from enum import IntEnum, StrEnum
 from toryo.coordinator.orders import Launch
 
 Seconds = float
-"""On any clock that only goes forward."""
+"""Seconds on a monotonic clock."""
 
 
 class State(StrEnum):
     WAITING = "waiting"
-    """Ordered, and not started yet."""
+    """Ordered and not started yet."""
     STARTING = "starting"
-    """Its worktree is being made: nothing can be signalled yet."""
+    """Its worktree is being created: there is no process to signal yet."""
     RUNNING = "running"
     LEADERLESS = "leaderless"
-    """The process has ended, others of its group have not."""
+    """The process has ended, but others of its group have not."""
     GONE = "gone"
 
 
 class Stage(IntEnum):
-    """How hard a process was asked to leave."""
+    """How a process was last asked to leave."""
 
     NONE = 0
     INTERRUPT = 1

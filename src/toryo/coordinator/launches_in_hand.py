@@ -1,6 +1,6 @@
-"""Every launch this Coordinator has in hand, by launch id: what was ordered, the process, how far its end has come.
+"""All current launches of this Coordinator, by launch id: the order, the process, and the progress of its end.
 
-Only facts; `reconcile.py` decides about them and `loop.py` acts. Two processes of one agent are two entries.
+Facts only; `reconcile.py` decides and `loop.py` acts. Two processes of one agent are two entries.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from toryo.coordinator.worktrees import Worktree
 from toryo.output_redaction import Mask
 
 REMEMBERED = 10_000
-"""Launches of the past, so that an order for one of them (a lost answer) is recognised."""
+"""How many past launches are remembered, to recognise a repeated order after a lost answer."""
 
 
 @dataclass
@@ -32,28 +32,28 @@ class Entry:
     mask: Mask | None = None
     stop: Stop | None = None
     trouble: Troubled | None = None
-    """What the model's service had said when it was told to leave: what follows may come of that."""
+    """The error of the model's service when it was told to stop: later failures may result from it."""
     stage: Stage = Stage.NONE
     signalled_at: Seconds = 0.0
     made_to_leave: bool = False
-    """Its process itself was signalled, not only what it has left behind."""
+    """Whether its process itself was signalled, not only processes that it left behind."""
     leaderless_since: Seconds | None = None
     troubled_since: Seconds | None = None
-    """Since when the model's service says no and nothing good has followed."""
+    """Since when the model's service has returned only errors."""
     life_seen: int = 0
     starting: bool = False
-    """Its worktree is being made."""
+    """Its worktree is being created."""
     worktree: Worktree | None = None
     work_kept: bool = False
-    """What it left in its worktree is committed and told."""
+    """The changes in its worktree are committed and reported."""
     adopted: bool = False
-    """Started by a predecessor: its order is known in part, and how it ends is not told."""
+    """Started by a predecessor: its order is partly known, and its exit code is unknown."""
     elsewhere: list[Event] = field(default_factory=list)
-    """What the program told elsewhere than in its output, in the run before it was reminded too."""
+    """What the program reported outside its output, including the run before a reminder."""
     beside_at: int | None = 0
     """How far what it tells in another file was read; None: what is there by now was."""
     reminded: bool = False
-    """It had left without a report and was resumed: that happens once."""
+    """Whether it left without a report and was resumed; this happens once."""
 
     def seen(self, now: Seconds) -> Seen:
         state = self._state(now)
@@ -67,7 +67,7 @@ class Entry:
             self.trouble = self.log.reading.trouble
 
     def heed(self, reading: Reading | None, now: Seconds) -> None:
-        """Notes since when its model's service says no."""
+        """Notes since when the model's service returns errors."""
         if reading is None or reading.trouble is None or reading.signs_of_life > self.life_seen:
             self.troubled_since = None
         elif self.troubled_since is None:
@@ -114,13 +114,13 @@ class LaunchesInHand:
         return self._entries.setdefault(entry.launch.launch_id, entry)
 
     def remove(self, launch_id: str) -> Entry | None:
-        """Out of hand: from now on only its id is remembered."""
+        """Removes it from the table; only its id is remembered."""
         self._ended[launch_id] = None
         while len(self._ended) > REMEMBERED:
             self._ended.popitem(last=False)
         return self._entries.pop(launch_id, None)
 
     def forget(self, launch_id: str) -> None:
-        """As if it had never been ordered: an order for it may come again."""
+        """Removes every trace of it: it may be ordered again."""
         self._entries.pop(launch_id, None)
         self._ended.pop(launch_id, None)

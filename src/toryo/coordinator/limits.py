@@ -1,4 +1,4 @@
-"""The limits of one Coordinator: how many processes at once, and how long each step of starting and ending may take."""
+"""The limits of one Coordinator: number of processes, and time limits of each step of starting and ending."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from toryo.coordinator.launch_state import Seconds
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """`leaving_since`: when the Coordinator itself was told to leave; its agents then leave, too."""
+    """`leaving_since`: when the Coordinator itself was told to stop; its agents then stop, too."""
 
     max_concurrent: int = 3
     max_chat: int = 3
     terminate_after: Seconds = 10.0
     kill_after: Seconds = 5.0
     leftovers_for: Seconds = 2.0
-    """How long what a process left behind in its group may take to end after SIGTERM."""
+    """How long other processes of the group may take to end after SIGTERM."""
     start_within: Seconds = 100.0
     """An order older than this is no longer started: the server expires it after 120 s."""
     leaving_since: Seconds | None = None

@@ -1,10 +1,8 @@
-"""Passes the output of agents on to the server, in the background; nothing ever waits for it.
+"""Sends the output of agents to the server in the background; nothing waits for it.
 
-Looking at outputs and passing them on are two loops: a server that is slow, or a program that prints faster than it
-can be passed on, keeps nobody from being seen.
-A server that is away is tried again at the next look. After a process has ended, its rest gets three tries; the file
-stays on this machine in any case. An output that cannot be understood, whatever the reason, concerns itself alone: the
-others are looked at and passed on.
+Reading and sending are two loops, so that a slow server or a fast program does not delay the monitoring of others. If
+the server is unreachable, sending is retried at the next round. After a process has ended, the rest is tried three
+times; the file stays on this machine in any case. An output that cannot be parsed affects its own launch only.
 """
 
 from __future__ import annotations
@@ -25,7 +23,7 @@ log = logging.getLogger("toryo.coordinator")
 
 LOOK_EVERY = 0.5
 PIECES_AT_A_LOOK = 64
-"""Then the others have their turn."""
+"""Pieces per round, before the other outputs have their turn."""
 TRIES_AFTER_THE_END = 3
 AT_ONCE = 8
 

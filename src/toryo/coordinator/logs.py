@@ -1,7 +1,7 @@
-"""The output of agents: one file per launch, read as it grows and passed on to the server in the background.
+"""The output of agents: one file per launch, read while it grows and sent to the server in the background.
 
-The file is the process's own standard output, so that a Coordinator that dies takes no agent with it. What is passed
-on is masked, cut at line ends where there are any, and sent again unchanged until the server has it.
+The file is the process's standard output itself, so that agents survive a crash of their Coordinator. What is sent is
+masked, cut at line ends if possible, and repeated unchanged until the server has it.
 """
 
 from __future__ import annotations
@@ -146,7 +146,7 @@ class Log:
 
     @property
     def tail(self) -> str:
-        """The end of what was taken in, as people read it, masked: more than that, lest it begin within a secret."""
+        """The end of the text read so far, masked. Masks a longer piece, because a cut could split a secret."""
         return self._mask(self._tail + self._raw[-TAIL:])[-TAIL:]
 
     def chunk(self) -> str | None:

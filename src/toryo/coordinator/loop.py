@@ -1,23 +1,21 @@
-"""The Coordinator: observe, plan, act, again whenever something happened. It may be killed at any moment.
+"""The Coordinator's loop: observe, plan, act, whenever something has happened. It may be killed at any time.
 
-What to do is decided in `reconcile.py`; this file only carries it out and waits. It holds the launches in hand
-(`launches_in_hand.py`) and the tasks beside the loop: one claim that waits at the server, what makes worktrees, tells
-of ends, runs checks and worktree jobs (`jobs.py`), and passes on output. Threads get values and return values; only the
-loop's own thread touches the table. The order of these things matters:
+`reconcile.py` decides; this module carries out and waits. It holds the current launches (`launches_in_hand.py`) and the
+background tasks: one waiting claim, creating worktrees, reporting exits, checks and worktree jobs (`jobs.py`), and
+sending output. Threads get values and return values; only the loop's thread accesses the table. The order matters:
 
-- The news are cleared before the look: what happens during a turn leads to another one.
-- A launch is in the table before the next claim is made, and begun after it. So the claim names it as
-  running (the server hands out again what it ordered and does not find there), and the server decides about the next
-  ones meanwhile.
-- No new claim is made while an end is still to be told: the server would decide about agents that it takes for running.
-  A claim that waits already stays, whatever changes: an answer on its way would be lost with it. The one exception
-  offers no slot although there is one again.
-- What a process left in its worktree is committed and told of before its end: that end may start its reader.
-- An end is noted in the journal before it is told, and forgotten there when the server has taken it: one that is
-  killed in between tells it twice rather than never.
-- A predecessor's processes are adopted before its journal is read, and both before the first claim: what still runs is
-  no end that nobody saw, and the claim names it.
-- The lock on the id is released last, when the disk has the journal: the next Coordinator with this id reads it.
+- News is cleared before observing: whatever happens during a turn causes another one.
+- A launch is in the table before the next claim is made, and started after it. So the claim reports it as running (the
+  server repeats orders that are missing there), and the server decides about the next ones in parallel.
+- No new claim is made before all exits are reported: the server would decide about agents that it believes to be
+  running. A waiting claim is never abandoned, because its answer would be lost. The only exception is a claim without
+  a slot when there is one again.
+- Changes in a worktree are committed and reported before the exit, because the exit may start a reader of them.
+- An exit is written to the journal before it is reported, and deleted there when the server has accepted it: a crash in
+  between repeats the report instead of losing it.
+- A predecessor's processes are adopted before its journal is read, and both before the first claim: what still runs has
+  not ended, and the claim must report it.
+- The lock on the id is released last, when the journal is on disk: the next Coordinator with this id reads it.
 """
 
 from __future__ import annotations
@@ -81,27 +79,29 @@ log = logging.getLogger("toryo.coordinator")
 LEFTOVER_LOOK = 0.05
 LOOK_FOR_LEFT_BEHIND = 10.0
 SETTLE = 0.05
-"""Seconds that an answer on its way may take before its claim is abandoned."""
+"""Seconds for an answer in transit before its claim is abandoned."""
 DRAIN_FOR = 3.0
-"""Seconds that the last output may take to reach the server when this Coordinator leaves."""
+"""Seconds for sending the last output when this Coordinator stops."""
 SETTLE_FOR = 10.0
-"""Seconds that the disk may take for what is kept of launches, then."""
+"""Seconds for writing the journal to disk when this Coordinator stops."""
 FLOOD_STEP = 0.5
-"""Seconds between interrupt, terminate and kill of what fills the disk."""
+"""Seconds between interrupt, terminate and kill for a process that fills the disk."""
 STARTS_AT_A_TIME = 32
-"""Asked of the server at most: it decides about the next ones while these are started, and so a hundred starts do not
-wait until the last of them has been decided."""
+"""Maximum number of starts per claim: the server decides about the next ones while these are started, so that a hundred
+starts do not wait until the last of them is decided.
+"""
 MOST_BESIDE_IN_ALL = 1024 * 1024 * 1024
-"""Bytes of a file in which a program tells what its output does not: one that has grown beyond is no longer read."""
+"""Maximum size in bytes of a second output file of a program; beyond it, it is no longer read."""
 A_WEEK = 604_800
 
 
 class Coordinator:
-    """Runs until `stop()` was called and every agent has left: `await Coordinator(config).run()`.
+    """Runs until `stop()` was called and every agent has ended: `await Coordinator(config).run()`.
 
-    `token_file` is where the configuration's token was read: it is read again when the server does not know that one.
-    `client` and `data_dir` may be given; else the server and token are found as every client finds them. `adopts`:
-    this process is there for nothing else and gets what agents leave behind (`escaped_processes.adopt`).
+    `token_file` is the file of the configured token, which is read again if the server does not know the token.
+    `client` and `data_dir` are optional; without them the server and token are discovered as by every client. `adopts`:
+    this process is dedicated to the Coordinator and becomes the parent of processes that agents leave
+    (`escaped_processes.adopt`).
     """
 
     def __init__(
@@ -168,7 +168,7 @@ class Coordinator:
         self._adopts = adopts
 
     def stop(self) -> None:
-        """No new agents; those that run are interrupted and get their grace time. A second call hurries them."""
+        """Starts no more agents; running ones are interrupted and get their grace time. A second call shortens it."""
         hurried = self._leaving_since is not None
         grace = 0.0 if hurried else self.config.shutdown_grace_seconds
         self._limits = replace(self._limits, terminate_after=grace)
@@ -179,7 +179,7 @@ class Coordinator:
 
     @property
     def running(self) -> list[str]:
-        """The launches in hand, those being started or ended too."""
+        """The current launches, including those being started or ended."""
         return [each.launch.launch_id for each in self._table]
 
     async def run(self) -> None:
@@ -222,9 +222,9 @@ class Coordinator:
     # --- act ----------------------------------------------------------------------------------------------------------
 
     def _act(self, plan: Plan, given: Orders) -> bool:
-        """Carries the plan out, but for the starts: these are in hand from here on, and begun by `_begin_all`.
+        """Carries out the plan except the starts, which are only added to the table; `_begin_all` starts them.
 
-        Says whether there was anything to do.
+        Returns whether there was anything to do.
         """
         news = not plan.does_nothing
         for launch_id, stop in plan.stop:
@@ -257,9 +257,10 @@ class Coordinator:
             self._end_left_behind()
 
     async def _begin_all(self, launches: Sequence[Launch]) -> None:
-        """One after the other, with a breath between: the server is asked, and ends are seen, meanwhile.
+        """Starts launches one by one, yielding in between, so that the server is asked and exits are noticed in
+        parallel.
 
-        An agent told to leave in the meantime starts nothing more: the next plan drops what waits.
+        If the Coordinator is told to stop in the meantime, nothing more is started: the next plan drops what waits.
         """
         for launch in launches:
             if self._leaving_since is not None:
@@ -268,7 +269,7 @@ class Coordinator:
             await asyncio.sleep(0)
 
     def _begin(self, launch: Launch) -> None:
-        """Starts a launch at once; one that works in a worktree when that was made."""
+        """Starts a launch at once, or when its worktree has been created."""
         entry = self._table[launch.launch_id]
         try:
             make = self._starter.worktree(launch)
@@ -282,8 +283,9 @@ class Coordinator:
         self._beside(self._start_in(entry, make))
 
     async def _start_in(self, entry: Entry, make: Callable[[], Worktree] | None) -> None:
-        """Makes the worktree and tells of it, and reads what the project has for the provider, both in threads: then
-        the process may come, if it is still wanted."""
+        """Creates the worktree, reports it, and reads the project's files for the provider, in threads. Then starts the
+        process if it is still wanted.
+        """
         launch = entry.launch
         worktree, command = None, None
         try:
@@ -297,7 +299,7 @@ class Coordinator:
                 command = await self._prepared(launch, worktree)
         except StartFailure as impossible:
             self._could_not_start(launch, impossible.failure, str(impossible))
-        except Exception as problem:  # one impossible start concerns that agent alone, whatever it is
+        except Exception as problem:  # A failed start affects this agent only, whatever the error.
             log.exception("preparing %s", launch.launch_id)
             self._could_not_start(launch, Failure.BAD_CONFIG, f"{type(problem).__name__}: {problem}")
         else:
@@ -309,7 +311,7 @@ class Coordinator:
         self._news.set()
 
     async def _prepared(self, launch: Launch, worktree: Worktree | None) -> Command:
-        """Bounded in time; raises StartFailure."""
+        """Has a time limit; raises StartFailure."""
         try:
             return await asyncio.wait_for(
                 asyncio.to_thread(self._starter.prepared, launch, worktree), self._starter.PREPARED_WITHIN
@@ -333,7 +335,7 @@ class Coordinator:
         except StartFailure as impossible:
             self._could_not_start(launch, impossible.failure, str(impossible))
             return
-        except Exception as problem:  # one impossible start concerns that agent alone, whatever it is
+        except Exception as problem:  # A failed start affects this agent only, whatever the error.
             log.exception("starting %s", launch.launch_id)
             self._could_not_start(launch, Failure.BAD_CONFIG, f"{type(problem).__name__}: {problem}")
             return
@@ -342,7 +344,7 @@ class Coordinator:
         entry.stop = _time_limit(started.provider, entry.since)
         self._shipping.add(launch.launch_id, entry.log)
         self._watch(entry, started.process)
-        self._news.set()  # its time limit was not part of the plan that started it
+        self._news.set()  # Its time limit was not part of the plan that started it.
         log.info(
             "started %s: agent %s (%s), pid %d", launch.launch_id, launch.agent_id, launch.reason, started.process.pid
         )
@@ -354,7 +356,7 @@ class Coordinator:
         process.watch(asyncio.get_running_loop(), self._news.set)
 
     def _could_not_start(self, launch: Launch, failure: Failure, words: str) -> None:
-        """Told like an exit, with the reason as its output: in the log, to the server, and nowhere else."""
+        """Reported like an exit with the reason as its output: in the log and to the server only."""
         log.warning("cannot start agent %s: %s: %s", launch.agent_id, failure, words)
         self._table.remove(launch.launch_id)
         mask = self._starter.mask(launch)
@@ -375,7 +377,7 @@ class Coordinator:
             entry.process.signal_group(stage)
 
     def _reap(self, launch_id: str) -> bool:
-        """Judges how it has ended, and tells the server; says whether it has failed."""
+        """Classifies its end and reports it; returns whether it failed."""
         entry = self._table.remove(launch_id)
         if entry is None or entry.process is None:
             return False
@@ -398,12 +400,12 @@ class Coordinator:
         return verdict.failure is not None
 
     def _note_end(self, entry: Entry, told: dict[str, Any]) -> None:
-        """A later report of it cannot resume it."""
+        """Its session cannot be resumed after a later report."""
         path = None if entry.worktree is None else str(entry.worktree.path)
         self._journal.put(Record(entry.launch, worktree=path, told={**told, "resumable": None}))
 
     def _read_to_the_end(self, entry: Entry) -> Reading:
-        """Everything it has told: by its output, and elsewhere."""
+        """Reads everything it has reported: in its output and in its second file."""
         if entry.log is None:
             return Reading()
         self._shipping.ended(entry.launch.launch_id)
@@ -417,7 +419,7 @@ class Coordinator:
         return reading
 
     def _resumable(self, entry: Entry, reading: Reading, verdict: Verdict) -> bool:
-        """Whether it could be reminded of its report: it left by itself, and its session can be gone on with."""
+        """Whether it can be resumed with a reminder to report: it exited by itself, and its session is resumable."""
         can = entry.provider is not None and entry.provider.resumes and reading.session_id is not None
         once = not entry.reminded and not entry.adopted
         return can and once and verdict is FINE and self._leaving_since is None
@@ -429,7 +431,8 @@ class Coordinator:
             await self._tell_of_work(launch_id, said)
             entry.work_kept = True
         reminder = await self._report_exit(launch_id, told)
-        if reminder and self._leaving_since is not None:  # it was told to leave meanwhile: the launch is given back
+        # It was told to stop in the meantime: the launch is handed back.
+        if reminder and self._leaving_since is not None:
             told.update(error=Ended.COORDINATOR_STOPPED.value, resumable=None)
             self._note_end(entry, told)
             await self._report_exit(launch_id, told)
@@ -440,7 +443,7 @@ class Coordinator:
             self._start(self._table.add(again), Resumed(reading.session_id, reminder))
 
     async def _report_exit(self, launch_id: str, told: dict[str, Any]) -> str | None:
-        """A reminder, if there is one. From here on nothing of it is reported, or what it says is not taken."""
+        """Returns a reminder, if the server has one. Later reports of this launch are not accepted."""
         try:
             reminder = await self._server.report_exit(launch_id, **told)
         except RefusalError as no:
@@ -451,7 +454,7 @@ class Coordinator:
         return reminder
 
     async def _tell_of_work(self, launch_id: str, said: dict[str, Any]) -> None:
-        """Where the server will not hear of it, the exit must be told all the same."""
+        """If the server refuses the report about the worktree, the exit must still be reported."""
         try:
             await self._server.report_worktree(launch_id, **said)
         except RefusalError as no:
@@ -463,7 +466,7 @@ class Coordinator:
         await self._server.report_disk(self._instance.id, taken.logs, taken.worktrees, complete=taken.complete)
 
     def _look_at(self, launch_id: str, output: Log) -> None:
-        """Called at every look at an output: what oversteps its bounds is stopped."""
+        """Called for every output in each round: stops a process that exceeds its limits."""
         entry = self._table.find(launch_id)
         if entry is None or entry.provider is None or entry.log is not output or entry.stage is not Stage.NONE:
             return
@@ -480,7 +483,7 @@ class Coordinator:
             self._news.set()
 
     def _hear_beside(self, entry: Entry, output: Log) -> None:
-        """What it tells in another file becomes part of its output: it is read with that at the next look."""
+        """Appends the contents of a program's second file to its output, which is read in the next round."""
         beside = entry.provider.beside if entry.provider is not None else None
         if beside is None or (entry.beside_at or 0) > MOST_BESIDE_IN_ALL:
             return
@@ -491,7 +494,7 @@ class Coordinator:
                 logs.add(output.path, lines)
 
     def _drop(self, launch_id: str) -> None:
-        """Never started: the server may order it, or another, when it sees fit."""
+        """Removes a launch that was never started; the server may order it again."""
         entry = self._table.remove(launch_id)
         assert entry is not None
         why = Ended.STOPPED if self._leaving_since is None else Ended.COORDINATOR_STOPPED
@@ -519,7 +522,7 @@ class Coordinator:
         self._watch(entry, process)
 
     def _go_on_with(self, records: Iterable[Record]) -> None:
-        """What a predecessor could no longer report: ends that it saw, and those that nobody has seen."""
+        """Reports what a predecessor could not: exits that it saw, and exits that happened after it."""
         for record in records:
             launch = record.launch
             if record.told is not None:
@@ -533,7 +536,7 @@ class Coordinator:
                 log.info("%s has ended while no Coordinator was there: agent %s", launch.launch_id, launch.agent_id)
 
     def _report(self, launch: Launch, **how: Any) -> None:
-        """Of one that never ran."""
+        """Reports a launch that never ran."""
         self._note_end(Entry(launch, _now()), how)
         self._telling.begin(launch.launch_id, partial(self._tell_never_ran, launch.launch_id, how))
 
@@ -543,7 +546,7 @@ class Coordinator:
     # --- ask the server -----------------------------------------------------------------------------------------------
 
     def _ask(self, plan: Plan) -> None:
-        """One claim at a time; not before what has ended was reported."""
+        """Makes one claim at a time, and none before all exits are reported."""
         if self._leaving_since is not None:
             self._cancel_claim()
             return
@@ -556,11 +559,11 @@ class Coordinator:
             self._claim = asyncio.create_task(self._claim_starts(*self._asked))
 
     def _give_up_blind_claim(self, plan: Plan) -> None:
-        """A claim that offers no slot where there is one now would wait without effect, and is sent again.
+        """Abandons a claim without a slot when there is one now: it would wait without effect.
 
-        Any other one is left alone, however much has changed: whatever it brings, the next one says what is true then.
-        An answer that is on its way would be lost with its claim, and the exit just reported may well have caused one:
-        so it is given a moment to arrive.
+        Any other claim is kept, whatever has changed: the next one reports the current state. An answer in transit
+        would be lost with its claim, and the exit just reported may well have caused one, so it gets a moment to
+        arrive.
         """
         offers = zip(self._asked, (plan.free_slots, plan.free_chat_slots), strict=True)
         if self._claim is None or not any(asked == 0 < free for asked, free in offers):
@@ -618,7 +621,7 @@ class Coordinator:
             await asyncio.wait_for(self._news.wait(), max(0.0, min(until) - now) if until else None)
 
     async def _leave(self, shipping: asyncio.Task[None]) -> None:
-        """Also after a crash of the loop itself: nothing of it keeps running (the agents do, and are found again)."""
+        """Also after a crash of the loop: no background work continues (agents do, and are adopted later)."""
         try:
             self._cancel_claim()
             beside: list[asyncio.Task[None]] = [
@@ -649,7 +652,7 @@ def _client(config: Config, data_dir: Path | None) -> AsyncClient:
 
 
 def _token(config: Config, data_dir: Path | None, token_file: Path | None) -> str | None:
-    """As it is now; None when no server has left its address."""
+    """The current token; None if no server has written its address."""
     try:
         if token_file is not None:
             return token_file.read_text().strip() or None
@@ -659,12 +662,12 @@ def _token(config: Config, data_dir: Path | None, token_file: Path | None) -> st
 
 
 def _is_over(record: Record) -> bool:
-    """It was running when it was noted, and no longer is."""
+    """Whether a process that was running when recorded has ended."""
     return record.pid is not None and processes.has_ended(record.pid, record.began, record.boot)
 
 
 def _opened(launch: Launch, path: str | None, starter: Starter) -> Worktree | None:
-    """The worktree that an adopted process works in, as it was noted: one of its project's here."""
+    """The worktree of an adopted process, as recorded, if it belongs to its project."""
     if path is None or Path(path).parent != (starter.worktrees / launch.project_id).resolve():
         return None
     try:

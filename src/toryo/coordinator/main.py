@@ -1,4 +1,4 @@
-"""The process `toryo coordinator`: its signals, what it says on stderr, its exit code. What it does is in `loop.py`."""
+"""The process `toryo coordinator`: signals, messages on stderr, exit code. Its work is in `loop.py`."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What the server orders: launches to start, launches to stop, acceptance checks to run. Values, nothing else.
+"""The server's orders: launches to start, launches to stop, acceptance checks to run. Values only.
 
-Read from the answer of `claim_starts` with a tolerant eye: unknown keys are passed over, missing ones have defaults.
+Parsed tolerantly from the answer of `claim_starts`: unknown keys are ignored, missing ones have defaults.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """One order to start one process. `takes_slot` is false for chats that somebody else's turn depends on."""
+    """An order to start one process. `takes_slot` is false for chats that another agent waits for."""
 
     launch_id: str
     agent_id: str
@@ -66,7 +66,7 @@ class CheckOrder:
 
 @dataclass(frozen=True, slots=True)
 class WorktreeJob:
-    """Something a person wants of a worktree on this machine: `diff`, `merge`, `discard` or `clean`."""
+    """A job for a worktree on this machine: `diff`, `merge`, `discard` or `clean`."""
 
     job_id: str
     kind: str = ""
@@ -79,7 +79,7 @@ class WorktreeJob:
     options: dict[str, Any] = field(default_factory=dict, hash=False)
     name: str = ""
     email: str = ""
-    """Of who has asked, as far as the server knows them: whose name a merge bears."""
+    """The name of the member who ordered it, as far as the server knows it: the author of the merge."""
 
 
 @dataclass(frozen=True, slots=True)

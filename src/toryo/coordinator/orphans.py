@@ -27,12 +27,12 @@ class Orphan:
     pid: int
     launch: Launch
     lost: bool
-    """It looks for its server where there no longer is one."""
+    """Its server address is no longer valid."""
     worktree: str | None = None
 
 
 def find(server_url: str, mark: str) -> list[Orphan]:
-    """Those of this server or this Coordinator; nothing where the machine cannot be looked at (no `/proc`)."""
+    """Processes of this server or this Coordinator; none where `/proc` is missing."""
     found: dict[str, tuple[int, Orphan]] = {}
     for pid, environ in processes.environments():
         here = environ.get(env_vars.SERVER_URL) == server_url
@@ -54,7 +54,7 @@ def end_checks(mark: str) -> None:
 
 
 def _left_behind(pid: int, environ: dict[str, str]) -> bool:
-    """Its group's leader, and no child of the Coordinator that started it."""
+    """Whether it leads its group and the Coordinator that started it is not its parent."""
     started_by = environ.get(env_vars.COORDINATOR_PID)
     try:
         leads = os.getpgid(pid) == pid

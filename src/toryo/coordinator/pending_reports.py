@@ -1,7 +1,7 @@
-"""What the server must be told, whatever happens: exits and results of checks. Again and again while it is away.
+"""Reports that must reach the server: exits and results of checks. Retried while it is unreachable.
 
-Each telling is a task of its own, so that nothing else waits for it: in a queue, one that the server cannot take now
-would hold up all behind it. All of them may be told twice.
+Each report is sent in a task of its own: in a queue, one that the server cannot accept now would delay the others. All
+of them may be sent twice.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Tell = Callable[[], Awaitable[None]]
 
 
 def may_be_taken_later(no: RefusalError) -> bool:
-    """Whether a refusal is about the server or the caller now, and says nothing about what is told."""
+    """Whether a refusal is about the current state of server or caller, so that a retry may succeed."""
     return no.code in _LATER
 
 
@@ -36,15 +36,17 @@ class Reports:
         self._told = told
         self._tasks: set[asyncio.Task[None]] = set()
         self.leaving = False
-        """After that a server that does not answer is abandoned: it learns from expired leases what ended."""
+        """Set when the Coordinator stops: then an unreachable server is not retried, and ends launches by their
+        leases.
+        """
 
     @property
     def pending(self) -> bool:
-        """Whether an exit is still to be told."""
+        """Whether an exit has not been reported yet."""
         return bool(self._tasks)
 
     def begin(self, what: str, tell: Tell) -> None:
-        """Tells it in the background; `told` is called when that is over."""
+        """Sends a report in the background; `told` is called when it is done."""
         task = asyncio.create_task(self.until_told(what, tell))
         self._tasks.add(task)
         task.add_done_callback(self._over)
@@ -54,7 +56,7 @@ class Reports:
         self._told()
 
     async def until_told(self, what: str, tell: Tell) -> None:
-        """Returns when the server knows, or has refused to: a refusal is final."""
+        """Returns when the server has accepted or refused it; a refusal is final."""
         tries = 0
         while not await self._try(what, tell):
             tries += 1

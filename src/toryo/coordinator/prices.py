@@ -1,4 +1,4 @@
-"""Prices of models, for programs that tell tokens and no money: `prices` of a provider in the Coordinator's file."""
+"""Model prices, for programs that report tokens but no cost: `prices` of a provider in the Coordinator's file."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
-"""One start, from the order to the running process: directory, provider, environment, output file, process.
+"""Starts a launch: directory, provider, environment, output file, process.
 
-Whatever is impossible about it is a StartFailure that concerns this launch alone. The launch's directory is made first,
-for files are written there, and removed again if anything after it fails; the process comes last, so that there is
-none that nobody watches. In the environment who the agent is stands behind the settings of the file: nothing there can
-name another agent.
+Any problem is a StartFailure of this launch alone. The launch's directory is created first, because files are written
+to it, and removed if a later step fails; the process is started last, so that no process runs unmonitored. The agent's
+identity is set after the environment of the file, so that nothing there can change it.
 """
 
 from __future__ import annotations
@@ -42,14 +41,14 @@ class Started:
 
 @dataclass(frozen=True, slots=True)
 class Resumed:
-    """A session of the program that is gone on with, and what to say to it."""
+    """A program session to resume, and the prompt for it."""
 
     session_id: str
     prompt: str
 
 
 class Starter:
-    """Everything that is the same for all starts of one Coordinator."""
+    """What all starts of one Coordinator have in common."""
 
     PREPARED_WITHIN = 30.0
     """Seconds that `prepared` may take."""

@@ -1,10 +1,10 @@
-"""Starting, watching and ending operating-system processes. Each is the leader of a session and group of its own.
+"""Starts, monitors and ends operating-system processes. Each leads its own session and group.
 
-An end is noticed by the kernel's notice on a pidfd (a thread per process where there are none), so thousands of
-waiting children cost next to nothing. What is sent when is decided in `stop_escalation.py`.
+A pidfd reports the end of a process (a thread per process where pidfds are missing), so thousands of waiting children
+cost little. `stop_escalation.py` decides which signal is sent when.
 
-Nobody but `Process` collects the exit status of what `start` has started (no `Popen.wait`, no handler of SIGCHLD):
-until it has, the number of the process cannot become another one's, and signals reach the right process.
+Only `Process` collects the exit status of what `start` has started (no `Popen.wait`, no SIGCHLD handler). Until then
+the process id cannot be reused, so signals reach the right process.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _PROC = Path("/proc")
 
 
 class Process:
-    """One started (or adopted) process and its group. `ended` calls back in the loop, once."""
+    """A started or adopted process and its group. Calls `ended` once, in the loop."""
 
     def __init__(self, pid: int, *, child: bool = True, sandboxed: bool | None = None) -> None:
         """`sandboxed`: whether it is the process around a sandbox; None: as its name says, which is right only once it

@@ -1,8 +1,8 @@
-"""What an agent's program tells while it runs, in words of our own; and a reading that follows a whole output.
+"""Events of an agent's program in a common form, and a `Reading` that follows a whole output.
 
-Each provider translates one JSON line of its program into these events (`Provider.parse`). `Reading` makes of them
-what people read, what was used, which session could be resumed, and what went wrong. No I/O: lines come in, text goes
-out; the same lines always give the same text, so that a later Coordinator may read an output again from its start.
+Each provider translates one JSON line of its program into these events (`Provider.parse`). `Reading` turns them into
+text for people, usage, the session to resume, and failures. No I/O: the same lines always give the same text, so that a
+later Coordinator can read an output again from its start.
 """
 
 from __future__ import annotations
@@ -33,23 +33,23 @@ PLAIN_TAIL = 4000
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """Words of the model: whole ones, not the pieces of a stream."""
+    """Complete text of the model, not the pieces of a stream."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A piece of the model's words, of a program that prints nothing but pieces: put together to whole lines."""
+    """A piece of the model's text, from a program that prints only pieces: joined to whole lines."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Turned:
-    """The model has answered once more: what a limit of turns counts.
+    """One more turn of the model, counted against a limit of turns.
 
-    `answer`: its name, of a program that tells one answer in several lines; each name counts once.
+    `answer`: its id, for programs that report one answer in several lines; each id counts once.
     """
 
     answer: str | None = None

@@ -1,7 +1,7 @@
-"""Asks an agent's program something that it answers by itself: its version, whether it is logged in.
+"""Runs an agent's program with a question that it answers by itself: its version, or whether it is logged in.
 
-Whatever the program does (hang, crash, print rubbish without end, leave children behind), the answer comes in time, and
-nothing of it is left running. What the question is, and what the answer means, is the asker's business.
+Whatever the program does (hang, crash, endless output, leave children behind), the call returns in time and no process
+remains. The caller chooses the question and interprets the answer.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 WITHIN = 15.0
 """Seconds; programs on Node need one or two, and several are asked at once."""
 LONGEST = 64 * 1024
-"""Bytes that are read of an answer."""
+"""Maximum number of bytes read of an answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Answer:
 
     @property
     def said(self) -> str:
-        """Its first words, wherever it said them."""
+        """The first words of its output, on stdout or stderr."""
         lines = (line.strip() for text in (self.out, self.err) for line in text.splitlines())
         return next((line for line in lines if line), "")
 
@@ -49,7 +49,7 @@ def ask(words: Sequence[str], environ: Mapping[str, str], within: float | None =
 
 
 def _ended(process: subprocess.Popen[bytes], within: float) -> int | None:
-    """Its exit code; whatever of it is left then is ended."""
+    """Its exit code; ends all remaining processes of its group."""
     try:
         return process.wait(within)
     except subprocess.TimeoutExpired:

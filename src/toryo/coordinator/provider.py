@@ -45,11 +45,11 @@ class Setting:
     server_url: str
     max_turns: int | None = None
     prompt: str = ""
-    """The first words: who it is, how to connect, what to do; or, to one that is resumed, what it has forgotten."""
+    """The prompt: identity, how to connect, what to do; for a resumed session, a reminder."""
     resume: str | None = None
-    """The program's own name of the session to go on with; None: a new one."""
+    """The program's own id of the session to resume; None: a new one."""
     environ: Mapping[str, str] = field(default_factory=dict, hash=False)
-    """What passes to it of this machine's environment: where its login is, which keys it has."""
+    """The part of this machine's environment that it gets: for its login and API keys."""
 
     @property
     def options(self) -> Mapping[str, Any]:
@@ -59,31 +59,31 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """What to execute: argv (found on PATH), more environment, and files to write into the workspace before."""
+    """What to execute: argv (found on PATH), additional environment, and files to write into the workspace first."""
 
     argv: tuple[str, ...]
     env: Mapping[str, str] = field(default_factory=dict, hash=False)
     files: Mapping[str, str] = field(default_factory=dict, hash=False)
     links: Mapping[str, Path] = field(default_factory=dict, hash=False)
-    """Symbolic links in the workspace, to what outlives it; a directory is made where there is nothing yet."""
+    """Symbolic links in the workspace to files outside it; a missing target is created as a directory."""
     stdin: str | None = None
-    """What it reads on its standard input; None: nothing, it is closed."""
+    """The text for its standard input; None: closed."""
 
 
 def permissions(setting: Setting) -> Permissions:
-    """What its program may do by itself, beside our tools. Where nobody says it, the narrowest."""
+    """The permissions of its program beside Toryo's tools. The narrowest by default."""
     return Permissions(setting.options.get(PERMISSIONS.name, PERMISSIONS.default))
 
 
 def extra_arguments(setting: Setting) -> tuple[str, ...]:
-    """`provider_options.args`: arguments of the program that Toryo need not know."""
+    """`provider_options.args`: arguments for the program that Toryo does not interpret."""
     return tuple(setting.options.get("args", ()))
 
 
 def refuse_mistakes(setting: Setting, provider: Provider) -> None:
-    """Nothing is started with an option that its provider does not know, or with a value that it does not take.
+    """Raises BadConfig for an option that the provider does not know, or a value that it does not accept.
 
-    The server refuses the same, in the same words; this one holds whatever the server does. Raises BadConfig.
+    The server refuses the same with the same words; this check does not depend on the server.
     """
     launch = setting.launch
     declared = provider_options.of(launch.ai_type) if provider.options is None else provider.options
@@ -96,12 +96,12 @@ def refuse_mistakes(setting: Setting, provider: Provider) -> None:
 
 
 def home(environ: Mapping[str, str]) -> Path:
-    """The home that a program's environment names."""
+    """The home directory in a program's environment."""
     return Path(environ.get("HOME") or "~").expanduser().resolve()
 
 
 def named_files(environ: Mapping[str, str], *names: str) -> tuple[Path, ...]:
-    """What these variables lead to, where they are set."""
+    """The files and directories named by these variables, if set."""
     return tuple(Path(environ[name]).expanduser() for name in names if environ.get(name))
 
 
@@ -112,16 +112,16 @@ class Exit:
     exit_code: int | None
     signal: int | None
     tail: str = ""
-    """Of what was no event: the program's own words."""
+    """The end of its output that was not an event: the program's own words."""
     trouble: Troubled | None = None
-    """The last no of the model's service that nothing good has followed."""
+    """The last error of the model's service without a success after it."""
     not_connected: str | None = None
     now: datetime | None = None
-    """When it ended, in local time: programs say when to come back by the clock."""
+    """When it ended, in local time: programs name reset times by the clock."""
 
     @property
     def told(self) -> str:
-        """For logs. Nobody learns how a process ended that an earlier Coordinator had started."""
+        """For logs. The exit code is unknown for a process that an earlier Coordinator had started."""
         if self.signal is not None:
             known = self.signal in set(signal.Signals)
             return f"by signal {self.signal}{f' ({signal.Signals(self.signal).name})' if known else ''}"
@@ -130,12 +130,12 @@ class Exit:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What an exit means; `reset_seconds` where the program named when its quota comes back."""
+    """The meaning of an exit; `reset_seconds` if the program said when its quota resets."""
 
     failure: Failure | Ended | None
     reset_seconds: float | None = None
     words: str = ""
-    """What the program said of it, for people."""
+    """The program's message, for people."""
 
 
 FINE = Verdict(None)
@@ -143,83 +143,85 @@ FINE = Verdict(None)
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """What a program needs of its user's home when it runs in a sandbox, where all else of the home is hidden."""
+    """What a program needs from its user's home in a sandbox, where the rest of the home is hidden."""
 
     writes: tuple[Path, ...] = ()
-    """Directories where it keeps its login and its sessions; made if missing."""
+    """Directories with its login and its sessions; created if missing."""
     reads: tuple[Path, ...] = ()
     fixed: tuple[Path, ...] = ()
-    """What is read-only in `writes`: settings by which the program would run commands, also when a person starts it."""
+    """Read-only paths within `writes`: settings with which the program would run commands, also when a person starts
+    it.
+    """
     made: Mapping[Path, str] = field(default_factory=dict, hash=False)
-    """The same, with what is written there where there is none yet: else an agent could make it."""
+    """The same, with their content if they are missing: otherwise an agent could create them."""
     copies: Mapping[Path, Path] = field(default_factory=dict, hash=False)
-    """Files of which it gets a copy: where → of which. What it writes there is lost."""
+    """Files of which it gets a copy, by target path. Changes to the copy are lost."""
 
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """A file of the launch's directory in which a program tells, while it runs, what its output does not."""
+    """A file in the launch's directory in which a program reports, while it runs, what its output lacks."""
 
     file: str
     lines: Callable[[str], Iterable[str]]
-    """What was written there since the last look, as lines of its output that `parse` understands."""
+    """What was added since the last read, as lines of output that `parse` accepts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Provider:
     name: str
     prepare: Callable[[Setting], Command]
-    """Raises StartFailure. Pure but for looking at files."""
+    """Builds the command of a start. Raises StartFailure. Reads files, and has no other side effects."""
     judge: Callable[[Exit], Verdict]
     version: tuple[str, ...] | None = None
-    """A command that proves the program is there, for `toryo coordinator check`; None: nothing to check."""
+    """A command that shows that the program is installed, for `toryo coordinator check`; None: nothing to check."""
     env: frozenset[str] = frozenset()
-    """Names of the Coordinator's environment that pass to it besides the allow-list."""
+    """Variables of the Coordinator's environment that it gets in addition to the allow-list."""
     settings: Mapping[str, str] = field(default_factory=dict, hash=False)
-    """Environment it is given by the configuration."""
+    """Additional environment from the configuration."""
     time_limit: float | None = None
     max_turns: int | None = None
     max_output: int = 64 * 1024 * 1024
     """Bytes of output after which a process is stopped."""
     patience: float = 300.0
-    """Seconds that a program may go on asking a model's service that says no, until it is stopped."""
+    """Seconds for which a program may retry a failing model service before it is stopped."""
     parse: Parse | None = None
-    """How to read its output, one JSON object per line; None: its output is its own words."""
+    """Parses its output, one JSON object per line; None: its output is plain text."""
     also: Callable[[Path], Iterable[Event]] | None = None
-    """What it told elsewhere than in its output: reads the launch's directory after the end."""
+    """Reads what it reported outside its output, from the launch's directory after the end."""
     asks_untold: bool = False
-    """It tells when it could not reach our server, and nothing when it asks its model."""
+    """Whether it reports a failed connection to Toryo's server, but not its requests to the model."""
     beside: Beside | None = None
     reads_project: bool = False
-    """Whether `prepare` reads files of the project: agents write there, so it is done beside everything else."""
+    """Whether `prepare` reads files of the project: agents write there and it may be slow, so it runs in a thread."""
     options: tuple[Option, ...] | None = None
-    """What agents may say to it; None: what is declared for its name."""
+    """The options that it accepts; None: those declared for its name."""
     resumes: bool = False
-    """Whether its own sessions can be gone on with (`Setting.resume`)."""
+    """Whether its sessions can be resumed (`Setting.resume`)."""
     keeps_context: bool = False
-    """Whether a later launch on the same task goes on with the session of the one before (configuration: `resume`)."""
+    """Whether a later launch on the same task resumes the previous session (configuration: `resume`)."""
     prices: Mapping[str, Prices] = field(default_factory=dict, hash=False)
-    """By model (or `*`), for programs that tell tokens and no money."""
+    """By model (or `*`), for programs that report tokens but no cost."""
     login: Callable[[Mapping[str, str]], Login] | None = None
-    """Whether it is logged in, from its environment and without spending a token; None: nothing to log in to."""
+    """Whether it is logged in, judged from its environment without using tokens; None: it needs no login."""
     needs: Callable[[Mapping[str, str]], Needs] | None = None
-    """What it needs of the home that its environment names, when it runs in a sandbox; None: nothing."""
+    """What it needs from the home directory when it runs in a sandbox; None: nothing."""
     install: str = ""
-    """How to get it, as a person types it."""
+    """The command that installs it."""
     log_in: str = ""
     """How to log in, as a sentence."""
     tried: str = ""
-    """The version of the program that this was tried with."""
+    """The version of the program with which this provider was tested."""
 
     @property
     def model_cli(self) -> bool:
-        """Whether it is a program of a model, on somebody's account."""
+        """Whether the program uses a model, and so an account."""
         return self.parse is not None or self.login is not None
 
 
 @dataclass(frozen=True, slots=True)
 class Login:
-    """`ok` None: it cannot be told without asking the service."""
+    """`ok` None: unknown without asking the service."""
 
     ok: bool | None
     what: str

@@ -1,8 +1,8 @@
-"""What to do now so that what runs is what was ordered: a pure function of what is seen, the orders, limits and time.
+"""Computes the plan that makes running processes match the orders: a pure function of state, orders, limits and time.
 
-Who gets a slot is decided in `slots.py`, who is signalled in `stop_escalation.py`; here both become one plan. No
-clock, no I/O, no logging: `loop.py` carries the plan out. Asking twice is harmless: what was started is seen as
-running, what was signalled as signalled, and what has ended once is never started again.
+Combines `slots.py` (who gets a slot) and `stop_escalation.py` (who is signalled). No clock, no I/O, no logging:
+`loop.py` carries the plan out. Planning twice is harmless: started launches are seen as running, signalled ones as
+signalled, and an ended launch is never started again.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from toryo.coordinator.orders import Launch, Orders
 class Plan:
     start: tuple[Launch, ...] = ()
     keep: tuple[Launch, ...] = ()
-    """Newly ordered, to be started when there is room (a slot, or the end of the process before)."""
+    """New orders, to be started when there is room (a slot, or the end of the previous process)."""
     drop: tuple[str, ...] = ()
-    """Ordered and never to be started: too late, or told to stop before."""
+    """Orders that are never started: too late, or stopped before."""
     stop: tuple[tuple[str, Stop], ...] = ()
-    """From now on to be ended."""
+    """To be stopped from now on."""
     signal: tuple[tuple[str, Stage], ...] = ()
     reap: tuple[str, ...] = ()
     free_slots: int = 0
     free_chat_slots: int = 0
     look_again_at: Seconds | None = None
-    """When time alone makes the next plan different; None: never."""
+    """When time alone changes the plan; None: never."""
 
     @property
     def does_nothing(self) -> bool:
@@ -40,7 +40,7 @@ class Plan:
 def plan(
     observed: Sequence[Seen], orders: Orders, limits: Limits, now: Seconds, *, ended: Collection[str] = frozenset()
 ) -> Plan:
-    """`ended` names launches of the past: an order for one of them comes from a lost answer and is passed over."""
+    """`ended` names past launches: an order for one of them results from a lost answer and is ignored."""
     known = {each.launch.launch_id for each in observed}
     fresh = tuple(each for each in _once(orders.start) if each.launch_id not in known and each.launch_id not in ended)
     stops = stop_escalation.new_stops(observed, orders, limits, now)

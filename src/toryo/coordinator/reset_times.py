@@ -1,7 +1,6 @@
-"""When a program says that its model's service may be asked again ("in 3 hours 5 minutes", "at 8:04 PM"), in seconds.
+"""Parses when a model's service accepts requests again ("in 3 hours 5 minutes", "at 8:04 PM"), in seconds.
 
-Only the reading of times; what a message means is decided in `failure_words.py`. The present is an argument: a time of
-the clock is the program's own, local time.
+Only parses times; `failure_words.py` interprets messages. The current time is an argument; clock times are local.
 """
 
 from __future__ import annotations

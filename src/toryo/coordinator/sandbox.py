@@ -1,8 +1,8 @@
-"""The sandbox of agents' programs: bubblewrap (`bwrap`), and what a program sees and may write in it.
+"""The sandbox of agents' programs: bubblewrap (`bwrap`), and what a program may see and write in it.
 
-Here is decided whether there is one (`Sandbox.of`) and what is in it (`View`). A view is a table: one entry per path,
-and the deepest entry that contains a path says what the program finds there. What no entry contains does not exist.
-What a provider's program needs of its user's home is said by the provider (`Needs`).
+`Sandbox.of` decides whether there is one, `View` what it contains. A view has one entry per path; the deepest entry
+that contains a path applies, and paths without an entry do not exist. The provider declares what its program needs from
+the user's home (`Needs`).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from toryo.provider_options import SANDBOX_NETWORK, plain
 
 PROGRAM = "bwrap"
 MODE_VARIABLE = "TORYO_SANDBOX"
-"""The mode where the Coordinator's file says none."""
+"""The mode, if the Coordinator's file sets none."""
 ON = "sandbox: on"
 ADVICE = (
     "Install bubblewrap, allow user namespaces (docs/how-to/sandbox.md in Toryo's source) and restart the Coordinator,"
@@ -40,7 +40,7 @@ NO_WAY = (
     "sandbox_network is off, and the server is reached by TCP: give the Coordinator the server's Unix socket"
     " (mcp_socket_path in its file), or switch the network on."
 )
-"""Why nothing starts without the network."""
+"""Why nothing is started without the network."""
 
 _NAMESPACES = (
     *("--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"),
@@ -49,7 +49,7 @@ _NAMESPACES = (
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix/store", "/gnu/store")
 _SYSTEM_DATA = ("/var/lib/ca-certificates",)
 _TRUSTED_PATH = "/usr/bin:/bin:/usr/local/bin:/run/current-system/sw/bin"
-"""Where bubblewrap is looked for first: PATH may begin with a directory of the project, where agents write."""
+"""Where bubblewrap is searched first: PATH may begin with a project directory, in which agents write."""
 _VERIFIED = """\
 n='
 '
@@ -64,8 +64,9 @@ while [ "$c" -gt 0 ]; do
 done
 exec "$@"
 """
-"""The first program in a sandbox: it starts the other one if every mount is where it belongs. bubblewrap follows
-symbolic links in what agents write, so a link put there at the right moment could move a mount elsewhere."""
+"""The first program in a sandbox: starts the real one only if every mount is where it belongs. bubblewrap follows
+symbolic links in directories that agents write, so a link created at the right moment could move a mount elsewhere.
+"""
 _OF_ITS_OWN = ("/tmp", "/var/tmp")  # noqa: S108 - an empty one for each program
 _SECRETS = (
     *(".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".config/gh", ".config/gcloud", ".config/op"),
@@ -75,18 +76,18 @@ _SECRETS = (
     *(".config/microsoft-edge", ".config/vivaldi", ".config/opera", ".bash_history", ".zsh_history"),
     *("snap", ".var/app", ".config/systemd", ".config/autostart", ".bashrc", ".bash_profile", ".profile", ".zshrc"),
 )
-"""Of the home, hidden also where a project (or a path of the Coordinator's file) contains the home."""
+"""Paths in the home that are hidden even where a project (or a configured path) contains the home."""
 _TOOLS = (
     *(".pyenv", ".rbenv", ".nvm", ".asdf", ".volta", ".sdkman", ".rustup", ".cargo", ".bun", ".deno", ".nix-profile"),
     *(".npm-global", ".local/bin", ".local/lib", ".local/share/mise", ".local/share/fnm", ".local/share/pnpm"),
     *(".local/share/uv/python", ".local/share/uv/tools", ".local/share/pipx/venvs", "go/bin"),
 )
-"""Of the home: where programs are installed. Read-only."""
+"""Paths in the home with installed programs. Read-only."""
 _GIT_SETTINGS = (".gitconfig", ".config/git/config", ".config/git/ignore")
 _MOST_LINKS = 40
 _ESCAPED = re.compile(r"[ \t\n\\]")
 _SCRUBBED = ("TMPDIR", "TMP", "TEMP", "XDG_RUNTIME_DIR")
-"""Variables that lead to directories which are not there."""
+"""Variables that name directories that do not exist in the sandbox."""
 
 
 class Mode(StrEnum):
@@ -97,7 +98,7 @@ class Mode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What this machine has: the program, or why there can be no sandbox."""
+    """The program on this machine, or why a sandbox is impossible."""
 
     program: str | None
     why_not: str = ""
@@ -105,21 +106,21 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where one process works, and what it is given."""
+    """The directories of one process."""
 
     project: Path
     """The project's directory on this machine: writable, unless there is a worktree."""
     worktree: Path | None = None
     directory: Path | None = None
-    """Where it starts; default: the project's directory."""
+    """The working directory; default: the project's directory."""
     workspace: Path | None = None
     """The launch's own directory."""
     read_only: bool = False
-    """Whether the program may only look at its project."""
+    """Whether the program may only read its project."""
     server_url: str = ""
     needs: Needs = field(default_factory=Needs)
     programs: tuple[Path, ...] = ()
-    """Programs and files that the Coordinator's file names."""
+    """Programs and files named in the Coordinator's file."""
 
     @property
     def writes_project(self) -> bool:
@@ -140,7 +141,7 @@ class Walled:
 
 
 def looked_for(inherited: Mapping[str, str]) -> Found:
-    """Whether a sandbox works here: it is tried, with everything that one needs."""
+    """Whether a sandbox works on this machine: runs one with all features that are needed."""
     return _tried(inherited.get("PATH") or os.defpath)
 
 
@@ -167,7 +168,7 @@ def _tried(path: str) -> Found:
 
 
 def default_mode(configured: str | None, inherited: Mapping[str, str]) -> Mode:
-    """The file's mode, else that of the environment, else `auto`. Raises BadConfig for another word."""
+    """The file's mode, else that of the environment, else `auto`. Raises BadConfig for an invalid one."""
     given = configured or inherited.get(MODE_VARIABLE) or Mode.AUTO
     try:
         return Mode(given)
@@ -176,7 +177,7 @@ def default_mode(configured: str | None, inherited: Mapping[str, str]) -> Mode:
 
 
 class Sandbox:
-    """What one Coordinator asks of its machine, and the sandboxes that it makes there."""
+    """A Coordinator's sandbox mode, and the sandboxes it creates."""
 
     def __init__(
         self,
@@ -207,13 +208,14 @@ class Sandbox:
         return f"sandbox: off ({self._found.why_not}); agents' programs may read and write what this user may"
 
     def wanted(self, launch: Launch) -> bool:
-        """Whether a launch runs in one. Raises BadConfig where it must and cannot."""
+        """Whether a launch runs in a sandbox. Raises BadConfig if it must and cannot."""
         asked = launch.provider_options.get("sandbox", Mode.AUTO)
         return self.needed(required=asked != Mode.AUTO or not self.networked(launch))
 
     def needed(self, *, required: bool = False) -> bool:
-        """Whether a sandbox is used. Raises BadConfig where there must be one and cannot: also to be without network,
-        which only a sandbox can do."""
+        """Whether a sandbox is used. Raises BadConfig if one is required and impossible; running without network
+        requires one.
+        """
         if not required and self.mode is not Mode.BWRAP and self.network:
             return self.works
         found = looked_for(self._inherited)
@@ -225,14 +227,14 @@ class Sandbox:
         return True
 
     def networked(self, launch: Launch) -> bool:
-        """Whether a launch may use the network; an agent may only ask for less."""
+        """Whether a launch may use the network; an agent can only restrict this."""
         asked = launch.provider_options.get(SANDBOX_NETWORK.name, True)
         return self.network and plain(SANDBOX_NETWORK, asked) is True
 
     def around(
         self, argv: Sequence[str], env: Mapping[str, str], place: Place, *, networked: bool | None = None
     ) -> Walled:
-        """The program, found outside and executed inside. Raises CommandNotFound or BadConfig."""
+        """The command that runs a program in the sandbox. Raises CommandNotFound or BadConfig."""
         networked = self.network if networked is None else networked
         if not networked and not place.server_url.startswith("unix:") and place.server_url:
             raise BadConfig(NO_WAY)
@@ -320,10 +322,10 @@ class _Mount:
 
 
 class View:
-    """What a program finds where. Paths are absolute; what does not exist on this machine is passed over."""
+    """The file system of a program. Paths are absolute; those that do not exist on this machine are skipped."""
 
     def __init__(self, home: Path | None, written: Sequence[Path] = ()) -> None:
-        """`written`: directories in which agents write, now or in another launch. No link in there is followed."""
+        """`written`: directories in which agents write, now or in another launch. No link in them is followed."""
         self._home = home
         self._written: list[Path] = []
         for each in sorted(written, key=lambda path: len(path.parts)):
@@ -350,7 +352,7 @@ class View:
             self._entries[path] = self._entries[real] = _Entry(real, write)
 
     def real(self, path: Path) -> Path | None:
-        """The path without symbolic links; None where nothing is, or where a link lies in what agents write."""
+        """The path without symbolic links; None if it is missing, or if a link is in a directory that agents write."""
         at, rest, links = Path("/"), [*reversed(path.parts[1:])], 0
         while rest:
             name = rest.pop()
@@ -377,8 +379,9 @@ class View:
         self.bind(path, write=False)
 
     def fix(self, path: Path) -> None:
-        """What an agent could have put there itself: read-only, and no link is followed to what it must not see. Raises
-        BadConfig for a link: nothing keeps an agent from putting another one in its place."""
+        """Makes paths read-only that an agent could have created itself, without following links to hidden files.
+        Raises BadConfig for a link, because an agent could replace it at any time.
+        """
         if path.is_symlink():
             raise BadConfig(
                 f"{path} is a symbolic link, which a program in the sandbox could replace. Replace it"
@@ -387,8 +390,9 @@ class View:
         self.read(path)
 
     def program(self, path: Path) -> None:
-        """A program, with the links that lead to it and what it is installed with. A program in what agents write adds
-        nothing: they would decide what it adds."""
+        """Adds a program, with the links to it and its installation. A program in a directory that agents write adds
+        nothing, because they would decide what it adds.
+        """
         for _ in range(16):
             if self.real(path) is None or self.written(path.parent) or self.written(path.resolve()):
                 return
@@ -411,8 +415,9 @@ class View:
         return self._home is not None and self._home.resolve().is_relative_to(path.resolve())
 
     def hide(self, path: Path) -> None:
-        """Nothing is mounted on a symbolic link: what it leads to is hidden instead. A link of agents hides nothing
-        outside of what they write: there is nothing to be seen."""
+        """Hides a path; for a symbolic link its target. Links that agents made hide nothing outside their
+        directories.
+        """
         real = self.real(path)
         if real is None and self.written(path.resolve()):
             real = path.resolve()
@@ -431,7 +436,7 @@ class View:
         return [_ESCAPED.sub(lambda found: f"\\{ord(found[0]):03o}", str(path)) for path in mounted]
 
     def words(self) -> Iterator[str | _Mount]:
-        """bubblewrap's arguments: parents before children, so that each is put into what contains it."""
+        """Arguments for bubblewrap, parents before children."""
         yield from _system_words()
         yield from ("--proc", "/proc", "--dev", "/dev")
         for directory in _OF_ITS_OWN:
@@ -461,8 +466,9 @@ class View:
             yield from ("--tmpfs", str(path)) if path.is_dir() else ("--ro-bind", os.devnull, str(path))
 
     def _pin(self) -> None:
-        """What is read-only or hidden within what may be written could be moved away with the directory around it: each
-        directory between the two is mounted by itself, and what is a mount cannot be renamed."""
+        """Read-only or hidden paths within writable directories could be moved together with their parent directory. So
+        each directory in between is mounted by itself, because a mount point cannot be renamed.
+        """
         for path, entry in list(self._entries.items()):
             around = self._around(path)
             if entry.write or around is None or not self._entries[around].write or not path.exists():
@@ -489,7 +495,7 @@ def _written(place: Place, more: Sequence[Path]) -> list[Path]:
 
 
 def _opened(path: Path) -> int:
-    """A descriptor of exactly this path: no component of it may be a symbolic link. Raises BadConfig."""
+    """A file descriptor of exactly this path. Raises BadConfig if a component is a symbolic link."""
     flags = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
     at = os.open("/", flags)
     try:
@@ -531,7 +537,7 @@ def _of_system(path: Path) -> bool:
 
 
 def _inside(env: Mapping[str, str], place: Place) -> dict[str, str]:
-    """Temporary files go to the sandbox's own directory, unless the launch's is named; the home by its real name."""
+    """Temporary files go to the sandbox's own directory, unless the launch sets one; the home keeps its real path."""
     own = env.get("TMPDIR")
     keep = own and place.workspace is not None and Path(own).is_relative_to(place.workspace)
     home = {"HOME": str(Path(env["HOME"]).expanduser().resolve())} if env.get("HOME") else {}
@@ -599,7 +605,7 @@ def _show_launch(view: View, place: Place) -> None:
 
 @cache
 def _own_python() -> tuple[Path, ...]:
-    """What our own runners are made of: read-only also where it lies in a project."""
+    """The Python installation of Toryo's runners: read-only even within a project."""
     package = Path(toryo.__file__).resolve().parent
     every = dict.fromkeys(Path(each) for each in (sys.base_prefix, sys.prefix, package))
     return tuple(each for each in every if not _of_system(each))
@@ -607,7 +613,7 @@ def _own_python() -> tuple[Path, ...]:
 
 @cache
 def _unreadable(folder: Path) -> tuple[Path, ...]:
-    """What not everybody on this machine may read: nor may agents, no matter who starts them."""
+    """Paths that not every user of this machine may read are hidden from agents too."""
     found = []
     for at, folders, names in os.walk(folder):
         for name in (*folders, *names):
@@ -621,7 +627,7 @@ def _unreadable(folder: Path) -> tuple[Path, ...]:
 
 
 def _made(path: Path, text: str | None = None) -> None:
-    """A directory, or a file beside others of its program: made where there is none."""
+    """Creates a missing directory, or a missing file."""
     with contextlib.suppress(OSError):
         if text is None:
             path.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -680,7 +686,7 @@ def _show_checkout(view: View, top: Path, own: Path, *, write: bool) -> None:
 
 
 def _fix_repository(view: View, common: Path) -> None:
-    """All of it is made before the first program starts: what is mounted can be replaced by nobody in there."""
+    """Creates everything before the first program starts: a mount point cannot be replaced from inside."""
     for name in _DIRECTORIES:
         _make(view, common, name, None)
     for name, text in _FILES.items():
@@ -717,7 +723,7 @@ def _worktree_config(view: View, folder: Path, common: Path) -> tuple[str, ...]:
 
 
 def _make(view: View, folder: Path, name: str, text: str | None) -> None:
-    """A directory, or a file with its text, where nothing has that name. No symbolic link is followed."""
+    """Creates a directory, or a file with its text, if nothing has that name. Follows no symbolic link."""
     within = view.real(_plain(folder / name).parent)
     try:
         with contextlib.suppress(FileExistsError), _descriptor(within or folder / "missing") as parent:
@@ -736,7 +742,7 @@ def _make(view: View, folder: Path, name: str, text: str | None) -> None:
 
 
 def _plain(path: Path) -> Path:
-    """Raises BadConfig for a symbolic link: it cannot be protected, and may be an agent's."""
+    """Raises BadConfig for a symbolic link: it cannot be protected, and an agent may have made it."""
     for each in (path, path.parent, path.parent.parent):
         if each.is_symlink():
             raise BadConfig(
@@ -747,8 +753,9 @@ def _plain(path: Path) -> Path:
 
 
 def _repository(directory: Path) -> _Repository | None:
-    """By what is there, without asking git. An agent may have written a `.git`: it counts only as a directory of the
-    project's own, or as a file that leads to a repository which knows this very checkout."""
+    """Finds the repository without running git. An agent may have written a `.git`: it counts only as a directory in
+    the project's own directory, or as a file that leads to a repository which knows this checkout.
+    """
     for top in (directory, *directory.parents):
         dot = top / ".git"
         if dot.is_symlink():
@@ -784,5 +791,5 @@ def _children(folder: Path) -> list[Path]:
 
 
 def program_words(words: Sequence[str]) -> tuple[Path, ...]:
-    """The files among the words of a Coordinator's file: a program's script, a configuration."""
+    """The files among the arguments in a Coordinator's file: a program's script, a configuration."""
     return tuple(path for path in map(Path, words) if path.is_absolute() and path.is_file())

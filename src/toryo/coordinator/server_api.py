@@ -1,7 +1,7 @@
-"""What the Coordinator says to the server, each call with what its failure means. No decisions here.
+"""The Coordinator's calls to the server, with the meaning of each failure. No decisions here.
 
-A token that the server no longer knows may have been replaced (`toryo token rotate`): it is read again, and the
-call is made once more.
+If the server does not know the token, it may have been replaced (`toryo token rotate`): the token is read again and the
+call repeated once.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ class Unfit(ProtocolError):
 
 class Server:
     def __init__(self, client: AsyncClient, token: Callable[[], str | None] | None = None) -> None:
-        """`token`: reads this Coordinator's token as it is now."""
+        """`token`: reads the current token of this Coordinator."""
         self._client = client
         self._token = token
         self._id: str | None = None
-        """The server that it found first: no other one at the same address is worked with."""
+        """The id of the first server it found: another server at the same address is refused."""
 
     @property
     def url(self) -> str:
         return str(self._client.address)
 
     async def check_health(self) -> None:
-        """Raises Unfit where the server is not well, of another major version, or not the one it was at first."""
+        """Raises Unfit if the server is unhealthy, of another major version, or not the first one found."""
         answer = await self._call("health_check")
         if answer.get("status") != "ok":
             raise Unfit(f"{self.url} answers status {answer.get('status')!r} instead of 'ok'")
@@ -85,7 +85,7 @@ class Server:
         return orders.read(answer)
 
     async def report_exit(self, launch_id: str, **how: Any) -> str | None:
-        """A reminder, if the program left without a report and may be resumed with one."""
+        """Reports an exit; returns a reminder if the program left without a report and may be resumed with one."""
         answer = await self._call("report_process_exit", launch_id=launch_id, **_said(**how))
         return answer.get("reminder")
 

@@ -1,4 +1,4 @@
-"""How things stand with the server, and saying so once: when it is lost, why it refuses, when it is back."""
+"""The connection to the server, with one message each when it is lost, refuses, or is back."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ log = logging.getLogger("toryo.coordinator")
 
 
 class ServerStatus:
-    """`well`: the server was asked for its health since the last failure, and it was good."""
+    """`well`: a health check has succeeded since the last failure."""
 
     def __init__(self, url: str, coordinator_id: str) -> None:
         self._who = (url, coordinator_id)
@@ -27,8 +27,9 @@ class ServerStatus:
         self.well = False
 
     def failed(self, why: Exception) -> None:
-        """Told once for as long as it is away or unfit, and once for each kind of refusal; running agents
-        are left alone."""
+        """Logs once while the server is unreachable or unfit, and once for each kind of refusal; running agents
+        continue.
+        """
         self.well = False
         self._refused = isinstance(why, RefusalError)
         what = why.code if isinstance(why, RefusalError) else "unfit" if isinstance(why, Unfit) else "away"
@@ -37,13 +38,13 @@ class ServerStatus:
         self._told = what
 
     def greeted(self) -> None:
-        """It is well; where it has refused us, that alone changes nothing."""
+        """The health check succeeded; after a refusal that alone changes nothing."""
         self.well = True
         if not self._refused:
             self._say_working()
 
     def served(self) -> None:
-        """It has answered what was asked of it."""
+        """A call has succeeded."""
         if self._refused:
             self._say_working()
 
@@ -53,7 +54,7 @@ class ServerStatus:
 
 
 def _told(why: Exception) -> str:
-    """What a refusal says is meant for agents: of a token that is none of a Coordinator, where to get one."""
+    """Refusals are worded for agents: for a token that is not a Coordinator's, says where to get one."""
     if isinstance(why, RefusalError) and why.code in _TOKEN_REFUSED:
         return f"its token is not one of this server's Coordinators ({why.code}). {_WHERE_IT_IS}"
     return str(why)

@@ -1,6 +1,6 @@
-"""Which of the ordered launches have a place: the slots of tasks and of chats, and one process per seat.
+"""Assigns slots to ordered launches: for tasks and for chats, and one process per agent, project and purpose.
 
-A place is given back when nothing of a process is left, not when it was told to leave or its leader has ended. No
+A slot is free again when all processes of a launch have ended, not when it was told to stop or its leader has ended. No
 clock, no I/O, no logging.
 """
 
@@ -17,9 +17,9 @@ _TAKES_PLACE = frozenset({State.STARTING, State.RUNNING, State.LEADERLESS})
 
 
 def starts(seen: Sequence[Seen], limits: Limits, now: Seconds) -> tuple[tuple[Launch, ...], tuple[str, ...]]:
-    """What is started now, and what never will be.
+    """The launches to start now, and those that never will be.
 
-    Longest-waiting first; one process per agent, project and purpose; no more than there are slots.
+    Longest-waiting first; one process per agent, project and purpose; within the slots.
     """
     taken = Counter(each.launch.seat for each in seen if each.state in _TAKES_PLACE)
     busy = Counter(_slot(each.launch) for each in seen if each.state in _TAKES_PLACE)
@@ -38,7 +38,7 @@ def starts(seen: Sequence[Seen], limits: Limits, now: Seconds) -> tuple[tuple[La
 
 
 def free(seen: Sequence[Seen], drop: Collection[str], most: int, *, chat: bool) -> int:
-    """What may be ordered on top of everything that was: running, starting and waiting for room."""
+    """How many more launches can be ordered beside those running, starting and waiting."""
     slot = "chat" if chat else "task"
     live = (each for each in seen if each.state is not State.GONE and each.launch.launch_id not in drop)
     return max(0, most - sum(_slot(each.launch) == slot for each in live))

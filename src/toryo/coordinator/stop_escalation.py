@@ -1,7 +1,7 @@
-"""Why a process must stop, and what it is sent when: its grace, then interrupt, terminate and kill.
+"""Why a process must stop, and which signal is due when: grace time, then interrupt, terminate and kill.
 
-One step at a time, and each only after the one before had its time; kill is repeated as long as anything is there. No
-clock, no I/O, no logging: the signals are sent by `processes.py`.
+One step at a time, each after the time of the previous one; kill is repeated until everything has ended. No clock, no
+I/O, no logging: `processes.py` sends the signals.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ class Output:
     """Bytes."""
     turns: int
     troubled_since: Seconds | None = None
-    """Since when the model's service says no and nothing good has followed."""
+    """Since when the model's service has returned only errors."""
     in_vain: bool = False
     """Whether waiting does not fix what the service reports."""
 
 
 IN_VAIN_FOR: Seconds = 15.0
-"""How long a program may go on asking where waiting does not fix the error: a login may be renewed by itself."""
+"""How long a program may retry an error that waiting does not fix: a login may renew itself."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What one process may print; None: no bound."""
+    """Limits on the output of one process; None: no limit."""
 
     max_output: int
     patience: Seconds
@@ -41,7 +41,7 @@ class Bounds:
 
 
 def overstepped(output: Output, bounds: Bounds, now: Seconds) -> str | None:
-    """Why a process must stop because of what it prints; None: it may go on."""
+    """Why a process must stop because of its output; None: it may continue."""
     if output.printed > bounds.max_output:
         return "output_flood"
     if bounds.max_turns is not None and output.turns > bounds.max_turns:
@@ -53,7 +53,7 @@ def overstepped(output: Output, bounds: Bounds, now: Seconds) -> str | None:
 
 
 def new_stops(observed: Sequence[Seen], orders: Orders, limits: Limits, now: Seconds) -> dict[str, Stop]:
-    """The processes told to leave for the first time; an earlier order stands, its time is running."""
+    """Processes told to stop for the first time; an earlier stop keeps its time."""
     ordered = {order.launch_id: Stop(now, order.grace_seconds, order.reason) for order in orders.stop}
     if limits.leaving_since is not None:
         leaving = Stop(limits.leaving_since, 0.0, "coordinator_leaves")
@@ -70,19 +70,19 @@ def _sooner(new: Stop, old: Stop | None) -> bool:
 
 
 def told(seen: Seen, stops: dict[str, Stop]) -> Seen:
-    """As it is seen once these stops are noted."""
+    """The state after these stops are recorded."""
     new = stops.get(seen.launch.launch_id)
     return seen if new is None else replace(seen, stop=new)
 
 
 def signals(seen: Sequence[Seen], limits: Limits, now: Seconds) -> dict[str, Stage]:
-    """What is due now: at most one step further for each."""
+    """The signals due now: at most one step per process."""
     found = ((each.launch.launch_id, *next_signal(each, limits)) for each in seen)
     return {launch_id: stage for launch_id, stage, at in found if stage and at <= now}
 
 
 def signalled(seen: Seen, due: dict[str, Stage], now: Seconds) -> Seen:
-    """As it is seen once these signals are sent."""
+    """The state after these signals are sent."""
     stage = due.get(seen.launch.launch_id)
     return seen if stage is None else replace(seen, stage=stage, signalled_at=now)
 

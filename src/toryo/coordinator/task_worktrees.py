@@ -1,8 +1,8 @@
-"""Worktrees as a Coordinator uses them: one per task where the project says so, kept when a process ends; and worktree
-jobs.
+"""Worktrees as a Coordinator uses them: one per task if the project says so, committed when a process ends; and
+worktree jobs.
 
-`worktrees` knows git; here stands which directory is whose, and what is told to the server of it. Everything blocks:
-`loop.py` calls it in threads.
+`worktrees` handles git; this module maps tasks to directories and builds the reports to the server. All functions
+block: `loop.py` calls them in threads.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from toryo.coordinator.worktrees import Conflict, Merged, Nothing, Trouble, Work
 
 Isolation = Literal["none", "worktree"]
 LARGEST_ANSWER = 1_500_000
-"""Bytes of JSON: a server takes requests of 2 MB, unless it is told otherwise."""
+"""Bytes of JSON: a server accepts requests of 2 MB by default."""
 MOST_FILES = 2_000
 LONGEST_TROUBLE = 5_000
 
@@ -35,9 +35,9 @@ class Place:
 
 
 def place_of(launch: Launch, own: Isolation | None) -> Place | None:
-    """None: the launch works in the project's own directory; also where this Coordinator's file says `none`.
+    """None if the launch works in the project's own directory, also if this Coordinator's file says `none`.
 
-    Raises BadConfig for a kind of isolation that is not known here.
+    Raises BadConfig for an unknown kind of isolation.
     """
     wanted: Mapping[str, Any] = launch.workspace if isinstance(launch.workspace, Mapping) else {}
     kind = wanted.get("isolation") or "none"
@@ -54,7 +54,7 @@ def place_of(launch: Launch, own: Isolation | None) -> Place | None:
 
 
 def made(place: Place, project_id: str, repository: Path, directory: Path) -> Worktree:
-    """The launch's worktree, as it is if there is one. Raises BadConfig with what is wrong and the next step."""
+    """The launch's worktree; an existing one is unchanged. Raises BadConfig with the problem and the next step."""
     bases = [worktrees.branch_of(base) for base in place.bases]
     try:
         left = [_keep_what_was_left(repository, directory / project_id, base) for base in place.bases + place.brings]
@@ -77,7 +77,7 @@ def _keep_what_was_left(repository: Path, directory: Path, name: str) -> str:
 
 
 def told(worktree: Worktree) -> dict[str, Any]:
-    """As `report_worktree` takes it, before anything was done in it."""
+    """The report for `report_worktree` before any work in it."""
     return {
         "path": str(worktree.path),
         "directory": str(worktree.working_directory),
@@ -88,7 +88,7 @@ def told(worktree: Worktree) -> dict[str, Any]:
 
 
 def kept(worktree: Worktree, launch: Launch) -> dict[str, Any]:
-    """Commits what a process left, and says what there is now; what prevents that is reported, too."""
+    """Commits what a process left and returns the state; what prevents the commit is reported, too."""
     message = f"Work of {launch.agent_id} ({launch.launch_id})"
     try:
         found = worktrees.keep(worktree, message, launch.agent_id)
@@ -107,7 +107,7 @@ def _short(words: str) -> str:
 
 
 def run(job: WorktreeJob, directory: Path) -> dict[str, Any]:
-    """Does what was asked; the answer as `report_worktree_job` takes it. Never raises."""
+    """Runs a worktree job; returns the answer for `report_worktree_job`. Never raises."""
     kinds = {"diff": _diff, "merge": _merge, "discard": _discard, "clean": _clean}
     if job.kind not in kinds:
         return _prevented(
@@ -140,7 +140,7 @@ def _diff(job: WorktreeJob, directory: Path) -> dict[str, Any]:
 
 
 def _merge(job: WorktreeJob, directory: Path) -> dict[str, Any]:
-    """One after the other; the first that fails ends it, and what was merged before stays merged."""
+    """Merges one after the other; stops at the first failure, and earlier merges are kept."""
     merged: list[dict[str, str]] = []
     for each in job.options.get("order") or ():
         task_id = str(each["task_id"])
@@ -162,7 +162,7 @@ def _merge(job: WorktreeJob, directory: Path) -> dict[str, Any]:
 
 
 def _merged(job: WorktreeJob, worktree: Worktree, each: Mapping[str, Any]) -> Merged | Nothing | Conflict:
-    """Into the branch that the person was shown, also where somebody has changed what is noted here since."""
+    """Merges into the branch that the person saw, even if the branch recorded here has changed since."""
     found = worktrees.keep(worktree, f"Work on {worktree.name}", job.asked_by)
     if found.trouble:
         raise Trouble(found.trouble)
@@ -177,7 +177,7 @@ def _merged(job: WorktreeJob, worktree: Worktree, each: Mapping[str, Any]) -> Me
 
 
 def _merged_before(job: WorktreeJob, each: Mapping[str, Any]) -> Merged | None:
-    """A Coordinator that died between a merge and its report has done it all the same."""
+    """Even if a Coordinator died between a merge and its report, the merge has happened."""
     repository, into = Path(job.working_directory).expanduser(), job.options.get("into") or each.get("into")
     if not into or not each.get("base") or not repository.is_dir():
         return None
@@ -185,7 +185,7 @@ def _merged_before(job: WorktreeJob, each: Mapping[str, Any]) -> Merged | None:
 
 
 def _known_gone(job: WorktreeJob, task_id: str) -> dict[str, list[str]]:
-    """Nothing is left of it; unless the repository itself is not there just now (a disk that is not mounted)."""
+    """Whether nothing of it is left; False if the repository itself is missing now (an unmounted disk)."""
     return {"gone": [task_id]} if Path(job.working_directory).expanduser().is_dir() else {}
 
 
@@ -199,7 +199,7 @@ def _discard(job: WorktreeJob, directory: Path) -> dict[str, Any]:
 
 
 def _clean(job: WorktreeJob, directory: Path) -> dict[str, Any]:
-    """Only what holds nothing that is not elsewhere, too."""
+    """Removes only worktrees whose contents all exist elsewhere."""
     worktree = _found(job, job.task_id, job.path, directory)
     if worktree is not None:
         worktrees.remove(worktree)
@@ -207,8 +207,9 @@ def _clean(job: WorktreeJob, directory: Path) -> dict[str, Any]:
 
 
 def _found(job: WorktreeJob, task_id: str, path: str, directory: Path) -> Worktree | None:
-    """In the repository that was noted when it was made, else in the project's: never in one that only the directory
-    itself names. By its branch, too, where the directory has vanished."""
+    """Searches the repository recorded at its creation, else the project's; never one that only the directory itself
+    names. Also found by its branch if the directory is missing.
+    """
     place = Path(path) if path else directory / job.project_id / worktrees.safe(task_id)
     for repository in (worktrees.noted_repository(place), Path(job.working_directory).expanduser()):
         if repository is not None and repository.is_dir():

@@ -19,9 +19,9 @@ STDIN = "stdin.txt"
 
 
 def working_directory(launch: Launch, configured: str | None) -> Path:
-    """The agent's own directory if this Coordinator's file names one, else the project's; real and existing.
+    """The agent's directory if this Coordinator's file names one, else the project's; resolved and existing.
 
-    Raises BadConfig with what is wrong and where to fix it.
+    Raises BadConfig with the problem and where to fix it.
     """
     named = configured or launch.working_directory
     where = f"the configuration of agent {launch.agent_id}" if configured else f"project {launch.project_id}"
@@ -76,8 +76,7 @@ class Workspaces:
             path.symlink_to(target)
 
     def reading(self, launch_id: str, text: str | None) -> int:
-        """A descriptor from which a program reads the text (the caller closes it); None: DEVNULL, for one that reads
-        nothing."""
+        """A descriptor from which a program reads the text (the caller closes it); for None DEVNULL."""
         if text is None:
             return subprocess.DEVNULL
         self.write(launch_id, {STDIN: text})

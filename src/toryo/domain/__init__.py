@@ -1,1 +1,1 @@
-"""What things are: nouns and their rules. Standard library only; no clock, no randomness, no I/O."""
+"""Domain entities and their rules. Standard library only; no clock, no randomness, no I/O."""

@@ -1,4 +1,4 @@
-"""Agents: identities, people or AIs, in one tree of `reports_to`."""
+"""Agents: people and AI agents, in one tree of `reports_to`."""
 
 from __future__ import annotations
 
@@ -14,23 +14,24 @@ from toryo.domain.wording import Worded, say, together
 from toryo.provider_options import Given, Wrong
 
 SYSTEM = "system:toryo"
-"""The actor of what Toryo itself does (housekeeping, guards, cascades of time)."""
+"""The actor of changes that Toryo makes itself (housekeeping, guards, cascades caused by time)."""
 SCHEDULE = "system:schedule"
 
 
 OWNER_ID = "owner"
 """The person who set up the server."""
 COMMAND = "command"
-"""The provider that runs the command of a task, and calls nobody meanwhile."""
+"""The provider that runs the command of a task; it makes no model calls."""
 NO_ACCOUNT = frozenset({COMMAND, "playbook", "script"})
-"""Providers behind which no model stands: nobody's quota is used."""
+"""Providers without a model: they use no account's quota."""
 
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """What runs an agent: a provider, a model of it (None: its own choice), and whose quota that uses (None: nobody's).
+    """What runs an agent: a provider, its model (None: the provider's default), and the account whose quota it uses
+    (None: no quota).
 
-    Agents of one account wait together when its quota is used up.
+    Agents of one account all wait when its quota is used up.
     """
 
     provider: str
@@ -38,8 +39,9 @@ class Program:
     account: str | None = None
 
     def is_model(self, provider: str, model_id: str) -> bool:
-        """Whether what a program says of itself is this: the expected model id is a prefix (a date suffix is the same
-        model), with or without the vendor before it (`vendor/model`)."""
+        """Whether a reported model name means this model: the expected id is a prefix (a date suffix is the same
+        model), with or without the vendor before it (`vendor/model`).
+        """
         if provider.casefold() != self.provider.casefold():
             return False
         expected, said = (self.model or "").casefold(), model_id.casefold()
@@ -47,7 +49,7 @@ class Program:
 
     @property
     def name(self) -> str:
-        """By which its failures are remembered: two models of one provider are two programs."""
+        """The key under which its failures are stored: two models of one provider are two programs."""
         return program_name(self.provider, self.model)
 
 
@@ -61,7 +63,7 @@ class Kind(StrEnum):
 
 
 class Role(StrEnum):
-    """The seeds' hierarchyType."""
+    """Whether an agent manages others or works itself; `hierarchyType` of the contract."""
 
     OWNER = "owner"
     MANAGER = "manager"
@@ -75,7 +77,7 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """`provider` (ai_type) names the program that runs it; None: nobody starts it (people, self-driven agents)."""
+    """`provider` (ai_type) names the program that runs it; None: no program is started (people, self-driven agents)."""
 
     id: str
     name: str
@@ -94,7 +96,7 @@ class Agent:
     updated_at: Millis
     version: int = 1
     deactivated_at: Millis | None = None
-    """When it last became inactive: the cause from which the grace time of its processes counts."""
+    """When it last became inactive; the grace time of its processes counts from here."""
 
     @property
     def active(self) -> bool:
@@ -111,7 +113,7 @@ class Agent:
 
     @property
     def without_model(self) -> bool:
-        """Whether a fixed program runs it: the same task ends in the same way, whatever words are added to it."""
+        """Whether a fixed program runs it: repeating a task gives the same result, whatever the instructions say."""
         return self.provider in NO_ACCOUNT
 
     @property
@@ -122,7 +124,7 @@ class Agent:
 
     @property
     def fallback(self) -> Program | None:
-        """The program that stands in while its own cannot run (`provider_options.fallback`)."""
+        """The program that replaces its own while that cannot run (`provider_options.fallback`)."""
         given = self.provider_options.get("fallback")
         if not isinstance(given, Mapping) or not isinstance(given.get("provider"), str):
             return None
@@ -131,7 +133,7 @@ class Agent:
 
     @property
     def programs(self) -> tuple[Program, ...]:
-        """Its own, and the one that stands in, if that is another one. Nothing for who is not started."""
+        """Its own program, then its fallback if that is another one; empty for an agent that no Coordinator starts."""
         own, other = self.program, self.fallback
         if own is None:
             return ()
@@ -139,13 +141,13 @@ class Agent:
 
     @property
     def mistakes(self) -> list[Wrong]:
-        """What is wrong with its options and its model: as long as there is anything, it is not started."""
+        """What is wrong with its options and its model. It is not started while this list has an entry."""
         wrong = provider_options.check(self.provider, self.provider_options)
         return wrong + provider_options.check_model(self.model)
 
     @property
     def effective_options(self) -> dict[str, Any]:
-        """What holds of its options: what was said, and the defaults of its role."""
+        """Its options, with the defaults of its role for those that are not set."""
         return provider_options.effective(self.provider, self.provider_options, self.role.value)
 
     @property
@@ -153,27 +155,28 @@ class Agent:
         return Given(self.provider, self.provider_options, self.role.value)
 
     def options_for(self, provider: str | None) -> dict[str, Any]:
-        """What is said to the program that is started: of its own options, a stand-in gets those that it knows, but no
-        arguments, which are another program's."""
+        """The agent's own options for the program that is started. A fallback gets those that it knows, except
+        arguments, which belong to the other program.
+        """
         if provider == self.provider:
             return self.provider_options
         known = {option.name for option in provider_options.of(provider)} - {"args"}
         return {name: value for name, value in self.provider_options.items() if name in known}
 
     def started_with(self, provider: str | None) -> dict[str, Any]:
-        """Everything that the program is started with: what is said to it, and the defaults of its role."""
+        """All options that the program is started with: the agent's own and the defaults of its role."""
         said = self.options_for(provider)
         return {**said, **provider_options.effective(provider, said, self.role.value)}
 
     @property
     def directory(self) -> str | None:
-        """Where people have put it (`provider_options.working_directory`); None: in its project's directory."""
+        """The directory that people have set (`provider_options.working_directory`); None: the project's directory."""
         own: str | None = self.provider_options.get("working_directory") or None
         return own
 
     @property
     def labels(self) -> frozenset[str]:
-        """What a Coordinator must offer to start it (`provider_options.labels`)."""
+        """The labels that a Coordinator needs to start it (`provider_options.labels`)."""
         return frozenset(_words(self.provider_options.get("labels")))
 
 
@@ -189,8 +192,9 @@ def _words(given: Any) -> list[str]:
 
 
 def refuse_mistakes(agent: Agent, also: Iterable[Wrong] = ()) -> None:
-    """Refuses an agent whose options or model its provider does not take, and says what to write instead. `also`: what
-    else is wrong with its options."""
+    """Raises Refusal for an agent whose options or model its provider does not accept, with what to write instead.
+    `also`: further mistakes in its options.
+    """
     mistakes = [*agent.mistakes, *also]
     if mistakes:
         first, details = mistakes[0], {"mistakes": [str(mistake) for mistake in mistakes]}
@@ -198,17 +202,17 @@ def refuse_mistakes(agent: Agent, also: Iterable[Wrong] = ()) -> None:
 
 
 def worded(said: provider_options.Said) -> Worded:
-    """A sentence of the declaration, which knows nothing of other languages, as all others."""
+    """A message of the provider declaration as a translatable sentence; `provider_options` knows no translations."""
     return say(said.template, **said.facts)
 
 
 def mistakes_of(agent: Agent) -> list[Worded]:
-    """What is wrong, one text for each mistake."""
+    """The text of each mistake."""
     return [together((worded(mistake.what), worded(mistake.instruction))) for mistake in agent.mistakes]
 
 
 def superiors(agent_id: str, reports_to: Mapping[str, str | None]) -> list[str]:
-    """Every ancestor of an agent in the tree, nearest first."""
+    """All superiors of an agent in the tree, nearest first."""
     found: list[str] = []
     above = reports_to.get(agent_id)
     while above is not None and above not in found:
@@ -218,7 +222,7 @@ def superiors(agent_id: str, reports_to: Mapping[str, str | None]) -> list[str]:
 
 
 def refuse_cycle(agent_id: str, reports_to: str | None, tree: Mapping[str, str | None]) -> None:
-    """Refuses a superior that is the agent itself or stands below it."""
+    """Raises Refusal for a superior that is the agent itself or one of its subordinates."""
     if reports_to is not None and (reports_to == agent_id or agent_id in superiors(reports_to, tree)):
         raise Refusal(
             Code.VALIDATION_ERROR,

@@ -1,5 +1,6 @@
 """Consent in a chat: which message of a person approves the task that is requested because of it (`/approve`), and when
-it lapses."""
+it expires.
+"""
 
 from __future__ import annotations
 
@@ -9,21 +10,22 @@ from collections.abc import Sequence
 from toryo.domain.times import HOUR, Millis
 
 ASKS_WITHIN: Millis = 24 * HOUR
-"""A message older than this asks for nothing any more."""
+"""A task can be requested because of a message up to this age."""
 APPROVES_WITHIN: Millis = HOUR
-"""A message older than this approves nothing any more."""
+"""A message approves a task up to this age."""
 
 _APPROVE = "/approve"
 _OF_OLD = frozenset({"@@", "\uff20\uff20"})
 _OF_A_PATCH = re.compile(r"@@|\*\*\* |[+-](?! \S)")
-"""The beginning of a line of a patch; `- ` and a word is an item of a list."""
+"""The beginning of a line of a patch; `- ` before a word is a list item."""
 
 
 def consents(content: str) -> bool:
     """Whether a person's message approves what is requested because of it: its first line is a marker and nothing else.
 
-    Only there: what is pasted (a diff, a quotation, somebody's comment) comes after words of one's own. A marker alone
-    says not what is wanted, and approves nothing; `@@` above what may be a patch is a part of that.
+    Later lines do not count: pasted text (a diff, a quotation, another person's comment) follows the person's own
+    words. A marker without other text requests nothing and so approves nothing; `@@` above a possible patch is part of
+    the patch.
     """
     first, *wanted = content.split("\n")
     if not any(each.strip() for each in wanted):
@@ -32,6 +34,6 @@ def consents(content: str) -> bool:
 
 
 def _is_patch(lines: Sequence[str]) -> bool:
-    """Something is put in the place of something, or a line is no item of a list: in doubt, it is a patch."""
+    """Whether a line replaces another, or a line is not a list item. In doubt, it is a patch."""
     both = {line[0] for line in lines if line} >= {"+", "-"}
     return both or any(_OF_A_PATCH.match(line) for line in lines)

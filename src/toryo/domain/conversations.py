@@ -1,6 +1,6 @@
-"""Conversations between two agents: their states and turns, and how each change makes a new value. Pure.
+"""Conversations between two agents: states, turns, and the new value after each change. Pure.
 
-A move that is not possible raises a Refusal and changes nothing. `operations/messaging/conversations.py` stores them.
+An impossible move raises Refusal. `operations/messaging/conversations.py` stores conversations.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from toryo.domain.times import Millis
 
 
 class State(StrEnum):
-    """`pending -> active -> ending -> ended`; a pending one to which nobody came is `expired`."""
+    """`pending -> active -> ending -> ended`; a pending one that nobody joined becomes `expired`."""
 
     PENDING = "pending"
     ACTIVE = "active"
@@ -26,14 +26,16 @@ class State(StrEnum):
 OPEN = frozenset({State.PENDING, State.ACTIVE})
 
 ONE_WAY = "one_way"
-"""Of a conversation that was ended by whoever began it before anybody came: its word still reaches the other side."""
+"""The reason when the initiator ended it before the other side joined: its message is still delivered."""
 
 FEWEST_TURNS, MOST_TURNS, USUAL_TURNS = 2, 40, 20
 
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """Between two agents, turn by turn. `low_id` and `high_id` are the pair in order: one open one per pair."""
+    """A conversation of two agents with alternating turns. `low_id` and `high_id` are the sorted pair: one open per
+    pair.
+    """
 
     id: str
     project_id: str
@@ -48,7 +50,7 @@ class Conversation:
     turn_of: str
     delegation_id: str | None
     task_id: str | None
-    """The main task of its delegation."""
+    """The main task of the delegation that opened it."""
     created_at: Millis
     last_turn_at: Millis
     ended_at: Millis | None = None
@@ -59,7 +61,7 @@ class Conversation:
     told_initiator_at: Millis | None = None
     told_partner_at: Millis | None = None
     settled: bool = False
-    """Over, and both have been told: nothing about it will change any more."""
+    """Ended, and both sides have been told: it will not change again."""
 
     @property
     def open(self) -> bool:
@@ -78,11 +80,11 @@ class Conversation:
         return self.state is State.PENDING and agent_id == self.partner_id
 
     def awaits(self, agent_id: str) -> bool:
-        """Whether it is this agent's turn in it."""
+        """Whether it is this agent's turn."""
         return self.state is State.ACTIVE and self.turn_of == agent_id
 
     def ends_at(self, limits: TalkLimits) -> Millis | None:
-        """When time alone changes it; None if it never does."""
+        """When it changes because of time alone; None if it never does."""
         if self.state is State.PENDING:
             return self.created_at + limits.invitation
         if self.state is State.ACTIVE:
@@ -91,12 +93,14 @@ class Conversation:
 
 
 def joined(conversation: Conversation, now: Millis) -> Conversation:
-    """The invited side has fetched it."""
+    """The conversation after the invited agent has fetched it."""
     return replace(conversation, state=State.ACTIVE, last_turn_at=now)
 
 
 def with_turn(conversation: Conversation, agent_id: str, now: Millis) -> Conversation:
-    """One message more; the last one that is allowed ends it. Raises Refusal: over, pending, or not its turn."""
+    """Counts one more message; the last allowed one ends the conversation. Raises Refusal if it is over or pending, or
+    if it is the other side's turn.
+    """
     if not conversation.takes_part(agent_id):
         raise not_found(conversation.id)
     if not conversation.open:
@@ -124,7 +128,7 @@ def with_turn(conversation: Conversation, agent_id: str, now: Millis) -> Convers
 def ended(
     conversation: Conversation, by: str | None, reason: str, now: Millis, summary: str | None = None
 ) -> Conversation:
-    """Over for everybody; both sides are still to be told. Raises Refusal if it is over already."""
+    """Ends it for both sides, which are still to be notified. Raises Refusal if it is already over."""
     if not conversation.open:
         raise _over(conversation)
     state = State.EXPIRED if reason == "nobody_came" else State.ENDING
@@ -134,7 +138,7 @@ def ended(
 
 
 def told_of_end(conversation: Conversation, agent_id: str, now: Millis | None) -> Conversation:
-    """Each side is told for itself, whoever asks first (None: it is to be told again). Both told: it is ended."""
+    """Notes that a side has been told (`now`), or must be told again (None). After both were told, it is `ended`."""
     which = "told_initiator_at" if agent_id == conversation.initiator_id else "told_partner_at"
     after = replace(conversation, **{which: now})  # type: ignore[arg-type]
     both = after.told_initiator_at is not None and after.told_partner_at is not None
@@ -144,7 +148,7 @@ def told_of_end(conversation: Conversation, agent_id: str, now: Millis | None) -
 
 
 def after_time(conversation: Conversation, now: Millis, limits: TalkLimits) -> Conversation | None:
-    """What the passing of time has made of it; None while nothing has changed."""
+    """Its new state after time has passed; None while nothing has changed."""
     at = conversation.ends_at(limits)
     if at is None or now < at:
         return None
@@ -176,7 +180,7 @@ def _over(conversation: Conversation) -> Refusal:
 
 
 def not_found(conversation_id: str) -> Refusal:
-    """Also for one that the caller takes no part in."""
+    """The refusal for an unknown id; also for a conversation that the caller takes no part in."""
     return Refusal(
         Code.CONVERSATION_NOT_FOUND,
         f"You take part in no conversation {conversation_id}.",

@@ -1,4 +1,4 @@
-"""Coordinators, as far as rules ask about them: whether one is gone, and which agents it can start."""
+"""Coordinators as far as rules need them: whether one is gone, and which agents it can start."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from toryo.domain.agents import Agent, Program
 from toryo.domain.times import SECOND, Millis
 
 GONE_AFTER: Millis = 90 * SECOND
-"""A Coordinator that has not called for so long is taken for gone: what it held belongs to whoever asks."""
+"""A Coordinator that has not called for this long counts as gone, and others may take over what it held."""
 
 
 def gone(last_seen: Millis, now: Millis) -> bool:
@@ -18,7 +18,7 @@ def gone(last_seen: Millis, now: Millis) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """What a Coordinator said it can start. None: whatever there is."""
+    """What a Coordinator reported that it can start. None: no restriction."""
 
     providers: Collection[str] | None
     agents: Collection[str] | None
@@ -26,7 +26,7 @@ class Offer:
     labels: Collection[str]
 
     def lacks(self, agent: Agent, program: Program) -> str | None:
-        """What it lacks for starting the agent with this program: one of LACKS; None: nothing."""
+        """The first entry of LACKS that prevents starting the agent with this program; None if nothing does."""
         if not self.has(program):
             return "no_provider"
         if self.agents is not None and agent.id not in self.agents:
@@ -39,9 +39,9 @@ class Offer:
         return self.providers is None or program.provider in self.providers
 
     def can_start(self, agent: Agent) -> bool:
-        """With its own program, or with one that stands in."""
+        """Whether it can start the agent with its own program or with its fallback."""
         return any(self.lacks(agent, program) is None for program in agent.programs)
 
 
 LACKS = ("no_provider", "not_listed", "no_capability", "no_labels")
-"""In the order in which they are asked: what is named later is nearer to a start."""
+"""In the order in which they are checked; a later one is closer to a start."""

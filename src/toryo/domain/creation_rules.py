@@ -1,6 +1,6 @@
 """Who may create which tasks, and how many: caps, the decomposition window, intents, batches. Pure.
 
-`refuse_*` raise the refusal that says why not; nothing is created then. Caps bind every caller but people.
+Each `refuse_*` raises Refusal with the reason, and then nothing is created. Caps apply to all callers except people.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _LEAD_ON = "Continue with get_next_action: it says which subtask comes next."
 
 
 class Intent(StrEnum):
-    """What a manager means by adding where open subtasks exist."""
+    """Why a manager adds subtasks while others are open."""
 
     NEW = "new"
     REFINE = "refine"
@@ -32,7 +32,7 @@ class Intent(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A task that somebody wants; `dependencies` are local ids of the same batch or ids of tasks."""
+    """A task to create; `dependencies` are local ids of the same batch or ids of existing tasks."""
 
     title: str
     description: str = ""
@@ -46,14 +46,14 @@ class Draft:
 
 
 def window_open(parent: Task, fetched: bool) -> bool:
-    """The decomposition window: from `get_my_task` until any child of this attempt has left `todo`."""
+    """Whether the decomposition window is open: from `get_my_task` until a child of this attempt has left `todo`."""
     return fetched and parent.worked_attempt < parent.attempt
 
 
 def refuse_worker(
     tree_state: TreeState, main: Task, parent: Task, worker: Agent, drafts: Sequence[Draft], fetched: bool
 ) -> None:
-    """A worker creates directly under its main task, for itself, in its window, at most five."""
+    """A worker may create directly under its main task, for itself, in its window, up to five."""
     if parent.id != main.id:
         raise Refusal(
             Code.PERMISSION_DENIED,
@@ -92,7 +92,7 @@ def refuse_worker(
 def refuse_manager(
     tree_state: TreeState, parent: Task, manager: Agent, drafts: Sequence[Draft], intent: Intent | None
 ) -> None:
-    """A manager adds below its main task, for subordinates or nobody, and says what it means by adding."""
+    """A manager may add below its main task, for subordinates or unassigned, and must state its intent."""
     if parent.in_progress and parent.assignee_id not in (None, manager.id):
         raise Refusal(
             Code.NOT_NOW,
@@ -118,7 +118,7 @@ def refuse_manager(
 
 
 def refuse_assignee(tree_state: TreeState, manager: Agent, assignee_id: str) -> None:
-    """A manager assigns to active members below it, at any depth."""
+    """A manager may assign to active members below it, at any depth."""
     if manager.id not in superiors(assignee_id, tree_state.reports_to):
         raise Refusal(
             Code.PERMISSION_DENIED,
@@ -136,7 +136,7 @@ def refuse_assignee(tree_state: TreeState, manager: Agent, assignee_id: str) -> 
 
 
 DEEPEST = 50
-"""Levels of tasks below one another, whoever files them. Agents have a lower limit of their own (`tree_depth`)."""
+"""Maximum depth of the task tree for all callers. Agents have a lower limit (`tree_depth`)."""
 
 
 def refuse_place(
@@ -149,9 +149,9 @@ def refuse_place(
     replacing: bool = False,
     distinct: bool = True,
 ) -> None:
-    """What holds for everybody who creates below a task; `capped` is false for people.
+    """The rules for every caller that creates below a task; `capped` is False for people.
 
-    `distinct`: no two open siblings have the same title (queue tasks have none of their own).
+    `distinct`: no two open siblings may have the same title (queue tasks are exempt).
     """
     if parent.closed or tree.below_closed(parent):
         raise Refusal(
@@ -227,7 +227,7 @@ def _refuse_duplicates(siblings: Iterable[Task], drafts: Sequence[Draft]) -> Non
 
 
 def refuse_commands(tree_state: TreeState, drafts: Sequence[Draft], by: Agent | None) -> None:
-    """Commands are run by the Coordinator: people write them, managers only where the project says so."""
+    """The Coordinator runs commands: people may write them, managers only if the project allows it."""
     if by is None or by.human or not any(_has_command(draft) for draft in drafts):
         return
     if by.role is Role.MANAGER and tree_state.project.settings.commands_from is CommandsFrom.MANAGERS:
@@ -242,7 +242,7 @@ def refuse_commands(tree_state: TreeState, drafts: Sequence[Draft], by: Agent | 
 
 
 def refuse_command_for_others(draft: Draft) -> None:
-    """Whoever asks for a task of somebody else writes no command for them, whatever the project allows its managers."""
+    """A request for another agent may not contain a command, even if the project allows managers to write commands."""
     if _has_command(draft):
         raise Refusal(
             Code.PERMISSION_DENIED,
@@ -257,7 +257,7 @@ def _has_command(draft: Draft) -> bool:
 
 
 def in_order(drafts: Sequence[Draft]) -> dict[str, tuple[str, ...]]:
-    """Local dependencies by local id; refuses doubles and cycles among the drafts of one batch."""
+    """Local dependencies by local id. Raises Refusal for duplicate ids and for cycles within the batch."""
     local = {draft.local_id for draft in drafts if draft.local_id is not None}
     if len(local) < sum(1 for draft in drafts if draft.local_id is not None):
         twice = sorted({draft.local_id or "" for draft in drafts if _count(drafts, draft.local_id) > 1})
@@ -297,10 +297,10 @@ def _visit(node: str, graph: Mapping[str, tuple[str, ...]], path: list[str], don
 
 
 def shown(task: Task) -> dict[str, Any]:
-    """A task in a list of a refusal."""
+    """How a refusal lists a task."""
     return {"task_id": task.id, "title": task.title, "status": task.status.value, "assignee_id": task.assignee_id}
 
 
-@lru_cache(maxsize=4096)  # each sibling is compared with every new one
+@lru_cache(maxsize=4096)  # Each sibling is compared with every new task.
 def _same(title: str) -> str:
     return " ".join(title.split()).casefold()

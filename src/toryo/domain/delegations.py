@@ -1,6 +1,6 @@
-"""Delegations: what a task session wants said, handed to its own agent's chat session. Pure.
+"""Delegations: work that a task session hands to a chat session of its own agent. Pure.
 
-`operations/messaging/delegations.py` stores them and tells the task that waits.
+`operations/messaging/delegations.py` stores them and notifies the waiting task.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class DelegationStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Delegation:
-    """What a task session wants said, for its own agent's chat session. Bound to the main task, not to a session."""
+    """A message that a task session hands to its agent's chat session. Belongs to the main task, not to a session."""
 
     id: str
     project_id: str
@@ -37,7 +37,7 @@ class Delegation:
     created_at: Millis
     attempt: int = 1
     session_id: str | None = None
-    """The chat session that has it in hand; a delegation in processing without one is parked."""
+    """The chat session that processes it; None while in processing means parked."""
     conversation_id: str | None = None
     processed_at: Millis | None = None
     ended_at: Millis | None = None
@@ -53,23 +53,25 @@ class Delegation:
 
 
 def taken(delegation: Delegation, session_id: str, now: Millis) -> Delegation:
-    """A chat session has fetched it: its lease is the delegation's."""
+    """The delegation after a chat session has fetched it; it shares that session's lease."""
     first = delegation.processed_at or now
     return replace(delegation, status=DelegationStatus.PROCESSING, session_id=session_id, processed_at=first)
 
 
 def parked(delegation: Delegation) -> Delegation:
-    """Its session leaves in order while the target's answer is awaited: no attempt, nothing starts before."""
+    """Its session ends normally while it waits for the other agent's answer: not counted as an attempt, and no session
+    is started until the answer comes.
+    """
     return replace(delegation, session_id=None)
 
 
 def handed_back(delegation: Delegation) -> Delegation:
-    """What it was parked for has come: it is handed out again."""
+    """The awaited answer has come: the delegation is handed out again."""
     return replace(delegation, status=DelegationStatus.PENDING)
 
 
 def lost(delegation: Delegation, now: Millis, limits: TalkLimits) -> Delegation:
-    """Its session is gone and nothing is awaited: another gets it, up to the attempts there are."""
+    """Its session was lost and nothing is awaited: another session gets it until its attempts are used up."""
     if delegation.attempt >= limits.delegation_attempts:
         return failed(delegation, f"no chat session finished it in {delegation.attempt} attempts", now)
     return replace(delegation, status=DelegationStatus.PENDING, session_id=None, attempt=delegation.attempt + 1)

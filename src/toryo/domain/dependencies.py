@@ -1,7 +1,7 @@
-"""Dependencies and parenthood are one graph without cycles: of the starts and the ends of tasks.
+"""Dependencies and parent links form one acyclic graph over the starts and ends of tasks.
 
-A task starts when what it depends on has ended, and, as a part of something, when that has started: whoever works on
-the whole starts its parts. It ends when it has started and its parts have ended.
+A task can start when its dependencies have ended and its parent has started, because the parent's assignee starts the
+subtasks. It can end when it has started and its subtasks have ended.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from toryo.domain.wording import say
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """What one task hangs on."""
+    """The tasks that one task waits for."""
 
     dependencies: list[str] = field(default_factory=list)
     children: list[str] = field(default_factory=list)
@@ -24,14 +24,14 @@ class Links:
 
 
 Linked = Callable[[list[str]], dict[str, Links]]
-"""For some tasks: what each hangs on."""
+"""Returns the links of the given tasks."""
 
 Moment = tuple[str, bool]
 """The start of a task (False), or its end (True)."""
 
 
 def path_to(target: Moment, starts: Iterable[Moment], linked: Linked) -> list[Moment] | None:
-    """How one of `starts` comes to wait for the target; None if it never does. Breadth first."""
+    """The shortest path by which one of `starts` waits for the target; None if there is none. Breadth first."""
     came_from: dict[Moment, Moment | None] = dict.fromkeys(starts)
     known: dict[str, Links] = {}
     frontier = list(came_from)
@@ -62,14 +62,18 @@ def _awaits(moment: Moment, links: Links) -> Iterator[Moment]:
 
 
 def refuse_cycle(task_id: str, depends_on: Iterable[str], linked: Linked) -> None:
-    """Refuses dependencies that would have a task wait for itself, by way of what stands above or below it, too."""
+    """Raises Refusal for dependencies through which a task would wait for itself, also by way of its parents or
+    subtasks.
+    """
     found = path_to((task_id, False), [(dependency, True) for dependency in depends_on], linked)
     if found is not None:
         raise _cycle([task_id, *_named(found)])
 
 
 def refuse_cycle_below(parent_id: str, depends_on: Collection[str], linked: Linked) -> None:
-    """The same for a new task below a parent, which ends after it: what it depends on may not wait for that end."""
+    """The same for a new task below a parent: the parent ends after it, so none of its dependencies may wait for that
+    end.
+    """
     found = path_to((parent_id, True), [(dependency, True) for dependency in depends_on], linked)
     if found is not None and parent_id in depends_on:
         raise Refusal(

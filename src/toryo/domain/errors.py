@@ -1,6 +1,6 @@
-"""Refusals: the answers that say no. Each carries a code, what is wrong, and what to do instead.
+"""Refusals: negative answers with a code, a message, and an instruction.
 
-A refusal is an answer, not a crash: nothing has changed when one is raised. Codes are wire values.
+A refusal is an answer, not a crash; nothing has changed when one is raised. Codes are part of the contract.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ _GONE = object()
 
 
 def _without(value: Any, made: Mapping[str, str]) -> Any:
-    """A detail without the ids of what would have been made, and without the entries that are about such a thing."""
+    """A detail without the ids of things that were not created after all, and without entries about them."""
     if isinstance(value, str):
         return _GONE if value in made else value
     if isinstance(value, (list, tuple)):
@@ -77,10 +77,10 @@ def _without(value: Any, made: Mapping[str, str]) -> Any:
 
 
 class Refusal(Exception):
-    """Raised by a rule that says no; whoever carries the call rolls back and answers with it.
+    """Raised by a rule that refuses a call; the dispatcher rolls back and returns it as the answer.
 
-    `message` and `instruction` are constants or made by `say`: then they can be worded in other languages.
-    `details` are further keys of the answer (ids, possible moves); they never replace the four standard ones.
+    `message` and `instruction` are constants or made by `say`, so that they can be translated. `details` are further
+    keys of the answer (ids, possible moves); they never replace the four standard ones.
     """
 
     def __init__(self, code: Code, message: str, instruction: str, **details: Any) -> None:
@@ -91,7 +91,7 @@ class Refusal(Exception):
         self.details = details
 
     def without(self, made: Mapping[str, str]) -> Refusal:
-        """The same refusal, naming nothing of what would have been made (by id, with what people call it)."""
+        """A copy that does not mention things that were not created (`made`: their ids and display names)."""
         names = {each: quoted(called) if called else "the new one" for each, called in made.items()}
         message, instruction = renamed(self.message, names), renamed(self.instruction, names)
         details = {key: kept for key, detail in self.details.items() if (kept := _without(detail, made)) is not _GONE}

@@ -8,7 +8,7 @@ from typing import Any
 from toryo.domain.times import Millis
 
 SETUP = "setup"
-"""In place of a tree, for facts about agents and projects: they may change what is decided about any tree."""
+"""Replaces the tree id in events about agents and projects, which may affect decisions about any tree."""
 
 _OF_SETUP = ("agent.", "project.")
 
@@ -19,9 +19,9 @@ def of_setup(kind: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """`kind` is `<thing>.<verb>`; `fact` says that it changed what decisions about the tree read.
+    """`kind` is `<thing>.<verb>`; `fact` says whether it changes what decisions about the tree read.
 
-    `sequence` is given when it is stored: whoever remembers the last one read misses nothing.
+    `sequence` is assigned on storing: a reader that remembers the last one misses nothing.
     """
 
     id: str

@@ -11,7 +11,7 @@ from toryo.domain.times import Millis
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Progress on a task. Never read by a decision."""
+    """Progress on a task. Decisions never read it."""
 
     id: str
     task_id: str
@@ -26,7 +26,7 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Handoff:
-    """From one agent to another (or to whoever works on the task next). It informs; it never changes the assignee."""
+    """From one agent to another (or to the next session of the task). Informs only; never changes the assignee."""
 
     id: str
     task_id: str
@@ -42,9 +42,9 @@ class Handoff:
 
 @dataclass(frozen=True, slots=True)
 class Notification:
-    """To one session. `kind`: `interrupt`, `status_change`, `plan_change`, `message`.
+    """A notification to one session. `kind`: `interrupt`, `status_change`, `plan_change`, `message`.
 
-    `cause` names the state it speaks of (`blocked`, `project_paused`, …): one whose cause is void is dropped.
+    `cause` names the state that it reports (`blocked`, `project_paused`, …); it is dropped when that state is over.
     """
 
     id: str
@@ -62,20 +62,20 @@ class Notification:
 
 INTERRUPT = "interrupt"
 PAUSED = "project_paused"
-"""The cause of an interrupt that is void when the project goes on; the others speak of the session's task."""
+"""The cause of an interrupt that is dropped when the project resumes; other causes concern the session's task."""
 
 
 def address_of_task(task_id: str) -> str:
-    """Where a notification waits for the next session that works on a task."""
+    """The address for the next session that works on a task."""
     return f"task:{task_id}"
 
 
 def address_of_agent(project_id: str, agent_id: str) -> str:
-    """Where one waits for an agent's next task session, whatever its task."""
+    """The address for an agent's next task session, whatever its task."""
     return f"agent:{project_id}:{agent_id}"
 
 
 def addresses(project_id: str, agent_id: str, task_id: str | None) -> tuple[str, ...]:
-    """Every address at which something may wait for a new task session."""
+    """All addresses that a new task session reads."""
     own = (address_of_agent(project_id, agent_id),)
     return own if task_id is None else (address_of_task(task_id), *own)

@@ -24,7 +24,7 @@ def make(prefix: str, now: Millis, randomness: int) -> str:
 
 
 def chosen(identifier: str) -> str:
-    """The id that somebody has chosen for an agent or a project. Raises Refusal for one that may not be."""
+    """An id that a user has chosen for an agent or a project. Raises Refusal for an invalid one."""
     if not chosen_ids.may_be(identifier):
         raise Refusal(
             Code.VALIDATION_ERROR,

@@ -1,4 +1,4 @@
-"""Launches: one order to start one process; the only way to a managed session."""
+"""Launches: each is one order to start one process. Managed sessions exist only through launches."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from enum import StrEnum
 from toryo.domain.times import SECOND, Millis
 
 SIGN_IN_WITHIN: Millis = 120 * SECOND
-"""A launch that nobody signed in for by then is expired."""
+"""A launch without a sign-in after this time is expired."""
 
 
 class Purpose(StrEnum):
@@ -17,7 +17,7 @@ class Purpose(StrEnum):
 
 
 class State(StrEnum):
-    """`ordered -> signed_in -> exited`; or `expired` (never signed in) or `lost` (its lease ran out)."""
+    """`ordered -> signed_in -> exited`; or `expired` (never signed in) or `lost` (its lease expired)."""
 
     ORDERED = "ordered"
     SIGNED_IN = "signed_in"
@@ -38,43 +38,43 @@ class Launch:
     task_id: str | None
     reason: str
     fence: int
-    """Grows per agent, project and purpose; a call from an older one is refused."""
+    """Increases per agent, project and purpose; calls with an older value are refused."""
     state: State
     provider: str | None
     model: str | None
     coordinator_id: str | None
-    """Which Coordinator got it by `claim_starts`; None for other ways in."""
+    """The Coordinator that received it from `claim_starts`; None for other launches."""
     ordered_at: Millis
     deadline: Millis
     signed_in_at: Millis | None = None
     ended_at: Millis | None = None
     end_reason: str | None = None
     told_to_leave: bool = False
-    """Whether the server said exit, wait or stop: such an end is never counted against the agent."""
+    """Whether the server told it to exit, wait or stop: such an end never counts as a failure of the agent."""
     refused_at_sign_in: bool = False
-    """Its credential was refused because somebody had signed in by passkey first."""
+    """Its credential was refused because someone had already signed in with the passkey."""
     exit_code: int | None = None
     exit_signal: int | None = None
     exit_error: str | None = None
     exit_reported_at: Millis | None = None
     stop_reason: str | None = None
-    """Why it was told to stop, and since when."""
+    """Why it was told to stop."""
     stop_since: Millis | None = None
     by_passkey: bool = False
-    """Somebody signed in for it with a passkey: its credential opens nothing."""
+    """Whether its session signed in with a passkey; its own credential is then invalid."""
     seen_at: Millis | None = None
-    """When its Coordinator last reported its process as running."""
+    """When its Coordinator last reported that its process runs."""
     takes_slot: bool = True
-    """Whether it counts against its Coordinator's slots: a chat that another's turn depends on does not."""
+    """Whether it counts against its Coordinator's slots: a chat that another agent waits for does not."""
     nudged_at: Millis | None = None
-    """When its program, having left without a report, was resumed with a reminder: once."""
+    """When its program, which had left without a report, was resumed with a reminder; this happens once."""
     program_session: str | None = None
-    """The program's own name of its session, by which it can be resumed."""
+    """The program's own session id, with which it can be resumed."""
 
     @property
     def live(self) -> bool:
         return self.state in LIVE
 
     def ran_out(self, now: Millis) -> bool:
-        """Nobody has signed in for it in time, and nobody has ended it yet."""
+        """Whether the sign-in time is over without a sign-in or an end."""
         return self.state is State.ORDERED and self.deadline <= now

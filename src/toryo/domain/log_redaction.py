@@ -1,6 +1,6 @@
-"""What is a secret by its name or by its looks, and how a text is shown without: in the log, and in what is printed.
+"""Recognises secrets by name or by shape, and masks them in logs and printed texts.
 
-The output of agents' programs is masked by Coordinators (`output_redaction.py`), who know the very values.
+Coordinators mask the output of agents' programs (`output_redaction.py`), because they know the actual values.
 """
 
 from __future__ import annotations
@@ -19,25 +19,24 @@ _NAMED = re.compile(
 _NUMBERS = re.compile(
     r"(?:max|min|num|total|input|output|cached?|prompt|completion|reasoning)_?(?:\w+_)?tokens$", re.IGNORECASE
 )
-"""How many tokens of a model: figures, no secrets."""
+"""Token counts of models: numbers, not secrets."""
 _LOOKS = re.compile(rf"{secret_patterns.LOOKS}|(?<=[Bb]earer )[\w.~+/=-]{{8,}}|(?<=://)[^/?#\s@]{{1,300}}(?=@)")
 
 
 def is_named(name: str) -> bool:
-    """Whether what bears this name is a secret: `passkey`, `api_key`, `pass_key`, `oldPassword`."""
+    """Whether a field of this name holds a secret: `passkey`, `api_key`, `pass_key`, `oldPassword`."""
     return _NAMED.search(name) is not None and _NUMBERS.match(name) is None
 
 
 def hidden(text: str) -> str:
-    """The text, and a mask for whatever in it looks like a token, or signs in within an address."""
+    """The text with everything masked that looks like a token, or like a user name and password in a URL."""
     return _LOOKS.sub(MASK, text)
 
 
 def address(url: str) -> str:
-    """A URL for people to recognise: scheme, host and path, without who signs in and without options.
+    """A URL that people can recognise: scheme, host and path, without credentials and query.
 
-    It need not be a proper one: what stands before the last `@` is never shown, whatever it is, nor is a text that
-    is no URL at all.
+    Accepts invalid URLs too: the part before the last `@` is never shown, nor is a text that is not a URL.
     """
     scheme, separator, rest = url.partition("://")
     if not separator or not scheme.replace("+", "").isalnum():

@@ -1,4 +1,4 @@
-"""What a server counts of itself for those who watch it."""
+"""Metrics that a server exports for monitoring."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ from typing import NamedTuple
 class Measure(NamedTuple):
     name: str
     labels: dict[str, str]
-    """What the count is of: project, status and the like."""
+    """What the count refers to: project, status and the like."""
     value: int

@@ -1,7 +1,7 @@
-"""Messages and mailboxes: what they are, and what an agent has been handed out. Pure values.
+"""Messages and mailboxes: their values, and what an agent has received. Pure.
 
-Who may write to whom needs the tree of agents and stands in `operations/messaging/partners.py`; when a chat process
-runs stands in `workflow/chat.py`.
+`operations/messaging/partners.py` decides which members may write to each other, because that needs the tree of agents;
+`workflow/chat.py` decides when a chat process runs.
 """
 
 from __future__ import annotations
@@ -12,26 +12,26 @@ from enum import StrEnum
 from toryo.domain.times import Millis
 
 LONGEST_MESSAGE = 4_000
-"""Characters of one message."""
+"""Maximum length of one message, in characters."""
 
 HANDED_OUT_AT_ONCE = 20
-"""Messages of one hand-out, and of the context before it."""
+"""Maximum number of messages in one delivery, and in the context before it."""
 
 
 def thread_of(one: str, other: str) -> str:
-    """The name of what two agents have said to each other, whoever began."""
+    """The id of the thread of two agents; the order of the arguments does not matter."""
     return "|".join(sorted((one, other)))
 
 
 class MessageKind(StrEnum):
     MESSAGE = "message"
     SYSTEM = "system"
-    """From Toryo to a person; never delivered to an agent, never a reason to start one."""
+    """From Toryo to a person; never delivered to an agent and never a reason to start one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """`sequence` counts within its project, in the order of storing; `thread` is `thread_of` the two it belongs to."""
+    """`sequence` counts within its project, in the order of storing; `thread` is `thread_of` the two members."""
 
     id: str
     project_id: str
@@ -45,28 +45,29 @@ class Message:
     related_task_id: str | None
     created_at: Millis
     watched: bool = False
-    """Whether its writer is to be told if no chat session comes for it."""
+    """Whether the sender is told if no chat session starts for it."""
     used_for: str | None = None
-    """The task that was requested with it: a message is used once."""
+    """The task that was requested with it; a message can be used once."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mailbox:
-    """What an agent has been given in a project. Delivery is a cursor over the sequence of messages."""
+    """What an agent has received in a project. Delivery is a cursor over the sequence of messages."""
 
     project_id: str
     agent_id: str
     cursor: int = 0
-    """The last message handed out."""
+    """Sequence of the last message delivered."""
     newest: int = 0
-    """The newest message that is a reason to run."""
+    """Sequence of the newest message that is a reason to start a session."""
     waiting_since: Millis = 0
     handed_session: str | None = None
-    """The session whose last hand-out is not confirmed yet, and what to take back if it is lost."""
+    """The session whose last delivery is not confirmed yet; the next fields undo that delivery if the session is lost.
+    """
     handed_from: int = 0
     handed_endings: tuple[str, ...] = ()
     redelivered_to: int = 0
-    """Messages up to here were handed out before, to a session that was lost: the cursor goes back once."""
+    """Messages up to here were delivered to a session that was lost: the cursor goes back once."""
     left_at: Millis = 0
     """When the last chat session ended."""
     active_at: Millis = 0
@@ -77,12 +78,12 @@ class Mailbox:
         return self.newest > self.cursor
 
     def stored(self, sequence: int, now: Millis) -> Mailbox:
-        """One more message that is a reason to run."""
+        """The mailbox after one more message that is a reason to start a session."""
         since = self.waiting_since if self.has_undelivered else now
         return replace(self, newest=sequence, waiting_since=since, active_at=now)
 
     def handed_out(self, last: int | None, endings: tuple[str, ...], session_id: str, now: Millis) -> Mailbox:
-        """Moves the cursor to the last one handed out; the session's next call confirms it."""
+        """Moves the cursor to the last message delivered; the session's next call confirms it."""
         return replace(
             self,
             cursor=self.cursor if last is None else last,
@@ -96,9 +97,9 @@ class Mailbox:
         return replace(self, handed_session=None, handed_endings=())
 
     def taken_back(self) -> Mailbox:
-        """The session was lost before it confirmed: what it got is handed out once more, marked.
+        """Undoes an unconfirmed delivery after its session was lost; the messages are delivered again, marked as such.
 
-        What of that is a reason to run depends on the conversations it belongs to: whoever takes back counts it.
+        The caller recounts `newest`, because that depends on the conversations of the messages.
         """
         back_to = max(self.handed_from, min(self.redelivered_to, self.cursor))
         again = max(self.redelivered_to, self.cursor)

@@ -1,7 +1,7 @@
-"""How a task changes its status: who may, the guards, and what a change takes along (cascades and their undoing).
+"""How a task changes its status: permissions, guards, and cascades with their undoing.
 
-`plan` is pure: it answers with the changes to carry out, in order, or raises the refusal that says why not. Every path
-(tool, REST, CLI, chat, housekeeping) goes through it; nothing else changes a status.
+`plan` is pure: it returns the changes to carry out, in order, or raises Refusal. Every path (tool, REST, CLI, chat,
+housekeeping) goes through it; nothing else changes a status.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ _SHOWN = 10
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Who asks for a change. `everything`: a person with the login role owner, or Toryo itself."""
+    """Who asks for a change. `everything`: a person with the role owner, or Toryo itself."""
 
     id: str
     person: bool = False
     everything: bool = False
     guard: bool = False
-    """A guard of Toryo: what it blocks, only a person lifts."""
+    """A guard of Toryo: only a person can unblock what it blocks."""
     session_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One task before and after, and the verb for it. `caused_by` is the task whose move took this one along."""
+    """One task before and after a change, and its verb. `caused_by`: the task whose move cascaded to this one."""
 
     before: Task
     after: Task
@@ -48,7 +48,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """A wanted move."""
+    """A requested move."""
 
     task: Task
     to: Status
@@ -56,11 +56,11 @@ class Order:
     now: Millis
     reason: str | None = None
     because_of: tuple[str, ...] = ()
-    """For a block that is reported because of other blocks: their tasks."""
+    """For a block reported because of other blocked tasks: their ids."""
 
 
 def plan(tree_state: TreeState, order: Order) -> list[Change]:
-    """The changes that this move means, its own first. Raises Refusal and changes nothing."""
+    """The changes of this move, its own first. Raises Refusal."""
     _refuse_unknown_move(order)
     _refuse_stranger(tree_state, order)
     _refuse_missing_reason(order)
@@ -71,12 +71,12 @@ def plan(tree_state: TreeState, order: Order) -> list[Change]:
 
 
 def steps(before: Status, to: Status) -> tuple[Status, ...]:
-    """The moves by which a person moves a task there: a draft that shall be started is put on the board first."""
+    """The moves by which a person brings a task to a status: a draft that is to start moves to `todo` first."""
     return (Status.TODO, to) if (before, to) == (Status.BACKLOG, Status.IN_PROGRESS) else (to,)
 
 
 def refusal(tree_state: TreeState, order: Order) -> Refusal | None:
-    """What a person who orders this move would be told; None: nothing is in the way. Every step is planned."""
+    """The refusal a person would get for this move; None if it is possible. Plans every step."""
     task = order.task
     try:
         for to in steps(task.status, order.to):
@@ -89,10 +89,10 @@ def refusal(tree_state: TreeState, order: Order) -> Refusal | None:
 
 
 def relation(tree_state: TreeState, task: Task, actor: Actor) -> str | None:
-    """How the actor stands to the task: `everything`, `ancestor`, `creator` (a person: of it, or of the request),
+    """The actor's relation to the task: `everything`, `ancestor`, `creator` (for a person: also of the request),
     `assignee`, or None.
 
-    The one that allows most is answered: who filed a task for itself is not held to what an assignee may do.
+    If several apply, the one with the most rights: an agent that created a task for itself is its creator.
     """
     if actor.everything:
         return "everything"
@@ -106,7 +106,7 @@ def relation(tree_state: TreeState, task: Task, actor: Actor) -> str | None:
 
 
 def refusal_to_judge(tree_state: TreeState, task: Task, actor: Actor) -> Refusal | None:
-    """Why this actor may not approve or reject the task: it stands not above it, or the task has been started."""
+    """Why this actor may not approve or reject the task: it is not a superior, or the task has been started."""
     if relation(tree_state, task, actor) not in ("everything", "ancestor"):
         return Refusal(
             Code.PERMISSION_DENIED,
@@ -125,14 +125,15 @@ def refusal_to_judge(tree_state: TreeState, task: Task, actor: Actor) -> Refusal
 
 
 def refusal_to_start(tree_state: TreeState, task: Task, hindrance: StartBlocker, *, person: bool = False) -> Refusal:
-    """What guard 1 says to somebody who wants to start the task: to people with commands, to agents with tools."""
+    """The refusal of guard 1 for a start of the task: with commands for people, with tools for agents."""
     code, message, instruction, details = _HINDERED[hindrance](tree_state, task)
     if person and hindrance in _BY_PEOPLE:
         instruction = _BY_PEOPLE[hindrance](tree_state, task)
     return Refusal(code, message, instruction, task_id=task.id, **details)
 
 
-# --- who and whether -------------------------------------------------------------------------------------------------
+# --- permissions and guards
+# --------------------------------------------------------------------------------------------
 
 
 def _refuse_unknown_move(order: Order) -> None:
@@ -157,7 +158,7 @@ def _refuse_unknown_move(order: Order) -> None:
 
 
 def _command(task: Task, to: Status) -> Worded:
-    """A move, and the command that is its own, if it has one."""
+    """A move, with its own command if it has one."""
     if task.status is Status.FAILED and to is Status.TODO:
         return say("{to} (toryo task retry {task_id})", to=to, task_id=task.id)
     if to is Status.CANCELLED:
@@ -166,7 +167,7 @@ def _command(task: Task, to: Status) -> Worded:
 
 
 def _only_for_people(before: Status, to: Status, actor: Actor) -> bool:
-    """A draft is put on the board first; a person may do both in one act."""
+    """A draft moves to `todo` first; a person may do both in one call."""
     return (before, to) == (Status.BACKLOG, Status.IN_PROGRESS) and not (actor.person or actor.everything)
 
 
@@ -187,7 +188,7 @@ _OF_A_PERSON_ASSIGNED = {
     (Status.FAILED, Status.TODO),
     (Status.FAILED, Status.CANCELLED),
 }
-"""What the table gives to "a person", whoever that is to the task."""
+"""Moves that the table allows to "a person", whatever their relation to the task."""
 
 
 def _refuse_stranger(tree_state: TreeState, order: Order) -> None:
@@ -297,7 +298,7 @@ def _refuse_missing_reason(order: Order) -> None:
 
 
 class _Moving:
-    """The state as it becomes while one order is carried out."""
+    """The intermediate state while one order is carried out."""
 
     def __init__(self, tree_state: TreeState, order: Order) -> None:
         self.tree_state = tree_state
@@ -309,11 +310,12 @@ class _Moving:
         return self.tree_state.tree
 
     def change(self, task: Task, to: Status, caused_by: str | None = None, **fields: Any) -> Task:
-        """Gives the task its new status and forgets what ends with the old one."""
+        """Sets the new status and clears the fields that belong to the old one."""
         now = self.order.now
         if task.status is Status.IN_PROGRESS:
             fields = {"wait": None, "unreported_ends": 0, **fields}
-        if self.order.actor.person:  # a new cause; what agents block and unblock among themselves is none
+        # A person's move is a new cause. Agents that block and unblock among themselves do not reset the counter.
+        if self.order.actor.person:
             fields.setdefault("idle_launches", 0)
         if task.status is Status.BLOCKED and to is not Status.BLOCKED:
             fields = {**_UNBLOCKED, **fields}
@@ -339,7 +341,7 @@ class _Moving:
         return self.current(self.order.task)
 
     def close_window(self, child: Task) -> None:
-        """A child has left todo: its parent's decomposition window is closed for this attempt."""
+        """A child has left `todo`: closes its parent's decomposition window for this attempt."""
         parent = self.tree.parent(child)
         if parent is not None and child.parent_attempt == parent.attempt and parent.worked_attempt < parent.attempt:
             self.record(parent, replace(parent, worked_attempt=parent.attempt), "")
@@ -362,22 +364,22 @@ class _Moving:
                 )
 
     def restore_below(self, cause: Task) -> None:
-        """Undoes exactly what the cascade of this cause changed, top down."""
+        """Undoes what the cascade of this cause changed, top down."""
         for below in list(self.tree.descendants(cause)):
             task = self.current(below)
             if task.status is Status.BLOCKED and task.blocked_cause == cause.id:
                 self.change(task, self.restored(task), cause.id, moved_session=None)
 
     def restored(self, task: Task) -> Status:
-        """To `in_progress` only if guard 1 holds, else `todo` (a draft stays a draft)."""
+        """`in_progress` only if guard 1 holds, else `todo` (a draft stays a draft)."""
         if task.blocked_from is Status.BACKLOG:
             return Status.BACKLOG
-        if task.blocked_from is not Status.IN_PROGRESS or task.for_queue:  # its claim ended with the block
+        if task.blocked_from is not Status.IN_PROGRESS or task.for_queue:  # Its claim ended when it was blocked.
             return Status.TODO
         return Status.TODO if next(start_conditions.hindrances(self.tree_state, task), None) else Status.IN_PROGRESS
 
     def lift_reports(self) -> None:
-        """A block reported because of other blocks is lifted when the last of them is."""
+        """Unblocks tasks that were reported blocked because of other blocks, after the last of those is lifted."""
         lifted = {each.before.id for each in self.changes if _left_blocked(each)}
         while lifted:
             freed: set[str] = set()
@@ -562,7 +564,8 @@ _CARRY_OUT = {
 }
 
 
-# --- the words of guard 1 --------------------------------------------------------------------------------------------
+# --- texts of guard 1
+# --------------------------------------------------------------------------------------------------
 
 _Words = tuple[Code, str, str, dict[str, Any]]
 
@@ -613,7 +616,7 @@ def _dependency(tree_state: TreeState, task: Task) -> _Words:
 
 
 def _before(waiting: Sequence[Task]) -> Worded:
-    """What must be done about the tasks that one waits for."""
+    """What to do about the tasks that this one waits for."""
     never = [task.id for task in waiting if task.status is Status.CANCELLED]
     failed = [task.id for task in waiting if task.status is Status.FAILED]
     if never:
@@ -690,7 +693,8 @@ _HINDERED = {
 }
 
 
-# --- the same for people: commands ------------------------------------------------------------------------------------
+# --- texts of guard 1 for people: commands
+# -----------------------------------------------------------------------------
 
 
 def _approve(_: TreeState, task: Task) -> Worded:

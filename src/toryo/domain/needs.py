@@ -1,5 +1,6 @@
-"""What needs a person: the kinds in order of urgency, and what one such thing says. How they are found stands in
-`operations/overview/needs.py`, how people are told outside in `domain/notices.py`.
+"""Needs: things that require a person. Their kinds in order of urgency, and their fields.
+
+`operations/overview/needs.py` finds them; `domain/notices.py` tells people outside Toryo.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from toryo.domain.times import Millis
 
 
 class Kind(StrEnum):
-    """The most urgent first: what holds others up, then what somebody said, then what has to be mended or done."""
+    """Most urgent first: what blocks others, then messages, then what must be fixed or done."""
 
     APPROVAL = "approval"
     BLOCKED_BY_GUARD = "blocked_by_guard"
@@ -40,7 +41,7 @@ _URGENCY = {kind: rank for rank, kind in enumerate(Kind)}
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """What can be done about it, and the command that does it."""
+    """An action that settles a need, and its command."""
 
     name: str
     command: str
@@ -48,8 +49,9 @@ class Action:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is to be approved, as it was read in this version of the task. Texts that are longer than `SHOWN` are cut,
-    and it is not `complete` then: whoever approves looks at the task itself."""
+    """What a person is asked to approve, in this version of the task. Texts longer than `SHOWN` are cut, and `complete`
+    is false then: read the task itself before approving.
+    """
 
     title: str
     description: str
@@ -57,21 +59,21 @@ class Request:
     """As JSON."""
     acceptance: tuple[str, ...]
     commands: tuple[str, ...]
-    """What of it is run as a command, by the context or by the acceptance checks."""
+    """The parts of it that run as a command, from the context or the acceptance checks."""
     assignee_id: str | None
     asked_by: str
     asked_for: str | None
-    """Whose wish it is, where somebody else has filed it."""
+    """Who asked for it, if another member created it."""
     version: int
     complete: bool
 
 
 SHOWN = 2_000
-"""Characters of each text of a request that a list shows."""
+"""How many characters of each text of a request a list shows."""
 
 
 def requested(task: Task, details: Details) -> Request:
-    """What a list shows of what somebody is asked to approve."""
+    """The request that a list shows for a task that waits for approval."""
     return written(
         title=task.title,
         description=details.description,
@@ -97,7 +99,7 @@ def written(
     version: int,
     shown: int | None = None,
 ) -> Request:
-    """A request, from the fields of its task; texts are cut to `shown` characters."""
+    """A request from the fields of its task; texts are cut to `shown` characters."""
     run = context.get("command") if isinstance(context, dict) else None
     checks = [each.get("command") for each in acceptance]
     commands = [_command(each) for each in (run, *checks) if each is not None]
@@ -118,14 +120,14 @@ def written(
 
 
 def _command(given: Any) -> str:
-    """On one line, every character to be seen; a list of words, and whatever else is none, as JSON."""
+    """A command on one line with every character visible; anything that is not a list of words as JSON."""
     plain = isinstance(given, str) and given == one_line(given)
     return given if plain else exact(given)
 
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """`key` names what it is about: the same as long as it lasts, so that a person is told of it once."""
+    """`key` identifies it and stays the same while it lasts, so that people are notified once."""
 
     person_id: str
     kind: Kind
@@ -139,7 +141,7 @@ class Need:
     agent_id: str | None = None
     request: Request | None = None
     also: tuple[str, ...] = ()
-    """Other tasks that it is about just as well: what one cause brings is one need."""
+    """Further tasks with the same cause: one cause makes one need."""
 
     @property
     def key(self) -> str:
@@ -147,5 +149,5 @@ class Need:
 
     @property
     def order(self) -> tuple[int, Millis, str]:
-        """The most urgent kind first, in it the newest."""
+        """Sort key: the most urgent kind first, within a kind the newest."""
         return (_URGENCY[self.kind], -self.since, self.about)

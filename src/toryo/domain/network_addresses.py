@@ -1,4 +1,4 @@
-"""Network addresses as callers have them: which are of this machine, and which belong together."""
+"""Caller addresses: which are of this machine, and which are counted together."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 
 
 def is_loopback(name: str) -> bool:
-    """Whether only this machine is reached by it, or calls from it."""
+    """Whether this name or address reaches only this machine."""
     found = _parsed(name)
     return name.lower() == "localhost" or (found is not None and found.is_loopback)
 
 
 def household(address: str) -> str:
-    """Who is counted together: an IPv6 subscriber has a whole /64 of addresses."""
+    """The group in which an address is counted: an IPv6 subscriber has a whole /64."""
     found = _parsed(address)
     if found is None:
         return address
@@ -20,7 +20,7 @@ def household(address: str) -> str:
 
 
 def _parsed(address: str) -> IPv4Address | IPv6Address | None:
-    """An IPv4 address in the clothes of IPv6 is the IPv4 address."""
+    """The parsed address; an IPv4-mapped IPv6 address becomes its IPv4 address."""
     try:
         found = ip_address(address)
     except ValueError:

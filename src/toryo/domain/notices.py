@@ -1,7 +1,8 @@
-"""Notices: what people are told outside Toryo, one for each need and channel. When one is sent again, and for how long.
+"""Notices: what people are told outside Toryo, one for each need and channel. When one is retried, and how long it is
+kept.
 
-A notice goes out at least once: whoever takes it has it for a while, and if nothing is heard by then the next one
-takes it. Its id stays the same, so that a receiver sees what came twice.
+A notice is delivered at least once: a sender leases it, and if the lease expires the next sender takes it. The id stays
+the same, so that a receiver can drop duplicates.
 """
 
 from __future__ import annotations
@@ -15,12 +16,12 @@ from toryo.domain.needs import Kind
 from toryo.domain.times import HOUR, MINUTE, SECOND, Millis
 
 TAKEN_FOR: Millis = 5 * MINUTE
-"""How long whoever sends one has it; longer than all time limits of sending together."""
+"""How long a sender leases a notice; longer than all send timeouts together."""
 FIRST_RETRY, LONGEST_RETRY = 30 * SECOND, HOUR
 KEPT: Millis = 30 * 24 * HOUR
-"""How long one is kept when what it was about is over."""
+"""How long a notice is kept after its need is gone."""
 QUIET: dict[Kind, Millis] = {Kind.SIGN_IN_LOCKED: HOUR}
-"""Kinds that strangers can bring about again and again: so long nobody is told once more."""
+"""Kinds that strangers can cause repeatedly: no further notice for this long."""
 
 
 class Channel(StrEnum):
@@ -30,7 +31,7 @@ class Channel(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """`content` is the need as it was shown when it was found."""
+    """`content` is the need as it was when it was found."""
 
     id: str
     person_id: str
@@ -39,18 +40,18 @@ class Notice:
     content: dict[str, Any]
     created_at: Millis
     next_at: Millis | None
-    """When it is to be sent (again); None: nothing is to be done any more."""
+    """When it is sent next; None: nothing left to do."""
     attempts: int = 0
     sent_at: Millis | None = None
     given_up_at: Millis | None = None
     over_at: Millis | None = None
-    """When the need was gone: from then on the same may be told anew."""
+    """When the need was gone; after that the same need may be announced again."""
     error: str | None = None
     """Why the last attempt failed."""
 
 
 def taken(notice: Notice, now: Millis) -> Notice:
-    """Somebody sends it now; nobody else does until that time is over."""
+    """The notice with a lease for one sender."""
     return replace(notice, attempts=notice.attempts + 1, next_at=now + TAKEN_FOR)
 
 
@@ -59,7 +60,7 @@ def sent(notice: Notice, now: Millis) -> Notice:
 
 
 def failed(notice: Notice, error: str, now: Millis, attempts: int) -> Notice:
-    """Tried again after 30 s, doubling to an hour; given up after so many attempts."""
+    """Retries after 30 s, doubling up to an hour; stops after `attempts`."""
     if notice.attempts >= attempts:
         return replace(notice, given_up_at=now, next_at=None, error=error)
     wait = backoff.pause(notice.attempts, FIRST_RETRY, LONGEST_RETRY)
@@ -67,5 +68,5 @@ def failed(notice: Notice, error: str, now: Millis, attempts: int) -> Notice:
 
 
 def over(notice: Notice, now: Millis) -> Notice:
-    """What it was about needs nobody any more: if it has not been sent, it is not sent."""
+    """Its need is gone: it is no longer sent if it was not sent yet."""
     return replace(notice, over_at=now, next_at=None)

@@ -9,7 +9,7 @@ from toryo.domain.times import Millis
 
 @dataclass(frozen=True, slots=True)
 class Viewer:
-    """A person's open panel on an agent's chat; it lives as long as it is heard of."""
+    """A person's open panel on an agent's chat; it expires when the browser stops reporting."""
 
     id: str
     project_id: str

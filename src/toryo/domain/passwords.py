@@ -1,4 +1,4 @@
-"""Which passwords may be chosen: by their length, and nothing else. How they are kept: `people/password_hashing.py`."""
+"""Password rules: length only. Storage is in `people/password_hashing.py`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ SHORTEST_PASSWORD, LONGEST_PASSWORD = 10, 1_000
 
 
 def refuse_weak(password: str) -> None:
-    """Length is what counts; everything else is the person's own."""
+    """Raises Refusal for a password that is too short or too long."""
     if not SHORTEST_PASSWORD <= len(password) <= LONGEST_PASSWORD:
         raise Refusal(
             Code.VALIDATION_ERROR,

@@ -1,7 +1,7 @@
-"""How people sign in: with a one-time link, a password, or an identity provider; and what their tokens may at most.
+"""How people sign in: with a one-time link, a password, or an identity provider; and the limits of their tokens.
 
-A person's role stands in one place (their account); links, browsers and tokens may be worth less, never more. What a
-role opens stands elsewhere.
+A person's role is stored once, in their account; links, browsers and tokens may have a lower one, never a higher one.
+`operations/calls/permissions.py` says what a role allows.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from toryo.domain.times import DAY, MINUTE, Millis
 
 LINK_LIVES: Millis = 10 * MINUTE
 SIGN_IN_LIVES: Millis = 14 * DAY
-"""A browser is signed in for so long, whatever it does; then it signs in again."""
+"""A browser stays signed in for this long, regardless of activity."""
 LEAVING_LIVES: Millis = 10 * MINUTE
-"""Whoever went to the identity provider comes back within so long."""
+"""The time for signing in at the identity provider."""
 KEPT_FOR: Millis = 30 * DAY
-"""Sign-ins that are over are remembered for so long."""
+"""How long sign-ins that are over are kept."""
 
 OWNER, MEMBER, VIEWER = "owner", "member", "viewer"
 _RANKS = {VIEWER: 0, MEMBER: 1, OWNER: 2}
@@ -32,22 +32,22 @@ class How(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SignIn:
-    """One browser of one person."""
+    """One signed-in browser of a person."""
 
     id: str
     agent_id: str
     at_most: str
-    """What the browser may do: the person's role, but never more than this one."""
+    """The highest role of this browser; the person's own role applies if it is lower."""
     how: How
     created_at: Millis
     expires_at: Millis
     ended_at: Millis | None = None
     browser: str | None = None
-    """What it calls itself (User-Agent)."""
+    """The browser's User-Agent."""
     made_by: str | None = None
-    """The person who made the link that it opened."""
+    """The person who made the sign-in link."""
     made_with: str | None = None
-    """The token at the bottom of that link: the browser is signed out with it."""
+    """The token with which that link was made; revoking it signs the browser out."""
 
     def live(self, now: Millis) -> bool:
         return self.ended_at is None and now < self.expires_at
@@ -57,23 +57,23 @@ class SignIn:
 class Account:
     """`login` is the person's role: owner, member or viewer.
 
-    `subject` is how an identity provider knows the person, or (`mailto:…`) the address by which it will at first.
+    `subject` identifies the person at the identity provider; before the first sign-in it is their address (`mailto:…`).
     """
 
     agent_id: str
     login: str
     own_login: str | None = None
-    """The role that an owner gave; without one, whatever the person may do is the identity provider's to say."""
+    """The role that an owner set; None: the identity provider decides."""
     password_hash: str | None = None
     subject: str | None = None
     email: str | None = None
-    """The address that an owner or, verified, the identity provider has given. Merges bear it."""
+    """An address set by an owner or verified by the identity provider. Merges are committed with it."""
     changed_at: Millis = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """Signs a browser in, once."""
+    """A one-time sign-in link for a browser."""
 
     agent_id: str
     at_most: str
@@ -85,7 +85,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class AccessToken:
-    """What a person's program shows; `used_on` is the day (since 1970) on which it was last seen."""
+    """The credential of a person's program; `used_on` is the day (since 1970) of its last use."""
 
     id: str
     agent_id: str
@@ -96,16 +96,16 @@ class AccessToken:
     used_on: int | None = None
     revoked_at: Millis | None = None
     made_by: str | None = None
-    """The person who made it: perhaps an owner, for somebody else."""
+    """The person who made it; may be an owner who made it for another person."""
     made_with: str | None = None
-    """The token with which it was made: it is revoked with it, and good no longer than it."""
+    """The token with which it was made: revoked together with it, and never valid for longer."""
 
     def live(self, now: Millis) -> bool:
         return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
 
 
 def role_of(person: Agent, account: Account | None) -> str:
-    """As the account says; without one, who was made an owner is one, and everybody else a member."""
+    """The account's role; without an account, owners by setup are owners and all others members."""
     if account is not None:
         return account.login
     return OWNER if person.role is Role.OWNER else MEMBER

@@ -1,4 +1,4 @@
-"""Projects and their settings: names, defaults, and which values are possible."""
+"""Projects and their settings: names, defaults, and allowed values."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Status(StrEnum):
 
 
 class Language(StrEnum):
-    """Of the instructions that agents read."""
+    """Language of the instructions that agents read."""
 
     ENGLISH = "en"
     JAPANESE = "ja"
@@ -51,7 +51,7 @@ class Approvals(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Of one project. Times are seconds."""
+    """Settings of one project. Times are seconds."""
 
     language: Language = Language.ENGLISH
     decomposition: Decomposition = Decomposition.REQUIRED
@@ -71,11 +71,13 @@ class Settings:
     delegations_ever: int = 20
 
     def budget_used_up(self, spent: float) -> bool:
-        """Whether what was spent today (US dollars) leaves nothing of the day's budget."""
+        """Whether today's spending (US dollars) has reached the daily budget."""
         return self.budget_per_day is not None and spent >= self.budget_per_day
 
     def changed(self, values: dict[str, Any]) -> Settings:
-        """With other values; refuses an unknown name or an impossible value, and says what is possible."""
+        """A copy with other values. Raises Refusal for an unknown name or a value that is not allowed, and lists what
+        is.
+        """
         known = {field.name: field for field in fields(Settings)}
         accepted: dict[str, Any] = {}
         for name, value in values.items():
@@ -96,7 +98,7 @@ class Settings:
 
 
 def widened(before: Settings, after: Settings) -> list[str]:
-    """Every change by which agents may do more without being asked, as `name: before → after`."""
+    """Every change that lets agents do more without asking, as `name: before → after`."""
     found = []
     if before.commands_from is CommandsFrom.PEOPLE and after.commands_from is not CommandsFrom.PEOPLE:
         found.append("commands_from")
@@ -147,7 +149,7 @@ def _accepted(name: str, value: Any, default: Any) -> Any:
 
 
 def _number(value: Any) -> float | None:
-    """The finite number that a value is or spells; None if it is none."""
+    """The finite number that a value is or spells; None otherwise."""
     if isinstance(value, bool):
         return None
     try:

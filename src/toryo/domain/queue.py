@@ -1,7 +1,7 @@
-"""The queue: API keys, the presence of agents that run already, and claims of tasks. Pure values and their changes.
+"""The queue: API keys, presence of agents that already run, and claims of tasks. Pure.
 
-A claim is a lease on a task. Its task moves by the same rules as every other (`moves.py`); what is counted here are
-attempts, back-off and time.
+A claim is a lease on a task. The task moves by the same rules as every other (`moves.py`); attempts, back-off and times
+are counted here.
 """
 
 from __future__ import annotations
@@ -13,28 +13,28 @@ from toryo.backoff import pause
 from toryo.domain.times import HOUR, MINUTE, SECOND, Millis
 
 CLAIMED_AT_ONCE = 50
-"""Tasks that one agent may hold."""
+"""How many tasks one agent may hold."""
 LONGEST_CLAIM: Millis = 24 * HOUR
-"""A claim ends then, however often it was renewed."""
+"""Maximum length of a claim, including renewals."""
 OFFLINE_AFTER: Millis = 90 * SECOND
-"""Without any call for so long an agent is offline."""
+"""An agent without a call for this long is offline."""
 HEARTBEAT_SECONDS = 30
 TIMEOUT_SECONDS, MAX_ATTEMPTS = 1_800, 3
 
 
 @dataclass(frozen=True, slots=True)
 class ApiKey:
-    """What a queue agent proves itself with. `agent_id` is bound by the first registration, if not before."""
+    """The credential of a queue agent. The first registration binds `agent_id` if it is not set."""
 
     id: str
     project_id: str
     name: str
     agent_id: str | None
     types: tuple[str, ...]
-    """The queues it may serve; none named: whatever it registers for."""
+    """The queues it may serve; empty: any that it registers for."""
     orchestrator: bool
     tools: tuple[str, ...]
-    """The tools it may call; none named: every queue tool."""
+    """The tools it may call; empty: every queue tool."""
     created_by: str
     created_at: Millis
     revoked_at: Millis | None = None
@@ -45,7 +45,7 @@ class ApiKey:
 
 @dataclass(frozen=True, slots=True)
 class Presence:
-    """An agent that has registered itself: for which queue, and when it was last heard of."""
+    """A registered agent: its queue, and when it last called."""
 
     agent_id: str
     project_id: str
@@ -54,7 +54,7 @@ class Presence:
     registered_at: Millis
     seen_at: Millis
     heartbeat_at: Millis | None = None
-    """None: it has never sent one, so its silence releases nothing before its claims run out."""
+    """None: it never sent a heartbeat, so its claims are released only when they expire."""
     offline_at: Millis | None = None
 
     @property
@@ -67,7 +67,7 @@ class Presence:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """Who has a task, in which attempt, until when; and, once it is over, how it ended."""
+    """Which agent holds a task, in which attempt, until when; and how the claim ended."""
 
     task_id: str
     attempt: int
@@ -77,12 +77,12 @@ class Claim:
     expires_at: Millis
     lease: Millis
     launch_id: str | None = None
-    """The launch that was started for it, if a Coordinator starts its agent."""
+    """The launch that was started for it, if a Coordinator starts this agent."""
     ended_at: Millis | None = None
     end_reason: str | None = None
     """`submitted`, `failed` (retryable), `lost`, `withdrawn`."""
     outcome: Any = None
-    """What was submitted, so that the same again answers the same."""
+    """The submitted result, so that a repeated call gets the same answer."""
 
     @property
     def live(self) -> bool:
@@ -90,7 +90,7 @@ class Claim:
 
 
 def renewed(claim: Claim, now: Millis) -> Claim:
-    """A heartbeat: its lease begins anew, within the longest time a claim may last."""
+    """The claim after a heartbeat: a full lease again, up to the maximum length of a claim."""
     return replace(claim, expires_at=min(now + claim.lease, claim.claimed_at + LONGEST_CLAIM))
 
 
@@ -99,13 +99,13 @@ def ended(claim: Claim, reason: str, now: Millis, outcome: Any = None) -> Claim:
 
 
 def backoff(attempt: int) -> Millis:
-    """How long a task rests after its n-th attempt was lost: 5 s, doubling, at most 5 minutes."""
+    """The wait after the n-th lost attempt of a task: 5 s, doubling, at most 5 minutes."""
     return pause(attempt, 5 * SECOND, 5 * MINUTE)
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A shared value: `version` grows with every change, also over its expiry."""
+    """A shared value; `version` grows with every change and does not restart after it expired."""
 
     project_id: str
     key: str

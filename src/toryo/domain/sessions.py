@@ -1,4 +1,4 @@
-"""Sessions: signed-in agent processes, alive while their lease is."""
+"""Sessions: signed-in agent processes, alive while their lease is valid."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class End(StrEnum):
     ENDED_BY_PERSON = "ended_by_person"
     SUPERSEDED = "superseded"
     DISMISSED = "dismissed"
-    """It may not be here any more: deactivated, no member, or signed in with a passkey that was renewed."""
+    """It lost its right to work: deactivated, no longer a member, or its passkey was renewed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Session:
     project_id: str
     purpose: Purpose
     task_id: str | None
-    """The main task it is bound to, fixed at sign-in."""
+    """The main task that it is bound to, fixed at sign-in."""
     launch_id: str
     fence: int
     lease_seconds: int
@@ -47,48 +47,50 @@ class Session:
     created_at: Millis
     last_call_at: Millis
     heard_at: Millis
-    """When its process last called or printed."""
+    """When its process last made a call or printed something."""
     patience: Millis
-    """How long it may be neither heard nor seen to print: the task's own time limit where that is longer."""
+    """How long it may be silent (no call, no output), in milliseconds: the task's own time limit if that is longer."""
     root_id: str | None = None
-    """The root of the tree its main task is in: changes of facts are counted there."""
+    """The root of its main task's tree, in which changes of facts are counted."""
     correlation_id: str | None = None
     model_provider: str | None = None
     model_id: str | None = None
     model_verified: bool | None = None
     fetched_at: Millis | None = None
-    """When it first called get_my_task; the decomposition window opens then."""
+    """When it first called get_my_task; this opens the decomposition window."""
     fetched_event: int | None = None
     choice: Choice | None = None
     choice_event: int | None = None
-    """The newest event when it chose: acts after it use the choice up."""
+    """The newest event when it chose; anything it does after that uses up the choice."""
     refused_for_delegation: bool = False
-    """Its success report was refused only for an open delegation, or it has waited for the result in vain."""
+    """Its success report was refused only because of an open delegation, or it waited for that result until the
+    timeout.
+    """
     delegation_waits: int = 0
     told: str | None = None
-    """The last next action told (action and reason), and how often in a row without a change of facts."""
+    """The last next action it was told (action and reason), and how often in a row without a change of facts."""
     told_times: int = 0
     told_event: int = 0
     refusals: int = 0
-    """Refused calls in a row without a change of facts between them."""
+    """Consecutive refused calls without a change of facts."""
     idle_calls: int = 0
-    """Calls in a row without a change of facts."""
+    """Consecutive calls without a change of facts."""
     idle_event: int = 0
-    """The newest fact of its tree that its counters have seen."""
+    """The newest event of its tree that its counters include."""
     calls: int = 0
-    """Calls in all that did not wait."""
+    """All calls that did not wait."""
     runaway: str | None = None
-    """Which guard it tripped."""
+    """The guard that it tripped."""
     runaway_at: Millis | None = None
     ended_at: Millis | None = None
     end_reason: End | None = None
     report: str | None = None
-    """The report it ended with, so that the same call again gets the same answer (JSON)."""
+    """The report with which it ended (JSON): a repeated call gets the same answer."""
 
     @property
     def over(self) -> bool:
         return self.ended_at is not None
 
     def ran_out(self, now: Millis) -> bool:
-        """Its lease is over, and nobody has ended it yet."""
+        """Whether its lease has expired without an end."""
         return not self.over and self.expires_at <= now

@@ -1,6 +1,6 @@
-"""Whether a task can be started, and what keeps it from that: asked by the guards of moves and the facts of decisions.
+"""Whether a task can be started, and what prevents it: used by the guards of moves and the facts of decisions.
 
-How many at once an agent may have is in `parallel_limit.py`.
+The limit of parallel tasks is in `parallel_limit.py`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from toryo.domain.tree_state import TreeState
 
 
 class StartBlocker(StrEnum):
-    """What keeps a task from being started (guard 1), in the order in which it is told."""
+    """What prevents the start of a task (guard 1), in the order in which it is reported."""
 
     ANCESTOR_CLOSED = "ancestor_closed"
     PROJECT_NOT_ACTIVE = "project_not_active"
@@ -26,7 +26,7 @@ class StartBlocker(StrEnum):
 
 
 def hindrances(tree_state: TreeState, task: Task) -> Iterator[StartBlocker]:
-    """Guard 1: nothing means that the task may be started."""
+    """What guard 1 finds; empty if the task may be started."""
     yield from _hindrances_of_task(tree_state, task)
     if task.assignee_id is None:
         yield StartBlocker.UNASSIGNED
@@ -48,12 +48,12 @@ def _hindrances_of_task(tree_state: TreeState, task: Task) -> Iterator[StartBloc
 
 
 def startable(tree_state: TreeState, task: Task) -> bool:
-    """In `todo` and guard 1 holds."""
+    """Whether it is in `todo` and guard 1 holds."""
     return task.status is Status.TODO and next(hindrances(tree_state, task), None) is None
 
 
 def ready(tree_state: TreeState, task: Task) -> bool:
-    """In `todo`, not for a queue, and nothing but who does it (and the project's pause) is open."""
+    """Whether it is in `todo`, not for a queue, and only the assignee (or the paused project) is open."""
     return (
         task.status is Status.TODO
         and not task.for_queue
@@ -62,17 +62,17 @@ def ready(tree_state: TreeState, task: Task) -> bool:
 
 
 def claimable(tree_state: TreeState, task: Task) -> bool:
-    """A queue task that could be claimed now (or after its rest)."""
+    """Whether it is a queue task that can be claimed now, or after its back-off."""
     return task.for_queue and task.status is Status.TODO and not {*_hindrances_of_task(tree_state, task)}
 
 
 def queued(tree_state: TreeState, task: Task) -> bool:
-    """A queue task that could be claimed now, and whose queue has an agent."""
+    """Whether it is a queue task that can be claimed now and its queue has an agent."""
     return claimable(tree_state, task) and task.agent_type in tree_state.served
 
 
 def dispatchable(tree_state: TreeState, child: Task, manager_id: str) -> bool:
-    """A ready child whose assignee is able and has room, or that some able worker below could take."""
+    """Whether a child is ready and its assignee is able and has room; unassigned: any able worker below the manager."""
     if not ready(tree_state, child):
         return False
     if child.assignee_id is not None and tree_state.able(child.assignee_id):
@@ -83,7 +83,7 @@ def dispatchable(tree_state: TreeState, child: Task, manager_id: str) -> bool:
 
 
 def held_by_limit(tree_state: TreeState, child: Task, manager_id: str) -> bool:
-    """Ready, but whoever could do it has no room (without an able assignee: every able worker, at least one)."""
+    """Whether it is ready but no agent that could do it has room (unassigned: every able worker, at least one)."""
     if not ready(tree_state, child):
         return False
     if child.assignee_id is not None and tree_state.able(child.assignee_id):

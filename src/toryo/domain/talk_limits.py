@@ -1,6 +1,6 @@
-"""How long talk may take, and how much of it there may be: the defaults of the server's settings.
+"""Time and rate limits of messages and conversations: defaults of the server's settings.
 
-How long a message is stands in `messages.py`, how many turns a conversation has in `conversations.py`.
+The length of a message is in `messages.py`, the number of turns in `conversations.py`.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from toryo.domain.times import HOUR, MINUTE, SECOND, Millis
 
 MESSAGE_WINDOW: Millis = MINUTE
-"""In which messages are counted for the rate limit."""
+"""The window of the rate limit for messages."""
 CONVERSATION_WINDOW: Millis = HOUR
-"""In which conversations of the same two are counted."""
+"""The window in which conversations of the same two agents are counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class TalkLimits:
     """Times are milliseconds."""
 
     start_timeout: Millis = 300 * SECOND
-    """A message for which no chat session has signed in by then is reported to its writer."""
+    """A message without a chat session after this time is reported to its sender."""
     idle_timeout: Millis = 600 * SECOND
     invitation: Millis = 300 * SECOND
     silence: Millis = 600 * SECOND
@@ -28,6 +28,6 @@ class TalkLimits:
     delegation_timeout: Millis = 86_400 * SECOND
     delegation_attempts: int = 3
     viewer_lease: Millis = 45 * SECOND
-    """A panel that has not been heard of for so long is closed."""
+    """A panel that has not reported for this long is closed."""
     messages_per_minute: int = 30
     conversations_per_hour: int = 6

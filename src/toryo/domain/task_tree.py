@@ -1,4 +1,4 @@
-"""The tree of tasks below one root, with their dependencies: who is above, below and before whom. Pure values."""
+"""The tree of tasks below one root, with parents, children and dependencies. Pure."""
 
 from __future__ import annotations
 
@@ -64,16 +64,16 @@ class Tree:
         return [dependency for dependency in self.dependencies(task) if dependency.status is not Status.COMPLETED]
 
     def dependency_failed(self, task: Task) -> bool:
-        """The flag of guard 4: it waits for something that will not come."""
+        """Guard 4: whether a dependency has failed or was cancelled, so that it will never be completed."""
         ended = (Status.FAILED, Status.CANCELLED)
         return task.open and any(dependency.status in ended for dependency in self.dependencies(task))
 
     def changed(self, *tasks: Task) -> Tree:
-        """This tree with other versions of some tasks, in it or outside of it, or with further ones in it."""
+        """This tree with new versions of tasks (inside or outside it), or with further tasks."""
         inside = {each.id: each for each in tasks if each.id not in self.outside}
         outside = {each.id: each for each in tasks if each.id in self.outside}
         tree = Tree({**self.tasks, **inside}, self.depends_on, {**self.outside, **outside})
-        if "_children" in vars(self):  # sorted before: only what has changed is put in its place
+        if "_children" in vars(self):  # The list is sorted already: only changed tasks are inserted at their place.
             children = dict(self._children)
             for task in inside.values():
                 siblings = list(children.get(task.parent_id, ()))
@@ -85,7 +85,7 @@ class Tree:
         return tree
 
     def connected(self, task: Task, dependencies: Sequence[Task]) -> Tree:
-        """This tree with these dependencies of a task."""
+        """This tree with these dependencies for a task."""
         tree = self.changed()
         tree.depends_on[task.id] = tuple(dependency.id for dependency in dependencies)
         tree.outside |= {dependency.id: dependency for dependency in dependencies if dependency.id not in self.tasks}
@@ -98,7 +98,9 @@ class Tree:
         return any(above.closed for above in self.ancestors(task))
 
     def is_main(self, task: Task) -> bool:
-        """Assigned, and its parent not assigned to the same agent (whatever its status)."""
+        """Whether it is a main task: assigned, and its parent not assigned to the same agent. Its status does not
+        matter.
+        """
         parent = self.parent(task)
         return task.assignee_id is not None and (parent is None or parent.assignee_id != task.assignee_id)
 

@@ -1,4 +1,4 @@
-"""Tasks: what one is, its statuses, and the table of moves. Guards and cascades stand in `moves.py`."""
+"""Tasks: fields, statuses, and the table of moves. Guards and cascades are in `moves.py`."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ MOVES: dict[Status, tuple[Status, ...]] = {
     Status.COMPLETED: (),
     Status.CANCELLED: (),
 }
-"""Everything else is refused. A cascade also blocks a backlog task, and undoing one puts it back there."""
+"""All other moves are refused. A cascade also blocks a backlog task, and undoing it puts the task back there."""
 
 VERBS: dict[tuple[Status, Status], str] = {
     (Status.BACKLOG, Status.TODO): "readied",
@@ -48,14 +48,14 @@ VERBS: dict[tuple[Status, Status], str] = {
 
 
 def verb(before: Status, after: Status) -> str:
-    """The one word for this change of state: in code, log, event and docs."""
+    """The verb for this change of status: the same in code, log, event and docs."""
     if (before, after) in VERBS:
         return VERBS[before, after]
     return "started" if after is Status.IN_PROGRESS else after.value
 
 
 def status_named(text: str) -> Status:
-    """The status a caller means; `pending` and `done` are accepted."""
+    """The status for a caller's word; `pending` and `done` are accepted as aliases."""
     if text in _ALSO_ACCEPTED:
         return _ALSO_ACCEPTED[text]
     try:
@@ -76,7 +76,7 @@ class Priority(StrEnum):
 
     @property
     def rank(self) -> int:
-        """0 comes first."""
+        """Sort position; 0 is first."""
         return _RANKS[self]
 
 
@@ -85,7 +85,7 @@ _BY_RANK = {rank: priority for priority, rank in _RANKS.items()}
 
 
 def priority_named(text: str) -> Priority:
-    """The priority a caller means; `urgent` is accepted as critical."""
+    """The priority for a caller's word; `urgent` is an alias of critical."""
     return Priority.CRITICAL if text == "urgent" else Priority(text)
 
 
@@ -100,7 +100,7 @@ class Approval(StrEnum):
 
 
 class Checks(StrEnum):
-    """Of a task with acceptance checks, since its last success report."""
+    """State of a task's acceptance checks since its last success report."""
 
     NONE = "none"
     RUNNING = "running"
@@ -110,7 +110,7 @@ class Checks(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """What a main task's owner left to wait for. Ends when the owner signs in for it again."""
+    """What the session of a main task's assignee left to wait for. Ends at the next sign-in for that task."""
 
     kind: str
     """`workers`, `delegation` or `others`."""
@@ -120,16 +120,18 @@ class Wait:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What decisions read. The payloads (description, context, result, …) are `Details`: rules never look there."""
+    """The fields that decisions read. Payloads (description, context, result, …) are in `Details` and no rule reads
+    them.
+    """
 
     id: str
     project_id: str
     root_id: str
     parent_id: str | None
     depth: int
-    """A root counts 1."""
+    """1 for a root."""
     ordinal: int
-    """Its place among those created in the same call."""
+    """Position among the tasks created in the same call."""
     title: str
     status: Status
     priority: Priority
@@ -140,32 +142,32 @@ class Task:
     created_at: Millis
     updated_at: Millis
     moved_at: Millis
-    """When its status or assignee last changed: the cause from which grace times count."""
+    """When its status or assignee last changed; grace times count from here."""
     approved_by: str | None = None
     requested_by: str | None = None
-    """Of a request: for whom it was made; who made it is `created_by`."""
+    """For a request: the member it was made for; `created_by` made it."""
     attempt: int = 1
     parent_attempt: int = 1
-    """The attempt of its parent in which it was created."""
+    """The parent's attempt in which it was created."""
     children_ever: int = 0
     worked_attempt: int = 0
-    """The newest attempt in which one of its children has left `todo`: the decomposition window is closed then."""
+    """The newest attempt in which a child has left `todo`; the decomposition window of that attempt is closed."""
     blocked_by: str | None = None
     blocked_by_person: bool = False
     blocked_by_guard: bool = False
     blocked_reason: str | None = None
     blocked_cause: str | None = None
-    """The task whose block or failure cascaded here; None for a block of its own."""
+    """The task whose block or failure cascaded here; None if it was blocked itself."""
     blocked_from: Status | None = None
     """The status to restore when the cause is lifted."""
     blocked_on: tuple[str, ...] = ()
-    """The blocks because of which it was reported blocked: it is lifted with the last of them."""
+    """The blocked tasks because of which it was reported blocked; it is unblocked with the last of them."""
     wait: Wait | None = None
     look_event: int | None = None
-    """The newest event when its owner last looked (`situational_awareness`, `review_and_resolve_blocks`)."""
+    """The newest event when its assignee last looked (`situational_awareness`, `review_and_resolve_blocks`)."""
     look_dispatchable: tuple[str, ...] = ()
     left_at: Millis | None = None
-    """When the owner's last session for it ended, and the newest event then."""
+    """When the assignee's last session for it ended, and the newest event then."""
     left_event: int | None = None
     unreported_ends: int = 0
     idle_launches: int = 0
@@ -175,18 +177,18 @@ class Task:
     checked_at: Millis | None = None
     check_id: str | None = None
     moved_session: str | None = None
-    """The session whose call made the last move, and from which status: a repeat answers as the first time."""
+    """The session that made the last move, and the status before it: a repeated call gets the same answer."""
     moved_from: Status | None = None
     correlation_id: str | None = None
     started_at: Millis | None = None
     completed_at: Millis | None = None
     not_before: Millis | None = None
-    """A queue task rests until then after an attempt was lost."""
+    """For a queue task: no claim before this time, after a lost attempt."""
     timeout_seconds: int | None = None
     max_attempts: int | None = None
-    """Of a queue task: how long a claim lasts, and how many there are."""
+    """For a queue task: how long a claim lasts, and the maximum number of attempts."""
     stalled_event: int | None = None
-    """The newest fact of its tree when a stall was reported: each is reported once."""
+    """The newest event of its tree when a stall was reported; each stall is reported once."""
     version: int = 1
 
     @property
@@ -207,17 +209,17 @@ class Task:
 
     @property
     def delegated(self) -> bool:
-        """Created by, or for, somebody else than its assignee (a self-made one was not)."""
+        """Whether it was created by, or for, another member than its assignee."""
         return any(each != self.assignee_id for each in (self.created_by, self.requested_by or self.created_by))
 
     @property
     def order(self) -> tuple[int, Millis, int, str]:
-        """Stable: priority by rank, then creation."""
+        """Stable sort key: priority, then creation."""
         return (self.priority.rank, self.created_at, self.ordinal, self.id)
 
 
 class AcceptanceCheck(TypedDict, total=False):
-    """What must be there, or succeed, before success counts: a file, or a command within a time limit."""
+    """What must exist or succeed before success counts: a file, or a command within a time limit."""
 
     file: str
     command: str | list[str]
@@ -233,7 +235,7 @@ class CheckFailure(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Details:
-    """The payloads of a task: what people and agents read."""
+    """The payloads of a task, read by people and agents."""
 
     description: str = ""
     context: Any = None

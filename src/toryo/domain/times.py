@@ -1,4 +1,4 @@
-"""Instants as Toryo stores and shows them: whole milliseconds since the epoch, UTC; ISO 8601 with `Z` outside."""
+"""Instants as Toryo stores and shows them: whole milliseconds since the epoch, UTC; outside as ISO 8601 with `Z`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def iso(instant: Millis) -> str:
 
 @lru_cache(maxsize=16_384)
 def _minute(number: int) -> str:
-    """The beginning of the texts of a minute's instants: lists show thousands of instants that lie close together."""
+    """The ISO text up to the minute, cached: lists show thousands of instants that are close together."""
     return (_EPOCH + timedelta(minutes=number)).isoformat(timespec="minutes").removesuffix("+00:00")
 
 
@@ -33,7 +33,7 @@ def iso_or_none(instant: Millis | None) -> str | None:
 
 
 def parse(text: str) -> Millis:
-    """The instant an ISO 8601 text names; a text without an offset is UTC. Raises ValueError."""
+    """The instant of an ISO 8601 text; without an offset it is UTC. Raises ValueError."""
     moment = datetime.fromisoformat(text)
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)
@@ -41,5 +41,5 @@ def parse(text: str) -> Millis:
 
 
 def of_datetime(moment: datetime) -> Millis:
-    """The instant of a moment that knows its offset."""
+    """The instant of a datetime with an offset."""
     return (moment - _EPOCH) // timedelta(milliseconds=1)

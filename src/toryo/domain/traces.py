@@ -9,7 +9,7 @@ _TRACE_ID = re.compile(r"(?!0{32})[0-9a-f]{32}")
 
 
 def trace_id_of(correlation_id: str) -> str:
-    """The id itself if it is a valid trace id, else one that is made of it and always the same."""
+    """The id itself if it is a valid trace id, else one derived from it, always the same."""
     if _TRACE_ID.fullmatch(correlation_id):
         return correlation_id
     return hashlib.sha256(correlation_id.encode(errors="surrogatepass")).hexdigest()[:32]

@@ -1,6 +1,6 @@
-"""The state of one tree of tasks, and of the people and programs around it: what rules about tasks look at.
+"""One tree of tasks with the people and programs around it: the input of all rules about tasks.
 
-Pure values. Whether a task can be started is decided in `start_conditions.py`.
+Pure values. `start_conditions.py` decides whether a task can be started.
 """
 
 from __future__ import annotations
@@ -20,16 +20,17 @@ class TreeState:
     project: Project
     tree: Tree
     agents: Mapping[str, Agent]
-    """The agents that matter here: assignees, their superiors, and everybody below the one who is asked about."""
+    """The agents that matter here: assignees, their superiors, and all subordinates of the agent that is asked about.
+    """
     members: frozenset[str]
     busy: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """Ids of the main tasks in progress in this project, by assignee."""
     signed_in: frozenset[str] = frozenset()
     """Agents with a live task session in this project, and self-driven ones that are online."""
     served: frozenset[str] = frozenset()
-    """Queues that have an agent: one that polls, or one that a Coordinator starts for it."""
+    """Queues with an agent: one that polls, or one that a Coordinator starts for them."""
     open_delegations: Mapping[str, int] = field(default_factory=dict)
-    """Awaited delegations that are open, by main task."""
+    """Number of open awaited delegations, by main task."""
 
     @cached_property
     def reports_to(self) -> dict[str, str | None]:
@@ -40,7 +41,7 @@ class TreeState:
         return agent is not None and agent.active and agent.id in self.members
 
     def able(self, agent_id: str | None) -> bool:
-        """An active, managed member, a person, or a member whose task session lives."""
+        """Whether it can work: an active managed member, a person, or a member with a live task session."""
         agent = self.agents.get(agent_id or "")
         if agent is None or not agent.active:
             return False
@@ -49,7 +50,7 @@ class TreeState:
         return agent.id in self.members and (agent.managed or agent.id in self.signed_in)
 
     def below(self, agent_id: str) -> list[Agent]:
-        """Everybody below an agent in `reports_to`, as far as known here."""
+        """All subordinates of an agent in `reports_to`, as far as known here."""
         tree = self.reports_to
         return [agent for agent in self.agents.values() if agent_id in superiors(agent.id, tree)]
 
@@ -57,8 +58,9 @@ class TreeState:
         return [agent for agent in self.below(manager_id) if agent.role is Role.WORKER and self.able(agent.id)]
 
     def claimed(self, task: Task, agent_id: str) -> TreeState:
-        """As it is once this agent works on a task of its queue: the open parts that an agent had made of it for itself
-        go along, as they do with every task that is given to somebody else."""
+        """The state once this agent has claimed a queue task. Open subtasks that an earlier assignee had made for
+        itself move along, as they do whenever a task is reassigned.
+        """
         parts = self._parts_made_by_agents(task, agent_id)
         own = replace(task, assignee_id=agent_id, status=Status.IN_PROGRESS, not_before=None)
         return replace(self, tree=self.tree.changed(own, *parts))

@@ -1,4 +1,4 @@
-"""What the program of one launch has used: tokens and money, as it said itself."""
+"""What the program of one launch has used, as the program reported it: tokens and money."""
 
 from __future__ import annotations
 
@@ -12,21 +12,23 @@ from toryo.domain.times import DAY, Millis
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """`input_tokens` counts everything that was read; `cached_tokens` is the part of it that came from a cache."""
+    """`input_tokens` counts all input; `cached_tokens` is the part of it that came from a cache."""
 
     input_tokens: int = 0
     cached_tokens: int = 0
     output_tokens: int = 0
     cost_usd: float | None = None
-    """None: the program tells no money, and its Coordinator knows no prices."""
+    """None: the program reports no cost, and its Coordinator knows no prices."""
     turns: int = 0
     tool_calls: int = 0
     model: str | None = None
     lower_bound: bool = False
-    """It ended before it said how much: at least so much."""
+    """The program ended before its final report: the real usage is at least this."""
 
     def and_then(self, told: Usage) -> Usage:
-        """Told once more, of the same launch. Nothing is taken back: who adopts a program reads it from its start."""
+        """The usage after a further report of the same launch. Values never decrease: a Coordinator that adopts a
+        program reads its output from the start.
+        """
         most = {name: max(getattr(self, name), getattr(told, name)) for name in _COUNTS}
         costs = [each for each in (self.cost_usd, told.cost_usd) if each is not None]
         return Usage(
@@ -38,7 +40,7 @@ class Usage:
 
 
 def read(told: Mapping[str, Any]) -> Usage | None:
-    """From what a Coordinator reports; None where nothing of it is known here. What is impossible counts as nothing."""
+    """From a Coordinator's report; None if it has no known field. Impossible values are ignored."""
     counts = {name: _count(told.get(name)) for name in _COUNTS}
     cost = _money(told.get("cost_usd"))
     model = told.get("model")
@@ -58,12 +60,12 @@ def day_of(at: Millis) -> int:
 
 
 def end_of_day(at: Millis) -> Millis:
-    """When the UTC day of an instant is over, and budgets begin anew."""
+    """When the UTC day of an instant ends and budgets are reset."""
     return (day_of(at) + 1) * DAY
 
 
 def number_of(day: date) -> int:
-    """A date as `day_of` counts days."""
+    """A date, counted as in `day_of`."""
     return (day - _FIRST).days
 
 
@@ -75,7 +77,7 @@ _FIRST = datetime(1970, 1, 1, tzinfo=UTC).date()
 _COUNTS = ("input_tokens", "cached_tokens", "output_tokens", "turns", "tool_calls")
 _MOST = 10**12
 _MOST_USD = 10**6
-"""More than that of one launch is a mistake, and would use up budgets and spoil sums."""
+"""A launch that costs more is a reporting mistake, which would use up budgets and spoil sums."""
 
 
 def _count(value: Any) -> int:
@@ -84,6 +86,6 @@ def _count(value: Any) -> int:
 
 
 def _money(value: Any) -> float | None:
-    """None for what is no possible sum; not-a-number is none, as it compares with nothing."""
+    """None for an impossible amount, including not-a-number."""
     possible = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= _MOST_USD
     return float(value) if possible else None

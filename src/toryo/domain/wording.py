@@ -1,8 +1,8 @@
-"""Sentences for people that can be worded in their language later: the English text, with its template and its facts.
+"""Sentences that can be translated later: the English text, with its template and its facts.
 
-Whoever decides says what is so, in English, where it is decided. The text is a `str` like any other (stored, logged
-and compared in English); at the edge, whoever knows the reader's language words it anew from the template and the
-facts. The other languages' templates stand in `locale/`, and `operations/translations.py` finds them.
+Rules produce English where they decide. The text is a plain `str` (stored, logged and compared in English); the edge,
+which knows the reader's language, formats it again from the template and the facts. Translated templates are in
+`locale/`; `operations/translations.py` finds them.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, Self
 
 
 class Worded(str):
-    """A text that remembers how it was made. What is done to it as a `str` (added, cut) makes a plain one."""
+    """A text that remembers its template and facts. Changing it as a `str` (adding, cutting) gives a plain one."""
 
     __slots__ = ("by", "context", "facts", "parts", "template")
 
@@ -37,18 +37,18 @@ class Worded(str):
 
 
 def say(template: str, /, **facts: Any) -> Worded:
-    """The template, its facts filled in; a fact may be a sentence itself."""
+    """The template with its facts filled in; a fact may be a sentence itself."""
     return Worded(template.format(**facts) if facts else template, template, facts)
 
 
 def together(parts: Iterable[str], by: str = " ") -> Worded:
-    """Several sentences, or a list of names, one after the other; empty ones are left out."""
+    """Joins sentences, or a list of names; skips empty ones."""
     said = tuple(part for part in parts if part)
     return Worded(by.join(said), "", None, said, by)
 
 
 def renamed(text: str, names: Mapping[str, str]) -> str:
-    """The same sentence with other names in place of some."""
+    """The same sentence with some names replaced."""
     if not isinstance(text, Worded):
         return _replaced(text, names)
     facts = {key: renamed(fact, names) if isinstance(fact, str) else fact for key, fact in text.facts.items()}
@@ -63,5 +63,5 @@ def _replaced(text: str, names: Mapping[str, str]) -> str:
 
 
 def constant(text: str) -> Worded:
-    """A text without facts (or one that stays as it is, because nobody has another template for it)."""
+    """A text without facts, or one that is never translated."""
     return text if isinstance(text, Worded) else Worded(text, text)

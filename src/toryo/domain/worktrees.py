@@ -1,7 +1,7 @@
-"""Worktrees: a directory and branch per task on one Coordinator's machine; and worktree jobs, what people
-ask about them.
+"""Worktrees: a directory and branch per task on one Coordinator's machine; and worktree jobs that people order for
+them.
 
-The files are the Coordinator's; here stands what it has told of them, and what may be asked of it when.
+The Coordinator has the files; here is what it has reported, and which jobs may be ordered when.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 from toryo.domain.times import MINUTE, Millis
 
 LOST_AFTER: Millis = 15 * MINUTE
-"""A worktree job that was taken so long ago is handed out again."""
+"""A worktree job that was taken this long ago is handed out again."""
 
 
 class State(StrEnum):
@@ -23,13 +23,13 @@ class State(StrEnum):
 
 
 class Kind(StrEnum):
-    """What may be asked of a Coordinator."""
+    """The kinds of worktree jobs."""
 
     DIFF = "diff"
     MERGE = "merge"
     DISCARD = "discard"
     CLEAN = "clean"
-    """By Toryo itself: remove what holds nothing that is not elsewhere, too."""
+    """Ordered by Toryo itself: removes a worktree whose contents all exist elsewhere too."""
 
 
 CHANGES_FILES = frozenset({Kind.MERGE, Kind.DISCARD, Kind.CLEAN})
@@ -42,7 +42,7 @@ class Worktree:
     coordinator_id: str
     path: str
     directory: str
-    """Where the project's own directory is in it."""
+    """The project's own directory within it."""
     branch: str
     base_branch: str | None
     base_commit: str
@@ -55,7 +55,7 @@ class Worktree:
     merged_commit: str | None
     merged_into: str | None
     trouble: str | None
-    """What hindered keeping or merging it, and the next step; None: nothing."""
+    """What prevented keeping or merging it, and the next step; None: nothing."""
     created_at: Millis
     updated_at: Millis
 
@@ -65,7 +65,7 @@ class Worktree:
 
     @property
     def changed(self) -> bool:
-        """Whether it holds work that its base has not."""
+        """Whether it holds work that its base does not have."""
         return self.commits > 0 or self.files_changed > 0 or self.trouble is not None
 
 
@@ -90,14 +90,14 @@ class WorktreeJob:
 
     @property
     def given_up(self) -> bool:
-        """Its Coordinator has not called for long; should it have done it all the same, its report counts."""
+        """Whether the job is abandoned because its Coordinator has not called for long; a late report still counts."""
         return self.over and bool((self.answer or {}).get("given_up"))
 
     @property
     def tasks(self) -> frozenset[str]:
-        """Whose files it is about."""
+        """The tasks whose files it concerns."""
         return frozenset({self.task_id, *(each["task_id"] for each in (self.options or {}).get("order", ()))})
 
     def lost(self, now: Millis) -> bool:
-        """Nobody took it, or who did has not answered for long."""
+        """Whether no Coordinator took it, or the one that did has not answered for long."""
         return self.taken_at is None or now - self.taken_at >= LOST_AFTER

@@ -1,9 +1,9 @@
-"""Commands that are written with `{{name}}` in them: where a value may stand, and how it gets there. Pure.
+"""Commands with `{{name}}` placeholders: where a value may be placed, and how it is inserted. Pure.
 
-A value may come from an agent, so it is data: it reaches the program as (part of) one argument, whatever is in it.
-A text for the shell gets each value as a quoted word, a list gets it as it is. That only holds where the shell reads a
-plain word and where the value does not choose what is run; everywhere else a placeholder is refused when the document
-is loaded. Which keys hold commands is said in `within`.
+A value may come from an agent, so it is data: it reaches the program as (part of) one argument, whatever it contains. A
+shell text gets each value as a quoted word, a list gets it unchanged. That is safe only where the shell reads a plain
+word and where the value does not select the program; elsewhere a placeholder is refused when the document is loaded.
+`within` lists the keys that hold commands.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 
 VARIABLE = re.compile(r"\{\{\s*([A-Za-z0-9_][\w.-]*)\s*\}\}")
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
-"""What no value of a command may contain: control characters but tab and line feed, and halves of characters."""
+"""Characters that no value may contain: control characters except tab and line feed, and unpaired surrogates."""
 
 LONGEST = 4000
-"""Characters of a command with placeholders; longer ones are scripts."""
+"""Maximum length of a command with placeholders; longer ones should be scripts."""
 
 Path = tuple[str | int, ...]
 Value = Callable[[str], Any]
@@ -31,12 +31,12 @@ _STARTERS = re.compile(
 """Programs that run the program named in their arguments."""
 _STARTERS_OWN = re.compile(r"-.*|[A-Za-z_]\w*=.*|[\d.]+[smhd]?")
 _EVALUATORS = re.compile(r"\.|alias|eval|expect|let|make|parallel|read|source|ssh|su|trap|unset|watch")
-"""Programs that take any of their arguments for a command, or for an expression that may run one."""
+"""Programs that treat any argument as a command, or as an expression that may run one."""
 _CODE_FOLLOWS = re.compile(r"-\w*c")
 _RUNS_ANYTHING = re.compile(r"expect|make|parallel|ssh|su|watch")
-"""Those that another program can start."""
+"""The evaluators that can be started by another program."""
 _DECLARING = frozenset({"declare", "export", "local", "readonly", "typeset"})
-"""They take a value, and no name that comes from one."""
+"""Builtins that may get a value, but not a name that comes from one."""
 _INTERPRETERS = re.compile(
     r"(?:a|ba|da|fi|k|mk|pwsh|tc|z|c)?sh|busybox|python[\d.]*|perl[\d.]*|ruby[\d.]*|node(?:js)?|deno|bun|php[\d.]*|lua[\d.]*"
     r"|[gmn]?awk|g?sed|tclsh|osascript"
@@ -51,7 +51,7 @@ class Unfit(Exception):
 
 
 class _Hole(NamedTuple):
-    """A placeholder of a command: where it stands in the text, and what stands around it."""
+    """A placeholder of a command: its position in the text, and its context."""
 
     start: int
     end: int
@@ -59,9 +59,9 @@ class _Hole(NamedTuple):
     among_words: bool = False
     """Nothing beside it gives a value without special characters a meaning, as in `{{n}}>file` or `~{{name}}`."""
     begins: bool = False
-    """It is the beginning of an argument."""
+    """Whether it is the beginning of an argument."""
     after_options: bool = False
-    """A `--` came before: nothing here is read as an option."""
+    """Whether `--` precedes it, so that it cannot be read as an option."""
 
 
 class _Misplaced(Exception):
@@ -69,7 +69,7 @@ class _Misplaced(Exception):
 
 
 def within(section: Mapping[str, Any]) -> Iterator[tuple[Path, Any]]:
-    """Every command of a subtask (or of a script's task), with where it stands."""
+    """Every command of a subtask (or of a script's task), with its path."""
     if section.get("run") is not None:
         yield ("run",), section["run"]
     context = section.get("context")
@@ -82,7 +82,7 @@ def within(section: Mapping[str, Any]) -> Iterator[tuple[Path, Any]]:
 
 
 def problem(command: Any) -> str | None:
-    """What is wrong with a command as it is written; None if it can be filled."""
+    """What is wrong with a command template; None if it can be filled."""
     try:
         if isinstance(command, str):
             _holes(command)
@@ -124,7 +124,7 @@ def _as_it_is(_: _Hole, text: str) -> str:
 
 
 def _text(hole: _Hole, value: Any) -> str:
-    """The value as an argument."""
+    """The value as the text of an argument."""
     if isinstance(value, (list, Mapping)):
         kind = "a list" if isinstance(value, list) else "a mapping"
         raise Unfit(
@@ -145,7 +145,7 @@ def _text(hole: _Hole, value: Any) -> str:
 
 
 def _holes_of_argument(text: str, before: Sequence[str]) -> list[_Hole]:
-    """Of one argument of a list."""
+    """The placeholders of one list argument."""
     found = []
     for each in VARIABLE.finditer(text):
         _refuse_running(each[0], before, text[: each.start()])
@@ -155,7 +155,7 @@ def _holes_of_argument(text: str, before: Sequence[str]) -> list[_Hole]:
 
 
 def _holes(text: str) -> list[_Hole]:
-    """Of a text for the shell; raises _Misplaced. A text without placeholders is the shell's alone."""
+    """The placeholders of a shell text; raises _Misplaced. A text without placeholders is not parsed."""
     if not VARIABLE.search(text):
         return []
     if len(text) > LONGEST:
@@ -170,14 +170,14 @@ _WHOLE: Mapping[str, tuple[str, re.Pattern[str]]] = {
     "\\": ("a backslash", re.compile(r"\\(?!\{\{).", re.DOTALL)),
     "`": ("a backquote", re.compile(r"(?!)")),
 }
-"""What the shell reads as a whole, by its first character, as far as it is simple."""
+"""What the shell reads as a unit, by its first character, in its simple forms."""
 
 
 class _Shell:
-    """Reads a text as a POSIX shell does, as far as that is simple; whatever is not is refused.
+    """Parses a text like a POSIX shell, in its simple forms; refuses everything else.
 
-    Refused on purpose, although parts of it could be read: here documents, backquotes, arithmetic, and substitutions
-    within double quotes. What is simple has one meaning in every shell that may be /bin/sh.
+    Refused on purpose, although parts of it could be parsed: here documents, backquotes, arithmetic, and substitutions
+    within double quotes. The simple forms mean the same in every shell that may be /bin/sh.
     """
 
     def __init__(self, text: str) -> None:
@@ -185,7 +185,7 @@ class _Shell:
         self._at = 0
         self._word: str | None = None
         self._words: list[str] = []
-        """Of the simple command that is being read, without redirections."""
+        """The words of the current simple command, without redirections."""
         self._outer: list[list[str]] = []
         self._redirected = False
 
@@ -228,7 +228,7 @@ class _Shell:
             self._word, self._at = (self._word or "") + char, self._at + 1
 
     def _take(self, what: str, pattern: re.Pattern[str]) -> None:
-        """One thing that the shell reads as a whole, in which no value may stand."""
+        """Reads a unit of the shell's syntax in which no value may be placed."""
         found = pattern.match(self._text, self._at)
         if found is None:
             raise _Misplaced(
@@ -284,7 +284,7 @@ class _Shell:
 
 
 def _refuse_running(hole: str, words: Sequence[str], prefix: str) -> None:
-    """Refuses a value that would choose what is run. `words` come before it, `prefix` is in the same word."""
+    """Refuses a value that would select the program. `words` precede it, `prefix` is in the same word."""
     rest, starts = list(words), any(_STARTERS.fullmatch(_named(word)) for word in words)
     while rest and (rest[0] in _RESERVED or _ASSIGNMENT.match(rest[0]) or _STARTERS.fullmatch(_named(rest[0]))):
         starter = _STARTERS.fullmatch(_named(rest.pop(0)))
@@ -308,7 +308,7 @@ def _refuse_running(hole: str, words: Sequence[str], prefix: str) -> None:
 
 
 def _interpreter(words: Sequence[str]) -> str:
-    """The interpreter for which the next word would be a program, no matter who starts it and with which options."""
+    """The interpreter that would run the next word as a program, whatever starts it and with which options."""
     for at in range(len(words) - 1, -1, -1):
         if _INTERPRETERS.fullmatch(_named(words[at])):
             return "" if _is_name_of_script(words, at) else _named(words[at])
@@ -318,12 +318,12 @@ def _interpreter(words: Sequence[str]) -> str:
 
 
 def _is_name_of_script(words: Sequence[str], at: int) -> bool:
-    """Whether the word is `$0` of a script that is written out before it: `sh -c 'echo "$1"' sh {{x}}`."""
+    """Whether the word is `$0` of an inline script before it: `sh -c 'echo "$1"' sh {{x}}`."""
     if at < 3 or not _CODE_FOLLOWS.fullmatch(words[at - 2]):
         return False
     return _interpreter(words[: at - 1]) != ""
 
 
 def _named(word: str) -> str:
-    """The program that a word names."""
+    """The name of the program that a word refers to."""
     return word.strip("'\"").lstrip("\\").rpartition("/")[2]

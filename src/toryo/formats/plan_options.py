@@ -1,7 +1,7 @@
-"""The plans among an agent's options: which option holds one, and what is wrong with those that are written out there.
+"""The plans in an agent's options: which option holds one, and the mistakes in plans that are written inline.
 
-A plan in a file of the project is judged where the file is: by `toryo apply`, or by the Coordinator that starts the
-agent. Whether the team can carry a plan out is not asked here: the team may still change.
+A plan in a file of the project is validated where the file is: by `toryo apply`, or by the Coordinator that starts the
+agent. Whether the team can carry out a plan is not checked, because the team may change.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from typing import Any
 from toryo.formats import playbook_format, script_format, yaml_documents
 
 FORMATS = {"playbook": playbook_format, "script": script_format}
-"""Providers whose agents follow something written, which stands in the option of the same name."""
+"""The format of each provider whose agents follow a plan; the option has the same name."""
 
 JUDGED_WITHIN = 5.0
-"""Seconds for all plans of an agent."""
+"""Time limit in seconds for all plans of an agent."""
 
 
 def mistakes(

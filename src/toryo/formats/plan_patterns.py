@@ -1,17 +1,17 @@
-"""Patterns of plans, and what is known of every task: read by those that check a plan and by those that follow it."""
+"""Patterns of plans, and the variables of every task: used by validators and runners."""
 
 from __future__ import annotations
 
 import re
 
 LONGEST_PATTERN = 300
-"""Characters of a regular expression: compiling a long one takes a Coordinator's time."""
+"""Maximum length of a regular expression: compiling a long one delays the Coordinator."""
 FACTS = ("title", "description", "task_id")
-"""What is known of every task; beside them `context.KEY`."""
+"""Variables of every task, beside `context.KEY`."""
 
 
 def compiled(pattern: str) -> re.Pattern[str] | None:
-    """The pattern as a regular expression, where it is one (`*.txt` is not)."""
+    """The compiled regular expression; None if the pattern is not one (`*.txt`)."""
     try:
         return re.compile(pattern) if len(pattern) <= LONGEST_PATTERN else None
     except (re.error, OverflowError, RecursionError):

@@ -21,12 +21,12 @@ tasks:
 subtasks for the same list depend on each other thing by thing, others on all of them.
 
 A condition speaks of how another subtask ended (`status`, `result`, `summary_matches`) or of a variable (`equals`,
-`not_equals`, `matches`). What follows from it stands in `conditions.py`.
+`not_equals`, `matches`). What follows from it is in `conditions.py`.
 
 In a command (`run`, `context.command`, a `command` of `acceptance`) a value is data: see `command_templates.py`.
 
 `{{…}}` names: `title`, `description`, `task_id`, `context.KEY` of the task at hand, groups of the pattern, `variables`.
-How a plan is chosen and filled in stands in `plan_options.py`.
+How a plan is chosen and filled in is in `plan_options.py`.
 """
 
 from __future__ import annotations

@@ -19,8 +19,8 @@ tasks:                                      # what the task session wants said a
 behave: [endless]                           # as badly as a test needs it
 ```
 
-`{{…}}` names the groups of the pattern, and what is known where it stands (`KNOWN`). Who says it stands in
-`chat_session.py`, what is said in `script_rules.py`, bad behaviour in `misbehaviour.py`.
+`{{…}}` names the groups of the pattern, and the names that are allowed at that place (`KNOWN`). `chat_session.py` sends
+the messages, `script_rules.py` selects them, `misbehaviour.py` implements `behave`.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ KNOWN: Mapping[str, tuple[str, ...]] = {
     "delegations.result": (*_ALWAYS, "purpose", "context", "partner", "last", "summary", "reason"),
     "tasks": (*_ALWAYS, *FACTS),
 }
-"""What may stand in `{{…}}` where, beside the groups of the pattern; in tasks also `context.KEY`."""
+"""The names allowed in `{{…}}` at each place, beside the groups of the pattern; in tasks also `context.KEY`."""
 
 
 Pattern = Annotated[str, Field(max_length=LONGEST_PATTERN)]

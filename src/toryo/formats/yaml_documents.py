@@ -1,6 +1,6 @@
-"""YAML that people write, checked so that each mistake names its line and the nearest valid key.
+"""YAML documents written by people, validated so that each mistake names its line and the nearest valid key.
 
-Used for the Coordinator's file, for playbooks and for scripts. What is valid is said by pydantic models there.
+Used for the Coordinator's file, playbooks and scripts, which define their content as pydantic models.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from toryo.formats import command_templates
 from toryo.nearest import nearest
 
 MOST_NODES = 50_000
-"""Keys and values of one document, each alias counted with all that it stands for."""
+"""Maximum number of keys and values of a document, with aliases expanded."""
 DEEPEST = 50
 LONGEST_NUMBER = 100
-"""Characters of a number or date."""
+"""Maximum length of a number or date."""
 PARSED_WITHIN = 20.0
-"""Seconds."""
+"""Time limit in seconds."""
 MOST_NAMED = 100
-"""Names in a hint."""
+"""Maximum number of names in a hint."""
 MOST_MISTAKES = 20
-"""More are not looked for: fixing these shows the rest next time."""
+"""Validation stops after this many mistakes; fixing these reveals the rest."""
 
 Path = tuple[str | int, ...]
 Model = TypeVar("Model", bound=BaseModel)
@@ -42,7 +42,7 @@ _UNION_MARK = re.compile(r"[\[\]()]|^(str|int|list|dict)$")
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
-    """`line` and `column` count from 1; None where the document did not come as text."""
+    """`line` and `column` count from 1; None if the document was not text."""
 
     message: str
     line: int | None = None
@@ -54,7 +54,7 @@ class Mistake:
 
 
 class Mistakes(Exception):
-    """What is wrong with a document, one line of text per mistake: `file.yaml:7: …`."""
+    """The mistakes of a document, one line of text each: `file.yaml:7: …`."""
 
     def __init__(self, source: str, found: list[Mistake]) -> None:
         ordered = sorted(found, key=lambda each: each.line or 0)
@@ -65,7 +65,7 @@ class Mistakes(Exception):
 
 @dataclass
 class Document:
-    """What a text (or data that was read elsewhere) says, and where in it."""
+    """The data of a text (or data read elsewhere), with line numbers."""
 
     data: Any
     source: str
@@ -75,21 +75,21 @@ class Document:
     """Texts that are written as a literal block (`|`): the line before their first."""
 
     def line(self, path: Path) -> int | None:
-        """Of the nearest enclosing thing that has one."""
+        """The line of the path, or of its nearest parent with a known line."""
         while path and path not in self.lines:
             path = path[:-1]
         return self.lines.get(path)
 
     def inside(self, key: str) -> Document:
-        """What stands under a key, as a document of its own that knows its lines."""
+        """The value of a key as a document of its own, with its lines."""
         return Document(self.data[key], self.source, self.lines_below((key,)))
 
     def lines_below(self, path: Path) -> dict[Path, int]:
-        """The lines of what stands at a path, as seen from there."""
+        """The lines of all paths below a path, relative to it."""
         return {each[len(path) :]: line for each, line in self.lines.items() if each[: len(path)] == path}
 
     def mistake(self, path: Path, message: str) -> None:
-        """Notes it; raises Mistakes where there are enough."""
+        """Records a mistake; raises Mistakes when there are enough."""
         self.add(Mistake(message, self.line(path)))
 
     def add(self, mistake: Mistake) -> None:
@@ -103,9 +103,9 @@ class Document:
 
 
 def read(text: str, source: str, above: int | None = 0) -> Document:
-    """The document of a YAML text; raises Mistakes where it is no YAML, costs too much, or says one key twice.
+    """Parses a YAML text; raises Mistakes if it is invalid, too expensive, or has a duplicate key.
 
-    `above`: how many lines of the source stand above the text; None if its lines are not those of the source.
+    `above`: how many lines of the source precede the text; None if its lines are not those of the source.
     """
     if len(text) > untrusted_files.LARGEST:
         raise Mistakes(source, [Mistake(f"this is longer than {untrusted_files.LARGEST / 1e6:g} million characters")])
@@ -156,7 +156,7 @@ _judged_until: ContextVar[float] = ContextVar("judged_until", default=math.inf)
 
 @contextmanager
 def judged_until(moment: float) -> Iterator[None]:
-    """Within, patterns are refused once `time.monotonic()` has passed the moment: each may take a second to compile."""
+    """Within the block, patterns are refused after this `time.monotonic()`: each may take a second to compile."""
     before = _judged_until.set(moment)
     try:
         yield
@@ -180,7 +180,7 @@ def regular(pattern: str, *, or_glob: bool = False) -> str:
 
 
 def _is_glob(pattern: str) -> bool:
-    """Whether it was meant as one: it has no other mistake than that * and ? stand alone."""
+    """Whether it was meant as a glob: its only mistake is a * or ? without an operand."""
     try:
         re.compile(pattern.replace("*", ".*").replace("?", "."))
     except (re.error, OverflowError, RecursionError):
@@ -189,7 +189,7 @@ def _is_glob(pattern: str) -> bool:
 
 
 def text_of(name: str, directory: pathlib.Path) -> str:
-    """The text of a file in that directory; raises Mistakes where it lies outside or cannot be read."""
+    """The text of a file in that directory; raises Mistakes if it is outside or unreadable."""
     try:
         return untrusted_files.text(directory / name, beneath=directory)
     except OSError as problem:
@@ -197,7 +197,7 @@ def text_of(name: str, directory: pathlib.Path) -> str:
 
 
 def of_file(path: pathlib.Path) -> Document:
-    """The document of a file that a person named; raises Mistakes, also where it cannot be read."""
+    """The document of a file that a person named; raises Mistakes, also if it is unreadable."""
     try:
         text = untrusted_files.text(path)
     except OSError as problem:
@@ -206,7 +206,7 @@ def of_file(path: pathlib.Path) -> Document:
 
 
 def checked(document: Document, model: type[Model]) -> Model:
-    """The document as the model describes it; raises Mistakes with every one that was found."""
+    """The document as the model; raises Mistakes with every mistake found."""
     try:
         value = model.model_validate(document.data if document.data is not None else {})
     except ValidationError as wrong:

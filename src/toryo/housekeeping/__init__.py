@@ -1,1 +1,1 @@
-"""What happens because time passes: `runner.py`, and one file per chore."""
+"""Chores that run at intervals: `runner.py`, and one module per chore."""

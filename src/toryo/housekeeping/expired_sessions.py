@@ -1,4 +1,4 @@
-"""Ends what has run out: launches nobody signed in for, sessions whose lease is over or whose work was taken away."""
+"""Ends expired launches and sessions, and sessions whose task was taken away."""
 
 from __future__ import annotations
 

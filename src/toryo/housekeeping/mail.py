@@ -70,7 +70,7 @@ def written(notice: Notice, sender: str, to: str, now: Millis) -> EmailMessage:
 
 
 def _asked(request: dict[str, Any] | None) -> Iterator[str]:
-    """The text that is to be approved, marked on every line as somebody's words."""
+    """The text to approve, every line marked as a quotation."""
     if request is None:
         return
     for name in ("title", "description", "context", "commands", "acceptance"):

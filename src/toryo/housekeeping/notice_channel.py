@@ -1,4 +1,4 @@
-"""What a way out of the house promises: `webhook.py` and `mail.py` are such, `notice_sending.py` uses them."""
+"""The interface of a notification channel: implemented by `webhook.py` and `mail.py`, used by `notice_sending.py`."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from toryo.domain.times import Millis
 
 
 class Undelivered(Exception):
-    """It could not be sent; `str()` says why, without any secret."""
+    """Sending failed; `str()` gives the reason, without secrets."""
 
 
 class Sender(Protocol):
-    """One way out. `send` answers when the other side has taken it; raises Undelivered."""
+    """A channel. `send` returns when the other side has accepted the notice; raises Undelivered."""
 
     def send(self, notice: Notice, now: Millis) -> None: ...
 

@@ -1,8 +1,8 @@
-"""Writes down whom to tell outside of what needs them (`note`), and keeps account of what is sent (`take`, `sent`, …).
+"""The outbox of notices: records which people to tell about which needs (`note`), and what was sent (`take`, `sent`,
+…).
 
-It is derived from the facts: a need without a notice that lasts gets one, for each channel that is configured; a
-notice whose need is gone is over. So none is lost and none is written twice, whatever has caused the need. Who
-carries them out of the house stands in `notice_sending.py`.
+It is derived from facts: a need without a current notice gets one for each configured channel; a notice whose need is
+gone is over. So none is lost or written twice, whatever caused the need. `notice_sending.py` sends them.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def _add(call: Call, need: Need, channel: Channel) -> bool:
 
 
 def _readable(shown: schemas.Need) -> schemas.Need:
-    """As it may be shown anywhere: agents have written much of it, and it leaves the house."""
+    """Safe for external channels: agents have written much of the text."""
     request = shown["request"]
     if request is not None:
         request = {**request, "title": one_line(request["title"]), "description": printable(request["description"])}
@@ -104,7 +104,7 @@ def sent(call: Call, notice: Notice) -> None:
 
 
 def failed(call: Call, notice: Notice, error: str) -> Notice | None:
-    """It has not: tried again later, or given up, which is told; answers it as it is then."""
+    """Records a failed attempt: retried later, or abandoned with an event. Returns the updated notice."""
     before = call.tx.notices.find(notice.id)
     if before is None or before.over_at is not None:
         return before

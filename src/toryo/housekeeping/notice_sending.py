@@ -1,7 +1,7 @@
-"""Carries notices out of the house, in a thread of its own: nothing waits for it, and no transaction stays open.
+"""Sends notices in a thread of its own: nothing waits for it, and no transaction stays open meanwhile.
 
-Each is taken in a transaction, sent outside of any, and the outcome is written in another. If the server dies between,
-the notice is sent again when its taker has had it long enough: at least once, always with the same id.
+A notice is leased in one transaction, sent outside of any, and its outcome is stored in another. If the server dies in
+between, it is sent again when the lease is over: at least once, always with the same id.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def senders(settings: NoticeSettings) -> dict[Channel, Sender]:
 
 
 class Sending:
-    """Sends what is due by the channels that are configured; without any there is no thread at all."""
+    """Sends due notices by the configured channels; without a channel there is no thread."""
 
     def __init__(self, dispatcher: Dispatcher, by: Mapping[Channel, Sender] | None = None) -> None:
         self._dispatcher = dispatcher

@@ -1,4 +1,4 @@
-"""Forgets idempotency keys and what was answered to them, once nobody sends the same again."""
+"""Deletes old idempotency keys with their answers."""
 
 from __future__ import annotations
 

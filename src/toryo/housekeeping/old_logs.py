@@ -1,4 +1,4 @@
-"""Deletes what agents' programs printed long ago. Their launches, the end of their output and their usage stay."""
+"""Deletes old output of agents' programs. Launches, the end of their output and their usage are kept."""
 
 from __future__ import annotations
 

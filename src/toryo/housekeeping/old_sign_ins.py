@@ -1,4 +1,4 @@
-"""Writes down when access tokens were used, and forgets sign-ins and links that are long over."""
+"""Stores when access tokens were last used, and deletes sign-ins and links that ended long ago."""
 
 from __future__ import annotations
 

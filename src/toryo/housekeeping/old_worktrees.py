@@ -1,7 +1,7 @@
-"""Cleans up worktrees that nobody needs any more, and gives up worktree jobs whose Coordinator does not come back.
+"""Removes worktrees that are no longer needed, and cancels worktree jobs whose Coordinator does not come back.
 
-What holds work that is nowhere else is never asked for: that is a person's to merge or discard. The Coordinator looks
-again before it removes anything.
+Worktrees with work that exists nowhere else are skipped: a person merges or discards them. The Coordinator checks again
+before it removes anything.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from toryo.operations.calls.fault_isolation import each_fenced
 from toryo.operations.worktrees import worktree_locks
 
 CLEAN_AFTER: Millis = 24 * HOUR
-"""A closed task's directory stays so long, for what is in it and ignored by git."""
+"""How long a closed task's directory is kept for its files that git ignores."""
 WORKTREES = "worktrees"
 MOST = 20
 """Worktree jobs that one round sends."""
 
 
 def tidy(call: Call) -> int:
-    """How many worktree jobs were sent or given up."""
+    """How many worktree jobs were sent or cancelled."""
     given_up = sum(each_fenced(call, WORKTREES, call.tx.worktrees.unfinished(), partial(_give_up, call)))
     sent = 0
     for done in each_fenced(call, WORKTREES, call.tx.worktrees.open(), partial(_clean, call)):
@@ -43,7 +43,7 @@ def _clean(call: Call, worktree: Worktree) -> bool:
 
 
 def _give_up(call: Call, job: WorktreeJob) -> bool:
-    """Whoever waits is told, and the task's files are free again: another Coordinator may begin anew."""
+    """Notifies the waiting caller and frees the task's files, so that another Coordinator may start."""
     seen = worktree_locks.seen_at(call, job.coordinator_id)
     if call.now - max(seen or 0, job.created_at) < LOST_AFTER:
         return False
@@ -55,7 +55,9 @@ def _give_up(call: Call, job: WorktreeJob) -> bool:
 
 
 def _can_go(call: Call, worktree: Worktree) -> bool:
-    """Its task is over since long and changed nothing, or its project is archived; and nothing hinders."""
+    """Whether its task ended long ago without changes, or its project is archived, and nothing else prevents its
+    removal.
+    """
     task = call.tx.tasks.find(worktree.task_id)
     if task is None or worktree.trouble is not None or not (_is_over(call, task, worktree) or _archived(call, task)):
         return False

@@ -36,7 +36,7 @@ CHORES: tuple[tuple[str, Callable[[Call], Any]], ...] = (
     ("keys", old_idempotency_keys.forget),
 )
 LOOKS_EVERY = 30.0
-"""Seconds between rounds, at most: stalls are to be seen within the stall time, not a sweep later."""
+"""Maximum seconds between rounds, so that a stall is noticed within the stall time."""
 
 
 class Housekeeping:

@@ -1,4 +1,4 @@
-"""Ends claims that have run out, notices agents that are gone, and queues that nobody serves."""
+"""Ends expired claims, and detects agents that are gone and queues without an agent."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from toryo.operations.queue import claims
 QUEUES = "queues"
 
 FORGET_AFTER: Millis = 24 * HOUR
-"""A shared value that has expired is remembered so long, so that whoever reads it hears that it has."""
+"""How long an expired shared value is remembered, so that readers learn that it has expired."""
 
 
 def tidy(call: Call) -> int:

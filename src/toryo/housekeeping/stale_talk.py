@@ -1,7 +1,7 @@
-"""Ends what nobody came for: invitations, silent conversations, delegations; and tells writers that nobody has come.
+"""Ends abandoned invitations, silent conversations and delegations, and tells senders that no one has answered.
 
-When a delegation lapses, and when a message has waited too long, is decided here; conversations lapse by
-`domain/conversations.py`, also when somebody looks at them earlier. The times are in `domain/talk_limits.py`.
+Here is decided when a delegation expires and when a message has waited too long; `domain/conversations.py` decides when
+a conversation expires, also when it is read earlier. The times are in `domain/talk_limits.py`.
 """
 
 from __future__ import annotations
@@ -51,7 +51,9 @@ def _tell_writer(call: Call, message: Message, told: set[tuple[str, str, str]]) 
 
 
 def _somebody_is_there(call: Call, message: Message) -> bool:
-    """A session that was there when it was stored has got it, or still may; after its end the time begins anew."""
+    """Whether a session that existed when the message was stored has received it or still may. Its end restarts the
+    time.
+    """
     box = call.tx.chat.mailbox(message.project_id, message.to_agent_id)
     if box.cursor >= message.sequence and box.handed_session is None:
         call.tx.chat.unwatch_message(message)

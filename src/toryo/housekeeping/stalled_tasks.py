@@ -1,6 +1,6 @@
-"""Notices stalls: a task in progress with startable children, nobody running, and nothing outstanding.
+"""Detects stalls: a task in progress with startable children, no running agent, and nothing outstanding.
 
-Each is reported once (until the facts of its tree change): to the person who owns it, as an event.
+Each is reported once (until the facts of its tree change), as an event for its owner.
 """
 
 from __future__ import annotations

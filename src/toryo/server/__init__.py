@@ -1,1 +1,1 @@
-"""The server: MCP, REST and waiting at the edge, and the one place that builds and runs everything (`app.py`)."""
+"""The server: MCP, REST and waiting at the edge; `app.py` builds and runs everything."""

@@ -1,7 +1,7 @@
-"""In which language a caller reads: what `Accept-Language` says; and an answer worded in it.
+"""The caller's language from `Accept-Language`, and answers translated to it.
 
-Operations say what is so in English; sentences of theirs are worded anew here, while the answer is written (REST only:
-agents read the language of their project, which their instructions are made in).
+Operations write English; their sentences are translated here while the answer is written. REST only: agents read the
+language of their project, in which their instructions are made.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""By which names the server may be addressed: the protection against DNS rebinding.
+"""The host names of the server: protection against DNS rebinding.
 
-A web page that makes its own domain name point to this machine can send requests here from a person's browser. It
-cannot forge `Host` and `Origin`; so both must name this server. Who is calling is not decided here.
+A web page that points its own domain name to this machine can send requests here from a person's browser. It cannot
+forge `Host` and `Origin`, so both must name this server. Callers are authenticated elsewhere.
 """
 
 from __future__ import annotations
@@ -20,11 +20,10 @@ Headers = Sequence[tuple[bytes, bytes]]
 
 
 class Hosts:
-    """Knows the names of this server: the loopback ones, the one it listens on, and the `further` configured ones.
+    """The names of this server: loopback names, the one it listens on, and the configured `further` ones.
 
-    A server that listens on more than loopback may also be addressed by any IP address (a rebound name is never
-    one) and by the machine's own name. With `*` among `further` any name addresses it; from which pages requests may
-    come is looked at all the same.
+    A server that listens on more than loopback also accepts any IP address (a rebound name is never one) and the
+    machine's own name. `*` in `further` accepts any host name; `Origin` is still checked.
     """
 
     def __init__(self, listening_on: str, further: Iterable[str] = ()) -> None:
@@ -37,7 +36,7 @@ class Hosts:
         self._good: set[bytes] = set()
 
     def refusal(self, headers: Headers) -> tuple[int, str] | None:
-        """The status and the words for a foreign `Host` (421) or `Origin` (403); None if the request may pass."""
+        """The status and message for a foreign `Host` (421) or `Origin` (403); None if the request may pass."""
         host = origin = None
         for name, value in headers:
             if name == b"host":
@@ -64,7 +63,7 @@ class Hosts:
         return name in self._names or f"{name}:{port}" in self._names or (self._public and _is_ip(name))
 
     def _may_come_from(self, origin: str, host: str) -> bool:
-        """Pages of this very server, of loopback, and of configured names; `null` and extensions are foreign."""
+        """Allows pages of this server, of loopback, and of configured names; `null` and extensions are foreign."""
         try:
             parts = urlsplit(origin)
             name = (parts.hostname or "").lower()

@@ -1,4 +1,4 @@
-"""`/api/docs`: the OpenAPI document as one page for people to read, without any script and from nowhere else."""
+"""`/api/docs`: the OpenAPI document as one page, without scripts or external resources."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ td:first-child { white-space: nowrap } a { color: var(--accent) } .overflow { ov
 
 
 def page(document: Schema) -> str:
-    """The whole page: every path with what it takes and answers, then what the nouns are made of."""
+    """The whole page: every path with its parameters and answers, then the schemas."""
     info, schemas = document["info"], document["components"]["schemas"]
     return "".join(
         [
@@ -110,7 +110,7 @@ def _fields(schema: Schema) -> Iterator[tuple[str, ...]]:
 
 
 def _type(schema: Schema) -> str:
-    """A type as a reader says it; nouns are links."""
+    """A type in words; schemas are links."""
     if "$ref" in schema:
         name = escape(schema["$ref"].rpartition("/")[2])
         return f"<a href=#schema-{name}>{name}</a>"

@@ -264,10 +264,10 @@ def _bus(settings: Settings, database: Database) -> Bus:
 
 
 def run(settings: Settings, opened: Callable[[], None] = lambda: None) -> None:
-    """Serves until SIGTERM or SIGINT, saying `ready http://…` on stderr once it answers.
+    """Serves until SIGTERM or SIGINT; prints `ready http://…` on stderr once it accepts requests.
 
-    `opened` is called before that, when nothing stands in its way any more.
-    Raises ConfigurationError if it cannot start, KeyboardInterrupt after a graceful end by SIGINT.
+    `opened` is called just before that. Raises ConfigurationError if it cannot start, KeyboardInterrupt after a
+    graceful shutdown by SIGINT.
     """
     memory_release.give_large_back()
     app = build(settings)

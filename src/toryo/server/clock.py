@@ -1,4 +1,4 @@
-"""The server's clock and its source of randomness: the only ones, handed to everything that needs them."""
+"""The server's clock and random numbers, passed to everything that needs them."""
 
 from __future__ import annotations
 
@@ -14,5 +14,5 @@ def now() -> Millis:
 
 
 def entropy(bits: int) -> int:
-    """A random number of at most `bits` bits that nobody can guess."""
+    """A random number of at most `bits` bits, suitable for secrets."""
     return secrets.randbits(bits)

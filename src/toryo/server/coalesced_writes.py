@@ -1,7 +1,7 @@
-"""One write per answer: the head of a response waits for the body that follows at once.
+"""One write per answer: the head of a response is held until its body follows.
 
-uvicorn writes head and body one after the other, and each write is a system call that wakes the client: a quarter of
-what a small answer costs. What is sent is not changed here, only when.
+uvicorn writes head and body separately, and each write is a system call that wakes the client: a quarter of the cost of
+a small answer. Only the timing of writes changes, not their content.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 _HEAD = b"HTTP/1."
 _LARGE = 65_536
-"""Bytes of a body that is not copied together with its head: clients that do not read would have a copy each."""
+"""Bytes above which a body is not copied together with its head, because clients that do not read would keep a copy."""
 _CLOSES_WITHIN = 60.0
-"""Seconds in which a client reads the rest of what was written when its connection is closed."""
+"""Seconds for a client to read the rest after its connection is closed."""
 
 
 class CoalescingProtocol(HttpToolsProtocol):
-    """uvicorn's protocol over a transport that gathers."""
+    """uvicorn's protocol on a `CoalescingTransport`."""
 
     transport: CoalescingTransport  # type: ignore[assignment]
 
@@ -28,7 +28,7 @@ class CoalescingProtocol(HttpToolsProtocol):
 
 
 class CoalescingTransport:
-    """Holds a head until the next write, at most until the loop's next turn. All else is the transport's own."""
+    """Holds a head until the next write, or until the loop's next iteration. Delegates everything else."""
 
     __slots__ = (
         "_closing",

@@ -99,7 +99,9 @@ class Connections:
             self._busy(connection, name)
 
     def unfinished(self, connection: BoundedProtocol, further: int) -> None:
-        """So many more bytes of a request that is not complete; too many in all cost the oldest of them."""
+        """Counts further bytes of incomplete requests; beyond the limit in total, the oldest such connections are
+        closed.
+        """
         if connection not in self._names:
             return
         self._unfinished[connection] = self._unfinished.get(connection, 0) + further

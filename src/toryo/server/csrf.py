@@ -1,4 +1,4 @@
-"""Requests that another site makes a browser send: refused. (`Origin` is looked at by `allowed_hosts.py`.)"""
+"""Protection against cross-site request forgery. `allowed_hosts.py` checks `Origin`."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from toryo.domain.errors import Code, Refusal
 
 
 def refuse_forged(request: Request) -> None:
-    """What a browser sends with its cookie comes from a page of this server.
+    """Raises Refusal if a browser's request with a cookie does not come from a page of this server.
 
-    A change says so in a header that other sites cannot send: neither a form can, nor a script without being allowed
-    to, and nobody is. Besides, browsers say themselves where a request comes from; pages at other ports of the same
-    host, to which `SameSite` means nothing, are strangers, too. (`Origin` is looked at by `hosts`.)
+    A change needs a header that forms cannot send, nor scripts of other sites without permission, which no site has.
+    Browsers also state where a request comes from; pages on other ports of the same host, which `SameSite` allows, are
+    refused too.
     """
     came_from = request.headers.get("sec-fetch-site", "same-origin")
     reads = request.method in ("GET", "HEAD")

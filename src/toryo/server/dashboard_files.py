@@ -46,7 +46,7 @@ class File:
     """gzip, where that is smaller."""
     media_type: str
     lasting: bool
-    """Its name changes with its content: a browser may keep it for ever."""
+    """Whether its name changes with its content, so that a browser may cache it permanently."""
 
 
 class Pages:

@@ -1,4 +1,6 @@
-"""The data directory: made private, held by one server at a time, with the files that tell clients how to get in."""
+"""The server's data directory: made private, locked by one server at a time, with the files that clients read to
+connect.
+"""
 
 from __future__ import annotations
 
@@ -24,19 +26,22 @@ _PREFIXES: Final = {COORDINATOR_TOKEN: secret_patterns.COORDINATOR, OWNER_TOKEN:
 
 @dataclass(frozen=True, slots=True)
 class DataDirectory:
-    """The directory, while this process holds it (`release()` lets the next server in)."""
+    """The directory while this process holds it; `release()` frees it for the next server."""
 
     path: Path
     lock: int
 
     @classmethod
     def hold(cls, path: Path) -> DataDirectory:
-        """Makes the directory if need be and takes it. Raises ConfigurationError if it cannot, or another has it."""
+        """Creates the directory if necessary and locks it. Raises ConfigurationError if that fails or another server
+        holds it.
+        """
         try:
             for each in (path, path / "logs"):
                 each.mkdir(mode=0o700, parents=True, exist_ok=True)
-                with contextlib.suppress(PermissionError):  # somebody else's is theirs to close
-                    each.chmod(stat.S_IMODE(each.stat().st_mode) & 0o700)  # only ever less: no directory is opened here
+                # Only its owner can change the mode of another user's directory.
+                with contextlib.suppress(PermissionError):
+                    each.chmod(stat.S_IMODE(each.stat().st_mode) & 0o700)  # Permissions are only ever removed here.
             if path.name == ".toryo":
                 _write_once(path / ".gitignore", b"*\n", 0o644)
             lock = process_locks.hold(path / process_locks.SERVER_LOCK)
@@ -56,7 +61,7 @@ class DataDirectory:
         return cls(path, lock)
 
     def token(self, name: str) -> str:
-        """The token in the file of that name, made (readable by this user alone) if there is none yet."""
+        """The token in the file of that name; creates it, readable by this user only, if it is missing."""
         file = self.path / name
         prefix = _PREFIXES[name]
         try:
@@ -73,7 +78,7 @@ class DataDirectory:
         return token
 
     def renew(self, name: str) -> str:
-        """Puts a new token into the file of that name, whole or not at all, and answers it."""
+        """Replaces the token in the file of that name, atomically, and returns it."""
         try:
             _replace(self.path / name, _new_token(name))
         except OSError as error:
@@ -82,7 +87,7 @@ class DataDirectory:
 
     @property
     def place(self) -> str:
-        """Names this directory among those of all servers that share a database."""
+        """The name of this directory among all servers that share a database."""
         file = self.path / _ID
         try:
             _write_once(file, f"{secrets.token_hex(8)}\n".encode(), 0o600)
@@ -91,17 +96,17 @@ class DataDirectory:
             raise _unusable(self.path, error) from None
 
     def announce(self, server: dict[str, Any]) -> None:
-        """Writes `server.json` for clients to find: whole or not at all, readable by this user alone."""
+        """Writes `server.json` for clients, atomically and readable by this user only."""
         _replace(self.path / process_locks.SERVER_FILE, orjson.dumps(server, option=orjson.OPT_INDENT_2) + b"\n")
 
     def release(self) -> None:
-        """Takes `server.json` away and lets the next server in."""
+        """Removes `server.json` and frees the directory for the next server."""
         if self._is_mine():
             (self.path / process_locks.SERVER_FILE).unlink(missing_ok=True)
         os.close(self.lock)
 
     def _is_mine(self) -> bool:
-        """Not where the directory was deleted meanwhile, and another server has made one of its name."""
+        """False if the directory was deleted and another server has created one of the same name."""
         with contextlib.suppress(OSError):
             return os.path.samestat(os.fstat(self.lock), (self.path / process_locks.SERVER_LOCK).stat())
         return False
@@ -112,7 +117,7 @@ def _new_token(name: str) -> bytes:
 
 
 def _write_once(file: Path, content: bytes, mode: int) -> None:
-    """Makes the file with its content in one step; leaves one that is there as it is."""
+    """Creates the file with its content in one step; does not change an existing one."""
     if file.exists():
         return
     draft = file.with_name(f".{file.name}.{os.getpid()}.{secrets.token_hex(4)}")

@@ -1,7 +1,7 @@
-"""The edge: one ASGI application that lets in who addresses this server; MCP has a way of its own (it must be fast),
-everything else is routed by Starlette.
+"""The edge: the ASGI application. It checks the requested host, handles MCP directly for speed, and routes everything
+else with Starlette.
 
-It knows a dispatcher that performs, a bus that hints and the catalogue, and builds nothing below them (`app.py` does).
+It uses a dispatcher, a bus and the catalogue, and builds none of them (`app.py` does).
 """
 
 from __future__ import annotations
@@ -95,11 +95,11 @@ class Edge:
         await self._mcp.start()
 
     async def complete(self) -> None:
-        """Returns when everything that `start` began to load is there."""
+        """Returns when everything that `start` loads in the background is ready."""
         await self._mcp.complete()
 
     def stop_waiting(self) -> None:
-        """Every call that waits answers now, and streams end, so that connections can be closed."""
+        """Answers all waiting calls now and ends streams, so that connections can be closed."""
         self._mcp.stop()
         self._waiting.stop()
 
@@ -154,7 +154,7 @@ class Edge:
         return rest_answers.problem(request, result) if outcome.refused else rest_answers.json(request, result)
 
     async def _measured(self, _request: Request) -> Response:
-        """For Prometheus, where the settings open it."""
+        """Metrics for Prometheus, if configured."""
         if self._metrics is None:
             raise HTTPException(404)
         text = self._metrics.text(await self._waiting.as_server(health.measures, reads=True))
@@ -162,7 +162,7 @@ class Edge:
 
 
 class _SignInPace:
-    """ASGI middleware: who knocks too often at a door where people sign in waits."""
+    """ASGI middleware that limits the rate of sign-in attempts per address."""
 
     def __init__(self, app: ASGIApp, pace: Pace, now: Callable[[], Millis], *, also_reading: bool) -> None:
         self._app = app
@@ -185,7 +185,7 @@ class _SignInPace:
 
 
 def _guarded(send: Send) -> Send:
-    """Every answer says that it is what it says it is and is not to be kept, unless it says otherwise itself."""
+    """Adds the security and caching headers that a response has not set itself."""
 
     async def guarded(message: Message) -> None:
         if message["type"] == "http.response.start":
@@ -197,7 +197,7 @@ def _guarded(send: Send) -> Send:
 
 
 def _given_twice(scope: Scope) -> str | None:
-    """A header that means one thing only: which of two is meant would be another answer in each place that asks."""
+    """Whether a header that must be unique is given twice: its consumers might pick different values."""
     names = [name for name, _ in scope["headers"] if name in _ONCE]
     return next((name.decode() for name in names if names.count(name) > 1), None)
 

@@ -1,7 +1,7 @@
-"""The events as server-sent events: `read_events` again and again, so that a page knows what happens without asking.
+"""Server-sent events: repeats `read_events`, so that a page is notified without polling.
 
-Each message's id is its sequence number: a browser that was away goes on after the last one it has seen
-(`Last-Event-ID`), and misses nothing. `after=now` begins with what comes next.
+Each message's id is its sequence number: a browser that reconnects continues after the last one (`Last-Event-ID`) and
+misses nothing. `after=now` begins with the next event.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from toryo.server.long_polling import Waiting
 
 AT_ONCE = 500
 BACKWARDS = frozenset({"newest", "before"})
-"""Parameters of `read_events` that no stream has."""
+"""Parameters of `read_events` that do not apply to a stream."""
 MEDIA_TYPE = "text/event-stream"
 BREATH = 15
-"""Seconds without news after which a line says that somebody is still here: proxies close what is silent."""
+"""Seconds without an event after which a comment is sent, because proxies close silent connections."""
 
 _HEADERS = {"cache-control": "no-store", "x-accel-buffering": "no"}
 
@@ -33,7 +33,7 @@ _HEADERS = {"cache-control": "no-store", "x-accel-buffering": "no"}
 async def stream(
     waiting: Waiting, request: Request, arguments: dict[str, Any], credentials: Credentials
 ) -> StreamingResponse:
-    """Until the client leaves or the server stops. Raises Refusal before anything was sent."""
+    """Streams until the client leaves or the server stops. Raises Refusal before anything is sent."""
     backwards = sorted(BACKWARDS & arguments.keys())
     if backwards:
         raise Refusal(
@@ -54,7 +54,8 @@ async def _told(
 ) -> AsyncIterator[bytes]:
     yield _lines(first)
     arguments.update(after=first["last"], wait_seconds=BREATH)
-    with contextlib.suppress(Refusal):  # signed out meanwhile, for example: who asks again is told
+    # Signed out in the meantime, for example: the browser is told when it reconnects.
+    with contextlib.suppress(Refusal):
         while not waiting.stopping:
             found = await _look(waiting, arguments, credentials)
             yield _lines(found)
@@ -62,7 +63,7 @@ async def _told(
 
 
 async def _begin(waiting: Waiting, asked: Any, seen: str, credentials: Credentials) -> Any:
-    """After which event: the browser's own word counts before the address it was given at first."""
+    """The event to continue after: `Last-Event-ID` takes precedence over the address."""
     if seen.isdigit():
         return seen
     if asked != "now":

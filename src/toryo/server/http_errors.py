@@ -1,7 +1,6 @@
-"""What can go wrong at the edge, and how refusals look in HTTP: status codes and problem details (RFC 9457).
+"""HTTP errors: status codes and problem details (RFC 9457) of refusals.
 
-The words of a refusal are made where the rule stands; here they only get their HTTP form. Why a server cannot start
-is a `ConfigurationError`.
+The rule that refuses words the refusal; here it only gets its HTTP form. `ConfigurationError`: the server cannot start.
 """
 
 from __future__ import annotations
@@ -83,7 +82,7 @@ def too_many_values(most: int) -> Refusal:
 
 
 def crashed(operation: str) -> Refusal:
-    """What a caller is told when the server itself failed; the log has the cause."""
+    """The answer to a caller after a bug in the server; the log has the cause."""
     return Refusal(
         Code.UNAVAILABLE,
         say("The server failed while it carried out {operation}.", operation=operation),

@@ -1,7 +1,7 @@
-"""What an OpenID provider says, and whether it may be believed: metadata, keys, the exchange of a code, the id_token.
+"""The OpenID Connect provider and the checks of its answers: metadata, keys, code exchange, id_token.
 
-Signatures are PyJWT's work. Here stands what must hold besides: whose token it is, for whom, for which browser, and
-who of the people it names may come in (`Verdict`).
+PyJWT verifies signatures. This module checks the rest: issuer, audience, browser, and which of the provider's people
+may sign in (`Verdict`).
 """
 
 from __future__ import annotations

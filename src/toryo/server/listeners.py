@@ -1,7 +1,7 @@
-"""Listening: the TCP port and the Unix socket, and uvicorn with the few things it does not do by itself.
+"""The TCP port and the Unix socket, and what uvicorn does not do by itself.
 
-uvicorn raises the signal that stopped it anew, which would end the process before the database is closed; it also
-does not know that held calls must be answered first. What is served is not known here.
+uvicorn raises the stopping signal a second time, which would end the process before the database is closed; and it does
+not answer held calls first. What is served is defined elsewhere.
 """
 
 from __future__ import annotations
@@ -178,7 +178,7 @@ def raise_file_limit() -> int:
 
 
 def _clear(path: Path) -> None:
-    """Removes a socket on which nobody answers any more; refuses what is alive, or no socket."""
+    """Removes a socket that no process listens on; refuses one that is alive, or a file that is not a socket."""
     if not path.exists() and not path.is_symlink():
         return
     if not path.is_socket():

@@ -1,9 +1,8 @@
-"""Waiting: the one place where a call waits for something to happen, for every transport and every tool that waits.
+"""The only place where calls wait for events, for all transports and all tools that wait.
 
-Handlers say `Later` with the topics that concern them; here the call subscribes, looks again, and waits for a hint
-(also that somebody has lost a right: whoever it was is refused at that look), for the instant that `Later` names, or
-for the caller's patience to end. Hints are hints: whoever waits also looks by itself every 15 seconds. What a handler
-sees and answers is not decided here.
+A handler returns `Later` with its topics. Then the call subscribes, runs the handler again, and waits for a hint (also
+that a right was lost: the caller that lost it is then refused), for the instant that `Later` names, or for its timeout.
+Hints may be lost, so waiting calls also look again every 15 seconds.
 """
 
 from __future__ import annotations

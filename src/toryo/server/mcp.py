@@ -60,7 +60,7 @@ class McpEndpoint:
         self._watcher = asyncio.create_task(self._watch_rights())
 
     async def complete(self) -> None:
-        """Returns when the SDK is there; whoever needs it waits for that anyway."""
+        """Returns when the SDK is loaded; callers that need it wait for that anyway."""
         await self._loaded()
 
     def stop(self) -> None:
@@ -168,7 +168,7 @@ class McpEndpoint:
         try:
             module = await asyncio.to_thread(importlib.import_module, "toryo.server.mcp_sdk")
             sdk: Sdk = module.Sdk(self, self._max_body)
-        except Exception as error:  # noqa: BLE001 - whoever waits for the SDK must hear of it
+        except Exception as error:  # noqa: BLE001 - the callers that wait for the SDK must get the error
             loaded.set_exception(error)
             return
         self._about_server = sdk.about_server

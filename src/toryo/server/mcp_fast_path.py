@@ -32,7 +32,7 @@ class Ping(NamedTuple):
 class Envelopes:
     """Which clients of the modern era the SDK has already accepted.
 
-    Each of their requests describes the client anew; its shape is checked once, by the SDK, then known by its bytes.
+    Each of their requests describes the client again; the SDK checks it once, then its bytes are recognised.
     """
 
     _KEPT: Final = 1000

@@ -1,7 +1,7 @@
-"""Progress: a call that waits says every few seconds that it still does, to clients that asked to hear of it.
+"""Progress notifications: a waiting call sends one every few seconds to clients that requested them.
 
-Clients cut calls off when nothing is heard for long; those that sent a progress token are answered by an event stream
-as soon as the answer is not there at once. What the call does is not known here.
+Clients abort calls that are silent for long; those that sent a progress token are answered with an event stream unless
+the answer is there at once.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from toryo.server import request_bodies, sse
 from toryo.server.request_bodies import Send
 
 EVERY = 10.0
-"""Seconds between two words of progress, and before the first."""
+"""Seconds between two progress notifications, and before the first."""
 
 
 async def answer(response: Coroutine[Any, Any, bytes], token: bytes, send: Send) -> None:
-    """Sends the response when it is there; if that takes long as the last event of a stream, after its progress.
+    """Sends the response; after a wait as the last event of a stream, after its progress notifications.
 
     `token` is the client's progress token as JSON.
     """
@@ -37,7 +37,7 @@ async def _stream(task: asyncio.Task[bytes], token: bytes, send: Send) -> None:
     times = 0
     while not task.done():
         times += 1
-        # Progress is the seconds that have passed: a wait has no other, and it must grow.
+        # Progress is the number of seconds so far: a wait has no other measure, and the value must increase.
         params = b'{"progressToken":%b,"progress":%g,"message":"still waiting"}' % (token, times * EVERY)
         await sse.write(
             send, sse.event(b'{"jsonrpc":"2.0","method":"notifications/progress","params":' + params + b"}")

@@ -1,4 +1,4 @@
-"""Prompts over MCP: one for each operation of `operations/overview/prompts.py`, whose parameters are its arguments."""
+"""MCP prompts: one per operation of `operations/overview/prompts.py`; its parameters are the arguments."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Prompts:
     async def _get(self, context: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
         if params.name not in PROMPTS:
             raise MCPError(types.INVALID_PARAMS, f"There is no prompt {params.name[:100]!r}; {', '.join(PROMPTS)} are.")
-        # Clients with a form for the arguments send what was left empty as an empty text.
+        # Clients with a form send empty fields as empty strings.
         arguments = {name: value for name, value in (params.arguments or {}).items() if value != ""}
         outcome = await self._handlers.answer(params.name, arguments, credentials_of(context), Door.CONTEXT)
         result = mcp_refusals.result_of(outcome, context.protocol_version)

@@ -1,4 +1,4 @@
-"""Refusals where MCP has no results for them (resources, prompts): protocol errors that still say what to do."""
+"""Refusals of requests that have no error results in MCP (resources, prompts): protocol errors with an instruction."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NOT_FOUND_BEFORE_2026 = -32002
 
 
 def result_of(outcome: Outcome, version: str) -> dict[str, Any]:
-    """The outcome's result. Raises the protocol error that a refusal is in this version of the protocol."""
+    """The outcome's result. Raises the protocol error for a refusal in this protocol version."""
     result = outcome.result or {}
     if not outcome.refused:
         return result
@@ -23,7 +23,7 @@ def result_of(outcome: Outcome, version: str) -> dict[str, Any]:
 
 
 def not_found(uri: str, version: str) -> MCPError:
-    """Of something at an address that means nothing here."""
+    """The protocol error for an unknown URI."""
     message = f"There is nothing at {uri[:200]}. resources/templates/list has the addresses that there are."
     return MCPError(_code("resourceNotFound", version), message, {"uri": uri})
 

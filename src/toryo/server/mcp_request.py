@@ -1,4 +1,4 @@
-"""What the SDK's handlers know of the HTTP request that they answer: where it went, and who makes it."""
+"""The HTTP request behind a call of the SDK's handlers: its address and credentials."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Following a resource: a read that waits, made again and again, until its reader may no longer see it.
+"""Follows a resource: repeats a waiting read until the reader loses the right to it.
 
-Both ways to subscribe stand on this (`mcp_streams.py`, `mcp_resources.py`). What is read is not known here.
+Used by both kinds of subscription (`mcp_streams.py`, `mcp_resources.py`).
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from toryo.operations.calls.dispatch import Outcome
 LONGEST = 45
 """Seconds that one read waits."""
 REST = 0.2
-"""Seconds between two notices about one resource: a burst of changes is one notice."""
+"""Seconds between two notifications about one resource: a burst of changes gives one."""
 AGAIN = 5.0
-"""Seconds until a read is tried again that failed for no fault of the reader's."""
+"""Seconds until a read is retried after a failure of the server."""
 
 Read = Callable[[str | None, int], Awaitable[Outcome]]
-"""Reads a resource: the etag that is known, and how many seconds to wait for another."""
+"""Reads a resource; arguments: the known etag, and how many seconds to wait for another."""
 
 
 async def follow(read: Read, etag: str, changed: Callable[[str], Awaitable[None]], stopping: asyncio.Event) -> None:

@@ -1,7 +1,7 @@
-"""Resources over MCP: listed, read, and followed, in both eras of the protocol.
+"""MCP resources: listed, read, and followed, in both eras of the protocol.
 
-What may be read by whom is decided by the operations that read it, here as everywhere. In the era with a handshake
-`mcp_streams.py` tells of changes; in the newer one each `subscriptions/listen` is a stream of its own.
+The operations that read them check permissions. In the era with a handshake `mcp_streams.py` reports changes; in the
+newer one each `subscriptions/listen` is a stream of its own.
 """
 
 from __future__ import annotations

@@ -108,8 +108,9 @@ class Streams:
         send: Send,
         may_listen: Callable[[], Awaitable[bool]],
     ) -> None:
-        """Answers a GET: the session's stream, until its client leaves or may not listen any more, another one is
-        opened, or the server stops."""
+        """Answers a GET: the session's stream, until its client leaves or loses the right, another stream is opened, or
+        the server stops.
+        """
         session = self.session(headers, credentials)
         if session is None:
             await refuse(send)
@@ -166,7 +167,7 @@ class Streams:
                 followers[uri] = subscription, asyncio.create_task(self._follow_one(session, uri, subscription, outlet))
 
     async def _follow_one(self, session: Session, uri: str, subscribed: Subscribed, outlet: _Outlet) -> None:
-        """Until its reader may not see it any more; a stream that nothing is left for ends."""
+        """Follows one resource until the reader may no longer see it; ends the stream when nothing is left."""
 
         async def changed(etag: str) -> None:
             await outlet.notify("notifications/resources/updated", {"uri": uri})
@@ -215,6 +216,6 @@ def begins(body: bytes) -> bool:
 
 
 async def refuse(send: Send) -> None:
-    """By the protocol this status makes a client begin anew."""
+    """In the protocol this status tells a client to start a new session."""
     error = {"code": -32001, "message": "Session not found: send initialize again"}
     await request_bodies.send_json(send, 404, orjson.dumps({"jsonrpc": "2.0", "id": None, "error": error}))

@@ -1,4 +1,4 @@
-"""What a server gives back to the machine."""
+"""Returns freed memory to the operating system."""
 
 import contextlib
 import ctypes
@@ -9,10 +9,10 @@ LARGE_BYTES = 128 * 1024
 
 
 def give_large_back() -> None:
-    """Whatever is larger than 128 KiB goes back to the machine once it is freed.
+    """Blocks larger than 128 KiB are returned to the operating system when freed.
 
-    glibc raises that bound to 32 MiB as soon as something large was freed, and keeps what is freed later: large bodies
-    of strangers would leave holes that stay. Without effect where there is no mallopt.
+    glibc raises this threshold up to 32 MiB once a large block was freed, and then keeps memory: large request bodies
+    would fragment it permanently. Has no effect where mallopt is missing.
     """
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, LARGE_BYTES)

@@ -1,4 +1,4 @@
-"""Prometheus metrics at /metrics, where they are configured: calls as they are answered, counts when somebody asks."""
+"""Prometheus metrics at /metrics, if configured: calls as they complete, and counts computed per request."""
 
 from __future__ import annotations
 

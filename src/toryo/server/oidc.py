@@ -1,6 +1,6 @@
-"""`/sign-in/oidc`: a browser goes to the identity provider, and comes back to `/sign-in/oidc/callback` signed in.
+"""`/sign-in/oidc` sends a browser to the identity provider; `/sign-in/oidc/callback` signs it in.
 
-How the provider is asked and believed stands in `identity_provider.py`; who may come in as what, in the operations.
+`identity_provider.py` talks to the provider and checks its answers; operations decide who may sign in.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ _log = structlog.get_logger("toryo.sign_in")
 
 
 class OidcEndpoint:
-    """The endpoints at PATH; what they need to talk to the provider is loaded when somebody comes."""
+    """The endpoints at PATH; the OpenID client is loaded on first use."""
 
     def __init__(self, auth: AuthSettings) -> None:
         self._auth = auth
         self._provider: Provider | None = None
 
     def routes(self, waiting: Waiting, pace: Middleware) -> list[BaseRoute]:
-        """`pace`: slows down who tries too often."""
+        """`pace` limits the rate of attempts."""
         steps = {PATH: self._leave, CALLBACK: self._come_back}
         return [
             Route(path, partial(self._answer, step, waiting), middleware=[pace], methods=["GET"])
@@ -110,7 +110,7 @@ class OidcEndpoint:
 
 
 def _callback(request: Request) -> str:
-    """Our own address as the browser knows it; `hosts` has seen to it that it is one of ours."""
+    """The callback URL as the browser sees this server; `hosts` has checked the host name."""
     return f"{request.scope.get('scheme', 'http')}://{request.headers.get('host', '')}{CALLBACK}"
 
 
@@ -119,7 +119,7 @@ def _cookie_name(request: Request) -> str:
 
 
 def _keep(response: Response, request: Request, secret: str | None) -> None:
-    """Lax: the provider sends the browser back, and a stricter cookie would stay at home."""
+    """Lax: the provider redirects the browser here, and a strict cookie would not be sent."""
     seconds = people.LEAVING_LIVES // SECOND
     request_credentials.set_cookie(
         response, request, _cookie_name(request), secret, seconds=seconds, path=PATH, same_site="lax"
@@ -137,7 +137,7 @@ def _refused(result: dict[str, Any]) -> Response:
 
 
 def _page(status: int, what: str, then: str) -> Response:
-    """A page for a person, without a script: it may say what strangers have sent, and shows it as text."""
+    """A page for people, without scripts; shows untrusted input as text."""
     page = (
         "<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content='width=device-width'>"
         f"<title>Toryo</title><main><h1>Toryo</h1><p>{html.escape(what)}<p>{html.escape(then)}"

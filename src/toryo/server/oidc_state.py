@@ -1,7 +1,7 @@
-"""What a browser takes along to the identity provider: one secret, and what is made of it.
+"""The secret that a browser keeps while it is at the identity provider, and the values derived from it.
 
-The secret stays in a cookie of that browser. State, nonce and PKCE verifier are hashes of it, each with a word of its
-own: whoever sees one of them on its way knows none of the others, and nobody else's browser can come back with them.
+The secret stays in a cookie of that browser. State, nonce and PKCE verifier are hashes of it with different labels: one
+of them reveals none of the others, and no other browser can return with them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The OpenAPI 3.1 document of `/api/v1`, derived from the declarations of the operations: nothing is written twice."""
+"""The OpenAPI 3.1 document of `/api/v1`, generated from the declarations of the operations."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ SECURITY: Schema = {
 
 
 def document(operations: Iterable[Operation], prefix: str, stream: str | None = None) -> Schema:
-    """The whole document; paths carry `prefix`. `stream` is where `read_events` goes on without end."""
+    """The whole document; paths carry `prefix`. `stream` is the path of the event stream."""
     shared: dict[str, Schema] = {"Problem": _PROBLEM}
     paths: dict[str, Schema] = {}
     for operation in operations:
@@ -152,10 +152,10 @@ def _responses(operation: Operation, route: Route, shared: dict[str, Schema]) ->
 
 
 def _hoisted(schema: Schema, shared: dict[str, Schema]) -> Schema:
-    """The schema with its `$defs` moved to the shared ones, where references from anywhere reach them."""
+    """The schema with its `$defs` moved to the shared ones, so that references work from everywhere."""
     names: dict[str, str] = {}
     for name, definition in schema.get("$defs", {}).items():
-        # `name`, or with a number if another operation means something else by it.
+        # `name`, or with a number if another operation uses it for something else.
         free, number = name, 2
         while free in shared and shared[free] != _redirected(definition, {}):
             free, number = f"{name}{number}", number + 1

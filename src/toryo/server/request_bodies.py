@@ -1,4 +1,4 @@
-"""Reading request bodies within limits, and sending answers: the few lines of ASGI that stand below everything."""
+"""Reads request bodies within limits and sends responses: small ASGI helpers."""
 
 from __future__ import annotations
 
@@ -17,25 +17,26 @@ JSON = b"application/json"
 
 
 LARGE = 100_000
-"""Bytes from which a body waits for its turn: what stands in it takes long enough for others to notice."""
+"""Bytes from which bodies are processed one at a time, because parsing them delays other requests."""
 MOST_VALUES = 300_000
-"""Values in one body. Each costs some hundred bytes of memory however few it has on the wire."""
+"""Maximum number of values in one body. Each takes some hundred bytes of memory, however short its text."""
 
 
 class Gone(Exception):
-    """The client left before its request was complete."""
+    """The client disconnected before its request was complete."""
 
 
 class Bodies:
-    """Reads bodies of at most `limit` bytes. Large ones are given out one at a time, and others run in between: many
-    that come at once cost each of the others one of them, not all."""
+    """Reads bodies of at most `limit` bytes. Large ones are processed one at a time, with others in between, so that
+    many at once delay each other request by one of them only.
+    """
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
         self._turn = asyncio.Lock()
 
     async def read(self, receive: Receive, headers: Mapping[bytes, bytes]) -> bytes:
-        """The whole body. Raises Refusal (too large; without reading on) or Gone."""
+        """The whole body. Raises Refusal (too large; stops reading) or Gone."""
         body = await self._read(receive, headers)
         if len(body) > LARGE:
             async with self._turn:
@@ -52,7 +53,7 @@ class Bodies:
         message = await receive()
         body: bytes = message.get("body", b"")
         if message["type"] == "http.request" and not message.get("more_body") and len(body) <= self._limit:
-            return body  # nearly every request comes in one piece
+            return body  # Almost every request arrives in one piece.
         return await self._gather(message, receive)
 
     async def _gather(self, message: Message, receive: Receive) -> bytes:
@@ -69,7 +70,7 @@ class Bodies:
 
 
 def replay(body: bytes) -> Receive:
-    """A `receive` that delivers a body already read and then nothing; the client's leaving is watched elsewhere."""
+    """A `receive` that delivers a body that was already read, and then nothing; disconnects are watched elsewhere."""
     delivered = False
 
     async def again() -> Message:
@@ -95,9 +96,9 @@ async def send_text(send: Send, status: int, text: str) -> None:
 
 
 class Leaving:
-    """`async with Leaving(receive) as client:` cancels what stands inside when the client goes away.
+    """`async with Leaving(receive) as client:` cancels the block when the client disconnects.
 
-    The block then ends quietly and `client.left` is true. Only for work that may take long: it costs a task.
+    The block then ends without an exception and `client.left` is true. Costs a task: only for work that may take long.
     """
 
     def __init__(self, receive: Receive) -> None:

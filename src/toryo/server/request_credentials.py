@@ -1,4 +1,4 @@
-"""What a request brings to prove who makes it. Whether it proves anything is decided by the operations."""
+"""The credentials of a request. Operations decide what they prove."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ def credentials(headers: Mapping[bytes, bytes], scope: Mapping[str, Any]) -> Cre
 
 
 def browser_token(request: Request) -> str | None:
-    """The token of a browser that is signed in. Scripts cannot read it, other sites cannot send it."""
+    """The token of a signed-in browser. Scripts cannot read it, and other sites cannot send it."""
     return cookie(request, _cookie_name(request))
 
 
 def cookie(request: Request, name: str) -> str | None:
-    """What the first cookie of exactly this name holds.
+    """The value of the first cookie of exactly this name.
 
-    Not `request.cookies`: the standard library's unquoting takes seconds for some values, the last of several would
-    count, and names are stripped of more than ASCII blanks, past what browsers promise of `__Host-`.
+    Not `request.cookies`: the standard library takes seconds to unquote some values, prefers the last of several, and
+    strips more than ASCII blanks from names, which weakens `__Host-`.
     """
     for header in request.headers.getlist("cookie"):
         for pair in header.split(";"):
@@ -60,9 +60,9 @@ def set_cookie(
     path: str = "/",
     same_site: Literal["strict", "lax"] = "strict",
 ) -> None:
-    """Gives a browser a cookie that no script reads, or (None) takes it away.
+    """Sets a cookie that scripts cannot read, or (None) deletes it.
 
-    `lax`: it also comes along when somebody is sent here from elsewhere, which a strict one does not.
+    `lax`: also sent when the browser follows a link from another site, unlike a strict one.
     """
     response.set_cookie(
         name,
@@ -81,8 +81,9 @@ def is_https(request: Request) -> bool:
 
 
 def _cookie_name(request: Request) -> str:
-    """Of the cookie that signs a browser in. Browsers keep cookies by host, not by port: several servers of one
-    machine would sign one another's people out. `__Host-` is a browser's promise that no other host has set it."""
+    """The name of the sign-in cookie. Cookies belong to a host, not a port, so servers on one machine need different
+    names. `__Host-`: the browser guarantees that no other host has set it.
+    """
     if is_https(request):
         return "__Host-toryo"
     port = request.headers.get("host", "").rpartition(":")[2]

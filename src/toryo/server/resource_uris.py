@@ -1,4 +1,4 @@
-"""The addresses of resources (`toryo://…`): which operation reads each kind, and how the two become one another."""
+"""Resource URIs (`toryo://…`): which operation reads each kind, and the conversion in both directions."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from urllib.parse import quote, unquote
 
 
 class Kind(NamedTuple):
-    """`parameter` is what the id in the address is to the operation that reads it."""
+    """`parameter` is the operation's parameter for the id in the URI."""
 
     name: str
     template: str
@@ -53,14 +53,14 @@ KINDS = {
 
 
 class Reading(NamedTuple):
-    """The operation that reads an address, and its arguments."""
+    """The operation that reads a URI, and its arguments."""
 
     operation: str
     arguments: dict[str, Any]
 
 
 def reading(uri: str) -> Reading | None:
-    """How an address is read; None for one that means nothing here."""
+    """The reading of a URI; None for an unknown one."""
     for kind, pattern in _PATTERNS:
         found = pattern.fullmatch(uri)
         if found is not None:

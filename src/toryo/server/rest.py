@@ -1,8 +1,7 @@
-"""`/api/v1`: the operations that have a route, for people. Paths, parameters and answers follow from the catalogue.
+"""`/api/v1`: operations with a route, for people. Paths, parameters and answers follow from the catalogue.
 
-Here stand only the rules of HTTP: how path, query and body become one set of arguments, and what an answer looks
-like. Who may do what is decided by the operations; only that no credential of an agent opens any door here is decided
-at this one.
+Here are only the rules of HTTP: how path, query and body become one set of arguments, and the form of an answer.
+Operations check permissions; only the rule that agents' credentials are not accepted in REST is here.
 """
 
 from __future__ import annotations
@@ -100,7 +99,7 @@ class Rest:
         return await rest_answers.left(request, Exception())
 
     async def _asked(self, operation: Operation, request: Request) -> tuple[Credentials, dict[str, Any]]:
-        """Who asks, and for what. Raises Refusal (not let in, not understood)."""
+        """The credentials and arguments of a request. Raises Refusal (not allowed, not understood)."""
         credentials = _credentials(operation, request)
         admit(operation, credentials, request)
         body = await self._bodies.read(request.receive, dict(request.scope["headers"]))
@@ -114,7 +113,7 @@ class Rest:
 
 
 def _credentials(operation: Operation, request: Request) -> Credentials:
-    """The bearer token, else what the browser's cookie says: an old one must not keep anybody from signing in."""
+    """The bearer token, else the browser's cookie. For signing in an old cookie is ignored."""
     found = request_credentials.credentials(dict(request.scope["headers"]), request.scope)
     if found.bearer is not None:
         return found
@@ -123,7 +122,7 @@ def _credentials(operation: Operation, request: Request) -> Credentials:
 
 
 def _answered(request: Request, operation: Operation, result: dict[str, Any]) -> Response:
-    """What signs a browser in or out goes into a cookie, and not into the body, where scripts could read it."""
+    """Moves the token that signs a browser in or out from the body, which scripts can read, to a cookie."""
     status = operation.route.status if operation.route is not None else 200
     if operation.name not in ("sign_in", "sign_out"):
         return rest_answers.json(request, result, status)
@@ -154,7 +153,7 @@ def gather(operation: Operation, request: Request, body: bytes) -> dict[str, Any
 
 
 def _query(operation: Operation, query: bytes) -> dict[str, Any]:
-    """The query's values as text (the model coerces them); lists by repeating a name."""
+    """The query's values as text (the model converts them); a repeated name gives a list."""
     values: dict[str, list[str]] = {}
     for name, value in parse_qsl(query.decode("latin-1"), keep_blank_values=True):
         values.setdefault(name, []).append(value)
@@ -214,7 +213,9 @@ def _idempotency_key(request: Request) -> str | None:
 
 
 def admit(operation: Operation, shown: Credentials, request: Request) -> None:
-    """Only people's tokens and browsers open REST, whatever the operation would allow the bearer elsewhere."""
+    """Raises Refusal for credentials other than people's tokens and browsers, whatever the operation allows
+    elsewhere.
+    """
     if shown.bearer is None and shown.cookie is not None:
         refuse_forged(request)
     elif shown.bearer is None and operation.grant is Grant.OPEN:
@@ -224,7 +225,7 @@ def admit(operation: Operation, shown: Credentials, request: Request) -> None:
 
 
 def _not_a_persons(bearer: str | None) -> Refusal:
-    """Agents are not told by what people come in."""
+    """A refusal for agents, without the ways in which people sign in."""
     if bearer is not None and bearer.startswith(_OF_PROGRAMS):
         return Refusal(
             Code.AUTHENTICATION_REQUIRED,

@@ -1,4 +1,4 @@
-"""What REST and the pages answer: JSON in the caller's language, and refusals as problem details (RFC 9457)."""
+"""Responses of REST and pages: JSON in the caller's language, and refusals as problem details (RFC 9457)."""
 
 from __future__ import annotations
 
@@ -59,9 +59,9 @@ async def lost(request: Request, error: Exception) -> Response:
 
 
 async def left(_request: Request, _error: Exception) -> Response:
-    """For nobody: the client is gone."""
+    """A response that nobody receives: the client is gone."""
     return Response(status_code=499)
 
 
 HANDLERS = {Refusal: refused, HTTPException: lost, request_bodies.Gone: left}
-"""What is answered where an endpoint raises."""
+"""The response for each exception of an endpoint."""

@@ -30,7 +30,7 @@ LARGEST = 20_000_000
 """Bytes of one file."""
 KEPT = 7
 STRANGERS_BURST, STRANGERS_EVERY_SECONDS = 100, 10.0
-"""Lines of one kind that callers without a credential cause: so many at once, and one more in so many seconds."""
+"""Log lines of one kind caused by callers without a credential: how many at once, and the seconds until one more."""
 _HEARS_STRANGERS = ("uvicorn", "mcp")
 """Libraries that write a line for what anybody may send."""
 _NOT_SHOWN = frozenset({"event", "timestamp", "level", "traceback", "metadata", "logger"})
@@ -38,7 +38,7 @@ _LEVELS = {"debug": 10, "info": 20, "warning": 30, "warn": 30, "error": 40, "exc
 
 
 class RotatingFile:
-    """A file that is written line by line, unbuffered, and begun anew when it has grown too large."""
+    """A file that is written line by line, unbuffered, and rotated when it is too large."""
 
     def __init__(self, path: Path, largest: int = LARGEST, kept: int = KEPT) -> None:
         self._path = path
@@ -120,8 +120,9 @@ def configure(directory: Path, level: str) -> RotatingFile:
 
 
 class _Sparing:
-    """Lines that strangers cause (`stranger=True`) are few, however often they knock: so many of each kind at once,
-    then one in a while that says how many were left out."""
+    """Limits log lines that strangers cause (`stranger=True`): a burst of each kind, then one line at intervals that
+    says how many were left out.
+    """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock

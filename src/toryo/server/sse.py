@@ -5,7 +5,7 @@ from __future__ import annotations
 from toryo.server.request_bodies import Send
 
 PING = b": ping\n\n"
-"""Passed over by every client; says to whoever stands between that the connection lives."""
+"""Ignored by clients; shows proxies that the connection is alive."""
 
 _HEADERS = [
     (b"content-type", b"text/event-stream"),

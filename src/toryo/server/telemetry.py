@@ -1,6 +1,6 @@
-"""OpenTelemetry spans, where they are configured: one for each call and each task, within the trace of its request.
+"""OpenTelemetry spans, if configured: one per call and per task, within the trace of its request.
 
-Where they go is said by the standard variables (`OTEL_EXPORTER_OTLP_ENDPOINT`, `OTEL_SERVICE_NAME`, …).
+The standard variables set the destination (`OTEL_EXPORTER_OTLP_ENDPOINT`, `OTEL_SERVICE_NAME`, …).
 """
 
 from __future__ import annotations

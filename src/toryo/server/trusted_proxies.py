@@ -41,7 +41,7 @@ class Proxies:
         return {**scope, "scheme": scheme, "client": (client, 0) if client else scope.get("client")}
 
     def has(self, address: str) -> bool:
-        """Whether whoever connects from there is a proxy that is trusted."""
+        """Whether this address is a trusted proxy."""
         peer = _parsed(address)
         return peer is not None and self._trusts(peer)
 

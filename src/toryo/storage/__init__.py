@@ -1,1 +1,1 @@
-"""What is true: the database, its tables, and one small class per aggregate. SQLAlchemy is imported here only."""
+"""Persistence: the database, its tables, and one small class per aggregate. Only this package imports SQLAlchemy."""

@@ -136,16 +136,16 @@ class Agents:
         return [row[0] for row in self._connection.all(_MANAGED)]
 
     def startable(self, agent_ids: Iterable[str]) -> dict[str, Agent]:
-        """Those of these agents that are active and started by a Coordinator."""
+        """Those of these agents that are active and have a Coordinator to start them."""
         found = ROWS.nouns(self._connection.all(_STARTABLE, ids=list(agent_ids)))
         return {agent.id: agent for agent in found}
 
     def with_superiors(self, agent_ids: Iterable[str]) -> list[Agent]:
-        """These agents and everybody above them."""
+        """These agents and all their superiors."""
         return ROWS.nouns(self._connection.all(_UP, ids=list(agent_ids)))
 
     def below(self, agent_id: str) -> list[Agent]:
-        """Everybody below an agent, at any depth."""
+        """All subordinates of an agent, at any depth."""
         return ROWS.nouns(self._connection.all(_DOWN, id=agent_id))
 
     def tree(self) -> dict[str, str | None]:
@@ -164,7 +164,7 @@ class Agents:
         return found
 
     def queues_of(self, project_id: str) -> frozenset[str]:
-        """The queues that agents of a project serve whom a Coordinator starts."""
+        """The queues of a project that are served by agents which a Coordinator starts."""
         return frozenset(row[0] for row in self._connection.all(_QUEUES, project_id=project_id))
 
     def serving(self) -> list[tuple[str, str, str]]:
@@ -179,7 +179,7 @@ class Agents:
         self._connection.run(update_by_id(_t, ("passkey_hash",)), this_id=agent_id, passkey_hash=passkey_hash)
 
     def membership(self, project_id: str, agent_id: str) -> tuple[Millis, Millis | None] | None:
-        """Since when, and when it ended; None if there never was one."""
+        """When it began and when it ended; None if there never was one."""
         row = self._connection.one(_MEMBERSHIP, project_id=project_id, agent_id=agent_id)
         return None if row is None else (row[0], row[1])
 
@@ -200,12 +200,12 @@ class Agents:
         return self._connection.run(_LEAVE, project=project_id, agent=agent_id, at=now) > 0
 
     def cooldowns(self, agent_id: str) -> dict[str, tuple[Millis, str, int, str | None]]:
-        """By purpose: until when, why, after how many failures in a row, of which program (its name)."""
+        """By purpose: until when, reason, consecutive failures, and the name of the failed program."""
         rows = self._connection.all(_COOLDOWNS, agent_id=agent_id)
         return {row[0]: (row[1], row[2], row[3], row[4]) for row in rows}
 
     def accounts(self, names: Iterable[str]) -> dict[str, tuple[Millis, str]]:
-        """Until when, and why, each of these accounts cannot be used; those of which nothing is known are missing."""
+        """Until when and why each of these accounts is unusable; usable accounts are missing."""
         rows = self._connection.all(_ACCOUNTS, ids=list(names))
         return {row[0]: (row[1], row[2]) for row in rows}
 
@@ -233,6 +233,6 @@ class Agents:
         return self._connection.run(_WARM, agent_id=agent_id, purpose=purpose) > 0
 
     def next_cooldown_end(self, now: Millis) -> Millis | None:
-        """Of agents and of accounts."""
+        """The earliest end of a cooldown of an agent or an account."""
         ends = (self._connection.value(_ALL_COOLDOWNS, now=now), self._connection.value(_ALL_ACCOUNTS, now=now))
         return min((end for end in ends if end is not None), default=None)

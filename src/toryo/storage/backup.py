@@ -1,7 +1,7 @@
-"""Backup and restore: everything in one file, taken on one consistent snapshot while others work.
+"""Backup and restore: one file, written from one consistent snapshot without stopping the server.
 
-The file is gzipped JSON lines, the same for SQLite and PostgreSQL, so a backup of one restores into the other: first a
-line about it, then the rows, table by table, in the order in which foreign keys want them.
+The file is gzipped JSON lines, the same for SQLite and PostgreSQL, so either can restore the other's backup: a header
+line, then the rows, table by table, in foreign key order.
 """
 
 from __future__ import annotations
@@ -27,37 +27,37 @@ from toryo.storage.migrations import STEPS, step_0005_credentials
 FORMAT = 1
 _CHUNK = 2_000
 _WITH_OWN_ROLES = STEPS.index(step_0005_credentials) + 1
-"""The version of the database from which on it knows who has given people their roles."""
+"""The first schema version that stores explicit roles of people."""
 _SELF = {"agents": "reports_to", "tasks": "parent_id"}
 """Tables whose rows refer to rows of the same table."""
 
 
 LEFT_OUT = frozenset({"tokens", "access_tokens", "sign_ins", "sign_in_links", "departures", "api_keys"})
-"""Tables whose rows are credentials: a restore leaves them out, unless it is told to bring them along."""
+"""Tables of credentials: not restored unless requested."""
 BLANKED = {"sessions": "token_hash", "launches": "credential_hash"}
-"""Columns that are credentials of rows which are wanted: a restore makes them match nothing."""
+"""Credential columns of rows that are restored: a restore replaces their values by ones that match nothing."""
 KEPT = {"agents": "passkey_hash", "people": "password_hash"}
-"""Columns that are credentials and come along: nobody could sign in without them."""
+"""Credential columns that are restored, because nobody could sign in without them."""
 
 
 class NotAnArchive(DatabaseUnavailable):
-    """The file is no backup of Toryo, or one of a newer Toryo, or damaged."""
+    """The file is not a Toryo backup, was written by a newer version, or is damaged."""
 
 
 class NotEmpty(DatabaseUnavailable):
-    """Restoring goes into an empty database only: nothing that exists is overwritten."""
+    """The target database is not empty; a restore overwrites nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """How many rows each table got, and how many of the backup were credentials that were left out."""
+    """How many rows each table received, and how many credential rows were left out."""
 
     tables: dict[str, int]
     left_out: int
 
 
 def backup(database: Database, file: Path) -> dict[str, int]:
-    """Writes the archive (mode 0600, in place only when complete); answers how many rows each table has."""
+    """Writes the archive (mode 0600, renamed into place when complete); returns the number of rows of each table."""
     partial = file.with_name(file.name + ".partial")
     counts = database.read(lambda connection: _write(connection, partial))
     os.replace(partial, file)  # noqa: PTH105 - atomic: a backup that was interrupted leaves the older one
@@ -67,15 +67,15 @@ def backup(database: Database, file: Path) -> dict[str, int]:
 def restore(database: Database, file: Path, *, credentials: bool = False) -> Restored:
     """Reads an archive into a database without projects.
 
-    Without `credentials` nothing that was good at the time opens anything: what has been revoked since would be good
-    again. Passwords and passkeys come along: they are nowhere else.
+    Without `credentials`, tokens and sign-ins of the backup stay invalid, because some may have been revoked since.
+    Passwords and passkeys are restored: they are stored nowhere else.
     """
     return database.write(lambda connection: _read(connection, file, credentials=credentials))
 
 
 def _write(connection: Connection, file: Path) -> dict[str, int]:
     descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    os.fchmod(descriptor, 0o600)  # one that an interrupted backup left may have any mode
+    os.fchmod(descriptor, 0o600)  # A file left by an interrupted backup may have any mode.
     counts: dict[str, int] = {}
     with os.fdopen(descriptor, "wb") as raw, gzip.GzipFile(fileobj=raw, mode="wb", compresslevel=5) as out:
         out.write(_line({"toryo": toryo.__version__, "format": FORMAT, "schema": len(STEPS)}))
@@ -114,7 +114,7 @@ def _chunks(connection: Connection, table: sa.Table) -> Iterator[list[tuple[Any,
 def _read(connection: Connection, file: Path, *, credentials: bool) -> Restored:
     lines = _lines(file)
     about = next(lines, {})
-    _refuse_foreign(about, file)  # first: what is no backup is restored nowhere, so another place would not help
+    _refuse_foreign(about, file)  # Checked first: another target would not help if the file is not a backup.
     if connection.value(Statement(sa.select(sa.func.count()).select_from(schema.projects))):
         raise NotEmpty("There are projects in this database already.", "Restore into a data directory of its own.")
     for table in reversed(schema.metadata.sorted_tables):
@@ -165,7 +165,7 @@ def _refuse_foreign(about: Any, file: Path) -> None:
 
 
 def _blanked(name: str, columns: list[str], rows: list[list[Any]]) -> list[list[Any]]:
-    """Each secret's hash replaced by what is no hash, and still unlike those of other rows."""
+    """Replaces each hash by a value that is not a hash and differs between rows."""
     if name not in BLANKED:
         return rows
     secret, own = columns.index(BLANKED[name]), columns.index("id")
@@ -174,7 +174,7 @@ def _blanked(name: str, columns: list[str], rows: list[list[Any]]) -> list[list[
 
 def _insert(connection: Connection, name: str, columns: list[str], rows: Iterable[list[Any]]) -> None:
     table = schema.metadata.tables.get(name)
-    if table is None:  # an older Toryo had it
+    if table is None:  # A table of an older version.
         return
     values = [dict(zip(columns, row, strict=True)) for row in rows]
     if table.name in _SELF:
@@ -183,7 +183,7 @@ def _insert(connection: Connection, name: str, columns: list[str], rows: Iterabl
 
 
 def _referred_first(rows: list[dict[str, Any]], refers: str) -> list[dict[str, Any]]:
-    """Rows that others of the same chunk refer to come before these."""
+    """The rows of a chunk, with referenced rows before those that refer to them."""
     waiting = {row["id"]: row for row in rows}
     ordered: list[dict[str, Any]] = []
 
@@ -201,7 +201,7 @@ def _referred_first(rows: list[dict[str, Any]], refers: str) -> list[dict[str, A
 
 
 def _continue_sequence(connection: Connection) -> None:
-    """PostgreSQL's next event number follows the restored ones; SQLite's does by itself."""
+    """Continues PostgreSQL's event numbers after the restored ones; SQLite does so by itself."""
     if connection.dialect != "postgresql":
         return
     newest = sa.select(sa.func.coalesce(sa.func.max(schema.events.c.sequence), 0) + 1).scalar_subquery()

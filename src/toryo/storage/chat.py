@@ -1,6 +1,6 @@
-"""All that is said, as one aggregate: messages, mailboxes, conversations, delegations, panels, each in its own file.
+"""Messages, mailboxes, conversations, delegations and panels as one aggregate; each has its own module.
 
-Here only whose chat has something to do, which asks all of them.
+This module only combines them to find which chats have work.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ _LEFT_AT = Statement(
 
 class Chats(Messages, Mailboxes, Conversations, Delegations, Panels):
     def wanted(self, viewers_heard_after: Millis) -> list[tuple[Millis, str, str, bool]]:
-        """Since when, agent, project, and whether a partner waits for it: of everybody whose chat has something to do.
+        """Since when, agent, project, and whether a partner waits: for every agent whose chat has work.
 
-        A hint: whether it runs is decided elsewhere.
+        A hint only: the launch decision decides whether a session runs.
         """
         found: dict[tuple[str, str], Millis] = {}
         awaited: set[tuple[str, str]] = set()
@@ -63,13 +63,13 @@ class Chats(Messages, Mailboxes, Conversations, Delegations, Panels):
         return sorted((since, *pair, pair in awaited) for pair, since in found.items())
 
     def _fresh_viewers(self, heard_after: Millis) -> Iterable[Viewer]:
-        """Those that were opened after the last session of their agent's chat had ended."""
+        """Panels opened after the last chat session of their agent ended."""
         open_ = VIEWERS.nouns(self._connection.all(_ALL_VIEWERS, after=heard_after))
         left = self._left_at(open_) if open_ else {}
         return (viewer for viewer in open_ if viewer.opened_at > left.get((viewer.project_id, viewer.agent_id), 0))
 
     def _left_at(self, viewers: Collection[Viewer]) -> dict[tuple[str, str], Millis]:
-        """By project and agent of these panels (and of some others)."""
+        """End of the last chat session by project and agent, for at least these panels."""
         rows = self._connection.all(
             _LEFT_AT,
             project_ids=sorted({viewer.project_id for viewer in viewers}),

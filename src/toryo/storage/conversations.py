@@ -26,7 +26,7 @@ _OPEN_BETWEEN = Statement(
     )
 )
 _UNSETTLED_OF = Statement(
-    # two reads, for SQLite answers an OR by reading everything that is unsettled in the project
+    # Two reads: for an OR, SQLite would read every unsettled conversation of the project.
     sa.union_all(
         *(
             CONVERSATIONS.select().where(_c.c.project_id == _p("project_id"), not_settled, side == _p("agent_id"))
@@ -74,11 +74,11 @@ class Conversations:
         )
 
     def unsettled(self, project_id: str, agent_id: str) -> list[Conversation]:
-        """Those of an agent that are open, or over and not told to everybody; oldest first."""
+        """An agent's conversations that are open, or over and not yet announced to both sides; oldest first."""
         return CONVERSATIONS.nouns(self._connection.all(_UNSETTLED_OF, project_id=project_id, agent_id=agent_id))
 
     def all_unsettled(self) -> list[Conversation]:
-        """Those that the passing of time may still change, in all projects."""
+        """Conversations of all projects that may still change because of time."""
         return CONVERSATIONS.nouns(self._connection.all(_ALL_UNSETTLED))
 
     def started_since(self, project_id: str, low_id: str, high_id: str, since: Millis) -> int:
@@ -90,5 +90,5 @@ class Conversations:
         return CONVERSATIONS.nouns(self._connection.all(_OF_TASK, task_id=task_id))
 
     def conversations(self, project_id: str) -> list[Conversation]:
-        """The newest first, at most 200."""
+        """Newest first, at most 200."""
         return CONVERSATIONS.nouns(self._connection.all(_OF_PROJECT, project_id=project_id))

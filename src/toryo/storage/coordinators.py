@@ -1,4 +1,4 @@
-"""Coordinators that have called, as they said of themselves, and what they take on their disks."""
+"""Coordinators that have called: what they reported about themselves, and their disk usage."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SEEN = Statement(sa.select(_c.c.id, *(_c.c[each] for each in (*_SAYS, "disk")))
 
 @dataclass(frozen=True, slots=True)
 class Disk:
-    """Bytes that a Coordinator's logs and worktrees take; `complete` is false where it stopped counting."""
+    """Bytes used by a Coordinator's logs and worktrees; `complete` is false if it stopped counting."""
 
     logs: int
     worktrees: int
@@ -33,7 +33,7 @@ class Disk:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A Coordinator as it said of itself when it called: what it can start. None: whatever there is."""
+    """A Coordinator's last report of what it can start. None: no restriction."""
 
     id: str
     running: int
@@ -44,14 +44,14 @@ class Seen:
     seen_at: Millis = 0
     disk: Disk | None = None
     directories: dict[str, str] = field(default_factory=dict)
-    """Where agents work on its machine, where its file says so: by `agent:ID` and `project:ID`."""
+    """Working directories from its configuration, by `agent:ID` and `project:ID`."""
 
     @property
     def offer(self) -> Offer:
         return Offer(self.providers, self.agents, self.capabilities, self.labels)
 
     def directory(self, agent_id: str, project_id: str) -> str | None:
-        """The agent's before the project's, as the Coordinator itself decides."""
+        """The agent's directory, else the project's: the same order as in the Coordinator."""
         return self.directories.get(f"agent:{agent_id}") or self.directories.get(f"project:{project_id}")
 
 
@@ -72,14 +72,14 @@ class Coordinators:
         )
 
     def measured(self, coordinator_id: str, disk: Disk) -> None:
-        """The newest figures of a Coordinator, which may not have claimed anything yet."""
+        """Stores the latest figures of a Coordinator, even if it has not claimed anything yet."""
         taken = to_json(asdict(disk))
         self._connection.run(
             _MEASURED, id=coordinator_id, providers="[]", seen_at=disk.measured_at, running=0, disk=taken
         )
 
     def all(self) -> list[Seen]:
-        """Every one that ever called, with what it said of itself then."""
+        """Every Coordinator that ever called, with its last report."""
         return [_seen(*row) for row in self._connection.all(_SEEN)]
 
 

@@ -55,7 +55,7 @@ class Delegations:
         return DELEGATIONS.nouns(self._connection.all(_DELEGATIONS_OF_TASK, task_id=task_id))
 
     def awaited(self, root_id: str) -> dict[str, int]:
-        """Open delegations whose result is awaited, counted by main task, in one tree."""
+        """Number of open delegations with an awaited result, by main task, in one tree."""
         return {row[0]: int(row[1]) for row in self._connection.all(_AWAITED, root_id=root_id)}
 
     def all_open_delegations(self) -> list[Delegation]:

@@ -1,6 +1,6 @@
-"""What can go wrong between a work and its database, in words that do not depend on the driver.
+"""Storage errors, independent of the driver.
 
-Nothing here is a `Refusal`: a rule that says no is the domain's business; these are about the database itself.
+None of these is a `Refusal`: refusals are decisions of the domain, these are failures of the database.
 """
 
 from __future__ import annotations
@@ -9,13 +9,13 @@ from typing import Self
 
 
 class StorageError(Exception):
-    """Base of everything the database says no to. Nothing of the failed work is kept."""
+    """Base of all storage errors. Nothing of the failed work is kept."""
 
 
 class DatabaseUnavailable(StorageError):
-    """The database cannot be used now (away, locked, full, read-only, damaged); later calls try again.
+    """The database cannot be used now (unreachable, locked, full, read-only, damaged); later calls try again.
 
-    `message` says what is wrong, `instruction` what a person can do about it. Nothing of the work was kept.
+    `message` says what is wrong, `instruction` what a person can do. Nothing of the work was kept.
     """
 
     def __init__(self, message: str, instruction: str) -> None:
@@ -29,23 +29,23 @@ class DatabaseUnavailable(StorageError):
 
 
 class OutcomeUnknown(DatabaseUnavailable):
-    """The connection broke after COMMIT was sent: the work is kept wholly or not at all, nobody can say which."""
+    """The connection broke after COMMIT was sent: the work was kept completely or not at all, which is unknown."""
 
 
 class DatabaseInUse(DatabaseUnavailable):
-    """Another process owns this SQLite database."""
+    """Another process has this SQLite database open."""
 
 
 class DatabaseTooNew(DatabaseUnavailable):
-    """The database was upgraded by a newer Toryo; this one would damage what it does not know."""
+    """A newer Toryo has upgraded the database; this version would damage it."""
 
 
 class DatabaseMisfit(DatabaseUnavailable):
-    """The tables are not those of the version that is written in the database: this Toryo would fail at them."""
+    """The tables do not match the version recorded in the database, so this Toryo would fail."""
 
 
 class ConstraintBroken(StorageError):
-    """A row was refused by a constraint of the schema (foreign key, not null, check); `table` is where, if known."""
+    """A constraint of the schema refused a row (foreign key, not null, check); `table` is set if known."""
 
     def __init__(self, message: str, table: str | None = None) -> None:
         super().__init__(message)
@@ -53,15 +53,15 @@ class ConstraintBroken(StorageError):
 
 
 class Duplicate(ConstraintBroken):
-    """A row was refused because a unique index already holds its key.
+    """A unique index already contains the key of a row.
 
-    The work is over: PostgreSQL has given up its transaction. Where going on is wanted, use `insert_or_ignore`.
+    The work has failed, because PostgreSQL aborts its transaction. To continue instead, use `insert_or_ignore`.
     """
 
 
 class Unstorable(StorageError):
-    """A value that no column takes: a text with a NUL character or half a surrogate pair, an integer over 64 bits."""
+    """A value that no column accepts: text with NUL or an unpaired surrogate, an integer over 64 bits."""
 
 
 class MisusedDatabase(RuntimeError):
-    """A mistake in our own code: a work that calls `read` or `write` itself, or writes inside `read`."""
+    """A bug in Toryo: a work that calls `read` or `write`, or writes inside `read`."""

@@ -55,7 +55,9 @@ _LOCK = "events"
 
 
 class Events:
-    """Collects what happens in a transaction and appends it at the end: the lock that orders commits is short."""
+    """Collects a transaction's events and appends them at its end, so that the lock that orders commits is held
+    briefly.
+    """
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -66,7 +68,7 @@ class Events:
         self.collected.append(event)
 
     def flush(self) -> None:
-        """Writes what was collected. On PostgreSQL one writer at a time from here to the commit (see `_LOCK`)."""
+        """Writes the collected events. On PostgreSQL one writer at a time from here to the commit (see `_LOCK`)."""
         if not self.collected:
             return
         self._connection.lock(_LOCK)
@@ -75,11 +77,11 @@ class Events:
         self._last_facts = {}
 
     def last(self) -> int:
-        """The newest sequence number; 0 if nothing has happened."""
+        """The newest sequence number; 0 without events."""
         return int(self._connection.value(_LAST) or 0)
 
     def last_fact(self, root_id: str) -> int:
-        """The newest stored fact of a tree; nobody else adds one while this transaction holds the project."""
+        """The newest stored fact of a tree; stable while this transaction holds the project's lock."""
         if root_id not in self._last_facts:
             self._last_facts[root_id] = int(self._connection.value(_LAST_FACT, root_id=root_id) or 0)
         return self._last_facts[root_id]
@@ -92,24 +94,24 @@ class Events:
         return ROWS.nouns(self._connection.all(_FACTS, root_id=root_id, after=after))
 
     def news(self, root_id: str, after: int) -> Sequence[tuple[str, str, str, bool]]:
-        """Kind, task, actor and whether a person did it, of every fact of a tree after an event."""
+        """Kind, task, actor and whether the actor is a person, for every fact of a tree after an event."""
         return [
             (row[0], row[1], row[2], bool(row[3])) for row in self._connection.all(_NEWS, root_id=root_id, after=after)
         ]
 
     def counted(self, task_id: str, session_id: str, kinds: Iterable[str]) -> int:
-        """How many events of these kinds a session has caused about a task."""
+        """How many events of these kinds a session has caused for a task."""
         return int(self._connection.value(_COUNT, task_id=task_id, session_id=session_id, kinds=sorted(kinds)))
 
     def newest_of(self, task_id: str, kinds: Iterable[str]) -> Event | None:
         return ROWS.one(self._connection.one(_OF_KIND, task_id=task_id, kinds=list(kinds)))
 
     def after(self, sequence: int, limit: int, **wanted: str | int | None) -> list[Event]:
-        """In order, at most `limit`; `wanted` are names of `_WANTED`."""
+        """In order, at most `limit`; the keys of `wanted` are those of `_WANTED`."""
         return self._read(False, limit, after=sequence, **wanted)
 
     def newest(self, limit: int, **wanted: str | int | None) -> list[Event]:
-        """The newest first, at most `limit`; the next page is what comes `before` the last of these."""
+        """Newest first, at most `limit`; for the next page pass the last one as `before`."""
         return self._read(True, limit, **wanted)
 
     def _read(self, backwards: bool, limit: int, **wanted: str | int | None) -> list[Event]:

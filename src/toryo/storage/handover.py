@@ -57,7 +57,7 @@ class Handovers:
         self._connection.run(_ADD_NOTE, **NOTES.values(note))
 
     def notes(self, task_id: str) -> list[Note]:
-        """The newest first, at most 20."""
+        """Newest first, at most 20."""
         return NOTES.nouns(self._connection.all(_NOTES, task_id=task_id))
 
     def add_handoff(self, handoff: Handoff) -> None:
@@ -86,9 +86,9 @@ class Handovers:
         self._connection.run(_DELIVER, session=session_id, at=now)
 
     def readdress(self, address: str, session_id: str) -> None:
-        """What waited for whoever comes next is this session's from now on."""
+        """Assigns the notifications of an address to a session that has signed in."""
         self._connection.run(_READDRESS, address=address, session=session_id)
 
     def drop_interrupts(self, session_id: str, *, of_pause: bool) -> None:
-        """Those whose cause is void: the pause of the project, or what had become of the task."""
+        """Deletes interrupts whose cause is over: the project's pause, or the state of the task."""
         self._connection.run(_DROP_OF_PAUSE if of_pause else _DROP_OF_TASK, session_id=session_id)

@@ -1,4 +1,4 @@
-"""Idempotency keys: what was answered, so that the same call sent again is answered the same."""
+"""Idempotency keys: stored answers, so that a repeated call gets the same answer."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class IdempotencyKeys:
         self._connection = connection
 
     def find(self, agent_id: str, scope: str, key: str) -> tuple[str, Any] | None:
-        """The content and the answer of an idempotency key that was used."""
+        """The content and answer stored for a key; None if it is unused."""
         row: Any = self._connection.one(_ONE, agent_id=agent_id, scope=scope, key=key)
         return None if row is None else (row[0], from_json(row[1]))
 
@@ -46,7 +46,7 @@ class IdempotencyKeys:
         )
 
     def forget(self, before: Millis, scope: str | None = None) -> None:
-        """Of all scopes, or of those that begin so."""
+        """Deletes keys of all scopes, or of scopes with this prefix."""
         if scope is None:
             self._connection.run(_FORGET, before=before)
         else:

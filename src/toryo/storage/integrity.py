@@ -1,4 +1,4 @@
-"""`db check`: whether the file is sound, and whether the rows keep the rules that every operation keeps."""
+"""`db check`: whether the file is intact, and whether the rows satisfy the rules that all operations keep."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _parent, _other = _t.alias("parent"), _t.alias("other")
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What is wrong, and the ids where."""
+    """A violated rule, and the ids of the rows."""
 
     what: str
     ids: tuple[str, ...]
@@ -124,7 +124,7 @@ _CHILDREN = Statement(sa.select(_t.c.parent_id, _t.c.id).where(_t.c.parent_id.is
 
 
 def check(connection: Connection) -> list[Problem]:
-    """Every problem that was found; empty for a database that is well."""
+    """All problems found; empty for a sound database."""
     found = _of_file(connection) if connection.dialect == "sqlite" else []
     for what, rule in _RULES:
         ids = tuple(row[0] for row in connection.all(Statement(rule)))
@@ -142,7 +142,7 @@ def _of_file(connection: Connection) -> list[Problem]:
 
 
 def _circle(connection: Connection) -> tuple[str, ...]:
-    """Tasks that no order can finish: what is left when those that wait for nothing are taken away again and again."""
+    """Tasks in a dependency cycle: what is left after repeatedly removing tasks that wait for nothing."""
     waits: dict[str, set[str]] = {}
     awaited: dict[str, set[str]] = {}
     for statement in (_EDGES, _CHILDREN):

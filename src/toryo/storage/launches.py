@@ -109,7 +109,7 @@ _TAIL = Statement(sa.select(_t.c.log_tail, _t.c.usage).where(_t.c.id == _p("id")
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """The acceptance checks of one success report, to be run by a Coordinator."""
+    """The acceptance checks of one success report, for a Coordinator to run."""
 
     id: str
     task_id: str
@@ -141,7 +141,7 @@ _PAGE = {
 
 @lru_cache(maxsize=64)
 def _paging(names: tuple[str, ...]) -> Statement:
-    """By id, which begins with the time of the order."""
+    """Ordered by id, which begins with the time of the order."""
     found = ROWS.select().where(*(_PAGE[name] for name in names)).order_by(_t.c.id.desc())
     return Statement(found.limit(_p("limit", type_=sa.Integer)))
 
@@ -151,7 +151,7 @@ class Launches:
         self._connection = connection
 
     def last_decision(self, agent_id: str, project_id: str, purpose: str) -> tuple[str, Millis] | None:
-        """What was said last, and since when."""
+        """The last recorded decision, and since when."""
         row: Any = self._connection.one(_SAID, agent_id=agent_id, project_id=project_id, purpose=purpose)
         return None if row is None else (row[0], row[1])
 
@@ -172,22 +172,22 @@ class Launches:
         return {noun.purpose: noun for noun in ROWS.nouns(rows)}
 
     def live_of_agent(self, agent_id: str) -> list[Launch]:
-        """Over all projects, the longest ordered first."""
+        """In all projects, oldest order first."""
         return ROWS.nouns(self._connection.all(_LIVE_OF_AGENT, agent_id=agent_id))
 
     def live(self) -> list[Launch]:
         return ROWS.nouns(self._connection.all(_ALL_LIVE))
 
     def have_one(self, purpose: Purpose) -> set[tuple[str, str]]:
-        """Agent and project of every live launch for this purpose."""
+        """Agent and project of every live launch of this purpose."""
         return {(row[0], row[1]) for row in self._connection.all(_HAVE_ONE, purpose=purpose.value)}
 
     def overdue(self, now: Millis) -> list[Launch]:
-        """Ordered, and nobody has signed in for them in time."""
+        """Ordered launches whose sign-in time is over."""
         return ROWS.nouns(self._connection.all(_OVERDUE, now=now))
 
     def next_deadline(self, now: Millis) -> Millis | None:
-        """Until when somebody has to sign in for what was ordered; the first one still to come."""
+        """The next sign-in deadline of an ordered launch."""
         found = self._connection.value(_NEXT_DEADLINE, now=now)
         return None if found is None else int(found)
 
@@ -195,7 +195,7 @@ class Launches:
         return {row[0] for row in self._connection.all(_PROJECTS_OF, ids=list(launch_ids))}
 
     def in_worktrees(self, task_ids: Iterable[str], since: Millis) -> list[Launch]:
-        """On these tasks: live ones, and ended ones (not before `since`) whose process nobody has seen ending."""
+        """Launches on these tasks: live ones, and those ended since `since` without a reported process exit."""
         return ROWS.nouns(self._connection.all(_IN_WORKTREES, task_ids=list(task_ids), since=since))
 
     def ordered_by(self, coordinator_id: str) -> list[Launch]:
@@ -206,9 +206,10 @@ class Launches:
         return int(newest or 0) + 1
 
     def session_left_behind(self, launch: Launch) -> Any:
-        """The program's session that the launch before left on the same task and machine.
+        """The program session id of the previous launch on the same task and machine.
 
-        One that named none (it could not go on with an older one, for example) leaves none: the next begins anew.
+        None if that launch reported none, for example because it could not resume an older one: the next one starts
+        fresh.
         """
         if launch.task_id is None or launch.coordinator_id is None:
             return None
@@ -226,7 +227,7 @@ class Launches:
         return ROWS.one(self._connection.one(_LAST_OF_TASK, task_id=task_id))
 
     def add(self, launch: Launch, credential_hash: str) -> bool:
-        """False if a live launch of the same agent, project and purpose exists: nothing is added then."""
+        """Adds the launch; False if a live one of the same agent, project and purpose exists."""
         return self._connection.run(_ADD, **ROWS.values(launch), credential_hash=credential_hash) == 1
 
     def renew_credential(self, launch_id: str, credential_hash: str) -> None:
@@ -243,15 +244,16 @@ class Launches:
             self._connection.run(_SEEN, ids=ids, now=now, coordinator=coordinator_id)
 
     def listed(self, limit: int = 500, **wanted: str | None) -> list[Launch]:
-        """The newest first; `wanted` names project_id, agent_id or task_id."""
+        """Newest first; keys of `wanted`: project_id, agent_id, task_id."""
         given = {name: value for name, value in wanted.items() if value is not None}
         statement = ROWS.select().where(*(_t.c[name] == _p(name) for name in given))
         newest = statement.order_by(_t.c.ordered_at.desc(), _t.c.id.desc()).limit(limit)
         return ROWS.nouns(self._connection.all(Statement(newest), **given))
 
     def page(self, limit: int, **wanted: Any) -> list[Launch]:
-        """The newest first. `wanted` names projects (a list), agent_id, task_id; since and until (those that lived at
-        some time between; none ordered earlier than not_before); after (the id of the last one that was shown)."""
+        """Newest first. Keys of `wanted`: projects (a list), agent_id, task_id; since and until (alive at some time
+        between; none ordered before not_before); after (the id of the last one shown).
+        """
         given = {name: value for name, value in wanted.items() if value is not None}
         return ROWS.nouns(self._connection.all(_paging(tuple(given)), limit=limit, **given))
 
@@ -259,7 +261,7 @@ class Launches:
         self._connection.run(update_by_id(_t, ("log_tail",)), this_id=launch_id, log_tail=log_tail)
 
     def exit_record(self, launch_id: str) -> tuple[str | None, Any]:
-        """The tail of its log; and its usage as it was kept before there was a table of usages: whatever was told."""
+        """The tail of its log, and its usage as stored before the table of usages existed."""
         row: Any = self._connection.one(_TAIL, id=launch_id)
         return (None, None) if row is None else (row[0], from_json(row[1]))
 
@@ -274,7 +276,7 @@ class Launches:
         return [(row[0], row[1]) for row in self._connection.all(_LOG, launch_id=launch_id, after=after)]
 
     def delete_logs(self, before: str, most: int) -> int:
-        """Of so many launches at most, all over, whose ids (they begin with their time) come before this one."""
+        """Deletes logs of at most `most` ended launches whose ids (ordered by time) come before this one."""
         over = [row[0] for row in self._connection.all(_LOGS_OF_OLD, before=before, most=most)]
         if over:
             self._connection.run(_DELETE_LOGS, ids=over)

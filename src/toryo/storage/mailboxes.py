@@ -1,4 +1,4 @@
-"""Mailboxes, as rows: how far an agent has been handed out its messages."""
+"""Mailboxes, as rows: which messages an agent has received."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Mailboxes:
         self._connection = connection
 
     def mailbox(self, project_id: str, agent_id: str) -> Mailbox:
-        """A new one where there was none."""
+        """The stored mailbox, or a new one."""
         found = MAILBOXES.one(self._connection.one(_MAILBOX, project_id=project_id, agent_id=agent_id))
         return found or Mailbox(project_id, agent_id)
 

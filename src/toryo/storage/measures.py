@@ -1,4 +1,4 @@
-"""Counts for whoever watches the server as a whole: a few grouped reads, made when somebody asks."""
+"""Metrics of the server as a whole: a few grouped reads per request."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ _SIZE = Statement(
 
 
 def measures(connection: Connection) -> list[Measure]:
-    """What is nothing is left out."""
+    """The metrics; zero counts are left out."""
     return [
         Measure(name, dict(zip(labels, map(str, row[:-1]), strict=True)), int(row[-1]))
         for name, (labels, statement) in _MEASURES.items()
@@ -80,5 +80,5 @@ def measures(connection: Connection) -> list[Measure]:
 
 
 def database_bytes(connection: Connection) -> int:
-    """What the database takes, without what it is just writing."""
+    """Size of the database, without the write-ahead log."""
     return int(connection.value(_SIZE))

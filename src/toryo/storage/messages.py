@@ -1,6 +1,6 @@
-"""Messages, as rows. Threads stand in `threads.py`, who reads what how far in `mailboxes.py`.
+"""Messages, as rows. Threads are in `threads.py`, delivery in `mailboxes.py`.
 
-Whoever writes here holds the project's lock: sequences are counted by reading the last one.
+Writers must hold the project's lock: sequences continue from the last one read.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _NEWEST_REASON = Statement(
         sa.or_(
             _c.c.id.is_(None),
             _c.c.state.in_([sa.literal("pending"), sa.literal("active")]),
-            # a one-way word: ended before its receiver came, by whoever said it
+            # A one-way message: its sender ended the conversation before the receiver joined.
             sa.and_(_c.c.reason == ONE_WAY, _c.c.told_partner_at.is_(None)),
         ),
     )
@@ -86,7 +86,7 @@ _NTH_LAST = Statement(
 _is_watched: sa.ColumnElement[bool] = sa.literal_column("watched")
 _OVERDUE = Statement(MESSAGES.select().where(_is_watched, _m.c.created_at <= _p("until")).order_by(_m.c.created_at))
 _UNWATCH = Statement(
-    # coalesce keeps SQLite from reading the whole inbox: only a few messages are watched, and those have an index
+    # Coalesce keeps SQLite from reading the whole inbox: few messages are watched, and those have an index.
     sa.update(_m)
     .where(_is_watched, sa.func.coalesce(_m.c.project_id, "") == _p("project"), _m.c.to_agent_id == _p("agent"))
     .values(watched=sa.false())
@@ -118,7 +118,7 @@ class Messages:
         save_changes(self._connection, _m, MESSAGES, before, after)
 
     def undelivered(self, box: Mailbox, limit: int) -> list[Message]:
-        """The oldest first. System messages are people's."""
+        """Oldest first. System messages are for people only and left out."""
         rows = self._connection.all(
             _UNDELIVERED,
             project_id=box.project_id,
@@ -130,7 +130,7 @@ class Messages:
         return MESSAGES.nouns(rows)
 
     def newest_reason(self, box: Mailbox) -> int:
-        """The newest undelivered message that does not belong to a conversation that is over; 0 if there is none."""
+        """The newest undelivered message outside ended conversations; 0 if there is none."""
         found = self._connection.value(
             _NEWEST_REASON,
             project_id=box.project_id,
@@ -141,7 +141,7 @@ class Messages:
         return int(found or 0)
 
     def before(self, project_id: str, thread: str, sequence: int | None, limit: int) -> list[Message]:
-        """The last ones of a thread (before a sequence number, if one is named), oldest first."""
+        """The last messages of a thread, optionally before a sequence number; oldest first."""
         newest = _NEWER_THAN_ALL if sequence is None else sequence
         rows = self._connection.all(_IN_THREAD, project_id=project_id, thread=thread, before=newest, limit=limit)
         return MESSAGES.nouns(rows)[::-1]
@@ -151,29 +151,29 @@ class Messages:
         return MESSAGES.nouns(rows)
 
     def about(self, task_id: str, after: int, limit: int) -> list[Message]:
-        """Those that name the task, in the order of storing."""
+        """Messages about the task, in the order of storing."""
         return MESSAGES.nouns(self._connection.all(_ABOUT, task_id=task_id, after=after, limit=limit))
 
     def of_conversation(self, conversation_id: str, limit: int) -> list[Message]:
-        """Its last ones, oldest first."""
+        """The last messages of a conversation, oldest first."""
         rows = self._connection.all(_IN_CONVERSATION, conversation_id=conversation_id, limit=limit)
         return MESSAGES.nouns(rows)[::-1]
 
     def nth_last(self, project_id: str, from_agent_id: str, to_agent_id: str, n: int) -> Millis | None:
-        """When the n-th newest message from one to the other was stored; None if there are fewer."""
+        """When the n-th newest message between the two in this direction was stored; None if there are fewer."""
         found: Millis | None = self._connection.value(
             _NTH_LAST, project_id=project_id, from_agent_id=from_agent_id, to_agent_id=to_agent_id, skip=n - 1
         )
         return found
 
     def overdue(self, until: Millis) -> list[Message]:
-        """Watched messages that were stored by then."""
+        """Watched messages stored up to this time."""
         return MESSAGES.nouns(self._connection.all(_OVERDUE, until=until))
 
     def unwatch(self, project_id: str, agent_id: str) -> None:
-        """Somebody has come for this agent's messages (or their writers have been told)."""
+        """Stops watching this agent's messages: a session has come, or the senders have been told."""
         self._connection.run(_UNWATCH, project=project_id, agent=agent_id)
 
     def unwatch_message(self, message: Message) -> None:
-        """Its writer has been told."""
+        """Stops watching a message whose sender has been told."""
         self.save_message(message, replace(message, watched=False))

@@ -1,6 +1,6 @@
-"""Reading what may need a person, over all projects: from indexes that hold live states only. Writes nothing.
+"""Reads what may require a person, in all projects, through indexes on live states. Writes nothing.
 
-Whether it does need somebody, and whom, is decided in `operations/overview/needs.py`.
+`operations/overview/needs.py` decides whether it does, and which people.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ _COOLING = Statement(sa.select(_c.c.agent_id, _c.c.purpose, _c.c.until, _c.c.rea
 
 
 class Unread(NamedTuple):
-    """What a person has not read of a thread, of one kind; `newest` is the sequence of the last one."""
+    """A person's unread messages of one kind in a thread; `newest` is the sequence of the last one."""
 
     project_id: str
     person_id: str
@@ -70,7 +70,7 @@ class Unread(NamedTuple):
 
 
 def _unread(me: sa.Column[str], other: sa.Column[str], seen: sa.Column[int]) -> Statement:
-    """Agents' (and people's) messages, and system messages that are about no task."""
+    """Messages from agents and people, and system messages that belong to no task."""
     return Statement(
         sa.select(
             _h.c.project_id,
@@ -104,31 +104,32 @@ class Needs:
         return self._tasks(_UNAPPROVED)
 
     def blocked(self) -> list[Task]:
-        """Blocks of their own (no cascade) that no person has set."""
+        """Tasks blocked by themselves (no cascade), not by a person."""
         return self._tasks(_BLOCKED)
 
     def failed(self, since: Millis, most: int) -> list[Task]:
-        """Those that have failed since and still are: the newest first."""
+        """Tasks that failed since then and are still failed, newest first."""
         return self._tasks(_FAILED_TASKS, since=since, most=most)
 
     def freed(self) -> list[Task]:
-        """To do, after a block that has ended, although they had been started before. What is for a queue is served by
-        it again."""
+        """Tasks in `todo` that were started, then blocked and unblocked. Without queue tasks, which the queue serves
+        again.
+        """
         return self._tasks(_FREED)
 
     def stalled(self) -> list[Task]:
-        """Tasks in progress of which a stall was reported, some time."""
+        """Tasks in progress for which a stall was ever reported."""
         return self._tasks(_STALLED)
 
     def in_progress_of(self, people: Collection[str]) -> list[Task]:
         return self._tasks(_AT_WORK, people=sorted(people))
 
     def awaited_delegations(self) -> list[Delegation]:
-        """Those of tasks in progress whose result was (or is) awaited; oldest first."""
+        """Delegations with an awaited result of tasks in progress, oldest first."""
         return delegations.DELEGATIONS.nouns(self._connection.all(_FAILED))
 
     def cooling(self, reasons: Collection[str]) -> list[tuple[str, str, Millis, str]]:
-        """Agents whose last start failed for one of these reasons: purpose, until when, why."""
+        """Agents whose last start failed for one of these reasons: with purpose, end of the cooldown, and reason."""
         rows: list[Any] = self._connection.all(_COOLING, why=sorted(reasons))
         return [(row[0], row[1], row[2], row[3]) for row in rows]
 

@@ -40,22 +40,22 @@ class Notices:
         self._connection = connection
 
     def add(self, notice: Notice) -> bool:
-        """False if the person is being told the same by this channel already: nothing is added then."""
+        """Adds the notice; False if the person already has a current one for this need and channel."""
         return self._connection.run(_ADD, **ROWS.values(notice)) == 1
 
     def find(self, notice_id: str) -> Notice | None:
         return ROWS.one(self._connection.one(_ONE, id=notice_id))
 
     def lasting(self) -> list[Notice]:
-        """Those about what still needs somebody, sent or not; oldest first."""
+        """Notices whose need still exists, sent or not; oldest first."""
         return ROWS.nouns(self._connection.all(_LASTING))
 
     def due(self, channel: Channel, now: Millis, limit: int) -> list[Notice]:
-        """The longest due first."""
+        """Due notices, longest overdue first."""
         return ROWS.nouns(self._connection.all(_DUE, channel=channel.value, now=now, limit=limit))
 
     def last_told(self, person_id: str, key: str, channel: Channel) -> Millis | None:
-        """When the person was last told of this, by this channel."""
+        """When the person was last notified of this need by this channel."""
         found: Millis | None = self._connection.value(_LAST, person_id=person_id, key=key, channel=channel.value)
         return found
 
@@ -65,5 +65,5 @@ class Notices:
             self._connection.run(update_by_id(_t, tuple(changes)), this_id=after.id, **changes)
 
     def forget(self, until: Millis) -> int:
-        """Deletes those whose need was gone by then."""
+        """Deletes notices whose need was gone by then; returns how many."""
         return self._connection.run(_FORGET, until=until)

@@ -1,4 +1,4 @@
-"""Opening the database that an address names, and bringing its tables to the newest version."""
+"""Opens the database of a URL and migrates its schema."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from toryo.storage.errors import DatabaseUnavailable
 
 
 def open_database(url: str, *, threads: int = 8, exclusive: bool = True, patience: float = 5.0) -> Database:
-    """Opens `sqlite:///path` or `postgresql://…`; creates no tables (`upgrade` does), but an SQLite file.
+    """Opens `sqlite:///path` or `postgresql://…`. Creates a missing SQLite file, but no tables (see `upgrade`).
 
-    `threads` is how many connections may be used at once. `exclusive` claims an SQLite file for this process: a second
-    owner is refused with `DatabaseInUse`. `patience` is how many seconds a locked or absent database is waited for.
+    `threads` is the maximum number of concurrent connections. `exclusive` claims an SQLite file for this process: a
+    second owner gets `DatabaseInUse`. `patience` is how many seconds to wait for a locked or unreachable database.
     Raises `DatabaseUnavailable`.
     """
     scheme = url.partition(":")[0].partition("+")[0]
@@ -31,9 +31,8 @@ def open_database(url: str, *, threads: int = 8, exclusive: bool = True, patienc
 
 
 def upgrade(database: Database) -> list[str]:
-    """Runs the migrations that are missing, all or none, and answers their names.
+    """Runs the missing migrations, all or none, and returns their names.
 
-    Raises `DatabaseTooNew` for a database that a newer Toryo has upgraded, `DatabaseMisfit` for one whose tables are
-    not those of its version.
+    Raises `DatabaseTooNew` for a database of a newer Toryo, `DatabaseMisfit` if the tables do not match its version.
     """
     return database.write_patiently(migrations.bring)

@@ -1,6 +1,6 @@
-"""Reading for the pages: much at once, in few statements, and of each row only what a glance needs. Writes visits.
+"""Reads for dashboard pages: many rows in few statements, with only the columns that a summary needs. Writes visits.
 
-Tasks are read in part: what rules about starting look at, and what a card shows. What it means is decided elsewhere.
+Tasks are read in part: the columns of the rules about starting, and those of a card.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _OPEN = [
     Statement(sa.select(*_PART).where(in_list(_t.c.project_id, "projects"), _t.c.status == each))
     for each in ("in_progress", "blocked")
 ]
-"""One for each, so that each uses the index of its status."""
+"""One statement each, so that each uses the index of its status."""
 _OPEN += [
     Statement(sa.select(*_PART).where(in_list(_t.c.project_id, "projects"), _t.c.status == "todo", queued))
     for queued in (_t.c.agent_type.is_(None), _t.c.agent_type.is_not(None))
@@ -208,7 +208,7 @@ class Card(NamedTuple):
 
 
 class Ended(NamedTuple):
-    """The newest tasks that ended one way, and how many did."""
+    """The newest tasks that ended in one status, and the number of all of them."""
 
     newest: list[tuple[str, str, Millis]]
     many: int
@@ -219,8 +219,9 @@ class Overview:
         self._connection = connection
 
     def open_tasks(self, projects: Iterable[str], *, idle: bool = True) -> dict[str, Task]:
-        """In part, by id: those in progress, blocked, to do, or to be approved, of these projects. Without the `idle`
-        ones: to do, waiting for nothing, and nothing of their tree has been started."""
+        """Tasks of these projects in progress, blocked, in `todo`, or awaiting approval: in part, by id. Without the
+        `idle` ones: in `todo`, waiting for nothing, in a tree in which nothing has been started.
+        """
         asked = list(projects)
         rows = (
             row
@@ -235,7 +236,7 @@ class Overview:
         return {row[0]: _part(row) for row in self._connection.all(_PARTS, ids=ids)} if ids else {}
 
     def unmet(self, task_ids: Iterable[str]) -> dict[str, tuple[str, ...]]:
-        """What these tasks depend on that is not completed."""
+        """The dependencies of these tasks that are not completed."""
         found: dict[str, list[str]] = {}
         for task_id, other in self._connection.all(_UNMET, ids=list(task_ids)):
             found.setdefault(task_id, []).append(other)
@@ -246,11 +247,11 @@ class Overview:
         return Ended([(row[0], row[1], row[2]) for row in rows], int(rows[0][3]) if rows else 0)
 
     def decided_since(self, projects: Iterable[str], since: Millis) -> int:
-        """Judgements of requests, and decisions about what was blocked or had failed, by whomever."""
+        """Number of decisions on requests and on blocked or failed tasks, by any member."""
         return int(self._connection.value(_DECIDED, projects=list(projects), since=since))
 
     def spent_since(self, projects: Iterable[str], since: Millis, day: int) -> float | None:
-        """US dollars of the launches that have used something since; `day` is the first that is looked at."""
+        """US dollars of launches that reported usage since then; `day` is the first day that is read."""
         found = self._connection.value(_SPENT, projects=list(projects), since=since, day=day)
         return None if found is None else round(float(found), 6)
 
@@ -259,20 +260,20 @@ class Overview:
         return [(row[0], row[1]) for row in self._connection.all(_PLACES, projects=list(projects))]
 
     def claims(self) -> list[Claim]:
-        """Every live one."""
+        """Every live claim."""
         return CLAIMS.nouns(self._connection.all(_CLAIMS))
 
     def awaited(self) -> dict[str, int]:
-        """Open delegations whose result is awaited, by main task."""
+        """Number of open delegations with an awaited result, by main task."""
         return {row[0]: int(row[1]) for row in self._connection.all(_AWAITED)}
 
     def cooldowns(self, now: Millis) -> list[tuple[str, str, Millis, str, int, str | None]]:
-        """Agent, purpose, until when, why, after how many failures, of which program: those that last."""
+        """Current cooldowns: agent, purpose, end, reason, failures, program."""
         rows: list[Any] = self._connection.all(_COOLDOWNS, now=now)
         return [(row[0], row[1], row[2], row[3], row[4], row[5]) for row in rows]
 
     def accounts(self, now: Millis) -> dict[str, tuple[Millis, str]]:
-        """Until when, and why, accounts cannot be used."""
+        """Until when and why accounts are unusable."""
         return {row[0]: (row[1], row[2]) for row in self._connection.all(_ACCOUNTS, now=now)}
 
     def used(self, launches: Iterable[str]) -> dict[str, tuple[int, float | None]]:
@@ -280,14 +281,14 @@ class Overview:
         return {row[0]: (int(row[1]), row[2]) for row in self._connection.all(_USED, launches=list(launches))}
 
     def said(self, agents: Iterable[str]) -> dict[tuple[str, str], tuple[str, Millis]]:
-        """By agent and project: the last decision about its task work that was recorded, and since when."""
+        """By agent and project: the last recorded launch decision for task work, and since when."""
         rows: list[Any] = self._connection.all(_SAID, agents=list(agents))
         return {(row[0], row[1]): (row[2], row[3]) for row in rows}
 
     # the board
 
     def cards(self, project_id: str, only: Iterable[str] | None = None) -> list[Card]:
-        """Every task of a project, or `only` these, by priority and age."""
+        """All tasks of a project, or `only` these, by priority and age."""
         if only is None:
             rows = self._connection.all(_CARDS, project_id=project_id)
         else:
@@ -295,7 +296,7 @@ class Overview:
         return list(map(Card._make, rows))
 
     def edges(self, project_id: str, only: Iterable[str] | None = None) -> dict[str, list[str]]:
-        """What each task of a project, or `only` of these, depends on."""
+        """The dependencies of each task of a project, or of `only` these."""
         if only is None:
             rows = self._connection.all(_EDGES, project_id=project_id)
         else:
@@ -306,12 +307,11 @@ class Overview:
         return found
 
     def children(self, task_ids: Iterable[str]) -> list[tuple[str, str, int]]:
-        """Parent, status, and how many subtasks of these parents have it."""
+        """Parent, status, and the number of its subtasks in that status."""
         return [(row[0], row[1], int(row[2])) for row in self._connection.all(_CHILDREN, ids=list(task_ids))]
 
     def touched(self, project_id: str, after: int, most: int) -> set[str] | None:
-        """The tasks that events after this one name, or whose sessions they name; None if that are more than `most`
-        events."""
+        """Tasks named by events after this one, directly or through their session; None for more than `most` events."""
         rows = self._connection.all(_TOUCHED, project_id=project_id, after=after, most=most + 1)
         if len(rows) > most:
             return None
@@ -320,7 +320,7 @@ class Overview:
         return {row[0] for row in (*rows, *worked_on)} - {None}
 
     def running(self, project_id: str) -> set[str]:
-        """The tasks that a session is bound to, or that somebody who polls has claimed."""
+        """Tasks with a bound session or a claim."""
         rows = (
             row for statement in (_RUNNING, _CLAIMED) for row in self._connection.all(statement, project_id=project_id)
         )
@@ -337,7 +337,7 @@ class Overview:
 
 
 def _part(row: tuple[Any, ...]) -> Task:
-    """The columns stand in the order of the fields; what is left out is as in a task that is new."""
+    """Columns are in the order of the fields; missing ones get the values of a new task."""
     values = [*row[:16]]
     values[7], values[8], values[12] = _STATUS[row[7]], _PRIORITY[row[8]], _APPROVAL[row[12]]
     more = dict(zip(_MORE, row[16:], strict=True))

@@ -44,7 +44,7 @@ class Panels:
         save_changes(self._connection, _v, VIEWERS, before, after)
 
     def viewers(self, project_id: str, agent_id: str, heard_after: Millis) -> list[Viewer]:
-        """Open panels on an agent that were heard of since."""
+        """Panels open on an agent that have reported since then."""
         rows = self._connection.all(_VIEWERS_OF, project_id=project_id, agent_id=agent_id, after=heard_after)
         return VIEWERS.nouns(rows)
 

@@ -1,4 +1,4 @@
-"""People's browsers, tokens, one-time links and accounts, and who is at the identity provider just now, as rows."""
+"""People's browsers, tokens, one-time links and accounts, and pending sign-ins at the identity provider, as rows."""
 
 from __future__ import annotations
 
@@ -67,11 +67,11 @@ class People:
         return SIGN_INS.one(self._connection.one(_BY_TOKEN, token_hash=token_hash))
 
     def sign_ins_of(self, agent_id: str) -> list[SignIn]:
-        """Those that were not ended, the newest first."""
+        """Sign-ins that have not ended, newest first."""
         return SIGN_INS.nouns(self._connection.all(_OF, agent_id=agent_id))
 
     def sign_ins_made_by(self, agent_id: str) -> list[SignIn]:
-        """Those that opened a link of this person and were not ended."""
+        """Sign-ins through this person's links that have not ended."""
         return SIGN_INS.nouns(self._connection.all(_MADE_BY, made_by=agent_id))
 
     def sign_ins_made_with(self, credential: str) -> list[SignIn]:
@@ -92,7 +92,7 @@ class People:
         self._connection.run(_ADD_LINK, **LINKS.values(link), code_hash=code_hash)
 
     def use_link(self, code_hash: str, now: Millis) -> Link | None:
-        """The link, used from now on; None if it is not known, too old, or was used: it opens once."""
+        """Marks the link as used and returns it; None if it is unknown, expired or already used."""
         found = LINKS.one(self._connection.one(_LINK, code_hash=code_hash))
         if found is None or found.expires_at <= now:
             return None
@@ -102,11 +102,11 @@ class People:
         self._connection.run(_FORGET_LINKS, before=before)
 
     def drop_links(self, agent_id: str) -> None:
-        """Those that sign this person in."""
+        """Deletes the links that sign this person in."""
         self._connection.run(_DROP_LINKS, agent_id=agent_id)
 
     def drop_links_made_by(self, agent_id: str) -> None:
-        """Those that this person made, for whomever."""
+        """Deletes the links that this person made, for any person."""
         self._connection.run(_DROP_LINKS_BY, agent_id=agent_id)
 
     def drop_links_made_with(self, credential: str) -> None:
@@ -141,11 +141,11 @@ class People:
         return TOKENS.one(self._connection.one(_TOKEN_BY_HASH, token_hash=token_hash))
 
     def tokens_of(self, agent_id: str) -> list[AccessToken]:
-        """Those that were not revoked, the newest first."""
+        """Tokens that are not revoked, newest first."""
         return TOKENS.nouns(self._connection.all(_TOKENS_OF, agent_id=agent_id))
 
     def tokens_made_by(self, agent_id: str) -> list[AccessToken]:
-        """Those that this person made, for whomever, and that were not revoked."""
+        """Tokens that this person made, for any person, and that are not revoked."""
         return TOKENS.nouns(self._connection.all(_TOKENS_MADE_BY, made_by=agent_id))
 
     def tokens_made_with(self, credential: str) -> list[AccessToken]:
@@ -160,11 +160,11 @@ class People:
     # --- the identity provider ---------------------------------------------------------------------------------------
 
     def depart(self, state_hash: str, expires_at: Millis) -> None:
-        """Somebody goes to the identity provider, and comes back with this state."""
+        """Stores the state of a sign-in that starts at the identity provider."""
         self._connection.run(_DEPART, state_hash=state_hash, expires_at=expires_at)
 
     def come_back(self, state_hash: str, now: Millis) -> bool:
-        """Whether somebody left with it, not too long ago; once."""
+        """Uses up a state; False if it is unknown or expired."""
         return self._connection.run(_RETURN, state_hash=state_hash, now=now) > 0
 
     def forget_departures(self, now: Millis) -> None:

@@ -18,7 +18,7 @@ _t = schema.projects
 
 @lru_cache(maxsize=1024)
 def _settings_of(text: str) -> Settings:
-    """Settings are values and change rarely: the same text is read once."""
+    """Parses settings; cached, because they rarely change."""
     return Settings().changed(from_json(text) or {})
 
 
@@ -44,7 +44,7 @@ class Projects:
         return ROWS.nouns(self._connection.all(_ALL))
 
     def paused(self) -> list[Millis]:
-        """Since when each paused (or archived) project has been so."""
+        """When each paused or archived project was paused."""
         return [row[0] for row in self._connection.all(_PAUSED)]
 
     def add(self, project: Project) -> None:

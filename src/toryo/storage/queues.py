@@ -29,7 +29,7 @@ KEYS = Rows(ApiKey, _k, {"types": TUPLE, "tools": TUPLE})
 PRESENCES = Rows(Presence, _s, {"capabilities": TUPLE})
 CLAIMS = Rows(Claim, _c, {"outcome": JSON})
 ENTRIES = Rows(Entry, _e, {"value": (lambda value: to_json([value]), lambda text: JSON[1](text)[0])})
-"""A shared value may be null itself: it is stored within a list."""
+"""A shared value may itself be null: it is stored within a list."""
 
 # --- keys and presences ----------------------------------------------------------------------------------------------
 
@@ -145,10 +145,10 @@ _DEAD = Statement(
 # --- shared values ---------------------------------------------------------------------------------------------------
 
 MOST_ENTRIES = 10_000
-"""So many values of a project are listed."""
+"""Maximum number of values of a project that are listed."""
 _ENTRY = Statement(ENTRIES.select().where(_e.c.project_id == _p("project_id"), _e.c.key == _p("key")))
 _ENTRIES = Statement(ENTRIES.select().where(_e.c.project_id == _p("project_id")).order_by(_e.c.key).limit(MOST_ENTRIES))
-_BESIDE = Statement(  # without the brackets of the list that a value is stored in
+_BESIDE = Statement(  # Without the brackets of the list in which a value is stored.
     sa.select(sa.func.count(), sa.func.coalesce(sa.func.sum(octets(_e.c.value) - 2), 0)).where(
         _e.c.project_id == _p("project_id"), _e.c.key != _p("key"), _e.c.expires_at > _p("now")
     )
@@ -178,7 +178,7 @@ class Queues:
         return KEYS.nouns(self._connection.all(_KEYS, project_id=project_id))
 
     def keys_of(self, agent_id: str) -> list[ApiKey]:
-        """Those of an agent that are valid, of any project."""
+        """Valid keys of an agent, in any project."""
         return KEYS.nouns(self._connection.all(_KEYS_OF, agent_id=agent_id))
 
     def save_key(self, before: ApiKey, after: ApiKey) -> None:
@@ -198,9 +198,9 @@ class Queues:
         return PRESENCES.nouns(self._connection.all(_ALL_ONLINE))
 
     def online(self, project_id: str) -> dict[str, str]:
-        """The type of every agent of a project that is not known to be offline, or works in silence, by its id.
+        """Type by id of every agent of a project that is online or may be working without heartbeats.
 
-        Plain queue agents say nothing while they work; what they hold ends with their claim.
+        Plain queue agents send nothing while they work; their claims end by themselves.
         """
         return {row[0]: row[1] for row in self._connection.all(_ONLINE, project_id=project_id)}
 
@@ -222,14 +222,14 @@ class Queues:
         return CLAIMS.nouns(self._connection.all(_OF_TASK, task_id=task_id))
 
     def claims_of(self, agent_id: str) -> list[Claim]:
-        """The live ones, oldest first."""
+        """Live claims, oldest first."""
         return CLAIMS.nouns(self._connection.all(_OF_AGENT, agent_id=agent_id))
 
     def expired_claims(self, now: Millis) -> list[Claim]:
         return CLAIMS.nouns(self._connection.all(_EXPIRED, now=now))
 
     def save_claim(self, claim: Claim) -> None:
-        """What may change of it: its lease, and its end."""
+        """Stores the fields of a claim that can change: lease and end."""
         self._connection.run(
             _SAVE_CLAIM,
             this_task=claim.task_id,
@@ -241,34 +241,35 @@ class Queues:
         )
 
     def delete_claim(self, claim: Claim) -> None:
-        """As if it had never been."""
+        """Deletes the claim without a trace."""
         self._connection.run(_DELETE_CLAIM, task_id=claim.task_id, attempt=claim.attempt)
 
     # ready tasks
 
     def ready(self, project_id: str, agent_type: str, now: Millis, limit: int, skip: int = 0) -> list[Task]:
-        """Queue tasks that may be claimed, by priority and age, without the first so many: a hint that the rules of
-        moves confirm."""
+        """Queue tasks that may be claimable, by priority and age, after the first `skip`. A hint: the rules of moves
+        decide.
+        """
         asked = {"project_id": project_id, "agent_type": agent_type, "now": now, "limit": limit, "skip": skip}
         return TASKS.nouns(self._connection.all(_READY, **asked))
 
     def ready_whole(self, project_id: str, agent_type: str, now: Millis) -> Task | None:
-        """The first of them that has no parts and never delegated anything: whoever claims it has something to do."""
+        """The first ready task without subtasks or delegations: an agent that claims it can start working."""
         return TASKS.one(self._connection.one(_READY_WHOLE, project_id=project_id, agent_type=agent_type, now=now))
 
     def next_retry(self, project_id: str, agent_type: str, now: Millis) -> Millis | None:
-        """When the next task of a queue has rested long enough."""
+        """When the back-off of the next task of a queue ends."""
         found: Millis | None = self._connection.value(
             _NEXT_RETRY, project_id=project_id, agent_type=agent_type, now=now
         )
         return found
 
     def ready_types(self, now: Millis) -> list[tuple[str, str, Millis]]:
-        """Project, queue, and since when something waits, of every queue with a ready task."""
+        """Project, queue, and since when a task waits, for every queue with a ready task."""
         return [(row[0], row[1], row[2]) for row in self._connection.all(_READY_TYPES, now=now)]
 
     def dead(self, project_id: str, most: int, after: tuple[Millis, str] | None = None) -> list[Task]:
-        """Queue tasks that have failed for good, the newest first: those behind one, by its time and id."""
+        """Queue tasks that have failed permanently, newest first; `after` is the time and id of the last one shown."""
         at, task_id = after or (_NEVER, "")
         return TASKS.nouns(self._connection.all(_DEAD, project_id=project_id, at=at, id=task_id, most=most))
 
@@ -281,7 +282,7 @@ class Queues:
         return ENTRIES.nouns(self._connection.all(_ENTRIES, project_id=project_id))
 
     def entries_beside(self, project_id: str, key: str, now: Millis) -> tuple[int, int]:
-        """How many other values of the project are live, and how long they are together."""
+        """Number and total length of the project's other live values."""
         row: Any = self._connection.one(_BESIDE, project_id=project_id, key=key, now=now)
         return int(row[0]), int(row[1])
 

@@ -1,4 +1,4 @@
-"""How a noun becomes a row and comes back: columns are its fields, in the same order."""
+"""Maps entities to rows and back: columns are the fields, in the same order."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from toryo.storage.engine.statements import Statement
 
 Noun = TypeVar("Noun")
 Codec = tuple[Callable[[Any], Any], Callable[[Any], Any]]
-"""To the database, and back."""
+"""Converters to the database and back."""
 
 
 def to_json(value: Any) -> str | None:
@@ -37,7 +37,7 @@ def enum(kind: Any) -> Codec:
 
 
 class Rows(Generic[Noun]):
-    """Maps one dataclass to the columns of a table that bear its fields' names."""
+    """Maps one dataclass to the columns of a table that have its fields' names."""
 
     def __init__(self, noun: type[Noun], table: sa.Table, codecs: Mapping[str, Codec] | None = None) -> None:
         assert is_dataclass(noun)

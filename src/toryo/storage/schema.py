@@ -1,6 +1,6 @@
-"""Every table and index, once. Columns of a noun bear its fields' names; JSON is TEXT; instants are milliseconds.
+"""All tables and indexes. Columns have the names of the entity's fields; JSON is TEXT; instants are milliseconds.
 
-Partial indexes stand on live states only, so that what is finished costs nothing. Their order is their query's order.
+Partial indexes cover live states only, so that finished rows cost nothing. Their column order matches their query.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from toryo.domain.tasks import CLOSED, Status
 
 
 def statuses(*wanted: Status) -> str:
-    """A list of statuses as SQL; in a fixed order, because planners compare the text of partial indexes."""
+    """Statuses as an SQL list, in a fixed order, because planners compare the text of partial index conditions."""
     return "(" + ", ".join(f"'{status}'" for status in Status if status in wanted) + ")"
 
 
 UNAPPROVED = f"approval = 'pending_approval' AND status NOT IN {statuses(*CLOSED)}"
 REPORTED = f"status IN {statuses(Status.COMPLETED, Status.FAILED)}"
-"""Closed by a report. These two are the conditions of partial indexes: a query that says them uses the index."""
+"""Closed by a report. Both constants are conditions of partial indexes: a query with the same text uses the index."""
 
 metadata = MetaData()
 
@@ -158,7 +158,7 @@ tasks = Table(
     _number("timeout_seconds", null=True),
     _number("max_attempts", null=True),
     _number("version"),
-    # payloads last: decisions read a row's beginning only
+    # Large columns last: decisions read only the beginning of a row.
     _text("description"),
     _text("context", null=True),
     _text("acceptance", null=True),
@@ -190,7 +190,7 @@ Index(
     sqlite_where=_queued,
     postgresql_where=_queued,
 )
-_todo = text("status = 'todo' AND agent_type IS NULL")  # the rest stands in tasks_queued
+_todo = text("status = 'todo' AND agent_type IS NULL")  # Queue tasks are in tasks_queued.
 _ended = text(REPORTED)
 Index(
     "tasks_todo",
@@ -269,7 +269,7 @@ Index(
     sqlite_where=_live,
     postgresql_where=_live,
 )
-"""At most one live launch per agent, project and purpose: what makes a double start impossible."""
+"""At most one live launch per agent, project and purpose: prevents double starts."""
 
 sessions = Table(
     "sessions",
@@ -433,7 +433,7 @@ threads = Table(
     Index("threads_low", "project_id", "low_id"),
     Index("threads_high", "project_id", "high_id"),
 )
-"""What two have said to each other, and how far each (a person) has seen it."""
+"""The messages of two members, and how far a person among them has read."""
 
 mailboxes = Table(
     "mailboxes",
@@ -589,7 +589,7 @@ Index(
     sqlite_where=_unended,
     postgresql_where=_unended,
 )
-"""At most one live claim per task: what makes a double claim impossible."""
+"""At most one live claim per task: prevents double claims."""
 Index("claims_of_agent", claims.c.agent_id, sqlite_where=_unended, postgresql_where=_unended)
 
 shared_entries = Table(
@@ -637,7 +637,7 @@ notices = Table(
     Index("notices_key", "person_id", "key", "channel", "created_at"),
     Index("notices_over", "over_at"),
 )
-"""The outbox: what people are told outside, once for each need and channel."""
+"""The outbox of notices: one for each need, channel and person."""
 _lasting, _to_send = text("over_at IS NULL"), text("next_at IS NOT NULL")
 Index(
     "notices_lasting",
@@ -653,7 +653,7 @@ Index("notices_due", notices.c.channel, notices.c.next_at, sqlite_where=_to_send
 events = Table(
     "events",
     metadata,
-    # SQLite must count as a plain INTEGER here, or it would not be the row id
+    # SQLite needs a plain INTEGER here for the row id.
     Column("sequence", BigInteger().with_variant(Integer, "sqlite"), Identity(), primary_key=True, autoincrement=True),
     Column("id", Text, nullable=False),
     _number("at"),
@@ -677,7 +677,7 @@ events = Table(
 _fact = text("fact")
 Index("events_facts", events.c.root_id, events.c.sequence, sqlite_where=_fact, postgresql_where=_fact)
 DECIDED = "kind IN ('task.approved', 'task.rejected', 'task.unblocked', 'task.retried')"
-"""Events that say that somebody has decided about a task. Rare: to count them is cheap."""
+"""Events of decisions about tasks. Rare, so counting them is cheap."""
 _decided = text(DECIDED)
 Index("events_decided", events.c.at, sqlite_where=_decided, postgresql_where=_decided)
 
@@ -693,7 +693,7 @@ tokens = Table(
     _number("created_at"),
     _number("revoked_at", null=True),
 )
-"""Of the files in data directories; `place` names the directory (several servers may share a database)."""
+"""Tokens from files in data directories; `place` names the directory (several servers may share a database)."""
 
 cooldowns = Table(
     "cooldowns",
@@ -704,7 +704,7 @@ cooldowns = Table(
     _text("reason"),
     _number("failures"),
     _text("message", null=True),
-    _text("provider", null=True),  # the name of the program: with its model, where it has a certain one
+    _text("provider", null=True),  # The name of the program, with its model if that is set.
 )
 
 accounts = Table(
@@ -714,7 +714,7 @@ accounts = Table(
     _number("until"),
     _text("reason"),
 )
-"""Provider accounts whose quota is used up: no agent that works on one is started before."""
+"""Provider accounts whose quota is used up: their agents are not started until then."""
 
 usages = Table(
     "usages",
@@ -739,7 +739,7 @@ usages = Table(
     Index("usages_agent", "agent_id", "day"),
     Index("usages_task", "task_id"),
 )
-"""What the program of one launch used, as far as it has said; `day` is the UTC day of its start, in days since 1970."""
+"""What the program of one launch used, as reported so far; `day` is the UTC day of its start, in days since 1970."""
 
 worktrees = Table(
     "worktrees",
@@ -783,7 +783,7 @@ worktree_jobs = Table(
     _text("answer", null=True),
     Index("worktree_jobs_task", "task_id", "created_at"),
 )
-"""What people ask of a Coordinator about files on its machine: a diff, a merge, a discard."""
+"""Worktree jobs for a Coordinator: show a diff, merge, discard."""
 
 decisions = Table(
     "decisions",
@@ -794,7 +794,7 @@ decisions = Table(
     _text("said"),
     _number("since"),
 )
-"""The last launch decision that was recorded as an event, so that only a different one is recorded again."""
+"""The last recorded launch decision; only a different one is recorded as an event."""
 
 batches = Table(
     "batches",
@@ -852,7 +852,7 @@ sign_ins = Table(
     UniqueConstraint("token_hash"),
     Index("sign_ins_person", "agent_id", "created_at"),
 )
-"""People's browsers that are signed in, or were."""
+"""Browsers that people are or were signed in with."""
 
 sign_in_links = Table(
     "sign_in_links",
@@ -865,7 +865,7 @@ sign_in_links = Table(
     _text("made_by", null=True),
     _text("made_with", null=True),
 )
-"""One-time links that sign somebody in."""
+"""One-time sign-in links."""
 
 people = Table(
     "people",
@@ -879,7 +879,7 @@ people = Table(
     _number("changed_at"),
     UniqueConstraint("subject"),
 )
-"""How a person may sign in without a link: a password, or the subject by which an identity provider knows them."""
+"""How a person signs in without a link: a password, or their subject at an identity provider."""
 
 access_tokens = Table(
     "access_tokens",
@@ -898,7 +898,7 @@ access_tokens = Table(
     UniqueConstraint("token_hash"),
     Index("access_tokens_person", "agent_id", "created_at"),
 )
-"""What people's programs show."""
+"""Access tokens of people's programs."""
 
 departures = Table(
     "departures",
@@ -906,7 +906,7 @@ departures = Table(
     Column("state_hash", Text, primary_key=True),
     _number("expires_at"),
 )
-"""Browsers that are at the identity provider just now, by the state with which they come back, once."""
+"""Pending sign-ins at the identity provider, by their one-time state."""
 
 visits = Table(
     "visits",
@@ -914,7 +914,7 @@ visits = Table(
     Column("person_id", Text, ForeignKey("agents.id"), primary_key=True),
     _number("at"),
 )
-"""When a person has last dismissed what happened while they were away."""
+"""When a person last dismissed the summary of what happened while they were away."""
 
 coordinators = Table(
     "coordinators",

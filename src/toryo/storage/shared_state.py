@@ -1,6 +1,6 @@
-"""Where shared values are: the promise, and its implementation on the database (Redis: `shared_state_redis.py`).
+"""Shared values: the interface, and its implementation in the database (Redis: `shared_state_redis.py`).
 
-One conformance suite (tests/storage/test_shared_state.py) holds every implementation to it.
+tests/storage/test_shared_state.py runs the same tests on every implementation.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from toryo.storage.transaction import Transaction
 
 
 class Quota(NamedTuple):
-    """What the live values of a project may take."""
+    """Limits of the live values of a project."""
 
     bytes: int
     entries: int
@@ -28,7 +28,7 @@ QUOTA = Quota(bytes=32 * 1024 * 1024, entries=10_000)
 
 class Shared(Protocol):
     def get(self, project_id: str, key: str) -> Entry | None:
-        """The value as it was last set, expired or not; None if it never was (or was forgotten long ago)."""
+        """The last value set, expired or not; None if there never was one, or it expired long ago."""
 
     def put(
         self,
@@ -43,14 +43,14 @@ class Shared(Protocol):
         once: str = "",
         quota: Quota = QUOTA,
     ) -> Entry:
-        """Sets it; its version is one more than before. Raises Refusal (conflict) if another version was expected, or
-        (limitReached) if the project's values would take more than the quota, and more than before.
+        """Sets the value and increments its version. Raises Refusal: `conflict` if the version differs from `expected`,
+        `limitReached` if the project's values would exceed the quota and grow.
 
-        `once` names the call: the work of a transaction may run again, and has then been done.
+        `once` identifies the call: a transaction's work may run again, and then the value is already set.
         """
 
     def all(self, project_id: str) -> list[Entry]:
-        """By key, at most 1,000."""
+        """Ordered by key, at most 1,000."""
 
 
 def too_many(quota: Quota) -> Refusal:
@@ -77,7 +77,7 @@ def conflict(key: str, version: int, expected: int) -> Refusal:
 
 
 class InDatabase:
-    """In the transaction of the call, under its project's lock."""
+    """Shared values in the call's transaction, under the project's lock."""
 
     def __init__(self, tx: Transaction) -> None:
         self._tx = tx

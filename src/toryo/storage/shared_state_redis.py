@@ -1,7 +1,7 @@
-"""Shared values in Redis: `SET … PX`, their versions counted by a script. The promise stands in `shared_state.py`.
+"""Shared values in Redis: `SET … PX`, with versions counted by a script. The interface is in `shared_state.py`.
 
-A value that has expired is remembered for a day, so that whoever reads it hears that it has, and so that its version
-goes on. While Redis is away every call is refused with `unavailable`; nothing else of Toryo waits for it.
+An expired value is remembered for a day, so that readers learn that it expired and its version continues. While Redis
+is away, calls are refused with `unavailable`; nothing else in Toryo depends on it.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from toryo.storage.transaction import Transaction
 _REMEMBERED: Millis = 24 * HOUR
 _MOST = 10_000
 _ANSWERS_WITHIN = 1.0
-"""Seconds. Whoever asks holds its project's lock: the others wait, too."""
+"""Timeout in seconds. The caller holds its project's lock, so other calls wait too."""
 _REST_SECONDS, _REST_TIMES = 1.0, 10
-"""After a failure nobody asks Redis again for a second, and for ten times as long as it took to fail."""
+"""After a failure Redis is not asked for a second, or ten times as long as the failure took."""
 
 _SIZES_LIVE: Millis = 31 * DAY
-"""How long the sizes of a project's values are kept after the last one was set: longer than any value lives."""
+"""How long the sizes of a project's values are kept after the last was set: longer than any value."""
 _CONFLICT, _TOO_MANY = 0, 2
 _PUT = """
 local stored = redis.call('GET', KEYS[1])
@@ -64,11 +64,11 @@ redis.call('PEXPIRE', KEYS[2], ARGV[11])
 redis.call('SET', KEYS[1], '{"version":' .. string.format('%d', version) .. ',' .. ARGV[1], 'PX', ARGV[4])
 return {1, version}
 """
-"""The value stays the text it came as: a script that wrote it anew would turn empty lists into objects."""
+"""The value stays the text that was sent: re-encoding in Lua would turn empty lists into objects."""
 
 
 class RedisState:
-    """The connection, once per server; called with a transaction it is the `Shared` of that call."""
+    """The connection, one per server; called with a transaction it returns the `Shared` of that call."""
 
     def __init__(self, url: str, clock: Callable[[], float] = time.monotonic) -> None:
         self._redis: Any = Redis.from_url(
@@ -159,7 +159,7 @@ def _name(project_id: str, key: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """For a pattern: signs that mean something there mean themselves."""
+    """Escapes the characters that have a meaning in a pattern."""
     return "".join(f"\\{each}" if each in "*?[]\\" else each for each in text)
 
 

@@ -1,4 +1,4 @@
-"""Loads what a decision looks at: one agent in one project, in one transaction, by indexed reads only."""
+"""Loads the input of a decision: one agent in one project, in one transaction, through indexed reads only."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _STUCK = ("task.blocked", "task.failed")
 
 class Unknown(Protocol):
     def __call__(self, tx: Transaction, agent_id: str, tasks: Sequence[Task], now: Millis) -> list[Task]:
-        """Those of which it is not remembered that this agent could only be told to wait on them."""
+        """Those of the tasks for which it is not remembered that this agent could only wait."""
 
 
 def load(
@@ -40,7 +40,7 @@ def load(
     asking: Session | None = None,
     unknown: Unknown | None = None,
 ) -> Snapshot:
-    """`asking` is the session whose next action is wanted: its main task's tree is loaded whatever its state."""
+    """`asking` is the session whose next action is wanted: its main task's tree is loaded in any state."""
     agent, project = tx.agents.find(agent_id), tx.projects.find(project_id)
     membership = tx.agents.membership(project_id, agent_id)
     if agent is None or project is None:
@@ -90,10 +90,9 @@ def _budget_used_up(tx: Transaction, project: Project, now: Millis) -> bool:
 
 
 MOST_OFFERS = 10
-"""Ready queue tasks that are looked at with all that is below them, of which an agent is offered the first that gives
-it something to do; and as many at each further look."""
+"""How many ready queue tasks are loaded with their subtasks per look, to find the first that has work for the agent."""
 MOST_BEHIND = 500
-"""Of those behind them, so many are seen: of these, by and by, all are looked at."""
+"""How many tasks behind those are considered; over several looks each of these is loaded."""
 
 
 def _offers(
@@ -104,8 +103,9 @@ def _offers(
     signed_in: frozenset[str],
     unknown: Unknown | None,
 ) -> tuple[tuple[Task, TreeState], ...]:
-    """The first ready tasks of its queue. Where each of them could make it wait, also some of those behind that it is
-    not known to wait on, and the first one on which nothing can make it wait: none is hidden by what is before it."""
+    """The first ready tasks of its queue. If each could make it wait, also some of the later ones for which this is not
+    known, and the first one that cannot make it wait: no task is hidden by those before it.
+    """
     if agent.agent_type is None or not agent.managed or not project.active:
         return ()
     queue = (project.id, agent.agent_type, now)
@@ -139,7 +139,7 @@ def load_chat(
     talk_limits: TalkLimits,
     asking: Session | None = None,
 ) -> Snapshot:
-    """What decisions about chat look at: nothing about tasks, so that who waits or is blocked can be talked to."""
+    """The input of chat decisions: no tasks, so that an agent that waits or is blocked can still chat."""
     agent, project = tx.agents.find(agent_id), tx.projects.find(project_id)
     membership = tx.agents.membership(project_id, agent_id)
     if agent is None or project is None:
@@ -168,7 +168,7 @@ def load_chat(
 def talk(
     tx: Transaction, agent_id: str, project_id: str, now: Millis, limits: TalkLimits, session: Session | None
 ) -> ChatState:
-    """Mail, delegations, conversations and panels of an agent, counted. `session` is its live chat session."""
+    """Mail, delegations, conversations and panels of an agent. `session` is its live chat session."""
     box = tx.chat.mailbox(project_id, agent_id)
     delegations = tx.chat.open_delegations(project_id, agent_id)
     conversations = tx.chat.unsettled(project_id, agent_id)
@@ -194,22 +194,23 @@ def talk(
 
 
 def tree_state(tx: Transaction, project: Project, root_id: str, *seeds: str) -> TreeState:
-    """The state of one tree for an operation; `seeds` are further agents that matter (the one who asks)."""
+    """The state of one tree for an operation; `seeds` are further agents to load, such as the caller."""
     return _around(
         tx, project, tx.tasks.tree(root_id), frozenset(a for a, _ in tx.sessions.signed_in(project.id)), seeds
     )
 
 
 def news_of(tx: Transaction, main: Task, where: TreeState) -> tuple[News, ...]:
-    """What happened to a main task and below it after its owner's look, not caused by the owner.
+    """Events on a main task and below it since its assignee's last look, except the assignee's own.
 
-    To who never looked everything is new: a choice to wait without a look would lose what happens meanwhile.
+    For an assignee that never looked everything is new: waiting without a look would lose earlier events.
     """
     found: list[News] = []
     for kind, task_id, actor_id, by_person in tx.events.news(main.root_id, main.look_event or 0):
         task = where.tree.tasks.get(task_id)
         if task is not None and kind in _DELEGATION_ENDED and task.id == main.id:
-            found.append(News("delegation", task.id))  # its own chat session ended it: that is news all the same
+            # It was ended by the agent's own chat session, but it is still news.
+            found.append(News("delegation", task.id))
         if task is None or actor_id == main.assignee_id:
             continue
         found.extend(_news(kind, task, main, where.tree, by_person))
@@ -227,7 +228,7 @@ def _news(kind: str, task: Task, main: Task, tree: Tree, by_person: bool) -> Ite
 
 
 def _watched(tree_states: Iterable[TreeState], agent: Agent) -> list[tuple[Task, TreeState]]:
-    """Main tasks of a manager: the only ones in which a decision asks what is new."""
+    """The main tasks of a manager: only for these a decision reads what is new."""
     if agent.role is not Role.MANAGER:
         return []
     return [
@@ -273,5 +274,5 @@ def _around(
 
 
 def _served(tx: Transaction, project_id: str, online: Mapping[str, str]) -> frozenset[str]:
-    """The queues with an agent: one that polls, or an active member that a Coordinator starts."""
+    """Queues with an agent: one that polls, or an active member that a Coordinator starts."""
     return frozenset(online.values()) | tx.agents.queues_of(project_id)

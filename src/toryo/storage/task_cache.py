@@ -1,7 +1,7 @@
-"""Tasks for a transaction that changes many of them: each tree is read once, and what is written is carried along.
+"""A task cache for transactions that change many tasks: each tree is read once and updated in memory.
 
-Only for who holds the lock of everything, so that nobody else writes meanwhile. Rows are written at once, as ever:
-what is asked in SQL (`listed`, `busy`, …) is never behind.
+Only while holding the lock of everything, so that no other transaction writes. Rows are still written at once, so SQL
+queries (`listed`, `busy`, …) are up to date.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class RememberedTasks(Tasks):
         super().__init__(connection)
         self._trees: dict[str, Tree] = {}
         self._root_of: dict[str, str] = {}
-        """Of every task of these trees."""
+        """Root by task id, for all cached trees."""
 
     def find(self, task_id: str) -> Task | None:
         root_id = self._root_of.get(task_id)
@@ -65,7 +65,7 @@ class RememberedTasks(Tasks):
         self._depend(task, lambda present: [each for each in present if each not in removed])
 
     def save(self, before: Task, after: Task) -> Task:
-        """What is remembered changes as the row does: in what differs between the two."""
+        """Updates the cached task with the columns that differ, as the row is."""
         stored = super().save(before, after)
         changes = ROWS.changes(before, after)
         if changes:
@@ -77,7 +77,7 @@ class RememberedTasks(Tasks):
         return stored
 
     def _remember(self, root_id: str, tree: Tree, *new: str) -> None:
-        """`new`: of its tasks those that were not known before; nothing: all of them."""
+        """`new`: ids that were not cached before; empty means the whole tree."""
         self._trees[root_id] = tree
         self._root_of.update(dict.fromkeys(new or tree.tasks, root_id))
 

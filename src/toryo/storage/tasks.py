@@ -1,4 +1,4 @@
-"""Tasks and their dependencies, as rows. What may change, and how, is decided in `domain`."""
+"""Tasks and their dependencies, as rows. The domain decides what may change."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ _CORRELATED = Statement(
     .limit(2000)
 )
 _ALIKE = 2
-"""First characters of a title in which people make no mistakes."""
+"""How many first characters of a title must match exactly in a search."""
 _NEAR = Statement(
     sa.select(_t.c.id, _t.c.title)
     .where(
@@ -133,7 +133,7 @@ _NOTED = frozenset(
         *("unreported_ends", "idle_launches", "children_ever", "worked_attempt", "moved_session", "moved_from"),
     }
 )
-"""What the server notes about a task for its own decisions: a person who edits it has not missed anything."""
+"""Columns that the server writes for its own decisions; they do not raise the version that people edit against."""
 
 
 class Tasks:
@@ -159,7 +159,7 @@ class Tasks:
         return self.trees([root_id])[root_id]
 
     def trees(self, root_ids: Sequence[str]) -> dict[str, Tree]:
-        """The trees of these roots, each with the dependencies that lead out of it."""
+        """The trees of these roots, each with its dependencies on other trees."""
         roots = list(root_ids)
         found = ROWS.nouns(self._connection.all(_TREES, roots=roots))
         by_id = {task.id: task for task in found}
@@ -185,10 +185,10 @@ class Tasks:
         return {agent_id: frozenset(ids) for agent_id, ids in found.items()}
 
     def at_work(self) -> dict[tuple[str, str], tuple[Millis, frozenset[str]]]:
-        """By agent and project, of every agent with tasks in progress: since when it waits, and in which trees.
+        """By agent and project, for agents with tasks in progress: since when each waits, and in which trees.
 
-        It waits since its oldest task was started or, if it has worked on one of them, since it last left: else whoever
-        came first would be first for ever, and with few slots the others would never get one.
+        It waits since its oldest task was started, or since it last left one of them. Otherwise the first agent would
+        always come first, and with few slots others would never get one.
         """
         since: dict[tuple[str, str], Millis] = {}
         left: dict[tuple[str, str], Millis] = {}
@@ -210,7 +210,7 @@ class Tasks:
         after: tuple[int, Millis, int, str] | None = None,
         limit: int | None = None,
     ) -> list[Task]:
-        """By priority, then creation (`Task.order`); after the one that stands there in this order, if one is given."""
+        """By priority, then creation (`Task.order`); `after`: only those after this one."""
         given = {"status": status, "assignee_id": assignee_id, "parent_id": parent_id}
         wanted: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
         statement = _listing(tuple(wanted), after is not None, limit is not None)
@@ -221,8 +221,9 @@ class Tasks:
         return ROWS.nouns(self._connection.all(statement, project_id=project_id, **wanted))
 
     def near(self, text: str, project_ids: Iterable[str]) -> list[tuple[str, str]]:
-        """Id and title of those whose title begins with a text (first) or as it does, or whose id has the same
-        beginning or end."""
+        """Id and title of tasks whose title starts with a text (first) or similarly, or whose id has the same start or
+        end.
+        """
         plain = "".join(f"!{each}" if each in "%_!" else each for each in text)
         starts = "".join(f"!{each}" if each in "%_!" else each for each in text[:_ALIKE].lower())
         parts = {"begins": f"{plain.lower()}%", "starts": f"{starts}%"}
@@ -235,7 +236,7 @@ class Tasks:
         return ROWS.nouns(self._connection.all(_CORRELATED, correlation_id=correlation_id))
 
     def requests(self, project_id: str, agent_id: str) -> list[tuple[Millis, str, str]]:
-        """When, approval and status of the tasks an agent has requested."""
+        """Creation time, approval and status of the tasks that an agent has requested."""
         return [
             (row[0], row[1], row[2])
             for row in self._connection.all(_REQUESTS, project_id=project_id, agent_id=agent_id)
@@ -258,7 +259,7 @@ class Tasks:
             self._connection.run(_REMOVE_EDGE, task_id=task.id, depends_on=dependency)
 
     def save(self, before: Task, after: Task) -> Task:
-        """Stores what differs, and counts the version up if anybody is shown it; answers the task as stored."""
+        """Stores changed columns, raises the version if a visible one changed, and returns the task as stored."""
         changes = ROWS.changes(before, after)
         if not changes:
             return after
@@ -273,7 +274,7 @@ class Tasks:
         self._connection.run(update_by_id(_t, tuple(values)), this_id=task_id, **values)
 
     def linked(self, task_ids: list[str]) -> dict[str, Links]:
-        """Of those of these tasks that exist: dependencies, children, parent."""
+        """Dependencies, children and parent of those of these tasks that exist."""
         found = {task_id: Links(parent=parent) for task_id, parent in self._connection.all(_PARENTS_OF, ids=task_ids)}
         for task_id, other in self._connection.all(_EDGES_OF, ids=task_ids):
             found[task_id].dependencies.append(other)

@@ -1,6 +1,6 @@
-"""Threads, as rows: what two have said to each other, and how far a person of the two has seen it.
+"""Threads, as rows: the messages of two members, and how far a person among them has read.
 
-What is unread stands in `unread.py`. Whoever writes here holds the project's lock.
+What is unread is in `unread.py`. Writers must hold the project's lock.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _p = sa.bindparam
 
 @dataclass(frozen=True, slots=True)
 class Thread:
-    """What two have said to each other; `seen_low` and `seen_high` are how far a person of the two has seen it."""
+    """A thread of two members; `seen_low` and `seen_high` are how far a person among them has read."""
 
     project_id: str
     thread: str
@@ -71,7 +71,7 @@ class Threads:
         self._connection = connection
 
     def touch(self, message: Message) -> None:
-        """The thread of a message that has just been stored is the newest."""
+        """Makes the thread of a message that was just stored the newest."""
         low, high = message.thread.split("|", 1)
         self._connection.run(
             _TOUCH,
@@ -89,11 +89,11 @@ class Threads:
         return THREADS.one(self._connection.one(_THREAD, project_id=project_id, thread=thread_of(one, other)))
 
     def listed(self, project_id: str, agent_id: str) -> list[Thread]:
-        """The newest first, at most 500."""
+        """Newest first, at most 500."""
         return THREADS.nouns(self._connection.all(_THREADS, project_id=project_id, agent_id=agent_id))
 
     def unread(self, thread: Thread, person_id: str) -> int:
-        """How many messages to a person no open thread has shown."""
+        """Number of messages to a person that they have not seen."""
         return int(
             self._connection.value(
                 unread.COUNT,
@@ -105,7 +105,7 @@ class Threads:
         )
 
     def see(self, project_id: str, person_id: str, other: str, sequence: int) -> bool:
-        """A person has seen a thread up to here; True if that is news."""
+        """Marks a thread as read up to here; True if that changed anything."""
         thread = thread_of(person_id, other)
         statement = _SEE_LOW if thread.split("|", 1)[0] == person_id else _SEE_HIGH
         return self._connection.run(statement, project=project_id, this_thread=thread, sequence=sequence) > 0

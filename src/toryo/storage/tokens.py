@@ -1,4 +1,4 @@
-"""Tokens: of people, and of the files in data directories. Only their hashes are kept."""
+"""Tokens of people, and of files in data directories. Only hashes are stored."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _REVOKE = Statement(sa.update(_t).where(_t.c.hash == _p("this_hash")).values(rev
 
 @dataclass(frozen=True, slots=True)
 class FileToken:
-    """A token that stands in a file of a server's data directory (`place`; older ones do not say which)."""
+    """A token stored in a file of a server's data directory (`place`; unknown for older ones)."""
 
     hash: str
     kind: str
@@ -40,7 +40,7 @@ class FileToken:
 
     @property
     def id(self) -> str:
-        """What people call it."""
+        """The short id shown to people."""
         return f"dir_{self.hash[:16]}"
 
 
@@ -49,7 +49,7 @@ class Tokens:
         self._connection = connection
 
     def find(self, token_hash: str) -> tuple[str, str | None, str | None] | None:
-        """Kind, agent and login role of a token that was not revoked."""
+        """Kind, agent and role of a token that is not revoked."""
         row: Any = self._connection.one(_TOKEN, hash=token_hash)
         return None if row is None else (row[0], row[1], row[2])
 
@@ -63,7 +63,7 @@ class Tokens:
         login: str | None = None,
         place: str | None = None,
     ) -> None:
-        """Makes it known, or says where it is now. One that was revoked stays revoked."""
+        """Stores a token, or updates its place. A revoked one stays revoked."""
         self._connection.run(
             _ADD_TOKEN,
             hash=token_hash,
@@ -79,7 +79,7 @@ class Tokens:
         return self._connection.one(_REVOKED, hash=token_hash) is not None
 
     def all(self) -> list[FileToken]:
-        """Those of data directories that were not revoked, the oldest first."""
+        """Tokens of data directories that are not revoked, oldest first."""
         return [FileToken(*row) for row in self._connection.all(_TOKENS)]
 
     def revoke(self, token_hash: str, now: Millis) -> None:

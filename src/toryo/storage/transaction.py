@@ -27,7 +27,7 @@ from toryo.storage.usages import Usages
 from toryo.storage.worktrees import Worktrees
 
 EVERYTHING = "everything"
-"""The lock that what concerns more than one project takes alone, and what concerns one project shares."""
+"""The lock that operations on several projects take exclusively and those on one project share."""
 
 
 class Transaction:
@@ -55,32 +55,33 @@ class Transaction:
         self.hints: set[str] = set()
 
     def measures(self) -> list[Measure]:
-        """Counts of what there is, by name and labels."""
+        """Metrics by name and labels."""
         return measures(self.connection)
 
     def database_bytes(self) -> int:
-        """What the database takes, without what it is just writing."""
+        """Size of the database, without the write-ahead log."""
         return database_bytes(self.connection)
 
     def hint(self, *topics: str) -> None:
-        """After the commit, whoever waits for one of these topics looks again."""
+        """Wakes the calls that wait for these topics, after the commit."""
         self.hints.update(topics)
 
     def lock_project(self, project_id: str) -> bool:
-        """From here on nobody else changes this project; True where others could (what was read before is stale).
+        """Locks a project against other writers; True if earlier reads may be stale.
 
-        Every rule of a decision stands within one project, so serialising per project is all that is needed.
+        All rules of a decision concern one project, so serialising per project is sufficient.
         """
         shared = self.connection.lock_shared(EVERYTHING)
         return self.connection.lock(f"project {project_id}") or shared
 
     def lock_everything(self) -> bool:
-        """For what concerns several projects: agents, memberships, housekeeping."""
+        """For operations on several projects: agents, memberships, housekeeping."""
         return self.connection.lock(EVERYTHING)
 
     def remember_tasks(self) -> None:
-        """Every tree is read once from here on: call it after `lock_everything`, where many tasks change. Not together
-        with savepoints: what one of them undoes would still be remembered."""
+        """Caches trees from here on: call it after `lock_everything` when many tasks change. Not with savepoints,
+        because the cache would keep what a savepoint has undone.
+        """
         self.tasks = RememberedTasks(self.connection)
 
     @property

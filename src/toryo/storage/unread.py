@@ -1,4 +1,4 @@
-"""What is unread: one condition, for the chat's badge and for what needs a person."""
+"""The condition for unread messages, used by the chat's badge and by needs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def is_unread(
     seen: sa.ColumnElement[Any],
     person_id: sa.ColumnElement[Any],
 ) -> sa.ColumnElement[bool]:
-    """Whether a message of a thread is to a person who has not seen it; `seen` is how far they have."""
+    """Whether a message of a thread is addressed to a person and not yet seen; `seen` is how far they have read."""
     return sa.and_(
         _m.c.project_id == project_id,
         _m.c.thread == thread,

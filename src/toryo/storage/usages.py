@@ -1,4 +1,4 @@
-"""What the programs of launches used, as rows: one per launch, rewritten as it grows; and their sums."""
+"""Usage per launch, as rows that are updated as it grows; and sums of it."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _LAST_OF_DAY = Statement(
     sa.select(sa.func.max(_u.c.updated_at)).where(_u.c.project_id == _p("project_id"), _u.c.day == _p("day"))
 )
 Group = Literal["day", "project_id", "agent_id", "task_id", "provider", "model", "purpose", "launch_id"]
-"""By what sums may be made."""
+"""What sums can be grouped by."""
 _SUMS = (
     sa.func.count().label("launches"),
     *(sa.func.sum(_u.c[name]).label(name) for name in ("input_tokens", "cached_tokens", "output_tokens")),
@@ -58,7 +58,9 @@ SUMS = tuple(each.name for each in _SUMS)
 
 
 class Sums(TypedDict):
-    """What so many launches have used. Without a price: `without_price` of them; a lower bound: `lower_bounds`."""
+    """Total usage of some launches. `without_price`: launches without a cost; `lower_bounds`: launches with partial
+    usage.
+    """
 
     launches: int
     input_tokens: int
@@ -72,7 +74,7 @@ class Sums(TypedDict):
 
 
 class Row(Sums):
-    """Of what it is the sum: by the groups that were asked for."""
+    """A sum with the values of its groups."""
 
     day: NotRequired[str]
     agent_id: NotRequired[str]
@@ -95,7 +97,7 @@ _CLAUSES = {
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Of what sums are made: of these projects only, and of what else is given; both days belong to it."""
+    """Filters of a sum; both days are included."""
 
     projects: list[str]
     tasks: list[str] | None = None
@@ -113,7 +115,7 @@ class Usages:
         self._connection = connection
 
     def put(self, launch: Launch, usage: Usage, now: Millis) -> None:
-        """In place of what was known of this launch."""
+        """Replaces the stored usage of this launch."""
         self._connection.run(
             _PUT,
             launch_id=launch.id,
@@ -139,21 +141,21 @@ class Usages:
         return None if row is None else Usage(*row)
 
     def cost_of_day(self, project_id: str, day: int) -> float:
-        """US dollars, as far as prices are known."""
+        """US dollars, without launches of unknown price."""
         return float(self._connection.value(_COST_OF_DAY, project_id=project_id, day=day) or 0)
 
     def cost_of_projects(self, projects: list[str], day: int) -> dict[str, float]:
-        """US dollars of a day by project, as far as prices are known."""
+        """US dollars of a day by project, without launches of unknown price."""
         rows: list[Any] = self._connection.all(_COST_OF_PROJECTS, projects=projects, day=day)
         return {row[0]: float(row[1] or 0) for row in rows}
 
     def used_up_at(self, project_id: str, day: int) -> Millis | None:
-        """When something was counted last among what was used on a day."""
+        """When usage of that day was last recorded."""
         found = self._connection.value(_LAST_OF_DAY, project_id=project_id, day=day)
         return None if found is None else int(found)
 
     def sums(self, by: tuple[Group, ...], wanted: Wanted, most: int) -> list[Row]:
-        """Sums for each combination of these columns, in no order, at most so many; without columns one row."""
+        """One sum for each combination of the groups, unordered, at most `most`; without groups one row."""
         given = wanted.given()
         rows = self._connection.all(_summing(by, tuple(given)), most=most, **given)
         return [_summed(by, row) for row in rows]
@@ -169,7 +171,7 @@ def _summing(by: tuple[Group, ...], given: tuple[str, ...]) -> Statement:
 
 
 def _summed(by: tuple[Group, ...], row: Any) -> Row:
-    """PostgreSQL answers sums of whole numbers as decimals, and both databases nothing for the sum of no rows."""
+    """PostgreSQL returns sums of integers as decimals, and both databases null for a sum of no rows."""
     sums = dict(zip(SUMS, row[len(by) :], strict=True))
     cost = sums.pop("cost_usd")
     whole = {name: int(each or 0) for name, each in sums.items()}

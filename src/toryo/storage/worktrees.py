@@ -41,14 +41,14 @@ class Worktrees:
         return next(iter(self.of([task_id])), None)
 
     def of(self, task_ids: Iterable[str]) -> list[Worktree]:
-        """Of these tasks, the oldest first; tasks without one are missing."""
+        """Worktrees of these tasks, oldest first; tasks without one are missing."""
         return WORKTREES.nouns(self._connection.all(_OF, ids=list(task_ids)))
 
     def of_project(self, project_id: str) -> list[Worktree]:
         return WORKTREES.nouns(self._connection.all(_OF_PROJECT, project_id=project_id))
 
     def open(self) -> list[Worktree]:
-        """Those that take up disk somewhere."""
+        """Worktrees that still use disk space."""
         return WORKTREES.nouns(self._connection.all(_OPEN))
 
     def put(self, worktree: Worktree) -> None:
@@ -66,9 +66,9 @@ class Worktrees:
             self._connection.run(update_by_id(_e, tuple(changes)), this_id=after.id, **changes)
 
     def jobs_for(self, coordinator_id: str) -> list[WorktreeJob]:
-        """Unfinished ones, the oldest first."""
+        """Unfinished jobs, oldest first."""
         return WORKTREE_JOBS.nouns(self._connection.all(_WAITING, coordinator_id=coordinator_id))
 
     def unfinished(self) -> list[WorktreeJob]:
-        """Of all Coordinators, the oldest first."""
+        """Unfinished jobs of all Coordinators, oldest first."""
         return WORKTREE_JOBS.nouns(self._connection.all(_UNFINISHED))

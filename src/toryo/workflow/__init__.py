@@ -1,1 +1,1 @@
-"""The decisions: who should be running, and what they do next. Imports `domain` and nothing else."""
+"""Decisions: which agents should be running, and what they do next. Imports `domain` and nothing else."""

@@ -1,4 +1,4 @@
-"""What next in a chat session? The table, in the order and the words of docs/reference/tables.md."""
+"""The next action of a chat session: the table, in the order and the words of docs/reference/tables.md."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ def my_turn(s: Snapshot) -> bool:
 
 
 def nobody_needs_it(s: Snapshot) -> bool:
-    """Panel closed or never opened, no open conversation, no delegation in hand."""
+    """Panel closed or never opened, no open conversation, no delegation in processing."""
     return not (s.talk.watched or s.talk.in_conversation or s.talk.in_hand)
 
 
 def idle(s: Snapshot) -> bool:
-    """Longer than `chat.idle_timeout`, and not in a pending or active conversation."""
+    """Idle for longer than `chat.idle_timeout`, and not in a pending or active conversation."""
     return s.now >= s.talk.idle_at and not s.talk.in_conversation
 
 

@@ -1,6 +1,6 @@
-"""The named yes/no questions that rules are made of. Each asks one thing about a `RuleInput`; its name is the answer.
+"""The named yes/no questions that rules are made of. Each asks one thing about a `RuleInput`.
 
-The words (*outstanding*, *new*, *dispatchable*, …) are those of docs/reference/tables.md.
+The terms (*outstanding*, *new*, *dispatchable*, …) are those of docs/reference/tables.md.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def no_subtasks_but_cancelled(case: RuleInput) -> bool:
 
 
 def all_subtasks_done(case: RuleInput) -> bool:
-    """Every one completed or cancelled, at least one completed, and no awaited delegation is open."""
+    """Every subtask is completed or cancelled, at least one completed, and no awaited delegation is open."""
     return (
         all(child.status in _ENDED_WELL for child in case.children)
         and any(child.status is Status.COMPLETED for child in case.children)
@@ -54,11 +54,11 @@ def check_failed(case: RuleInput) -> bool:
 
 
 NEVER_DIVIDE = frozenset({"command", "script"})
-"""Providers whose agents do a task whole: they have no use for subtasks of their own."""
+"""Providers whose agents do a task as a whole and do not create subtasks for themselves."""
 
 
 def may_be_decomposed(case: RuleInput) -> bool:
-    """It never had subtasks, is delegated or parentless, the window is open, and nothing else forbids it."""
+    """It never had subtasks, is delegated or a root, its window is open, and nothing else forbids it."""
     main, settings = case.main, case.tree_state.project.settings
     return (
         no_subtasks(case)
@@ -81,7 +81,7 @@ def own_subtask_in_progress(case: RuleInput) -> bool:
 
 
 def current_subtask(case: RuleInput) -> Task | None:
-    """The first that could be completed: nothing below it is open."""
+    """The first subtask that could be completed: nothing below it is open."""
     own = (task for task in case.front if task.in_progress and task.assignee_id == case.agent.id)
     return next((task for task in own if not case.open_below(task)), None)
 
@@ -91,7 +91,7 @@ def own_startable_subtask(case: RuleInput) -> bool:
 
 
 def next_subtask(case: RuleInput) -> Task | None:
-    """The next by priority, then order."""
+    """The next subtask by priority, then order."""
     own = (task for task in case.front if task.assignee_id == case.agent.id)
     return next((task for task in own if start_conditions.startable(case.tree_state, task)), None)
 
@@ -102,7 +102,7 @@ def others_at_work(case: RuleInput) -> bool:
 
 
 def at_work_for(case: RuleInput) -> list[Task]:
-    """What a worker waits for: others' work, and requests that nobody has judged."""
+    """The tasks a worker waits for: tasks that others work on, and requests that await approval."""
     asked = [descendant for descendant in case.descendants if _unjudged(descendant)]
     return [*(task for task in case.front if _of_others_at_work(case, task)), *asked]
 
@@ -112,7 +112,7 @@ def _of_others_at_work(case: RuleInput, task: Task) -> bool:
 
 
 def rest_is_stuck(case: RuleInput) -> bool:
-    """The rest, at least one, are blocked or failed."""
+    """All remaining subtasks, at least one, are blocked or failed."""
     rest = [task for task in case.front if task.status not in _ENDED_WELL]
     return bool(rest) and all(task.status in _STUCK for task in rest)
 
@@ -121,7 +121,7 @@ def rest_is_stuck(case: RuleInput) -> bool:
 
 
 def all_done_and_not_refuted(case: RuleInput) -> bool:
-    """All subtasks done, and no check failed at the last report (or something below has changed since)."""
+    """All subtasks are done, and no check failed at the last report (or something below has changed since)."""
     return all_subtasks_done(case) and not (check_failed(case) and not _changed_since_check(case))
 
 
@@ -161,7 +161,7 @@ def _chose(case: RuleInput, choice: Choice) -> bool:
 
 
 def awaited_from_others(case: RuleInput) -> frozenset[str] | None:
-    """What a worker waits for that is told `wait_for_others`; None: a request, which somebody is asked about."""
+    """The tasks that a worker told `wait_for_others` waits for; None if it waits for an approval."""
     return None if approval_pending(case) else frozenset(task.id for task in at_work_for(case))
 
 
@@ -169,7 +169,9 @@ def awaited_from_others(case: RuleInput) -> frozenset[str] | None:
 
 
 def outstanding(case: RuleInput) -> bool:
-    """Something is guaranteed to wake who waits: asked over all descendants, by `wait` and by the launch decision."""
+    """Whether an event is guaranteed to wake the waiting agent. Looks at all descendants; used by `wait` and by
+    launches.
+    """
     return workers_busy(case) or delegation_open(case) or approval_pending(case)
 
 
@@ -179,12 +181,12 @@ def workers_busy(case: RuleInput) -> bool:
 
 
 def agents_busy(case: RuleInput) -> bool:
-    """The same, but for people."""
+    """Like `workers_busy`, without people."""
     return ai_at_work(case) or held_by_limit(case) or waits_for_outside(case) or queue_task_ready(case)
 
 
 def queue_task_ready(case: RuleInput) -> bool:
-    """(f) A queue task below is ready and its type has an agent; a claimed one is somebody's main task."""
+    """(f) A queue task below is ready and its queue has an agent; a claimed one is its agent's main task."""
     return any(start_conditions.queued(case.tree_state, descendant) for descendant in case.descendants)
 
 
@@ -214,7 +216,7 @@ def held_by_limit(case: RuleInput) -> bool:
 
 
 def waits_for_outside(case: RuleInput) -> bool:
-    """A `todo` task below depends on a task outside it that is in progress with an able assignee."""
+    """A `todo` task below depends on a task outside that is in progress with an able assignee."""
     return next(_outside_at_work(case), None) is not None
 
 
@@ -228,8 +230,9 @@ def _outside_at_work(case: RuleInput) -> Iterator[Task]:
 
 
 def depends_on_elsewhere(case: RuleInput) -> bool:
-    """What happens in other trees may change what is said here: a dependency outside, an assignee who is busy or who
-    is able only while signed in."""
+    """Whether events in other trees can change this decision: a dependency outside, or an assignee who is busy or who
+    is able only while signed in.
+    """
     return (
         held_by_limit(case)
         or any(agent.active and not agent.managed and not agent.human for agent in case.tree_state.agents.values())
@@ -251,11 +254,11 @@ def _unjudged(task: Task) -> bool:
 
 
 def awaited(case: RuleInput) -> frozenset[str] | None:
-    """What of all that is outstanding are tasks at work: one of them must go on. None: something else comes anyway."""
+    """The tasks at work among what is outstanding: one of them must proceed. None: another event will come anyway."""
     if delegation_open(case) or approval_pending(case) or queue_task_ready(case):
         return None
     at_work = {main.id for main in _mains_at_work(case)}
-    # Main tasks that use up the limits by which children are held.
+    # Main tasks that use up the limits by which children are held back.
     found: set[str] = set()
     for child in case.children:
         if start_conditions.held_by_limit(case.tree_state, child, case.agent.id):
@@ -274,19 +277,19 @@ def something_new(case: RuleInput) -> bool:
 
 
 def newly_dispatchable(case: RuleInput) -> bool:
-    """A child is dispatchable that was not at the look."""
+    """A child is dispatchable now that was not at the last look."""
     seen = set(case.main.look_dispatchable)
     return any(task.id not in seen for task in case.dispatchable)
 
 
 def new_block(case: RuleInput) -> bool:
-    """A descendant is blocked or failed, and that is new."""
+    """A descendant was blocked or failed since the last look."""
     stuck = {descendant.id for descendant in case.descendants if descendant.status in _STUCK}
     return any(each.kind == "blocked" and each.task_id in stuck for each in case.news)
 
 
 def plan_changed(case: RuleInput) -> bool:
-    """A child is dispatchable that was not at the look, a delegation ended, or a person wrote on it or below."""
+    """Since the last look a child became dispatchable, a delegation ended, or a person wrote on the task or below."""
     return newly_dispatchable(case) or any(each.kind in ("person", "delegation") for each in case.news)
 
 

@@ -1,6 +1,6 @@
-"""The limits of guards, graces and cooldowns: defaults of the server's settings.
+"""Limits of guards, grace times and cooldowns: the defaults of the server's settings.
 
-What trips is a row of `launch.py`, the budget too; how high that is stands with each project (`domain/projects.py`).
+The guards themselves and the budget are rows of `launch.py`; the budget is set per project (`domain/projects.py`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from toryo.domain.times import SECOND, Millis
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Of the guards and graces. Times are milliseconds."""
+    """Limits of guards and grace times. Times are milliseconds."""
 
     stop_grace: Millis = 60 * SECOND
     pause_grace: Millis = 300 * SECOND

@@ -1,8 +1,8 @@
-"""The words sent with each next action, in English, and the tools they name.
+"""The English instructions for each next action, and the tools they name.
 
-Words name only tools that the caller may call now, with arguments that are valid: ids come from the facts. In other
-languages they stand in the catalogues (`translation_catalogues.py`); the Japanese of the origin's manager states is
-word for word the origin's.
+An instruction names only tools that the caller may call at this point, with valid arguments: ids come from the facts.
+Translations are in the catalogues (`translation_catalogues.py`). The Japanese of the manager states is taken verbatim
+from the contract.
 """
 
 from __future__ import annotations
@@ -203,10 +203,9 @@ TEXTS: dict[str, str] = {
 
 
 def key_of(step: Step, role: Role, **how: bool) -> str:
-    """Which words a step takes; `how` names what differs.
+    """The key of a step's instruction; `how` selects the variant.
 
-    `alone`, `window_open`, `optional`, `leave`, `fixing`, `answered`,
-    `hopeless`, and `chat` for a chat session.
+    `alone`, `window_open`, `optional`, `leave`, `fixing`, `answered`, `hopeless`, and `chat` for a chat session.
     """
     manager = role is Role.MANAGER
     if step.action == "exit":

@@ -1,7 +1,7 @@
-"""Should this agent be running now? -> start, hold or stop, with the row that won and the facts it read.
+"""The launch decision: start, hold or stop an agent, with the row that matched and the facts it read.
 
-The tables are printed in docs/reference/tables.md: same order, same words. Asked per agent and
-project; chat and task are decided independently. Who asks (Coordinator, sign-in, *Why?*) changes nothing.
+docs/reference/tables.md prints the tables in this order and with these words. Decided per agent and project, separately
+for chat and task work. The result does not depend on the caller (Coordinator, sign-in, *Why?*).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Action(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """`task_id` is the main task a start is for; `until` is when a hold ends by itself (epoch milliseconds)."""
+    """`task_id` is the main task of a start; `until` is when a hold ends by itself (epoch milliseconds)."""
 
     action: Action
     reason: str
@@ -42,12 +42,12 @@ class Decision:
     until: Millis | None = None
     facts: dict[str, Any] = field(default_factory=dict, hash=False, compare=False)
     lasting: bool = False
-    """A hold that stays as long as the facts of the agent's own trees, and who is who, do not change."""
+    """Whether a hold stays until facts of the agent's own trees, or its memberships and rights, change."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a row answers."""
+    """The answer of a row."""
 
     action: Action
     reason: str
@@ -111,19 +111,19 @@ def mistaken(s: Snapshot) -> bool:
 
 
 def _grace_over(s: Snapshot, cause: Millis | None) -> bool:
-    """Who is told has time to leave by itself; a command hears nothing, and is ended at once."""
+    """Whether the time for leaving voluntarily is over. A command receives no messages, so it has none."""
     hears = s.agent is None or s.agent.provider != COMMAND
     return s.now >= (cause or 0) + (s.limits.stop_grace if hears else 0)
 
 
 def withdrawn_from(s: Snapshot) -> tuple[str, Millis] | None:
-    """Why, and since when, the live task session's main task is not its own any more; None while it is."""
+    """Why and since when the live task session has lost its main task; None while it has it."""
     session = _session(s)
     return None if session is None else withdrawn(s, session)
 
 
 def withdrawn(s: Snapshot, session: Session) -> tuple[str, Millis] | None:
-    """As `withdrawal`, from what the snapshot holds."""
+    """Like `withdrawal`, with the tasks of the snapshot."""
     if session.purpose is not Purpose.TASK:
         return None
     tree_state = s.ground_of(session.task_id)
@@ -134,9 +134,9 @@ def withdrawn(s: Snapshot, session: Session) -> tuple[str, Millis] | None:
 
 
 def withdrawal(session: Session, task: Task | None, ancestors: Iterable[Task]) -> tuple[str, Millis] | None:
-    """Why, and since when, a task session's main task is not its own any more; None while it is.
+    """Why and since when a task session has lost its main task; None while it has it.
 
-    Another assignee, not in progress, or an ancestor closed; whoever did it. `ancestors` are looked at last.
+    Causes: another assignee, not in progress, or a closed ancestor. `ancestors` is read last.
     """
     if task is None:
         return ("task_gone", session.created_at)
@@ -160,7 +160,9 @@ def tripped_guard(s: Snapshot) -> str | None:
 
 
 def tripped(s: Snapshot, session: Session) -> str | None:
-    """Time and budget are task work's: a chat that is started in spite of them is not told to leave for them."""
+    """The guard that a session tripped; None if none. A time limit or budget applies to task work only: a chat that was
+    started in spite of them is not stopped for them.
+    """
     if session.runaway is not None:
         return "runaway"
     works = session.purpose is Purpose.TASK
@@ -172,12 +174,12 @@ def tripped(s: Snapshot, session: Session) -> str | None:
 
 
 def failed_by_itself(session: Session, limits: Limits, now: Millis) -> bool:
-    """Whether a guard stops it for what it did, or did not do: nobody has sent it out."""
+    """Whether a guard stops it for its own behaviour, not because it was told to leave."""
     return session.runaway is not None or _runs_too_long(session, limits, now) or _silent(session, now)
 
 
 def ran_its_time(session: Session, limits: Limits, now: Millis) -> bool:
-    """Whether what stops it is its time limit, and not that it ran away."""
+    """Whether the time limit stops it, not the runaway guard."""
     return session.runaway is None and _runs_too_long(session, limits, now)
 
 
@@ -252,7 +254,7 @@ AGENT_ROWS: Sequence[Rule[Snapshot, Verdict]] = (
     Rule("7", "in cooldown after failures or a quota message", cooling_down, hold("cooling_down")),
     Rule("7", "the budget is used up", lambda s: s.budget_used_up, hold("budget_exhausted")),
 )
-"""Rows 1-7: about the agent and what already runs."""
+"""Rows 1-7: about the agent and what is already running."""
 
 
 # --- facts about one main task (rows 7a-13) --------------------------------------------------------------------------
@@ -267,13 +269,13 @@ def _manager_waits(case: RuleInput) -> bool:
 
 
 def could_only_be_told(case: RuleInput) -> str:
-    """What a worker that fetched its task again would be told: the next row of its table."""
+    """The next action of a worker that fetched its task again: the next row of its table."""
     imagined = RuleInput(case.snapshot, case.tree_state, case.main, None, fetched=True)
     return worker.decide(imagined).action
 
 
 def worker_waits_for_delegation(case: RuleInput) -> bool:
-    """It left to wait for a delegation that is still open, or can be told nothing else."""
+    """It left to wait for a delegation that is still open, or no other action is possible."""
     if case.agent.role is Role.MANAGER:
         return False
     told = could_only_be_told(case)
@@ -344,16 +346,16 @@ MAIN_TASK_ROWS: Sequence[Rule[RuleInput, Verdict]] = (
     ),
     Rule("13", "a main task", always, start("has_in_progress_task")),
 )
-"""Rows 7a-13: for each main task; the first that starts wins, else the first hold."""
+"""Rows 7a-13, for each main task: the first start wins, else the first hold."""
 
 
 def ready_queue_task(s: Snapshot) -> Task | None:
-    """The first task of its queue on which it would not, as in row 12a, only be told to wait."""
+    """The first task of its queue for which the answer would not only be to wait, as in row 12a."""
     return next((task for task, tree_state in s.offers if not would_only_wait(RuleInput(s, tree_state, task))), None)
 
 
 def would_only_wait(case: RuleInput) -> bool:
-    """Whether whoever claimed this queue task could only be told to wait on it."""
+    """Whether an agent that claimed this queue task could only be told to wait."""
     return case.agent.role is not Role.MANAGER and could_only_be_told(case) in (
         "wait_for_delegation",
         "wait_for_others",
@@ -369,18 +371,18 @@ OTHERWISE_ROWS: Sequence[Rule[Snapshot, Verdict]] = (
     ),
     Rule("15", "always", always, hold("no_in_progress_task")),
 )
-"""Rows 14 and 15: where none of its main tasks says anything."""
+"""Rows 14 and 15: when none of its main tasks decides."""
 
 TASK_TABLE: Sequence[tuple[str, Sequence[Rule[Any, Verdict]]]] = (
     ("About the agent and what already runs", AGENT_ROWS),
     ("For each of its main tasks (the first that starts wins, else the first hold)", MAIN_TASK_ROWS),
     ("Otherwise", OTHERWISE_ROWS),
 )
-"""The whole table, in order: what is decided by, and what the reference prints."""
+"""The whole table in order: decisions use it, and the reference prints it."""
 
 
 NOT_FOR_PEOPLE = frozenset({"not_managed", "bad_options", "cooling_down"})
-"""Reasons that do not refuse a start which a person makes by hand."""
+"""Reasons that do not prevent a manual start by a person."""
 
 _BY_HAND = [rule for rule in AGENT_ROWS if rule.then.reason not in NOT_FOR_PEOPLE]
 
@@ -389,7 +391,7 @@ _LASTING = frozenset({"11", "12", "12a"})
 
 
 def decide(s: Snapshot, *, by_hand: bool = False) -> Decision:
-    """The launch decision for task work; `by_hand` for a process that a person starts."""
+    """The launch decision for task work; `by_hand`: a person starts the process."""
     row = first_match(_BY_HAND if by_hand else AGENT_ROWS, s)
     if row is not None:
         return _decision(row, s)
@@ -431,7 +433,7 @@ def _until(row: Rule[Snapshot, Verdict], s: Snapshot) -> Millis | None:
 
 
 def _facts(s: Snapshot) -> dict[str, Any]:
-    """What rows 1-7 read, for the record."""
+    """What rows 1-7 read, for the decision record."""
     found: dict[str, Any] = {"main_tasks": [task.id for task, _ in s.main_tasks], "blocked_tasks": s.blocked_tasks}
     if s.project is not None:
         found["project_status"] = s.project.status.value
@@ -445,7 +447,7 @@ def _facts(s: Snapshot) -> dict[str, Any]:
 
 
 def _facts_of_programs(s: Snapshot, purpose: Purpose) -> dict[str, Any]:
-    """What keeps its own program from being started, whose account that is, and what stands in."""
+    """What prevents a start of its own program, the account of that program, and the fallback."""
     hindered, own = program_choice.hindrance(s, purpose), s.agent.program if s.agent is not None else None
     if hindered is None or own is None:
         return {}
@@ -457,7 +459,7 @@ def _facts_of_programs(s: Snapshot, purpose: Purpose) -> dict[str, Any]:
 
 
 def _facts_of(case: RuleInput) -> dict[str, Any]:
-    """What rows 7a-13 read, for the record."""
+    """What rows 7a-13 read, for the decision record."""
     by_status: dict[str, int] = {}
     for descendant in case.descendants:
         by_status[descendant.status.value] = by_status.get(descendant.status.value, 0) + 1
@@ -537,11 +539,11 @@ _CHAT_BY_HAND = [rule for rule in CHAT_ROWS if rule.then.reason not in NOT_FOR_P
 
 
 def decide_chat(s: Snapshot, *, by_hand: bool = False) -> Decision:
-    """The launch decision for chat. It never looks at tasks: who waits or is blocked can still be talked to."""
+    """The launch decision for chat. It does not read tasks: an agent that waits or is blocked can still chat."""
     row = first_match(_CHAT_BY_HAND if by_hand else CHAT_ROWS, s)
     assert row is not None, "the last row always holds"
     until = program_choice.until(s, Purpose.CHAT) if row.then.reason == "cooling_down" else None
-    # What the chat rows read, for the record: only what is the case.
+    # What the chat rows read, for the decision record: only facts that hold.
     names = ("undelivered", "delegation_waits", "invited", "my_turn", "opened_since", "in_conversation", "watched")
     found: dict[str, Any] = {name: True for name in names if getattr(s.talk, name)}
     if (session := s.sessions.get(Purpose.CHAT)) is not None:

@@ -1,4 +1,4 @@
-"""What a manager does next: the table, in the order and the words of docs/reference/tables.md."""
+"""The next action of a manager: the table, in the order and the words of docs/reference/tables.md."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ MAY_CHOOSE = frozenset({"start", "adjust", "wait", "situational_awareness"})
 """The actions (its last four rows) under which `select_action` is accepted."""
 
 LOOKS = frozenset({"situational_awareness", "review_and_resolve_blocks"})
-"""The actions whose telling is a look: what happened before it is not new any more."""
+"""The actions that count as a look: earlier events are no longer new after them."""
 
 
 def decide(case: RuleInput) -> Step:

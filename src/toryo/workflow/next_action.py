@@ -1,4 +1,4 @@
-"""What next? Picks the table by purpose and role, after the rows that every session asks first (section 3)."""
+"""The next action: selects the table by purpose and role, after the rows that apply to every session (section 3)."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from toryo.workflow.snapshot import RuleInput, Snapshot
 from toryo.workflow.step import Step
 
 ENDS_SESSION = frozenset({"exit", "logout", "wait", "wait_for_others"})
-"""Actions whose telling by `get_next_action` releases the session."""
+"""Actions that release the session when `get_next_action` returns them."""
 
 WAITS = frozenset({"wait_for_messages", "wait_for_delegation"})
-"""Actions that `get_next_action` says only after it has waited for something better to say."""
+"""Actions that `get_next_action` returns only after it has waited for another one."""
 
 ONLY_BY_ASKING = frozenset({"situational_awareness", "wait", "wait_for_others", "logout", *WAITS})
-"""Telling these has an effect, so what rides along on other answers says `get_next_action` instead."""
+"""Returning these has an effect, so other answers that carry a next action say `get_next_action` instead."""
 
 _Asking = tuple[Snapshot, Session]
 
@@ -69,10 +69,10 @@ FIRST_ROWS: Sequence[Rule[_Asking, Step]] = (
 
 
 def decide(snapshot: Snapshot, session: Session) -> Step:
-    """The next action of a session. The same facts give the same answer, however often it is asked."""
+    """The next action of a session. The same facts give the same answer."""
     row = first_match(FIRST_ROWS, (snapshot, session))
     if row is not None:
-        # The row's step; an exit names what caused it.
+        # The row's step; an exit names its cause.
         step = row.then.by(row.row, row.words)
         if step.reason == "guard":
             return replace(step, reason=launch.tripped(snapshot, session) or "")
@@ -94,7 +94,7 @@ def _closed_by_itself(snapshot: Snapshot, session: Session) -> bool:
 
 
 def case_of(snapshot: Snapshot, session: Session) -> RuleInput | None:
-    """The session's main task as it stands before it; None if it is gone."""
+    """The session's main task as rule input; None if the task is gone."""
     tree_state = snapshot.ground_of(session.task_id)
     if tree_state is None or snapshot.agent is None:
         return None
@@ -102,6 +102,6 @@ def case_of(snapshot: Snapshot, session: Session) -> RuleInput | None:
 
 
 def riding(step: Step, session: Session, role: Role | None) -> bool:
-    """Whether the step may ride along on other answers as it is (its telling has no effect)."""
+    """Whether other answers may carry this step unchanged, because returning it has no effect."""
     looks = role is Role.MANAGER and step.action in manager.LOOKS
     return not (looks or step.action in ONLY_BY_ASKING or (step.action == "exit" and session.over))

@@ -1,7 +1,7 @@
-"""Which program would run an agent if it were started now: its own, the one that stands in, or none for a while.
+"""The program that would run an agent if it were started now: its own, its fallback, or none during a cooldown.
 
-A failure cools the agent down; a used-up quota cools its account down, and with it everybody who works on that. The
-one that stands in is asked only where it can help; when it fails too, the agent waits.
+A failure puts the agent in cooldown; a used-up quota puts its account in cooldown, and so all agents of that account.
+The fallback is used only where it can help; if it fails too, the agent waits.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from toryo.workflow.snapshot import Cooldown, Snapshot
 
 
 def chosen(s: Snapshot, purpose: Purpose) -> Program | None:
-    """The first of its programs that nothing hinders; None: it cools down (or nobody starts it)."""
+    """The first of its programs that can be started; None: in cooldown, or not started by a Coordinator."""
     return next((program for program in _programs(s) if not hindrances(s, purpose, program)), None)
 
 
 def hindrance(s: Snapshot, purpose: Purpose) -> Cooldown | None:
-    """What keeps an agent's own program from being started now; of two, what lasts longer."""
+    """What prevents a start of the agent's own program now; of two cooldowns, the longer one."""
     own = s.agent.program if s.agent is not None else None
     found = hindrances(s, purpose, own) if own is not None else []
     return max(found, key=lambda each: each.until, default=None)
@@ -30,7 +30,7 @@ def cooling_down(s: Snapshot, purpose: Purpose) -> bool:
 
 
 def until(s: Snapshot, purpose: Purpose) -> Millis | None:
-    """When something can be started again: by its own program, or by the one that stands in."""
+    """When its own program or its fallback can be started again."""
     ends = [
         max((cooldown.until for cooldown in hindrances(s, purpose, program)), default=s.now) for program in _programs(s)
     ]
@@ -38,7 +38,7 @@ def until(s: Snapshot, purpose: Purpose) -> Millis | None:
 
 
 def hindrances(s: Snapshot, purpose: Purpose, program: Program) -> list[Cooldown]:
-    """What keeps this one of the agent's programs from being started now."""
+    """The cooldowns that prevent a start of this program of the agent."""
     row = s.cooldowns.get(purpose)
     account = s.accounts.get(program.account) if program.account is not None else None
     concerns = row if row is not None and _concerns(row, program, _programs(s)) else None
@@ -46,10 +46,11 @@ def hindrances(s: Snapshot, purpose: Purpose, program: Program) -> list[Cooldown
 
 
 def _concerns(row: Cooldown, program: Program, programs: tuple[Program, ...]) -> bool:
-    """Whether a failure speaks against starting this program.
+    """Whether a cooldown applies to this program.
 
-    Its own failure does; so does one of no certain program, and one of the agent's own program that another would not
-    mend. Not one of the stand-in against the own one, nor one of a program that the agent has no longer.
+    It does for a failure of this program or of an unknown one, and for a failure of the agent's own program that
+    another program would repeat. A failure of the fallback does not affect the agent's own program, nor does one of a
+    program that the agent no longer has.
     """
     if row.program in (None, program.name):
         return True
@@ -57,11 +58,11 @@ def _concerns(row: Cooldown, program: Program, programs: tuple[Program, ...]) ->
 
 
 def _programs(s: Snapshot) -> tuple[Program, ...]:
-    """Its own, then the one that stands in."""
+    """Its own program, then its fallback."""
     return s.agent.programs if s.agent is not None else ()
 
 
 def _a_fallback_helps(reason: str) -> bool:
-    """A crash says nothing against a program that would not be said against another."""
+    """Whether a failure concerns one program only. A crash would happen to any program."""
     nature = failures.nature_of(reason)
     return nature is not None and nature.fallback

@@ -12,7 +12,7 @@ Said = TypeVar("Said")
 
 @dataclass(frozen=True, slots=True)
 class Rule(Generic[Seen, Said]):
-    """One row: what is said when the fact holds. `words` are the spec's, and the documentation prints them."""
+    """One row: its answer when the fact holds. `words` are those of the contract; the documentation prints them."""
 
     row: str
     words: str
@@ -21,7 +21,7 @@ class Rule(Generic[Seen, Said]):
 
 
 def first_match(rules: Sequence[Rule[Seen, Said]], seen: Seen) -> Rule[Seen, Said] | None:
-    """The first row that holds; None only for a table without a last row that always does."""
+    """The first row that holds; None if none does."""
     return next((rule for rule in rules if rule.when(seen)), None)
 
 

@@ -1,4 +1,4 @@
-"""Everything a decision may look at, loaded in one transaction: values only, and what follows from them by counting."""
+"""Everything a decision may read, loaded in one transaction, with values computed from it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from toryo.workflow.guard_limits import Limits
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """Something that happened to a task after its owner's look, and was not caused by the owner.
+    """An event on a task after its assignee's last look that the assignee did not cause.
 
     `kind`: `blocked` (or failed), `closed`, `person` (a person wrote on it), `delegation` (one of its own ended).
     """
@@ -37,54 +37,54 @@ class Cooldown:
     reason: str
     failures: int = 0
     program: str | None = None
-    """The name of the program that failed; None: whatever it is started with would fail."""
+    """The name of the program that failed; None: any program would fail."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChatState:
-    """What concerns an agent's chat in a project: loaded only where chat is decided about."""
+    """The state of an agent's chat in a project; loaded only for chat decisions."""
 
     undelivered: bool = False
-    """A message that was not delivered yet (system messages never count, nor do conversations that are over)."""
+    """An undelivered message exists (system messages and messages of ended conversations do not count)."""
     delegation_waits: bool = False
-    """A pending delegation."""
+    """A pending delegation exists."""
     invited: bool = False
     my_turn: bool = False
-    """In an active conversation."""
+    """It is its turn in an active conversation."""
     ending_untold: bool = False
     in_conversation: bool = False
-    """In a pending or active one, whoever's turn it is."""
+    """It is in a pending or active conversation, whichever side has the turn."""
     in_hand: bool = False
-    """A delegation that the asking session has fetched."""
+    """The asking session has fetched a delegation."""
     watched: bool = False
     """A person has the panel open."""
     opened_since: bool = False
-    """A person opened it after the last chat session ended."""
+    """A person opened the panel after the last chat session ended."""
     idle_at: Millis = 0
-    """When the session is idle for longer than `chat.idle_timeout`."""
+    """When the session becomes idle according to `chat.idle_timeout`."""
     changes_at: Millis | None = None
-    """When time alone changes any of this."""
+    """When any of this changes because of time alone."""
     version: int = 0
 
     @property
     def deliverable(self) -> bool:
-        """Something that `get_pending_messages` would hand out."""
+        """Whether `get_pending_messages` would return something."""
         return self.undelivered or self.delegation_waits or self.invited or self.ending_untold
 
     @property
     def wanted(self) -> bool:
-        """A reason to start a process: an ending is none."""
+        """Whether there is a reason to start a process; the end of a conversation is none."""
         return self.undelivered or self.delegation_waits or self.invited or self.my_turn or self.opened_since
 
     @property
     def answers_somebody(self) -> bool:
-        """Another agent's turn depends on it: an invitation, or its own turn."""
+        """Whether another agent waits for it: an invitation, or its turn."""
         return self.invited or self.my_turn
 
 
 @dataclass(frozen=True)
 class Snapshot:
-    """One agent in one project, at one moment."""
+    """One agent in one project at one instant."""
 
     now: Millis
     agent_id: str
@@ -96,26 +96,26 @@ class Snapshot:
     """When its membership ended."""
     limits: Limits = field(default_factory=Limits)
     tree_states: tuple[TreeState, ...] = ()
-    """One per tree in which the agent has a task in progress (or its session is bound), in no order."""
+    """One per tree in which the agent has a task in progress or its session is bound; unordered."""
     blocked_tasks: int = 0
-    """Tasks assigned to the agent that are blocked."""
+    """Number of blocked tasks assigned to the agent."""
     launches: Mapping[Purpose, Launch] = field(default_factory=dict)
     """The live launch of each purpose."""
     sessions: Mapping[Purpose, Session] = field(default_factory=dict)
     """The live session of each purpose."""
     others_on: Mapping[str, str] = field(default_factory=dict)
-    """Main tasks on which another agent's session still lives, and which agent."""
+    """Main tasks on which another agent's session is still alive, and that agent."""
     news: Mapping[str, tuple[News, ...]] = field(default_factory=dict)
-    """By main task: what is new to its owner, without what can be dispatched (that is compared with the look)."""
+    """By main task: what is new to its assignee. Without dispatchable tasks, which are compared with the last look."""
     cooldowns: Mapping[Purpose, Cooldown] = field(default_factory=dict)
     accounts: Mapping[str, Cooldown] = field(default_factory=dict)
-    """Of the accounts that its programs use: those whose quota is used up."""
+    """The accounts of its programs whose quota is used up."""
     budget_used_up: bool = False
     interrupt_waiting: bool = False
-    """An undelivered interrupt for the session that asks."""
+    """An undelivered interrupt exists for the asking session."""
     talk: ChatState = field(default_factory=ChatState)
     offers: tuple[tuple[Task, TreeState], ...] = ()
-    """The first ready tasks of the queue that the agent serves, each as it would be once the agent has claimed it."""
+    """The first ready tasks of the agent's queue, each in the state after the agent has claimed it."""
 
     @cached_property
     def main_tasks(self) -> list[tuple[Task, TreeState]]:
@@ -137,7 +137,7 @@ class Snapshot:
 
 
 def offers(ready: Iterable[tuple[Task, TreeState]], agent_id: str) -> tuple[tuple[Task, TreeState], ...]:
-    """Ready queue tasks as this agent would claim them: up to the first one below which nothing could make it wait."""
+    """Ready queue tasks in the state after this agent has claimed them, up to the first that cannot make it wait."""
     found: list[tuple[Task, TreeState]] = []
     for task, tree_state in ready:
         claimed = tree_state.claimed(task, agent_id)
@@ -148,16 +148,16 @@ def offers(ready: Iterable[tuple[Task, TreeState]], agent_id: str) -> tuple[tupl
 
 
 def whole(offer: tuple[Task, TreeState]) -> bool:
-    """Nothing below it could make its agent wait."""
+    """Whether nothing below it could make its agent wait."""
     task, tree_state = offer
     return not tree_state.tree.children(task) and not tree_state.open_delegations.get(task.id)
 
 
 @dataclass(frozen=True)
 class RuleInput:
-    """One main task as its owner stands before it. `session` is the session that asks; None when a launch is judged.
+    """One main task from its assignee's view. `session` is the asking session; None for launch decisions.
 
-    `fetched` is what a judgement of "what could it be told" supposes for the session that does not exist yet.
+    `fetched` is the assumed state of a session that does not exist yet.
     """
 
     snapshot: Snapshot
@@ -185,7 +185,9 @@ class RuleInput:
 
     @cached_property
     def front(self) -> list[Task]:
-        """Its subtasks; in the place of each that its owner has in progress but cannot complete, what is open below."""
+        """Its subtasks. A subtask that the assignee has in progress but cannot complete is replaced by the open tasks
+        below it.
+        """
         return list(self._front(self.main))
 
     def _front(self, above: Task) -> Iterator[Task]:

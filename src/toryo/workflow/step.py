@@ -1,4 +1,4 @@
-"""A next action: what an agent is told, and the row that said so."""
+"""A next action: what an agent is told, and the row that decided it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """`action` and `state` are wire values; `reason` says why (the row's, unless an exit names a cause)."""
+    """`action` and `state` are wire values; `reason` is the row's, or the cause of an exit."""
 
     action: str
     state: str

@@ -1,4 +1,4 @@
-"""What a worker does next: the table, in the order and the words of docs/reference/tables.md."""
+"""The next action of a worker: the table, in the order and the words of docs/reference/tables.md."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ export interface Asked {
 
 const outside = new Set<() => void>();
 
-/** Hears whenever the server does not know this browser any more. */
+/** Calls `hear` when the server no longer accepts this browser's sign-in. */
 export function onSignedOut(hear: () => void): () => void {
   outside.add(hear);
   return () => outside.delete(hear);

@@ -8,7 +8,7 @@ import type { Launch } from "./model";
 
 afterEach(() => vi.unstubAllGlobals());
 
-/** A server whose list has so many pages of one item each; what was asked for. */
+/** A server whose list has this many pages of one item each; records the requests. */
 function pages(key: string, many: number): string[] {
   const asked: string[] = [];
   vi.stubGlobal("fetch", async (url: string) => {

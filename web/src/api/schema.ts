@@ -1747,7 +1747,7 @@ export interface components {
         };
         /**
          * Handoff
-         * @description What one agent knows about a task, for another (or for whoever works on it next).
+         * @description What one agent knows about a task, for another agent or for the next session of the task.
          */
         Handoff: {
             /** Handoff Id */
@@ -1973,7 +1973,7 @@ export interface components {
         };
         /**
          * NeedRequest
-         * @description What is to be approved, as it was read in this version; not `complete` where a text is longer than shown here.
+         * @description The texts to approve, as read in this version; not `complete` where a text is longer than shown here.
          */
         NeedRequest: {
             /** Title */
@@ -2523,7 +2523,7 @@ export interface components {
         };
         /**
          * Disk
-         * @description Bytes that a Coordinator's logs and worktrees take. Where it is not `complete`, at least so many.
+         * @description Bytes used by a Coordinator's logs and worktrees. A lower bound if not `complete`.
          */
         Disk: {
             /** Logs Bytes */
@@ -2662,8 +2662,8 @@ export interface components {
         };
         /**
          * QueueStatus
-         * @description Main tasks in progress, and tasks to do. `ready`: nothing hinders them; `waiting`: for those who work below, for
-         *     an answer, or for a person whose task it is. `held` lists the most important ones.
+         * @description Main tasks in progress, and tasks in `todo`. `ready`: nothing blocks them; `waiting`: for subordinates, for an
+         *     answer, or for a person whose task it is. `held` lists the most important ones.
          */
         QueueStatus: {
             /** Running */
@@ -2854,7 +2854,7 @@ export interface components {
         };
         /**
          * Row
-         * @description Of what it is the sum: by the groups that were asked for.
+         * @description A sum with the values of its groups.
          */
         Row: {
             /** Launches */
@@ -2894,7 +2894,8 @@ export interface components {
         };
         /**
          * Sums
-         * @description What so many launches have used. Without a price: `without_price` of them; a lower bound: `lower_bounds`.
+         * @description Total usage of some launches. `without_price`: launches without a cost; `lower_bounds`: launches with partial
+         *     usage.
          */
         Sums: {
             /** Launches */

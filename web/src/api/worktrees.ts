@@ -4,7 +4,7 @@ import type { Diff, WorktreeJob } from "@/api/model";
 
 const ONE_LOOK_SECONDS = 45;
 const LOOKS = 4;
-/** A task is completed a moment before its process has left: whoever asks then need not ask twice. */
+/** A task is completed shortly before its process exits: the request waits, so that nobody has to ask twice. */
 const LEAVES_WITHIN = 10;
 
 /** The Coordinator did not do it: why, and the next step, in its own words. */

@@ -1,5 +1,5 @@
-// The keyboard: a view says which keys it answers to while it is shown; whoever came last is asked first. Keys stay
-// silent while one types, and behind an open dialog. What there is to press is read by the help (`?`).
+// The keyboard: a view registers its keys while it is shown; the latest registration is asked first. Keys are ignored
+// during typing and behind an open dialog. The help (`?`) lists the registered keys.
 import { useEffect, useState, useSyncExternalStore } from "react";
 
 export interface Key {

@@ -27,7 +27,7 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-/** A page that shows a board; says how often it was read. The first reading takes so many milliseconds, then the others. */
+/** A page that shows a board and counts its reads. The first read takes this many milliseconds; then the others. */
 function page(first: number, others = first) {
   const read = vi.fn(() => {
     const many = read.mock.calls.length;

@@ -93,7 +93,7 @@ class Stream {
     this.broken = true;
     become("reconnecting");
     this.source?.close();
-    void this.client.invalidateQueries({ queryKey: ["me"] }); // whoever was signed out meanwhile is led to the door
+    void this.client.invalidateQueries({ queryKey: ["me"] }); // leads to the sign-in page after a sign-out
     this.retry = window.setTimeout(() => this.open(), 1000);
   }
 }
@@ -102,8 +102,7 @@ const TOGETHER_MS = 16;
 const APART_MS = 120;
 const MOST_MS = 2000;
 
-/** What is to be read again. What happens at once is read at once; a storm of events reads each thing once, and again
- * only when it has come. */
+/** Collects what must be read again. A burst of events reads each query once, and again only after it has finished. */
 class Stale {
   private readonly waiting = new Set<string>();
   private reading = false;

@@ -1,6 +1,6 @@
-// What the person who looks may do. Every view asks here before it shows a control: whoever only looks on (login viewer)
-// is shown no way to change anything, and members none of what owners decide. The server refuses it in any case; this is
-// about not promising what it will not do. What is one's own (browsers, password, tokens) is open to everybody.
+// The rights of the current user. Every view asks here before it shows a control: viewers see no controls that change
+// anything, members none that only owners may use. The server checks rights in any case. Everyone may change their own
+// browsers, password and tokens.
 import { useQuery } from "@tanstack/react-query";
 
 import type { Me } from "@/api/model";

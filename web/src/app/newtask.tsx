@@ -1,4 +1,4 @@
-// A new task: what is to be done, by whom, how urgent. The same dialog from every view (`n`).
+// Dialog for a new task: title, assignee, priority. The same in every view (`n`).
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState, type FormEvent } from "react";
 import { useTranslation } from "react-i18next";

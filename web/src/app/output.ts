@@ -51,7 +51,7 @@ function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Give the component a key by launch: it begins anew with another one. */
+/** Set the launch id as the component's key: the state resets for another launch. */
 export function useOutput(launchId: string): Output {
   const [output, setOutput] = useState(NOTHING);
   useEffect(() => {

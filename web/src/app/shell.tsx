@@ -24,7 +24,7 @@ export function Shell() {
   return <Loading />;
 }
 
-/** Whoever has to sign in comes back to where they were. */
+/** After signing in, people return to the page they were on. */
 function ToTheDoor() {
   const href = useRouterState({ select: (state) => state.location.href });
   useEffect(() => remember(href), [href]);

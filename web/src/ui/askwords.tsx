@@ -1,5 +1,5 @@
-// Asks for the words that go with an act: why it is rejected, what the agent shall know. Where the act is refused, the
-// words stay, with the reason below.
+// Asks for a reason or a message that goes with an action. If the action is refused, the text stays, with the error
+// below.
 import { useState, type FormEvent } from "react";
 import { useTranslation } from "react-i18next";
 

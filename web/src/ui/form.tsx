@@ -51,7 +51,7 @@ function Field({ id, label, help, error, bare = false, children }: Said & { id: 
 
 const Reads = createContext(false);
 
-/** A form for whoever may only read it: its fields are shown as words. */
+/** A form for users who may only read it: its fields are shown as text. */
 export function ReadOnly({ on, children }: { on: boolean; children: ReactNode }) {
   return <Reads value={on}>{children}</Reads>;
 }

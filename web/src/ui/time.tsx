@@ -31,7 +31,7 @@ export function useNow(): number {
   return useSyncExternalStore(subscribe, () => now);
 }
 
-/** What the clock says in words: whoever shows it is drawn again only when the words change. */
+/** The current time as text: a component renders again only when the text changes. */
 function useTold(tell: (now: number) => string): string {
   return useSyncExternalStore(subscribe, () => tell(now));
 }

@@ -1,8 +1,7 @@
-"""`toryo demo`: the main job from nothing, without a model and without a key.
+"""`toryo demo`: a complete run of Toryo without a model or an API key.
 
-A server and a Coordinator are started as real processes, the team of toryo/demo_team is made, its four tasks are
-filed, and the rest is what Toryo is for. stories.py says what must come of it, task_watch.py waits, display.py draws,
-verdict.py judges.
+It starts a server and a Coordinator as real processes, creates the team of toryo/demo_team and its four tasks, and lets
+them work. stories.py defines the expected results, task_watch.py waits, display.py shows progress, verdict.py checks.
 """
 
 from __future__ import annotations

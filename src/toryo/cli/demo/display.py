@@ -1,4 +1,4 @@
-"""What people see of the demo: a tree of tasks that moves (plain lines where nobody looks), then what came of it."""
+"""The output of the demo: a live tree of tasks (plain lines without a terminal), then the results."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ STATUS_WIDTH = 14
 
 
 class Progress:
-    """`changed` is called after each look; it draws the tree or says which tasks have moved."""
+    """`changed` is called after each read; it draws the tree or prints which tasks have moved."""
 
     def __init__(self, seen: Seen, *, live: bool) -> None:
         self._seen = seen

@@ -22,7 +22,7 @@ REPORT = "# Timber\n\n- beam: 11\n- plank: 42\n"
 
 @dataclass(frozen=True)
 class Happened:
-    """What is left of a story when it is over: its directory, its tasks, the launches it took, and what was said."""
+    """The outcome of a story: its directory, tasks, launches, and messages."""
 
     directory: Path
     tasks: Sequence[Task]
@@ -33,7 +33,7 @@ class Happened:
 
 @dataclass(frozen=True, kw_only=True)
 class Story(Job):
-    """A job, what it shows, and whether it does."""
+    """A job, what it demonstrates, and the check of its result."""
 
     name: str
     check: Check

@@ -1,4 +1,4 @@
-"""Watches the demo's tasks until all of them are closed: woken by events, looking at the tasks themselves."""
+"""Watches the demo's tasks until all are closed: woken by events, then reads the tasks themselves."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LOOK_SECONDS = 1
 
 @dataclass
 class Seen:
-    """What is known about the stories: their main tasks, and every task of their projects."""
+    """The state of the stories: their main tasks, and every task of their projects."""
 
     started: float
     main: dict[str, str]
@@ -81,7 +81,7 @@ def until_over(
         if ended is not None:
             raise Failure(f"{ended}.", "See its log in the demo's directory.")
     seen.finished = time.monotonic()
-    # Until nobody is at work any more: a start for nothing after the end would count, too.
+    # Waits until no agent works: an unnecessary start after the end would count, too.
     until = time.monotonic() + QUIET_WITHIN_SECONDS
     while seen.over and time.monotonic() < until and here.get("/status")["running"]:
         _heard(here, seen)

@@ -1,4 +1,4 @@
-"""Whether the demo kept its promises: every task completed, every file right, and no start for nothing."""
+"""Checks the demo: every task completed, every file correct, and no unnecessary start."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 The branch is what counts: a directory that vanished is made again from it. Making is taken up where an earlier call
 stopped, whatever stopped it: so the note of its base comes first, then the branch, then the directory, which is locked
-as half made until every file is there. How a worktree is found again stands in `places`, how it is removed in
+as half made until every file is there. How a worktree is found again is in `places`, how it is removed in
 `removing`.
 """
 
@@ -54,8 +54,9 @@ def make(repository: Path, directory: Path, name: str, bases: Sequence[str] = ()
 
 @contextlib.contextmanager
 def alone(directory: Path, seconds: float = LONG) -> Iterator[None]:
-    """Nobody else makes, merges or removes worktrees of this directory meanwhile. Ends with the process, however it
-    ends. The directory itself bears the lock, so there is no file to clean up."""
+    """Excludes other creation, merging or removal of worktrees of this directory. Released when the process ends. The
+    directory itself is locked, so there is no lock file to clean up.
+    """
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)  # what a private project holds stays private
     descriptor = os.open(directory, os.O_RDONLY | os.O_CLOEXEC)
     try:

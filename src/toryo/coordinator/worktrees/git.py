@@ -126,7 +126,7 @@ class Git:
         return Git(self.directory, {**self.variables, **variables}, self.needs)
 
     def signed(self, name: str, email: str) -> Git:
-        """Whose name commits bear; that nobody has set user.name does not matter."""
+        """The author of commits, so that no user.name needs to be configured."""
         return self.having(
             GIT_AUTHOR_NAME=name, GIT_AUTHOR_EMAIL=email, GIT_COMMITTER_NAME=name, GIT_COMMITTER_EMAIL=email
         )

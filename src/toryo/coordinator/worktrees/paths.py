@@ -166,7 +166,7 @@ def shown(name: str) -> str:
 
 
 def signed(git: Git, name: str) -> Git:
-    """Commits bear this name and an address that nobody can have."""
+    """The author of commits, with an address that nobody can have."""
     return git.signed(*signature(name))
 
 

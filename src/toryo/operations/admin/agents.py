@@ -1,4 +1,4 @@
-"""Agents, as people set them up: create, edit, passkeys, resume, activate, deactivate. REST and CLI; not MCP tools."""
+"""Managing agents: create, edit, passkeys, resume, activate, deactivate. REST and CLI; not MCP tools."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def create_agent(call: Call, wanted: CreateAgent) -> AgentResult:
 
 
 def _agent(call: Call, agent: Agent) -> AgentResult:
-    """`warnings`: nothing is wrong with what was asked for, and it will not work as it stands."""
+    """`warnings`: the request is valid, but the agent will not work like this."""
     warnings = wider_rights.warnings(agent, wider_rights.reported_providers(call))
     answer: AgentResult = {"success": True, "agent_id": agent.id, "agent": rendering.agent(agent)}
     return {**answer, "warnings": warnings} if warnings else answer

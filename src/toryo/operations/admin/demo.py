@@ -1,8 +1,8 @@
-"""The demo's team on this server: one call makes its projects and agents and files its tasks, another puts it away.
+"""The demo's team on this server: one call creates its projects, agents and tasks, another removes them.
 
-Everything is done by the operations that people use for it, in one transaction. What is the demo's is known by where
-its projects work: in `demo/` where Toryo makes directories for agents (`data_directories.work_dir`). Its files are laid
-out there, on the server's machine: that is where `toryo up` has its Coordinator.
+Both run the operations that people use, in one transaction. The demo's projects are recognised by their directory:
+`demo/` within the directory for agents (`data_directories.work_dir`). The files are created there on the server's
+machine, where `toryo up` also runs its Coordinator.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ def _make_project(call: Call, said: dict[str, Any]) -> None:
 
 
 def _refuse_taken(call: Call) -> None:
-    """The demo is here once, and never takes what is somebody else's."""
+    """Raises Refusal if the demo exists already, or if its names belong to other projects or agents."""
     here = _shown(call)["projects"]
     if here:
         raise Refusal(

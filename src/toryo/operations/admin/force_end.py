@@ -1,4 +1,4 @@
-"""Ending a session, or a launch that has not signed in, by hand."""
+"""Ends a session, or a launch that has not signed in, at a person's request."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def end_session(call: Call, wanted: EndSession) -> SessionEnded:
 
 
 def _end_unsigned(call: Call, launch: Launch) -> bool:
-    """Ends a launch that nobody has signed in for; says whether it was one."""
+    """Ends a launch that has not signed in; returns False if it has."""
     call.enter(launch.project_id)
     found = call.tx.launches.find(launch.id)
     if found is None or found.state is not State.ORDERED:

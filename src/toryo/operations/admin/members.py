@@ -1,4 +1,4 @@
-"""Who belongs to a project. REST and CLI; not MCP tools."""
+"""Members of a project. REST and CLI; not MCP tools."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Projects, as people set them up: create, edit, pause, resume, archive. REST and CLI; not MCP tools."""
+"""Managing projects: create, edit, pause, resume, archive. REST and CLI; not MCP tools."""
 
 from __future__ import annotations
 

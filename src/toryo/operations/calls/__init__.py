@@ -1,1 +1,1 @@
-"""The path of every call: who calls, what they may, its arguments, the catalogue of operations, the log of calls."""
+"""The path of every call: authentication, permissions, arguments, the catalogue of operations, the log of calls."""

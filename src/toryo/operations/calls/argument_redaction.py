@@ -1,8 +1,8 @@
-"""What of a call's arguments stands in the log: ids, names, numbers and choices, and never a secret.
+"""The arguments of a call as the log shows them: ids, names, numbers and choices, and never a secret.
 
-Texts and objects of people and agents (messages, shared values, results, contexts) are told by their size alone: who
-may read the log need not be who may read those, and what somebody pastes there may be a secret by no name and no look.
-Which parameters are which follows from their declarations.
+Texts and objects of people and agents (messages, shared values, results, contexts) are logged by size only: readers of
+the log may not be allowed to read them, and pasted secrets cannot always be recognised. The parameter declarations
+decide which parameters these are.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""One call as its handler sees it: the transaction, who calls, the time; and finding things the caller may see.
+"""One call as its handler sees it: transaction, caller and time; and lookups of what the caller may see.
 
-Ids of another project are not found, on every path: whoever looks a thing up does it here. Who sees what stands in
-`visibility.py`.
+Every lookup by id goes through here, so that an id of another project is never found. `visibility.py` decides who may
+see what.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from toryo.storage.transaction import Transaction
 from toryo.workflow.snapshot import Snapshot
 
 WORK = "work"
-"""The topic of whoever decides who should be running."""
+"""The topic that wakes all who decide which agents should run."""
 RIGHTS = "rights"
-"""The topic of everybody who waits: somebody has lost a right, and whoever it was is refused when they look again."""
+"""The topic that wakes every waiting call after a right was lost, so that the caller who lost it is refused."""
 
 
 class Call:
@@ -89,7 +89,7 @@ class Call:
 
     @property
     def actor(self) -> Actor:
-        """Whoever acts, for the rules about tasks."""
+        """The caller as an actor in the rules about tasks."""
         if self.caller.kind is Kind.PERSON:
             return Actor(self.caller.actor_id, person=True, everything=self.caller.login is Login.OWNER)
         if self.caller.kind is Kind.SESSION:

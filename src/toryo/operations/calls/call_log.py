@@ -1,4 +1,4 @@
-"""What is written down of each call, for the server's log and for observers; no text of people or agents is in it."""
+"""The record of each call for the server's log and for observers; contains no text of people or agents."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _STRANGER = {"stranger": True}
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """A call that was answered."""
+    """A completed call."""
 
     operation: Operation
     arguments: dict[str, Any]

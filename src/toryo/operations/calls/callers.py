@@ -1,6 +1,6 @@
-"""Who is calling: what was brought to prove it (`Credentials`), and what that proves (`Caller`).
+"""Callers: the credentials that a call presents (`Credentials`), and the identity they prove (`Caller`).
 
-A `Caller` is never what an argument claims. `credential_verification.py` makes one from the other.
+A `Caller` never comes from an argument; `credential_verification.py` derives it from the credentials.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ ORCHESTRATOR = "orchestrator"
 
 
 class Kind(StrEnum):
-    """What the credential of a call proves."""
+    """The kind of caller that a credential proves."""
 
     NOBODY = "nobody"
     COORDINATOR = "coordinator"
     LAUNCH = "launch"
-    """A launch credential whose process has not signed in (any more)."""
+    """A launch credential whose process is not signed in."""
     SESSION = "session"
     PERSON = "person"
     QUEUE = "queue"
@@ -44,7 +44,7 @@ class Login(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """What a call brings to prove who makes it; any may be missing.
+    """The credentials of a call; each may be missing.
 
     `bearer` is the token of the `Authorization` header, `session_token` the argument of that name.
     """
@@ -54,7 +54,7 @@ class Credentials:
     cookie: str | None = None
     """What a browser is signed in by: good in its cookie, and nowhere else."""
     signed_in_before: str | None = None
-    """What a browser that signs in anew has been signed in by: that ends."""
+    """The sign-in that this browser already had; a new sign-in ends it."""
     correlation_id: str | None = None
     remote: str | None = None
     browser: str | None = None

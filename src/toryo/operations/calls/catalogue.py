@@ -1,7 +1,7 @@
-"""What an operation is, and the one list of all of them.
+"""The definition of an operation, and the list of all operations.
 
-Declared once: name, words, parameters, grant, REST route, handler. MCP schemas, OpenAPI, `help`, the permission
-table and the reference are derived from it. Handlers stand in the group files.
+Each is declared once: name, description, parameters, grant, REST route, handler. MCP schemas, OpenAPI, `help`, the
+permission table and the reference are derived from it. Handlers are in the modules of the groups.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ MOST_NAMES = 100
 
 
 def _few(given: Any) -> Any:
-    """Refuses so many names at once, before each of them can become a mistake of its own."""
+    """Refuses too many unknown names at once, instead of reporting each as a mistake."""
     if isinstance(given, dict) and len(given) > MOST_NAMES:
         raise PydanticCustomError(
             "too_many_names",
@@ -65,7 +65,7 @@ class Parameters(BaseModel):
 
     @classmethod
     def names_for(cls, _given: Mapping[str, Any]) -> list[str]:
-        """The parameters that whoever has given these may mean."""
+        """The parameters that may be meant, given these arguments."""
         return list(cls.model_fields)
 
     @field_validator("*")
@@ -86,7 +86,7 @@ class NoParameters(Parameters):
 
 @dataclass(frozen=True, slots=True)
 class Later:
-    """A handler's answer to a caller who may wait: nothing to say yet, look again at a hint on one of `topics`.
+    """A handler's answer that there is no result yet: it is called again after a hint on one of `topics`.
 
     `at` (epoch milliseconds) is when to look again even without a hint (a cooldown ends then, for example).
     Handlers return it only while `call.may_wait`; after the time limit they are asked once more and must answer.
@@ -97,7 +97,7 @@ class Later:
 
 
 class Audience(Flag):
-    """Which programs `tools/list` shows a tool to; others that may call it can do so all the same."""
+    """Which programs see a tool in `tools/list`; permissions do not depend on it."""
 
     NONE = 0
     WORKER = auto()
@@ -112,7 +112,7 @@ class Audience(Flag):
 
 
 class Available(Enum):
-    """When a session may call an operation; each includes those before it."""
+    """When a session may call an operation; each value includes those before it."""
 
     WORKING = auto()
     """While its work is its own."""
@@ -137,7 +137,7 @@ any transaction; the handler finds the result in `call.prepared`, and looks whet
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """Where REST finds the operation: `Route("POST", "/projects/{project_id}/tasks", 201)`, below `/api/v1`."""
+    """The REST route of an operation: `Route("POST", "/projects/{project_id}/tasks", 201)`, below `/api/v1`."""
 
     method: str
     path: str

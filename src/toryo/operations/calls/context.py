@@ -1,4 +1,4 @@
-"""What every call of a server process shares: its settings and limits, and what it remembers between calls."""
+"""What all calls of a server process share: settings, limits, and in-memory caches."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from toryo.workflow.guard_limits import Limits
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """Shared by all calls; `holds` … `keys` are the memory of this process, lost with it and true without it."""
+    """Shared by all calls; `holds` … `keys` are caches of this process, correct without being complete."""
 
     settings: Settings
     limits: Limits
     entropy: Callable[[int], int]
-    """So many random bits."""
+    """Returns an integer with this number of random bits."""
     holds: HoldCache = field(default_factory=HoldCache)
     waits: Waits = field(default_factory=Waits)
     faults: Faults = field(default_factory=Faults)
@@ -44,7 +44,7 @@ class Context:
 
 
 class TokenFiles(Protocol):
-    """A data directory, as far as its tokens go."""
+    """The part of a data directory that handles tokens."""
 
     @property
     def place(self) -> str:

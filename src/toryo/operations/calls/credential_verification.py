@@ -1,6 +1,6 @@
-"""Who calls: what the presented credential proves.
+"""Authentication: the caller that a credential proves.
 
-Tokens are random, their prefix says what they are, and only their hash is kept.
+Tokens are random and carry their kind as a prefix; only their hash is stored.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SESSION, QUEUE, BROWSER = secret_patterns.SESSION, secret_patterns.QUEUE, secret
 
 
 END_PROCESS = "End this process; the Coordinator starts a new one when there is work."
-"""What a process is told that is nobody's, or nobody's any more."""
+"""The instruction to a process whose session is unknown or has ended."""
 
 
 def digest(token: str) -> str:
@@ -31,7 +31,7 @@ def digest(token: str) -> str:
 
 
 class TwoCallers(Refusal):
-    """The connection proves one caller, the session token another."""
+    """The connection and the session token prove different callers."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -42,10 +42,10 @@ class TwoCallers(Refusal):
 
 
 def identify(tx: Transaction, credentials: Credentials, now: Millis, *, forgiving: bool = False) -> Caller:
-    """The caller that the credentials prove. Raises Refusal for a token that is not known, or two that disagree.
+    """The caller that the credentials prove. Raises Refusal for an unknown token, or for two that disagree.
 
-    `forgiving`: for what is open to everybody, a session_token that is not known (any more) is as good as none. Who
-    signs in anew still shows the old one: some clients keep it in the header.
+    `forgiving`: for operations that are open to everyone, an unknown session_token counts as none. A client that signs
+    in again may still send the old one, because some clients keep it in the header.
     """
     if forgiving:
         credentials = _without_unknown(tx, credentials)

@@ -1,7 +1,7 @@
-"""HoldCache that a server remembers, so that looking for starts costs what has changed, not how many wait.
+"""Cached hold decisions, so that the cost of finding starts depends on changes, not on the number of waiting agents.
 
-A hint, never a truth: a remembered hold is only ever left alone while the facts it was decided from are the newest of
-their trees; it is forgotten after a minute in any case. A start is never remembered.
+A hint only: a cached hold is used while the facts it was decided from are the newest of their trees, and for a minute
+at most. Starts are never cached.
 """
 
 from __future__ import annotations

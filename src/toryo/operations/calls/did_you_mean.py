@@ -1,7 +1,7 @@
-"""What somebody may have meant who named a thing that is not there: the nearest of those that they may see.
+"""Suggestions for an unknown id: the nearest of those that the caller may see.
 
-One way for every id that is not there (`validation.py` does it for names of tools and parameters). Whoever asks gives
-only what the caller sees, so nothing else is ever told.
+Used for every unknown id (`validation.py` does the same for names of tools and parameters). The suggestions come only
+from what the caller may see, so nothing else is disclosed.
 """
 
 from __future__ import annotations

@@ -47,14 +47,14 @@ _NO_TOOL = "no_such_tool"
 """How a call of what does not exist is counted, whatever its name."""
 _NOBODY = Caller(Kind.NOBODY)
 _SLOW_AT_ONCE = 2
-"""So many calls prepare what takes long (passwords) at a time: whoever floods the door gets two cores, no more."""
+"""How many slow preparations (password hashes) run at a time, so that a flood of sign-ins uses at most two cores."""
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """`result` is plain JSON data; None while `later` says that there is nothing to say yet."""
+    """`result` is plain JSON data; None with `later`, when there is no result yet."""
 
     result: JsonObject | None
     refused: bool = False
@@ -63,7 +63,7 @@ class Outcome:
 
 
 class _RollBack(Exception):
-    """A refusal after the first write: nothing of the work may stay."""
+    """A refusal after the first write: the transaction must be rolled back."""
 
     def __init__(self, refusal: Refusal) -> None:
         super().__init__(refusal.message)
@@ -72,7 +72,7 @@ class _RollBack(Exception):
 
 @dataclass
 class Answered:
-    """What a work hands out of its transaction."""
+    """What a work returns from its transaction."""
 
     outcome: Outcome
     hints: frozenset[str]
@@ -82,7 +82,7 @@ class Answered:
 
 
 class Dispatcher:
-    """Performs calls for one server process. `clock` answers epoch milliseconds, `entropy` so many random bits."""
+    """Performs calls for one server process. `clock` returns epoch milliseconds, `entropy(n)` n random bits."""
 
     def __init__(
         self,
@@ -124,9 +124,9 @@ class Dispatcher:
         door: Door = Door.OWN,
         may_wait: bool = False,
     ) -> Outcome:
-        """Carries out one call and answers after its commit. Never raises for what a caller did wrong.
+        """Carries out one call and returns its answer after the commit. Never raises for a caller's mistake.
 
-        `door`: by which way it came in. Whoever passes on a name that a client has sent says by which.
+        `door`: the transport by which the call came in; required if the name came from a client.
         """
         asked = self._asked(name, arguments, credentials, door, may_wait)
         if isinstance(asked, Outcome):
@@ -323,13 +323,13 @@ class Dispatcher:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One call on its way. `work` may run more than once; it changes nothing but through its connection."""
+    """One call in progress. `work` may run more than once and has effects only through its connection."""
 
     dispatcher: Dispatcher
     operation: Operation
     arguments: dict[str, Any]
     parameters: BaseModel | Refusal
-    """Judged before any transaction: whoever sends nonsense keeps nobody else waiting."""
+    """Validated before any transaction, so that invalid calls do not delay others."""
     credentials: Credentials
     may_wait: bool
     now: Millis
@@ -368,7 +368,7 @@ class Request:
         return Answered(Outcome(dict(self.operation.instead()), operation=self.operation), frozenset(), caller)
 
     def look(self, connection: Connection) -> Callable[[], Any] | None:
-        """What is to be prepared; nothing for a call that will be refused."""
+        """The slow preparation of this call; None if there is none or the call will be refused."""
         tx = Transaction(connection)
         assert self.operation.beforehand is not None
         try:
@@ -456,7 +456,7 @@ class Request:
         refuse(self.operation, caller)
 
     def _count(self, call: Call, result: JsonObject, *, refused: bool, refusal: Refusal | None = None) -> JsonObject:
-        """Counts towards the guards of the caller's session; the answer with what goes along with it."""
+        """Counts the call for the guards of its session; returns the answer with the next action."""
         if not call.has_session or self.operation.reads:
             return result
         # Count renews the lease and may stop a runaway; accompany adds `next` and waiting notifications.
@@ -533,5 +533,5 @@ def _fault(error: Exception) -> Refusal:
 
 @lru_cache(maxsize=1)
 def _slow() -> ThreadPoolExecutor:
-    """Where `beforehand` works, so that whoever calls something quick does not wait for it."""
+    """The threads that run `beforehand`, so that quick calls do not wait for slow preparations."""
     return ThreadPoolExecutor(_SLOW_AT_ONCE, thread_name_prefix="toryo-slow")

@@ -1,6 +1,6 @@
-"""Fences: a fault of our own while one agent or project is decided about keeps nobody else waiting.
+"""Fault isolation: a bug that appears while one agent or project is processed does not stop the others.
 
-What the part has written is undone, and the fault is remembered (`internal_faults.py`).
+The failed part's writes are rolled back, and the fault is recorded (`internal_faults.py`).
 """
 
 from __future__ import annotations

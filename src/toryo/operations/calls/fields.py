@@ -1,7 +1,7 @@
-"""The kinds of texts that parameters are made of. A text is one line unless its type says otherwise.
+"""Text types of parameters. A text is one line unless its type says otherwise.
 
-`Lines` is prose of several lines; what else steers a terminal becomes a replacement character. `Command` may have
-several lines, too, but is refused rather than changed. `Printed` is what a program printed, and secrets: as they are.
+`Lines` is multi-line prose, in which control characters are replaced. `Command` may also have several lines, but is
+refused instead of changed. `Printed` (output of programs) and secrets are kept unchanged.
 """
 
 from __future__ import annotations

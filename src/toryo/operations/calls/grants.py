@@ -1,6 +1,6 @@
-"""What an operation declares about who may call it: one grant, and the doors behind which it stands.
+"""What an operation declares about its callers: one grant, and the transports on which it exists.
 
-What each grant means for each caller is in `permissions.py`.
+`permissions.py` defines what each grant means for each caller.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ class Grant(StrEnum):
     QUEUE_AGENT = "queue_agent"
     """An API key, or an orchestrator's session."""
     SHARER = "sharer"
-    """A session or an API key: whoever works in a project."""
+    """A session or an API key that works in a project."""
     REGISTRAR = "registrar"
     """An API key; without one where the server lets agents of the same machine register themselves."""
     READER = "reader"
-    """A session or a person: whoever sees a project at all."""
+    """A session or a person that may see a project."""
     PERSON = "person"
     WRITER = "writer"
     """A person whose login may change things (not a viewer)."""
@@ -41,7 +41,7 @@ KEYED = frozenset({Grant.FILER, Grant.QUEUE_AGENT, Grant.SHARER, Grant.REGISTRAR
 
 
 class Door(StrEnum):
-    """By which way a call came in. An operation is found only behind the doors that it declares."""
+    """The transport of a call. An operation exists only on those that it declares."""
 
     MCP = "mcp"
     """`tools/call`, over TCP, the Unix socket and stdio alike."""

@@ -1,9 +1,9 @@
-"""The same request once: sent again with its idempotency key, it is answered as the first time.
+"""Idempotency: a request repeated with its idempotency key gets the stored answer.
 
-REST creates take an `Idempotency-Key` header, some tools an `idempotency_key`. Keys are each caller's own in a scope
-(an operation, a main task, a project); people's are forgotten after a day, agents' after 30
-(`housekeeping/old_idempotency_keys.py`). The same key with other content is refused, on every path alike. What is
-secret in an answer is not kept: it was shown once.
+REST creates take an `Idempotency-Key` header, some tools an `idempotency_key`. A key belongs to a caller and a scope
+(an operation, a main task, a project); people's keys are kept for a day, agents' for 30
+(`housekeeping/old_idempotency_keys.py`). The same key with other content is refused on every path. Secrets in an answer
+are not stored: they are shown only once.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ SECRETS = frozenset({"passkey", "token", "code"})
 
 @dataclass(frozen=True, slots=True)
 class Once:
-    """A key of somebody in a scope, and the content that it stands for."""
+    """A caller's key within a scope, and the content that was sent with it."""
 
     who: str
     scope: str

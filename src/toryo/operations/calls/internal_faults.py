@@ -1,6 +1,6 @@
-"""Faults of our own that were met while one agent or project was decided about, as this process remembers them.
+"""Bugs caught while one agent or project was processed, kept in the memory of this process.
 
-They are shown to people as long as they happen (`overview/needs.py`). In memory only: a fault is no fact.
+People see them while they keep happening (`overview/needs.py`). Not stored, because a fault is not a fact.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from toryo.domain.times import MINUTE, SECOND, Millis
 _log = structlog.get_logger("toryo.faults")
 
 SHOWN_FOR: Millis = 5 * MINUTE
-"""Whoever is decided about is decided about more often than that."""
+"""Longer than the interval at which every agent is decided about."""
 _LOGGED_EVERY: Millis = 30 * SECOND
 _MOST = 1_000
 
@@ -33,7 +33,7 @@ class Fault:
 
 @dataclass
 class Faults:
-    """Those of this server process. `total` counts all there have been."""
+    """The faults of this server process. `total` counts all since its start."""
 
     total: int = 0
     _known: dict[tuple[str, str | None, str | None], Fault] = field(default_factory=dict)

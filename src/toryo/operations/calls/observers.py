@@ -1,4 +1,4 @@
-"""What whoever measures the server is told of each call, after its commit: metrics and traces are made of it."""
+"""What is reported about each call after its commit; metrics and traces are made from it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from toryo.domain.events import Event
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """One call that was answered. `seconds` is its own work, without waiting; `outcome` is `ok` or a refusal's code."""
+    """A completed call. `seconds` excludes waiting; `outcome` is `ok` or a refusal's code."""
 
     operation: str
     outcome: str

@@ -1,4 +1,4 @@
-"""Who changes what somebody else has changed meanwhile is told: the version they have seen (`If-Match`) must be it."""
+"""Optimistic concurrency: a change with `If-Match` is refused unless that is the current version."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Lists page by page: `limit` and `cursor` in, `next_cursor` out. A cursor is opaque, and stays good as things change.
+"""Pagination: `limit` and `cursor` in, `next_cursor` out. Cursors are opaque and stay valid while data changes.
 
-It names the last item that was shown, so that nothing is shown twice and nothing is left out that was there before.
+A cursor names the last item shown, so that no item is repeated and no existing one is skipped.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
-"""What each kind of caller may call: what the grants mean.
+"""Permissions: which kinds of caller each grant allows.
 
-`refuse` says why a caller may not call an operation and names what to do instead; it is the only place where an
-operation is refused for who calls it.
+`refuse` gives the reason and the alternative. It is the only place that refuses an operation because of its caller.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""How often somebody may knock: a bucket for each, refilled as time passes. Time is an argument.
+"""Rate limits: a token bucket per caller. Time is an argument.
 
-It guards the doors where people sign in (by address: their passwords are expensive to verify on purpose), and what API
-keys call. Wrong passwords are counted elsewhere (`sign_in_lockout.py`); this here forgets, and is each server's own.
+They protect sign-in (by address, because verifying passwords is expensive on purpose) and calls with API keys. In
+memory and per server. `sign_in_lockout.py` counts wrong passwords.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from collections import OrderedDict
 from toryo.domain.network_addresses import household
 
 BURST, EVERY_SECONDS = 30, 2.0
-"""So many at once, and one more in so many seconds."""
+"""How many at once, and the seconds until one more is allowed."""
 REMEMBERED = 10_000
-"""Addresses or keys; whoever has not knocked for longest is forgotten first."""
+"""Maximum number of addresses or keys; the least recently used one is dropped first."""
 
 
 class Pace:

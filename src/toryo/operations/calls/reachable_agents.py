@@ -1,4 +1,4 @@
-"""Who is there, for an agent that wants to write to somebody or ask for something: told where an id was wrong."""
+"""The agents that a caller may write to or request tasks from; listed when it names an unknown one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _NAMED = 20
 
 
 def others(tx: Transaction, caller: Caller, project_id: str) -> list[Agent]:
-    """Whom the caller may write to in a project: its other active members, and the people who own the server."""
+    """The agents the caller may write to in a project: its other active members, and the people who own the server."""
     ids = tx.agents.members(project_id)
     place = {each: at for at, each in enumerate(ids)}
     owners = [owner for owner in tx.agents.owners() if owner.id not in place]
@@ -22,7 +22,7 @@ def others(tx: Transaction, caller: Caller, project_id: str) -> list[Agent]:
 
 
 def told(tx: Transaction, caller: Caller) -> str:
-    """Their ids, for whoever has named somebody who is not there."""
+    """Their ids, for the refusal of an unknown recipient."""
     here = others(tx, caller, caller.project_id or "")
     names = ", ".join(f"{agent.id} ({rank(agent)})" for agent in here[:_NAMED])
     rest = len(here) - _NAMED

@@ -1,4 +1,4 @@
-"""How things are shown: the same keys for a task, an agent, a launch on every path."""
+"""Renders tasks, agents, launches for answers: the same keys in every operation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The results of operations, as types: the output schemas of tools are made from them."""
+"""Result types of operations; the output schemas of tools are generated from them."""
 
 from __future__ import annotations
 

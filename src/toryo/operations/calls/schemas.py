@@ -1,5 +1,6 @@
-"""What a task, an agent, a launch … is to whoever is shown one: the types from which OpenAPI and the pages' types are
-made. `rendering.py` and the groups make them."""
+"""The shapes of tasks, agents, launches … in answers. OpenAPI and the dashboard's types are generated from them;
+`rendering.py` and the groups fill them.
+"""
 
 from __future__ import annotations
 
@@ -96,7 +97,7 @@ class ListedTask(TypedDict):
 
 
 class Handoff(TypedDict):
-    """What one agent knows about a task, for another (or for whoever works on it next)."""
+    """What one agent knows about a task, for another agent or for the next session of the task."""
 
     handoff_id: str
     task_id: str
@@ -311,7 +312,7 @@ class NeedAction(TypedDict):
 
 
 class NeedRequest(TypedDict):
-    """What is to be approved, as it was read in this version; not `complete` where a text is longer than shown here."""
+    """The texts to approve, as read in this version; not `complete` where a text is longer than shown here."""
 
     title: str
     description: str
@@ -356,7 +357,7 @@ class Decision(TypedDict):
 
 
 class Disk(TypedDict):
-    """Bytes that a Coordinator's logs and worktrees take. Where it is not `complete`, at least so many."""
+    """Bytes used by a Coordinator's logs and worktrees. A lower bound if not `complete`."""
 
     logs_bytes: int
     worktrees_bytes: int

@@ -1,6 +1,6 @@
-"""What the path of a call does for callers that have a session. `sessions/hooks.py` installs it.
+"""The interface between dispatch and sessions. `sessions/hooks.py` implements it.
 
-So the path itself knows nothing of next actions, guards or mailboxes.
+It keeps dispatch independent of next actions, guards and mailboxes.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from toryo.operations.calls.results import JsonObject
 
 class SessionHooks(Protocol):
     def guard(self, call: Call, operation: Operation) -> None:
-        """Raises Refusal for what a session that is over, withdrawn or stopped by a guard may not call any more.
+        """Raises Refusal for calls that an ended, withdrawn or guarded session may not make.
 
-        It has called: what it was handed out has arrived, and that is written.
+        A call also confirms that the session has received its last delivery, and this is stored.
         """
 
     def count(self, call: Call, *, refused: bool, refusal: Refusal | None = None) -> None:
         """Renews the lease, counts the call towards the guards, and trips the one whose limit is reached."""
 
     def accompany(self, call: Call, operation: Operation, answer: JsonObject) -> JsonObject:
-        """The answer with what goes along: `next`, and how many notifications wait."""
+        """The answer with `next`, and the number of waiting notifications."""
 
     def recorded(self, call: Call, answer: JsonObject) -> JsonObject:
         """The answer with the versions of what its own call has made of the facts: they are numbered when stored."""

@@ -1,7 +1,7 @@
-"""Wrong passkeys and passwords, counted per name and address, so that nobody can lock somebody else out.
+"""Lockout after wrong passkeys and passwords, counted per name and address, so that nobody can lock others out.
 
-Counted in memory, by each server for itself: names that do not exist are counted like those that do, and leave no row
-behind. What is refused then is said where people and agents sign in.
+Counted in memory, by each server separately: unknown names count like known ones and leave no row. The operations for
+signing in word the refusals.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from toryo.domain.times import HOUR, MINUTE, Millis
 
 PASSKEY, PASSWORD = "passkey", "password"
 REMEMBERED = 10_000
-"""Counters; whoever has not failed for longest is forgotten first."""
+"""Maximum number of counters; the one with the oldest failure is dropped first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """`most` wrong tries within `within` lock for `locked_for`."""
+    """`most` failures within `within` lock for `locked_for`."""
 
     most: int
     within: Millis
@@ -29,14 +29,14 @@ class Rule:
 
 
 OF_NAME = {PASSKEY: Rule(5, MINUTE, MINUTE), PASSWORD: Rule(10, HOUR, 15 * MINUTE)}
-"""So many wrong tries for one agent or person from one address are the last from there for so long."""
+"""Failures for one agent or person from one address, in which time, and how long that pair is then locked."""
 OF_ADDRESS = {PASSKEY: Rule(50, MINUTE, MINUTE), PASSWORD: Rule(50, HOUR, 15 * MINUTE)}
-"""So many from one address, whoever they were tried for, lock the address out."""
+"""The same for all failures from one address, whatever agent or person they were for."""
 
 
 @dataclass(frozen=True, slots=True)
 class Counter:
-    """What is counted together: the wrong tries of a kind from one address, for one name or (None) for all names."""
+    """The key of a counter: kind of secret, address, and a name or (None) all names."""
 
     kind: str
     name: str | None

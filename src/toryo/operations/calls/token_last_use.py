@@ -1,7 +1,6 @@
-"""The days on which people's access tokens were used, remembered until a chore writes them down.
+"""The days on which people's access tokens were used, kept in memory until a chore stores them.
 
-Writing with each request would turn every read into a write. What a server forgets by being killed is one day of a
-token that nobody else saw.
+Storing with each request would turn every read into a write. A killed server loses one day of use at most.
 """
 
 from __future__ import annotations

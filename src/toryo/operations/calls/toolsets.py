@@ -1,4 +1,4 @@
-"""Which tools a connection is shown: small, and by caller. A tool that is not listed but allowed still works."""
+"""The tools that `tools/list` shows, by caller; kept small. An allowed tool works without being listed."""
 
 from __future__ import annotations
 

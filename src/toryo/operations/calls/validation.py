@@ -1,4 +1,4 @@
-"""Arguments of a call: judged against the declared parameters before any transaction; each mistake is named."""
+"""Validates arguments against the declared parameters before any transaction; reports every mistake."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Who may see what: projects, agents and events; and about which projects a person is asked.
 
-Whoever finds something that the caller may not see has not found it (`call.py`).
+What the caller may not see is treated as not found (`call.py`).
 """
 
 from __future__ import annotations
@@ -70,9 +70,10 @@ def sees_event(call: Looking, event: Event) -> bool:
 
 
 def asked_about(call: Looking, person: Agent) -> frozenset[str] | None:
-    """Ids of the projects about which this person, whoever calls, is asked: those they belong to; owners (None) all.
+    """Ids of the projects about which this person is asked: those they belong to; None (all) for owners. Independent of
+    the caller.
 
-    A viewer sees every project, but can decide about none: they are not asked about the others.
+    A viewer sees every project but decides nothing, and so is not asked about other projects.
     """
     return None if person.role is Role.OWNER else frozenset(call.tx.agents.projects_of(person.id))
 

@@ -1,4 +1,4 @@
-"""What a chat session does: fetch what is there, answer, talk turn by turn, and report what was delegated to it."""
+"""The tools of chat sessions: fetch messages, reply, converse, and report on delegations."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def get_pending_messages(call: Call, _: GetPending) -> Pending | Later:
 
 
 class _HandOut:
-    """One hand-out: everything that is there, in one transaction."""
+    """Collects everything for one delivery, in one transaction."""
 
     def __init__(self, call: Call) -> None:
         self.call = call
@@ -190,8 +190,9 @@ class _HandOut:
         return {**messages.shown(self.call, message), **again}
 
     def _context(self, turns: list[Conversation], taken: list[Delegation]) -> list[Message]:
-        """What was said before, with everybody whose message or turn this is, or who is to be told something; with a
-        turn, the message again."""
+        """Earlier messages with every partner who has sent something, has waited for this turn, or must be notified; a
+        turn repeats its own message.
+        """
         here = {each.id for each in self.messages}
         others = {each.from_agent_id for each in self.messages} | {turn.other(self.agent.id) for turn in turns}
         others |= {delegation.target_agent_id for delegation in taken}
@@ -380,7 +381,7 @@ def _conversation_required(target: Agent) -> Refusal:
 
 
 def _write(call: Call, target: Agent, content: str, related_task_id: str | None) -> Sent:
-    """To a person. Whoever was written to may always answer."""
+    """Sends a message to a person. A recipient may always reply."""
     project = call.project(call.session.project_id)
     wrote_before = call.tx.chat.nth_last(project.id, target.id, call.agent.id, 1) is not None
     if not wrote_before:

@@ -1,4 +1,4 @@
-"""What a task session wants said: handed to its own agent's chat session, and looked up again."""
+"""Delegations from a task session to its own agent's chat session: creating them and reading their results."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def get_task_conversations(call: Call, wanted: TaskTalks) -> Talks | Later:
         if call.may_wait and not call.tx.handovers.count_waiting(session.id):
             topics = {f"session:{session.id}", f"task:{session.root_id}", f"project:{session.project_id}"}
             return Later(frozenset(topics))
-        # it has waited in vain, and has nothing else to do: from here on get_next_action waits
+        # The wait timed out and there is no other work: from now on get_next_action waits.
         call.change_session(refused_for_delegation=True)
     return {
         "success": True,

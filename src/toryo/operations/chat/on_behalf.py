@@ -1,4 +1,4 @@
-"""Who a person speaks for: themselves; owners also for somebody else."""
+"""The members that a person may act for: themselves; for owners also others."""
 
 from __future__ import annotations
 

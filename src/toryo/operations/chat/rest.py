@@ -1,6 +1,6 @@
-"""Talking as people do it: panels, threads, and looking into what the agents below say. REST and CLI.
+"""Chat for people: panels, threads, and reading the conversations of agents below. REST and CLI.
 
-A person sees the messages between the two of a thread and nothing else; threads of agents below are read only.
+A thread contains the messages of its two members only; threads of agents below are read-only.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def open_chat(call: Call, wanted: OpenChat) -> Opened:
 
 
 def _kept_open(call: Call, wanted: OpenChat, me: Agent) -> Viewer | None:
-    """The panel that is open already; None if it is not (any more)."""
+    """The panel if it is still open, else None."""
     viewer = call.tx.chat.viewer(wanted.viewer_id) if wanted.viewer_id is not None else None
     here = (wanted.project_id, wanted.agent_id, me.id)
     if viewer is None or viewer.closed_at is not None or (viewer.project_id, viewer.agent_id, viewer.person_id) != here:
@@ -103,7 +103,7 @@ def _kept_open(call: Call, wanted: OpenChat, me: Agent) -> Viewer | None:
 
 def _opened(call: Call, project_id: str, agent: Agent, me: Agent) -> Viewer:
     box = call.tx.chat.mailbox(project_id, agent.id)
-    # after whoever left before this call was carried out, though that may have come in later
+    # Later than the last session's end, even if that was committed after this call came in.
     opened_at = max(call.now, box.left_at + 1)
     viewer = Viewer(call.new_id(ids.VIEWER), project_id, agent.id, me.id, opened_at, call.now)
     call.tx.chat.add_viewer(viewer)

@@ -1,1 +1,1 @@
-"""Who there is: names, roles, rights, and the team of a project."""
+"""People and agents: names, roles, rights, and the team of a project."""

@@ -1,7 +1,7 @@
-"""Names of agents that would be taken for somebody else: a person, Toryo itself, another agent of the project.
+"""Agent names that can be mistaken for another: a person, Toryo itself, another agent of the project.
 
-Looked at where an agent is made, makes itself known, gets another name, or joins a project. What exists keeps its
-name. Owners may give two agents one name: their ids tell them apart.
+Checked when an agent is created, registers, is renamed, or joins a project. Existing names are kept. Owners may give
+two agents the same name, because their ids differ.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ _TORYO = frozenset(bare(each) for each in (SYSTEM, SCHEDULE, "Toryo", "System", 
 def refuse_misleading(
     call: Call, agent_id: str, name: str, projects: Collection[str], *, by_itself: bool = False
 ) -> None:
-    """Raises Refusal for an id or a name by which an agent of these projects reads as somebody else there.
+    """Raises Refusal for an id or a name that can be mistaken for another agent in these projects.
 
-    `by_itself`: the agent has chosen it, and may not bear the name of another one either.
+    `by_itself`: the agent chose it, and may not use the name of another agent either.
     """
     names = {agent_id, name}
     if any(bare(each) in _TORYO for each in names):

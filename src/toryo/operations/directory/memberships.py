@@ -1,4 +1,4 @@
-"""Members of projects: how an agent joins one, and what a list of them holds."""
+"""Membership of projects: joining, and the list of members."""
 
 from __future__ import annotations
 

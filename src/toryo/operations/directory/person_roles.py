@@ -1,4 +1,4 @@
-"""What several groups ask about people: who somebody is, as what they count, and making one."""
+"""People's roles as several groups need them: reading, comparing, and creating people."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def capped(call: Call, person: Agent, at_most: str) -> str:
 
 
 def refuse_more(person: Agent, at_most: str, own: str) -> None:
-    """A link or token that is worth more than whoever makes it."""
+    """Raises Refusal for a link or token with a higher role than its creator's."""
     if people.is_above(at_most, own):
         raise Refusal(
             Code.PERMISSION_DENIED,
@@ -99,7 +99,7 @@ def renewed(call: Call, person: Agent, **changes: Any) -> Agent:
 
 
 def make_person(call: Call, person_id: str, name: str | None, login: str) -> Agent:
-    """Somebody who can be given tasks, and whom no Coordinator starts."""
+    """Creates a person: can be given tasks and is not started by a Coordinator."""
     made = Agent(
         id=person_id,
         name=(name or person_id).strip() or person_id,

@@ -1,4 +1,4 @@
-"""Who is in the project: for agents that look for somebody to talk to, to ask, or to request a task of."""
+"""The members of a project, for agents that look for a partner to message, ask, or request a task of."""
 
 from __future__ import annotations
 

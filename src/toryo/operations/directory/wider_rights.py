@@ -1,6 +1,6 @@
-"""What a change of an agent means for what it may do: what widens its rights, and providers that nobody can start.
+"""What a change of an agent means for its rights: changes that widen them, and providers that no Coordinator can start.
 
-The declaration of options is `toryo.provider_options`; that what does not fit is refused, `domain/agents.py`.
+`toryo.provider_options` declares the options; `domain/agents.py` refuses those that do not fit.
 """
 
 from __future__ import annotations

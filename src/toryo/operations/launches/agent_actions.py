@@ -1,4 +1,4 @@
-"""Asking agent by agent who should be running. `claim_starts.py` is the way for all of them at once."""
+"""Launch decisions for single agents. Coordinators use `claim_starts.py` for all agents at once."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""An agent may not be here any more: its sessions end, its process is stopped, what it has claimed goes back.
+"""Ends everything of an agent that has lost its right to work: sessions, process, claims.
 
-Whoever takes a right of an agent away does it here, so that nothing of it goes on anywhere. What people have signed in
-with ends in `credential_revocation.py`.
+All operations that take such a right away call this, so that nothing of the agent continues. What people have signed in
+with is ended in `credential_revocation.py`.
 """
 
 from __future__ import annotations

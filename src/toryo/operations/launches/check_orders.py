@@ -1,4 +1,4 @@
-"""Acceptance checks that Coordinators run: handed out with `claim_starts`; how they ended: `check_results.py`."""
+"""Acceptance checks for Coordinators: handed out with `claim_starts`. `check_results.py` takes their results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How acceptance checks that a Coordinator has run ended. They are handed out in `check_orders.py`."""
+"""Results of acceptance checks that a Coordinator has run. `check_orders.py` hands them out."""
 
 from __future__ import annotations
 

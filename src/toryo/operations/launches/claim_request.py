@@ -1,4 +1,4 @@
-"""What a Coordinator offers when it asks for work: slots, providers, labels; and which agents it may start."""
+"""A Coordinator's request for work: its slots, providers and labels; and the agents that it may start."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""`claim_starts`: everything that a Coordinator has to start, stop, check or do now, in one answer.
+"""`claim_starts`: everything that a Coordinator must start, stop, check or do now, in one answer.
 
-A Coordinator learns how to start an agent and nothing about tasks."""
+A Coordinator learns how to start an agent, and nothing about tasks.
+"""
 
 from __future__ import annotations
 
@@ -97,10 +98,10 @@ def _seen(asked: ClaimStarts) -> Seen:
 
 
 def _enter(call: Call, asked: ClaimStarts, candidates: Iterable[Candidate | Talker]) -> frozenset[str]:
-    """Locks every project that this claim may write in: before its first write, and in one order.
+    """Locks every project that this claim may write in, before its first write and in a fixed order.
 
-    Whoever works in a project locks it before its rows. A claim that renewed a session first would wait for a project
-    while its holder waits for that session; two claims with projects in different orders would wait for each other.
+    Every writer locks a project before its rows. A claim that renewed a session first would wait for a project while
+    the project's holder waits for that session; two claims with different orders would wait for each other.
     """
     ordered = call.tx.launches.ordered_by(asked.coordinator_id)
     concerned = (each.project_id for each in (*ordered, *_ran_out(call), *candidates))
@@ -145,9 +146,9 @@ def _start(call: Call, asked: ClaimStarts, each: Candidate) -> list[starts.Start
 
 
 def _still_wanted(call: Call, launch: Launch, asked: ClaimStarts) -> bool:
-    """Nothing but the order itself holds its agent: no pause, no lost membership, no quota used up since.
+    """Whether nothing has come up since the order: no pause, lost membership or used-up quota.
 
-    And who asks can still perform it: it may have been started anew with another file.
+    The Coordinator must also still be able to perform it: it may have restarted with another configuration.
     """
     listed = asked.agent_ids is None or launch.agent_id in asked.agent_ids
     if not listed or (asked.providers is not None and launch.provider not in asked.providers):

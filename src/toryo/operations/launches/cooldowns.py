@@ -1,6 +1,6 @@
-"""Cooldowns: after a failure an agent is not started again until a moment that the server knows; a success clears them.
+"""Cooldowns: after a failure an agent is not started until a stored time; a success clears them.
 
-Which of an agent's programs would run meanwhile is decided in `workflow/program_choice.py`.
+`workflow/program_choice.py` decides which of the agent's programs can run in the meantime.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def after_exit(
     if quota_reset_seconds is not None and reason not in (Failure.RATE_LIMITED, Failure.QUOTA):
         reason = Failure.QUOTA.value
     explained = None
-    if launch.state is State.EXPIRED:  # its agent cools down for it already
+    if launch.state is State.EXPIRED:  # The agent is already in cooldown for it.
         explained = _explain_missing(call, launch, reason, quota_reset_seconds)
     # Whose quota the launch used: of the program that ran, which may have been the one that stands in.
     agent, ran = call.tx.agents.find(launch.agent_id), program_of(launch)
@@ -131,7 +131,7 @@ def program_of(launch: Launch | None) -> str | None:
 
 
 def hindered(snapshot: Snapshot, launch: Launch) -> bool:
-    """Whether the program that a launch is for cools down meanwhile (somebody else has used up its account)."""
+    """Whether the program of a launch is in cooldown now because another agent has used up its account."""
     ran = program_of(launch)
     programs_of = snapshot.agent.programs if snapshot.agent is not None else ()
     return any(

@@ -1,8 +1,8 @@
-"""How sessions and launches end, and what that releases. One way for all causes, so that nothing is left behind.
+"""How sessions and launches end, and what that releases: one path for all causes.
 
-The causes: what an agent reports or leaves for (`operations/sessions/`), a stop that the launch decision says (`stop`),
-what has run out (`lapse`), a process that ended (`process_exit_reports.py`), an agent that may not be here any more
-(`agent_dismissal.py`), a person (`admin/force_end.py`). Their process is ended by whoever started it.
+The causes: a report or a voluntary end (`operations/sessions/`), a stop by the launch decision (`stop`), an expired
+lease (`lapse`), a process exit (`process_exit_reports.py`), an agent's lost right (`agent_dismissal.py`), a person
+(`admin/force_end.py`). The program that started a process also ends it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _DECIDED_BY_OTHERS = frozenset({End.REPORTED, End.ENDED_BY_PERSON, End.DISMISSED
 
 
 def end_session(call: Call, session: Session, why: End, *, counts: bool = False) -> Session:
-    """Ends a session and its launch. `counts`: it left of its own accord, without reporting or being told to."""
+    """Ends a session and its launch. `counts`: it left voluntarily, without a report or an instruction to leave."""
     ended = replace(session, ended_at=call.now, end_reason=why)
     if call.has_session and session.id == call.session.id:
         ended = call.change_session(ended_at=call.now, end_reason=why)
@@ -118,7 +118,7 @@ def end_launch(
 
 
 def _leave_chat(call: Call, session: Session, why: End, *, counts: bool) -> None:
-    """One that left of its own accord, with work in hand and nothing done, is not started again at once."""
+    """A chat session that left voluntarily with unfinished work is not restarted at once."""
     box = call.tx.chat.mailbox(session.project_id, session.agent_id)
     did_nothing = box.version == (session.fetched_event or 0)
     conversations.leave(call, session, why)
@@ -150,8 +150,9 @@ def _ended_from_outside(call: Call, session: Session) -> bool:
 
 
 def stop(call: Call, launch: Launch, decision: Decision) -> None:
-    """Carries out a stop: the launch's session ends here and now, for the reason of the decision; its process is ended
-    by whoever started it, or leaves by itself."""
+    """Carries out a stop: ends the launch's session at once, for the reason of the decision. The process is ended by
+    the program that started it, or exits by itself.
+    """
     session = call.tx.sessions.of_launch(launch.id)
     if session is not None and not session.over:
         end_session(call, session, End.TOLD_TO_EXIT)
@@ -163,7 +164,8 @@ def stop(call: Call, launch: Launch, decision: Decision) -> None:
             launch_id=launch.id,
             data={"reason": decision.reason, "row": decision.row},
         )
-    if decision.reason in (Failure.SILENT, Failure.TIME_LIMIT):  # a runaway's session cools down however it ends
+    # Runaway is not listed: its cooldown begins however its session ends.
+    if decision.reason in (Failure.SILENT, Failure.TIME_LIMIT):
         cooldowns.cool(call, launch.agent_id, launch.purpose, decision.reason, None)
     ended = call.tx.launches.find(launch.id)
     if ended is not None:

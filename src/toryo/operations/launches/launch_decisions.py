@@ -1,4 +1,4 @@
-"""Asking the launch decision and recording it. A start is carried out in `starts.py`, a stop in `end_of_session.py`."""
+"""Makes and records launch decisions. `starts.py` carries out a start, `end_of_session.py` a stop."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What processes print, as it appears."""
+"""Receives the output of processes while they run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which of the Coordinators could start an agent, and if none can: what is missing, and how to get it. For people."""
+"""Whether a Coordinator could start an agent, and if not, what is missing and how to provide it. For people."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class PlacementProblem:
 
 
 def nobody_can(call: Call, snapshot: Snapshot, decision: Decision, purpose: Purpose) -> PlacementProblem | None:
-    """Why a start that is decided will not happen; None: it will, or nothing is to be started."""
+    """Why no Coordinator will carry out a decided start; None if one will, or if nothing is to start."""
     agent, program = snapshot.agent, program_choice.chosen(snapshot, purpose)
     if decision.action is not Action.START or agent is None or program is None:
         return None

@@ -1,4 +1,4 @@
-"""A process has ended: its launch and session end, what it used is counted, and a failure cools its agent down."""
+"""Handles a process exit: ends launch and session, counts usage, and puts the agent in cooldown after a failure."""
 
 from __future__ import annotations
 

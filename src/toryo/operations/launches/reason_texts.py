@@ -1,4 +1,4 @@
-"""Why an agent runs or not, in words for people: one sentence for every reason of the launch tables."""
+"""Sentences for people for every reason of the launch tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a Coordinator reports as running: leases are renewed, and what is not wanted any more is stopped."""
+"""Handles a Coordinator's list of running launches: renews leases, and stops what should no longer run."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _belongs(call: Call, launch: Launch, coordinator_id: str) -> bool:
 
 
 class Stop(TypedDict):
-    """A process to end, after so many seconds."""
+    """A process to end after this many seconds."""
 
     launch_id: str
     reason: str
@@ -98,7 +98,7 @@ def _stop_unsigned(call: Call, launch: Launch) -> list[Stop]:
     """A launch that nobody has signed in for ends at once when what it was for is over: its agent knows nothing yet."""
     _, decision = launch_decisions.decide(call, launch.agent_id, launch.project_id, launch.purpose)
     launch = reported(call, launch.id)
-    if not launch.live:  # it was given up just now
+    if not launch.live:  # It was cancelled in this call.
         return _stop_over(call, launch)
     reason = decision.reason if decision.reason in _NOT_WANTED else None
     task = call.tx.tasks.find(launch.task_id) if launch.task_id is not None else None

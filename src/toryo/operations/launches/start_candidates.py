@@ -1,4 +1,4 @@
-"""Who might be started by a Coordinator that asks. An index over what waits, no rule: the launch decision decides."""
+"""Agents that a Coordinator might start now. An index only: the launch decision decides."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from toryo.operations.launches.claim_request import ClaimStarts
 
 @dataclass(frozen=True, slots=True, order=True)
 class Talker:
-    """An agent whose chat has something to do, since when."""
+    """An agent whose chat has work, and since when."""
 
     since: Millis
     agent_id: str

@@ -1,4 +1,4 @@
-"""Carrying out a start: the launch, its credential, and what a Coordinator is told of it."""
+"""Carries out a start: creates the launch and its credential, and the order for a Coordinator."""
 
 from __future__ import annotations
 
@@ -88,8 +88,9 @@ class Workspace(TypedDict):
 
 
 class Start(TypedDict):
-    """How to start one process, and nothing about its task. `defaults`: the options that nobody has chosen;
-    `program_session`: what the program has called the session that it shall go on with."""
+    """How to start one process, without its task. `defaults`: options that are not set explicitly; `program_session`:
+    the program's own id of the session to resume.
+    """
 
     launch_id: str
     agent_id: str

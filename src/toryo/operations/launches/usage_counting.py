@@ -1,4 +1,4 @@
-"""Counting what the program of a launch used; the event when a project's budget of the day is used up by it."""
+"""Counts the usage of a launch, and records an event when it uses up a project's daily budget."""
 
 from __future__ import annotations
 

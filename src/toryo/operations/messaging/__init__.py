@@ -1,1 +1,1 @@
-"""How somebody is told something: mailboxes, conversations, delegations, notifications."""
+"""Messages between members: mailboxes, conversations, delegations, notifications."""

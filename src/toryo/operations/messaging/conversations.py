@@ -1,6 +1,7 @@
-"""Conversations as they change: by whoever talks, by the passing of time, and by the end of a chat session.
+"""Stores conversations after turns, after time has passed and after a chat session ended, and notifies both sides.
 
-Their rules are in `domain/conversations.py`; here they are stored, and everybody concerned is told."""
+The rules are in `domain/conversations.py`.
+"""
 
 from __future__ import annotations
 

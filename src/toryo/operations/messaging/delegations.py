@@ -1,6 +1,6 @@
-"""Delegations as they change: taken by a chat session, finished; the task that waits for one hears of it.
+"""Stores delegations when a chat session takes or finishes them, and notifies the waiting task.
 
-Their rules are in `domain/delegations.py`; when an open one has waited too long, in `housekeeping/stale_talk.py`.
+The rules are in `domain/delegations.py`; `housekeeping/stale_talk.py` ends those that have waited too long.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Mailboxes as they change: what was handed out to a chat session, and taking back what a lost one got.
+"""Stores mailboxes after a delivery to a chat session, and undoes the delivery to a lost one.
 
 Storing messages is in `messages.py`.
 """
@@ -15,12 +15,12 @@ from toryo.operations.calls.call import WORK, Call
 
 
 def topic(project_id: str, agent_id: str) -> str:
-    """What whoever waits for an agent's (or a person's) messages listens to."""
+    """The topic of an agent's or a person's messages."""
     return f"chat:{project_id}:{agent_id}"
 
 
 def wake(call: Call, project_id: str, *agent_ids: str) -> None:
-    """Whoever waits for these agents' chats, or decides whether they run, looks again."""
+    """Wakes the calls that wait for these agents' chats or decide whether their chat sessions run."""
     call.tx.hint(WORK, *(topic(project_id, each) for each in agent_ids))
 
 
@@ -60,7 +60,7 @@ def take_back(call: Call, session: Session) -> Mailbox:
 
 
 def forget_over(call: Call, project_id: str, *agent_ids: str) -> None:
-    """A conversation is over: what nobody fetched of it is no reason to run any more (it is still delivered)."""
+    """Unfetched messages of an ended conversation no longer start a session; they are still delivered."""
     for each in agent_ids:
         call.tx.chat.save_mailbox(touched(_counted(call, call.tx.chat.mailbox(project_id, each))))
 

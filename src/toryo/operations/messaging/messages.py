@@ -1,7 +1,7 @@
-"""Messages: stored and shown.
+"""Stores and shows messages.
 
-Storing a message, creating the work and waking whoever waits is one act, on every path: `store`. Who may write to whom
-is in `partners.py`; how many, in `talk_limits.py`; what is handed out, and to whom, in `mailboxes.py`.
+`store` is the only path: it stores a message, creates the work and wakes waiting calls. `partners.py` decides which
+members may write to each other; `talk_limits.py` how many messages; `mailboxes.py` what is delivered.
 """
 
 from __future__ import annotations

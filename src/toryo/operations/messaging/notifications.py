@@ -1,4 +1,4 @@
-"""Notifications: what a task session is told beside its work. Messages between agents and people are in `mailboxes`."""
+"""Notifications to task sessions. Messages between agents and people are in `mailboxes`."""
 
 from __future__ import annotations
 

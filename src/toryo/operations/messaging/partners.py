@@ -1,4 +1,4 @@
-"""Who may write to whom: members of one project, those above and below, and owners."""
+"""Which members may write to each other: members of one project, superiors and subordinates, and owners."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
-"""How many messages one may send another within a minute: the rate limit that keeps two from flooding each other.
+"""The rate limit of messages from one member to another, so that two agents cannot flood each other.
 
-The limits themselves are in `domain/talk_limits.py`; what more conversations than are allowed are told stands in
-`conversations.py`.
+The numbers are in `domain/talk_limits.py`; the limit on conversations is in `conversations.py`.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
-"""Why one agent runs or not: the launch decision, what hinders a start, what a Coordinator said of the last one, and
-(for people who ask for this one agent) which of its tasks that is about, who can do something, and by what command.
+"""Why one agent runs or not: the launch decision, what prevents a start, and the Coordinator's report of the last one.
+
+For callers who ask about this agent only, also: which of its tasks it concerns, who can act, and with which command.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ _LOOKED_AT = 50
 
 
 def told(call: Call, agent_id: str, project_id: str, purpose: Purpose, *, advise: bool = False) -> schemas.Decision:
-    """The decision from facts now, in words and with what hinders it; changes nothing. `advise`: and what helps."""
+    """The current launch decision in words, with what prevents it. Changes nothing. `advise`: also what to do."""
     snapshot, decision = launch_decisions.decide(call, agent_id, project_id, purpose, changes=False)
     if "held_by" in decision.facts:
         # With the session that still lives on its main task.
@@ -107,7 +108,7 @@ def _explained(
 
 
 def _what_was_wrong(call: Call, agent_id: str, project_id: str, decision: Decision) -> str:
-    """What was found out about the start for which it cools down: the program's or its service's own words."""
+    """The cause of the failed start behind this cooldown, in the words of the program or its service."""
     cause = str(decision.facts.get("cooldown", ""))
     if decision.reason != "cooling_down" or not cause:
         return ""
@@ -174,7 +175,7 @@ def _to_unblock(call: Call, s: Snapshot, _: Decision) -> Worded:
 
 
 def _of_provider(call: Call, s: Snapshot) -> Worded | str:
-    """That nobody could start it, though nothing is to be started yet."""
+    """That no Coordinator could start it, although no start is due yet."""
     found = wider_rights.warnings(s.agent, wider_rights.reported_providers(call)) if s.agent is not None else []
     if not found or s.agent is None:
         return ""

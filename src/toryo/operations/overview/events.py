@@ -1,4 +1,4 @@
-"""What happened: the event log, read on from a sequence number or waited for. Changes nothing."""
+"""The event log: read from a sequence number, or waited for. Changes nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether the server is well, for anybody; and the counts of what it holds, for /metrics."""
+"""The health check, open to everyone; and the metrics of the database for /metrics."""
 
 from __future__ import annotations
 

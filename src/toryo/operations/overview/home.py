@@ -1,7 +1,7 @@
-"""The first glance: what needs you, what happened meanwhile, who does what, what is held, what is used up, what runs.
+"""The home page: needs, recent results, running work, what waits, usage, and the state of servers.
 
-In the order in which a person decides. How it is read stands in `home_state.py`, the team in `team_status.py`, the
-queue in `queue_status.py`, what needs somebody in `needs.py`.
+In the order in which a person decides. `home_state.py` reads the data; the team is in `team_status.py`, the queue in
+`queue_status.py`, needs in `needs.py`.
 """
 
 from __future__ import annotations
@@ -211,7 +211,8 @@ def dismiss_news(call: Call, _: NoParameters) -> Visited:
     return {"success": True, "at": iso(call.now)}
 
 
-# --- fuel and plant --------------------------------------------------------------------------------------------------
+# --- budget and server
+# -------------------------------------------------------------------------------------------------
 
 
 def _fuel(picture: Picture) -> Fuel:

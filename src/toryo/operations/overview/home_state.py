@@ -1,7 +1,7 @@
-"""Everything a first glance rests on, read at once: a number of statements that does not grow with what there is.
+"""The data of the home page, read in a fixed number of statements, whatever the amount of data.
 
-Tasks are those that are open, and what they hang on, in part. Decisions made from a picture are the same pure rules as
-everywhere; the main tasks of agents that left to wait need more than it holds, and are asked about one by one.
+Contains open tasks and their dependencies, in part. Decisions on it use the usual pure rules; main tasks of agents that
+left to wait need more data and are loaded one by one.
 """
 
 from __future__ import annotations
@@ -148,7 +148,8 @@ class Picture:
         found = (each for each in self.open.values() if each.status == "blocked" and each.assignee_id is not None)
         return Counter((each.assignee_id or "", each.project_id) for each in found)
 
-    # --- what hinders starts ---------------------------------------------------------------------------------------
+    # --- what prevents starts
+    # ------------------------------------------------------------------------------------------
 
     @cached_property
     def cooldowns(self) -> dict[str, dict[Purpose, Cooldown]]:

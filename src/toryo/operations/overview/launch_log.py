@@ -1,4 +1,4 @@
-"""What the process of a launch printed, as far as it is kept. Changes nothing."""
+"""The stored output of a launch. Changes nothing."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def read_launch_log(call: Call, wanted: ReadLog) -> LogResult | Later:
 
 
 def oldest_kept(call: Call) -> str:
-    """Launches whose ids come before this one were ordered so long ago that their output is not kept."""
+    """Output is no longer kept for launches whose ids come before this one."""
     return ids.make(ids.LAUNCH, max(0, call.now - call.context.settings.log_keep_days * DAY), 0)
 
 

@@ -1,8 +1,7 @@
-"""What needs people, derived from facts whenever it is asked: nothing of it is stored, so nothing of it is ever stale.
+"""Needs, derived from facts on every request; nothing is stored, so nothing is stale.
 
-`SOURCES` has one function for each thing a person may be needed for; what is stuck (`stuck.py`) comes last, where
-none of them has a word for it. Whom it concerns: a request, everybody who may judge it; anything else, the person next
-above the agent; where nobody stands above, the owners.
+`SOURCES` has one function per kind of need; stuck tasks (`stuck.py`) come last, for what no other kind covers. A
+request concerns everyone who may judge it; any other need the person nearest above the agent, or else the owners.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ from toryo.storage.needs import Unread
 BRIEF = 500
 """Characters of somebody's words that an item shows."""
 FAILED_WITHIN: Millis = 30 * DAY
-"""A failure that nobody has minded for so long stands in the lists of tasks only."""
+"""Older failures that nobody has handled are shown in the lists of tasks only."""
 MOST_FAILED = 500
 
 _FIXED_BY_PEOPLE = {failure.value: nature for failure, nature in NATURES.items() if nature.people is not None}
@@ -93,7 +92,7 @@ CARRIED_OUT_BY = {
     "usage": "show_usage",
     "why": "why",
 }
-"""The operation that stands behind each action: whoever may not call it is not told to."""
+"""The operation of each action; an action is not suggested to people who may not call it."""
 _NOT_FOR_VIEWERS = (Grant.WRITER, Grant.OWNER)
 
 
@@ -152,7 +151,7 @@ def judges(call: Call, agent_id: str | None, project_id: str) -> list[Agent]:
 
 
 class _View:
-    """Agents and projects, read once; and whom something concerns. `people` are those it is asked for."""
+    """Agents and projects, read once, and which people a need concerns. `people`: those it is computed for."""
 
     def __init__(self, call: Call, people: Collection[Agent] | None) -> None:
         self.call = call
@@ -360,7 +359,7 @@ def _approvals(view: _View) -> Iterator[Need]:
 
 
 def _asks(view: _View, request: Request) -> Worded:
-    """Who really asks, for whom, and who would do it."""
+    """Who requested it, on whose behalf, and who would be assigned."""
     asker, assignee = view.name(request.asked_by), view.name(request.assignee_id)
     if request.asked_for is None:
         return say("{asker} asks for it; {assignee} would do it.", asker=asker, assignee=assignee)
@@ -440,7 +439,9 @@ def _ancestors(view: _View, tasks: Iterable[Task]) -> dict[str, Task]:
 
 
 def _left_to_agent(view: _View, task: Task, known: dict[str, Task]) -> bool:
-    """An agent at work on a task above decides about it; it cannot finish without, so it will not leave it for ever."""
+    """An agent at work on a task above decides about it. It cannot finish without, so the task does not wait
+    indefinitely.
+    """
     return any(
         each.in_progress and each.assignee_id is not None and not view.human(each.assignee_id)
         for each in _over(task, known)
@@ -659,7 +660,7 @@ def _chat(unread: Unread) -> str:
 
 
 def _delegations(view: _View) -> Iterator[Need]:
-    """An answer that a task at work waited for will not come: until the task is moved, or asks anew."""
+    """Delegations whose awaited answer will not come, until the task is moved or delegates again."""
     newest = {each.task_id: each for each in view.call.tx.needs.awaited_delegations()}
     failed = {task_id: each for task_id, each in newest.items() if each.status is DelegationStatus.FAILED}
     for task in view.here(view.call.tx.tasks.find_all(failed)):
@@ -693,7 +694,7 @@ def _budgets(view: _View) -> Iterator[Need]:
     if not limited:
         return
     spent = call.tx.usages.cost_of_projects([each.id for each in limited], today)
-    # Projects with tasks in progress, or with a ready task of a queue that agents serve whom Toryo starts.
+    # Projects with tasks in progress, or with a ready queue task for an agent that Toryo starts.
     tx = view.call.tx
     ready = {(project_id, queue) for project_id, queue, _ in tx.queues.ready_types(view.now)}
     served = {project_id for project_id, queue, _ in tx.agents.serving() if (project_id, queue) in ready}
@@ -735,7 +736,7 @@ def _used_up(view: _View, project: Project, spent: Worded, waiting_since: Millis
 
 
 def _cannot_start(view: _View) -> Iterator[Need]:
-    """Agents whose last start failed for what time does not mend."""
+    """Agents whose last start failed for a reason that does not pass with time."""
     for agent, reason in _ended_for(view, _FIXED_BY_PEOPLE):
         title = say("{agent} cannot be started: {reason}", agent=agent.name, reason=reason)
         yield from view.about(agent, _failing, Kind.AGENT_CANNOT_START, title, reason)
@@ -768,8 +769,7 @@ _CORRECTED_BY = {"bad_options": "--option NAME=VALUE", "no_provider": "--provide
 
 
 def _runaways(view: _View) -> Iterator[Need]:
-    """Agents that a guard has stopped, as long as they cool down because of it or have work, and have not been well
-    since."""
+    """Agents stopped by a guard that have not worked normally since, while they are in cooldown for it or have work."""
     at_work = {agent_id for agent_id, _ in view.call.tx.tasks.at_work()}
     for agent, reason in _ended_for(view, _GUARDED, unless_rested=at_work):
         title = say("{agent} was stopped: {reason}", agent=agent.name, reason=reason)

@@ -1,4 +1,4 @@
-"""What needs a person: one list, the most urgent first. REST and CLI. How it is found stands in `needs.py`."""
+"""The list of needs, most urgent first. REST and CLI. `needs.py` finds them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Prompts: words for a model, made from what is so now, in the project's language. Changes nothing.
+"""Prompts for models, made from current data, in the project's language. Changes nothing.
 
-Each operation here is an MCP prompt of the same name; its parameters are the prompt's arguments. The words for a
-starting agent stand in `toryo/first_prompt.py`, which the Coordinator says too.
+Each operation here is an MCP prompt of the same name, and its parameters are the prompt's arguments. The first prompt
+of an agent is in `toryo/first_prompt.py`, which the Coordinator uses too.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ def agent_start(call: Call, wanted: AgentStart) -> Prompted:
 
 
 def _language_of(call: Call, project_id: str | None) -> Language:
-    """English for whoever sees no project."""
+    """The project's language; English for callers who see no project."""
     wanted = project_id or call.caller.project_id
     known = call.caller.project_id is not None or call.caller.is_person
     return call.project(wanted).settings.language if wanted is not None and known else Language.ENGLISH
@@ -177,7 +177,7 @@ def task_breakdown(call: Call, wanted: TaskBreakdown) -> Prompted:
 
 
 def _people(call: Call, project: Project) -> list[Agent]:
-    """Those to whom the caller may give subtasks: a worker itself, a manager who is below it, a person all members."""
+    """The agents that the caller may assign subtasks to: a worker itself, a manager those below, a person all."""
     if call.caller.is_person:
         found = call.tx.agents.all()
     else:

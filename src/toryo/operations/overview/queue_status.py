@@ -1,4 +1,4 @@
-"""The truth about the queue of work: what runs, what could, and what is held by what, and what would release it."""
+"""The state of the work queue: what runs, what could run, what holds the rest, and what would release it."""
 
 from __future__ import annotations
 
@@ -42,8 +42,9 @@ class Held(HeldBy):
 
 
 class QueueStatus(TypedDict):
-    """Main tasks in progress, and tasks to do. `ready`: nothing hinders them; `waiting`: for those who work below, for
-    an answer, or for a person whose task it is. `held` lists the most important ones."""
+    """Main tasks in progress, and tasks in `todo`. `ready`: nothing blocks them; `waiting`: for subordinates, for an
+    answer, or for a person whose task it is. `held` lists the most important ones.
+    """
 
     running: int
     ready: int

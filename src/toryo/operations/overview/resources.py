@@ -1,7 +1,7 @@
-"""Reading what MCP offers as resources: a project's board, a task, an agent's inbox. Changes and delivers nothing.
+"""Reads what MCP offers as resources: a project's board, a task, an agent's inbox. Changes and delivers nothing.
 
-Each answer carries an `etag`. Whoever shows the one they have (`seen`) and waits is answered when there is another:
-so subscriptions are nothing but reads that wait. URIs are not known here.
+Each answer has an `etag`. A caller that sends the current one (`seen`) and waits is answered when it changes, so a
+subscription is a read that waits. URIs are handled elsewhere.
 """
 
 from __future__ import annotations

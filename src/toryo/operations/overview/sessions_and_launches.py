@@ -1,4 +1,4 @@
-"""Who is signed in, and what was launched: lists. Changes nothing."""
+"""Lists of sessions and launches. Changes nothing."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What cannot move by itself, and why: work that nobody is going to do, as long as nobody changes anything.
+"""Stuck tasks: work that will not proceed unless a person or an agent changes something, and why.
 
-Asked of a picture of all that is open. What somebody has left for later on purpose is not stuck: drafts, tasks that
-nobody has started, what a person has blocked, projects that rest. Nor is what waits for something that moves.
+Computed from a picture of all open tasks. Not stuck: what people have deferred on purpose (drafts, tasks not started,
+tasks blocked by a person, paused projects), and tasks that wait for something that proceeds.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _SHOWN = 3
 
 @dataclass(frozen=True, slots=True)
 class Stuck:
-    """`task` is the one that a person can do something about; `actions` are what.
+    """A stuck task. `task` is the one to act on; `actions` are the possible actions.
 
     What only owners may do of it is `for_owners`: to others `by_owner` is said instead. Tasks of one project that are
     stuck for the same `cause` are told together.
@@ -48,7 +48,7 @@ class Stuck:
 
 @dataclass(frozen=True, slots=True)
 class _Idle:
-    """Why an assignee does nothing, and what an owner can do about it."""
+    """Why an assignee is idle, and what an owner can do."""
 
     why: Worded
     for_owners: Action
@@ -66,7 +66,7 @@ def found(picture: Picture, told: Collection[str]) -> list[Stuck]:
 
 
 def _may_be(picture: Picture, task: Task) -> bool:
-    """Whether it is worth a look: most of what is open is to be done, by somebody, and waits for nothing."""
+    """Whether a closer check is worthwhile: most open tasks are in `todo`, assigned, and wait for nothing."""
     plain = task.status is Status.TODO and not task.for_queue and task.id not in picture.unmet
     return not plain and picture.projects[task.project_id].active
 
@@ -222,7 +222,7 @@ class _Look:
         list_all = Action("list", f"toryo task list --project {top.project_id}")
         return Stuck(top, said, top.moved_at, (Action("why", f"toryo why {top.assignee_id}"), list_all))
 
-    # --- what is to be done --------------------------------------------------------------------------------------
+    # --- next steps --------------------------------------------------------------------------------------------------
 
     def _to_do(self, task: Task) -> Iterator[Stuck]:
         tree_state = self._tree_state(task)
@@ -252,7 +252,7 @@ class _Look:
         return any(each.assignee_id is not None and not agents[each.assignee_id].human for each in above)
 
     def _nobody_comes(self, tree_state: TreeState, task: Task, queue: str) -> bool:
-        """After the stall time: until then, whoever serves it may just be starting anew."""
+        """Only after the stall time: until then the agent of the queue may be restarting."""
         stalls = self._stalls(tree_state.project, task.moved_at)
         return stalls and queue not in tree_state.served and start_conditions.claimable(tree_state, task)
 
@@ -267,7 +267,7 @@ class _Look:
 
 
 def _given_away(task: Task) -> Action:
-    """To somebody else: one of a queue to whoever serves it."""
+    """The action that assigns it to another member, or a queue task to an agent of its queue."""
     if task.for_queue:
         return Action("put_back", f"toryo task move {task.id} todo")
     return Action("assign", f"toryo task edit {task.id} --assignee AGENT")

@@ -1,7 +1,7 @@
-"""The team at a glance: for each agent in each project what it is doing, by the last evidence of it, or why nothing.
+"""Team status: for each agent in each project its current work by the latest evidence, or why it is idle.
 
-What runs is told from its session, what does not from the launch decision on what a picture holds. Agents that left to
-wait need all that is below their tasks: the longest waiting few are decided in full, the others as was decided last.
+For running agents it comes from the session, for others from the launch decision on a picture. Agents that left to wait
+need all tasks below theirs: the few that wait longest are decided in full, for the others the last decision is shown.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from toryo.workflow import program_choice
 from toryo.workflow.launch import Action
 
 IN_FULL = 8
-"""So many agents that wait are decided about in full: a glance stays cheap however many wait."""
+"""How many waiting agents are diagnosed in full; limits the cost of the overview."""
 
 Doing = Literal["working", "talking", "starting", "stopping", "waiting", "cooling_down", "held", "idle", "off"]
 

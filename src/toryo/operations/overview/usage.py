@@ -1,6 +1,6 @@
-"""What agents' programs have used: tokens and money, summed by day, agent, project, task and so on; and budgets today.
+"""Usage of agents' programs: tokens and money, summed by day, agent, project, task and so on; and today's budgets.
 
-How it is counted stands in `launches/usage_counting.py`, what a used-up budget means in `workflow/launch.py`.
+`launches/usage_counting.py` counts it; `workflow/launch.py` applies budgets.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The operation `why`: why an agent runs or not. What is told of it is made in `agent_diagnosis.py`."""
+"""The operation `why`: why an agent runs or not. `agent_diagnosis.py` makes the answer."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Access tokens: what a person's programs show. Named, with a role of their own, shown once, revoked at any time.
+"""Access tokens of people's programs: named, with a role, shown once, revocable.
 
-And the tokens in the files of data directories, which are the first owner's and the Coordinators'.
+Also the tokens in files of data directories, which belong to the first owner and the Coordinators.
 """
 
 from __future__ import annotations

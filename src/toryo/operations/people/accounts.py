@@ -1,4 +1,4 @@
-"""Who there is besides agents: people, their roles, their passwords. Owners see to it."""
+"""People's accounts: roles and passwords. Managed by owners."""
 
 from __future__ import annotations
 
@@ -270,7 +270,7 @@ def set_password(call: Call, wanted: SetPassword) -> PasswordSet:
     if call.prepared is None or call.prepared.password_hash != (before.password_hash if before is not None else None):
         raise Refusal(Code.CONFLICT, "Somebody else set this password at the same time.", "Look, and set it again.")
     checked = call.prepared
-    # Whoever sits down at somebody's browser must not take the account over; the server's own token may.
+    # Another user of the same browser must not take the account over; the server's own token may.
     mine = person.id == call.agent.id and (call.caller.sign_in_id is not None or call.caller.access_token is not None)
     if mine and before is not None and before.password_hash is not None and not checked.fits:
         raise Refusal(Code.INVALID_CREDENTIALS, "The current password is incorrect.", "Give it as old_password.")

@@ -1,7 +1,7 @@
-"""People come in and leave: one-time links, passwords, identity providers; who is signed in where.
+"""Sign-in and sign-out of people: one-time links, passwords, identity providers; and their list of browsers.
 
-Agents never come in here. Who there is, and as what, stands in `accounts.py`; which account somebody from an identity
-provider has, or gets at the first sign-in, in `provider_accounts.py`.
+Not for agents. Accounts and roles are in `accounts.py`; `provider_accounts.py` selects or creates the account for a
+sign-in with an identity provider.
 """
 
 from __future__ import annotations
@@ -268,8 +268,9 @@ def _signed_in(call: Call, person: Agent, at_most: str, how: How, link: Link | N
 
 
 def _until(call: Call, how: How, link: Link | None) -> Millis:
-    """How long a browser is signed in: whoever comes from an identity provider for a shorter time, so that it is asked
-    again; and whoever has opened a link no longer than the token that it was made with."""
+    """When the sign-in ends: earlier after an identity provider, so that it is asked again; and after a link no later
+    than the token with which the link was made.
+    """
     if how is How.OIDC:
         return call.now + call.context.settings.auth.oidc_sign_in_hours * HOUR
     until = call.now + people.SIGN_IN_LIVES
@@ -278,7 +279,7 @@ def _until(call: Call, how: How, link: Link | None) -> Millis:
 
 
 def _end_earlier(call: Call) -> None:
-    """A browser is signed in once: whoever signs in anew with it leaves nothing behind that opens a door."""
+    """Ends the browser's previous sign-in: a browser has only one."""
     before = call.tx.people.by_token(digest(call.signed_in_before)) if call.signed_in_before else None
     if before is not None and before.live(call.now):
         credential_revocation.end_sign_in(call, before)
@@ -320,7 +321,7 @@ def come_back_from_provider(call: Call, state: str) -> None:
 
 
 def sign_in_vouched(call: Call, wanted: provider_accounts.Vouched) -> SignedIn | Refused:
-    """Sign in whom the identity provider vouches for."""
+    """Sign in the person that the identity provider has confirmed."""
     if wanted.issuer != call.context.settings.auth.oidc_issuer:
         raise Refusal(
             Code.PERMISSION_DENIED,

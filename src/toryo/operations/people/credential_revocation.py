@@ -1,7 +1,6 @@
-"""How credentials of people end: one at a time, all of a person, and with each of them whatever was made with it.
+"""Revocation of people's credentials: one or all of a person, always with everything that was created with them.
 
-What a credential proves stands in `calls/credential_verification.py`. Agents' sessions end in
-`launches/end_of_session.py`.
+`calls/credential_verification.py` defines what a credential proves; `launches/end_of_session.py` ends agents' sessions.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ COORDINATOR, OWNER = "coordinator.token", "owner.token"
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How many ended."""
+    """Numbers of revoked credentials."""
 
     browsers: int = 0
     tokens: int = 0
@@ -99,7 +98,7 @@ def change_role(call: Call, account: Account, login: str) -> None:
 
 
 def lose_ownership(call: Call, person_id: str, before: str, after: str) -> None:
-    """What somebody made for others as an owner ends when they are none any more."""
+    """Ends what a person has created for others as an owner, once they are no longer one."""
     if before == people.OWNER and after != people.OWNER:
         end_made_for_others(call, person_id)
     if people.is_above(before, after):

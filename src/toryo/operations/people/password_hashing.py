@@ -1,6 +1,6 @@
-"""Hashing and verifying passwords (argon2id). It takes long on purpose: never within a transaction.
+"""Hashes and verifies passwords (argon2id). Slow on purpose: never call it within a transaction.
 
-Loaded when somebody first uses one: starting a server costs nothing.
+argon2 is imported on first use, so that it does not slow down the start of the server.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ PASSES, MEMORY_KIB, LANES = 2, 47_104, 1
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What was found out before the transaction; it holds for as long as the stored hash is this one."""
+    """The result of a check before the transaction; valid while the stored hash is this one."""
 
     password_hash: str | None
     fits: bool

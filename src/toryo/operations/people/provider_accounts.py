@@ -50,7 +50,7 @@ def known(call: Call, wanted: Vouched) -> Account | None:
 
 
 def newcomer(call: Call, wanted: Vouched) -> Account:
-    """Somebody whom nobody has added: made with the role of the provider, or that of the settings."""
+    """Creates an account for an unknown person, with the provider's role or the default of the settings."""
     default = call.context.settings.auth.oidc_default_role
     login = wanted.login or (default if default != "none" else None)
     if login is None:
@@ -78,10 +78,10 @@ def _free_id(call: Call, wanted: Vouched) -> str:
 
 
 def role_now(call: Call, wanted: Vouched, account: Account) -> str | None:
-    """What the provider gives; where it gives roles and none to this person, what an owner gave, or the default.
+    """The role from the provider; if it gives this person none, the role that an owner set, or the default.
 
-    None: the provider has taken away what it gave, and nobody else has given anything. The first owner stays one,
-    whatever the provider says: whoever holds the data directory is it.
+    None: the provider has withdrawn the role and no owner has set one. The first owner always stays an owner, because
+    access to the data directory gives that role anyway.
     """
     auth = call.context.settings.auth
     if account.agent_id == OWNER_ID:

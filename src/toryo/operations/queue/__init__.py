@@ -1,1 +1,1 @@
-"""The queue protocol: agents that run already, their claims, API keys and shared state."""
+"""The queue protocol: agents that already run, their claims, API keys and shared state."""

@@ -1,6 +1,6 @@
-"""The queue protocol: an agent that runs already registers with its id, its queue and its key.
+"""The queue protocol: an agent that already runs registers with its id, its queue and its key.
 
-That it is still there, or leaves, it says in `presence.py`.
+Heartbeats and leaving are in `presence.py`.
 """
 
 from __future__ import annotations

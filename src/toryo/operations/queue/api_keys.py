@@ -1,4 +1,4 @@
-"""API keys of agents that run already: people make, list and revoke them. REST and CLI."""
+"""API keys of queue agents: people create, list and revoke them. REST and CLI."""
 
 from __future__ import annotations
 

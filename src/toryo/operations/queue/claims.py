@@ -1,4 +1,5 @@
-"""Claims of queue tasks: taking one, losing one, and what is told when. Used by queue tools, launches and housekeeping.
+"""Claims of queue tasks: taking and losing them, with the notifications. Used by queue tools, launches,
+housekeeping.
 
 A claim never moves a task by itself: `tasks.mutations.move` does, under the rules of every other path.
 """
@@ -25,7 +26,7 @@ from toryo.operations.tasks import mutations
 
 EXHAUSTED = "attemptsExhausted"
 MOST_PASSED = 200
-"""Tasks that an agent may not claim: one poll looks no further than behind so many."""
+"""How many tasks that the agent may not claim one poll skips at most."""
 _TORYO = Actor(SYSTEM, everything=True, guard=True)
 
 
@@ -59,8 +60,9 @@ def claim(call: Call, task: Task, agent: Agent, launch_id: str | None = None) ->
 
 
 def claim_ready(call: Call, project: Project, agent_type: str, many: int) -> tuple[list[Task], bool]:
-    """Up to so many tasks of a queue for the agent that asks, and whether there are more behind them. What it may not
-    claim keeps nothing behind it."""
+    """Up to `many` tasks of a queue for the calling agent, and whether there are more. Tasks that it may not claim do
+    not hold back later ones.
+    """
     taken: list[Task] = []
     passed, more = 0, project.active
     while more and len(taken) < many and passed <= MOST_PASSED:
@@ -100,7 +102,7 @@ def _add(call: Call, task: Task, agent_id: str, launch_id: str | None) -> None:
 
 
 class Fate(StrEnum):
-    """What becomes of the queue task of a launch that is over. Only failing, or being lost, costs an attempt."""
+    """What happens to the queue task of an ended launch. Only a failure or a loss uses up an attempt."""
 
     KEPT = "kept"
     """Its agent was told to leave and is started for it again: the task stays its own, in progress."""

@@ -1,4 +1,4 @@
-"""Dead letters: queue tasks that have failed for good. People list them and put them back. REST and CLI."""
+"""Dead letters: queue tasks that have failed permanently. People list and requeue them. REST and CLI."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The queue protocol: an agent that runs already claims tasks of its queue."""
+"""The queue protocol: an agent that already runs claims tasks of its queue."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The queue protocol: agents that have registered say that they are still there, leave, and see each other."""
+"""The queue protocol: registered agents send heartbeats, leave, and list each other."""
 
 from __future__ import annotations
 

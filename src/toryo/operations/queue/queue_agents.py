@@ -1,4 +1,4 @@
-"""Who serves which queue, as people see it. REST and CLI."""
+"""The agents of each queue, for people. REST and CLI."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The queue protocol: an agent hands in the result of a task that it has claimed; an orchestrator waits for it."""
+"""The queue protocol: an agent submits the result of a claimed task; an orchestrator waits for it."""
 
 from __future__ import annotations
 
@@ -79,7 +79,9 @@ def submit_result(call: Call, submitted: Submit) -> Submitted | Refused:
 
 
 def _late(call: Call, task: Task, me: str, submitted: Submit, outcome: JsonObject) -> Submitted | Refused:
-    """Not (any more) the caller's: the same result again is fine, a late one is kept as an event and refused."""
+    """The caller no longer holds the task: repeating its result succeeds; another result is kept as an event and
+    refused.
+    """
     mine = [each for each in call.tx.queues.claims_of_task(task.id) if each.agent_id == me]
     claim = next((each for each in reversed(mine) if submitted.attempt in (None, each.attempt)), None)
     if claim is None:

@@ -1,7 +1,7 @@
 """Signing in and out: `authenticate`, `report_model`, `logout`.
 
-Signing in consumes a launch and never guesses again: purpose and main task are the launch's. Without one, the launch
-decision is asked, and its reason is told to whoever is refused.
+A sign-in consumes a launch, which fixes purpose and main task. Without a launch, the launch decision is asked, and a
+refusal contains its reason.
 """
 
 from __future__ import annotations
@@ -373,7 +373,7 @@ def _program(call: Call) -> Program | None:
 
 
 def _left() -> Said:
-    """Who has no session (any more) has left: that always succeeds."""
+    """The answer to a caller without a session: signing out always succeeds."""
     return {"success": True, "instruction": words("logged_out", Language.ENGLISH)}
 
 
@@ -399,7 +399,7 @@ _WAITS = {"wait": "workers", "wait_for_others": "others"}
 
 
 def _leave(call: Call, snapshot: Snapshot) -> None:
-    """Whoever would be told to wait leaves to wait; whoever would be told to go on has left without reporting."""
+    """An agent whose next action is to wait leaves to wait; any other has left without a report."""
     session = call.session
     if session.purpose is Purpose.CHAT:
         end_of_session.end_session(call, session, End.LOGGED_OUT, counts=True)

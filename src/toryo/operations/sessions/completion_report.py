@@ -1,4 +1,4 @@
-"""The report that ends a session's work: `report_completed`, in time, too late, or sent again."""
+"""The report that ends a session's work: `report_completed`, in time, late, or repeated."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def report_completed(call: Call, report: ReportCompleted) -> Reported | Refused 
     assert tree_state is not None
     main = tree_state.tree.tasks[session.task_id or ""]
     stopped_at = session.ended_at if session.over else session.runaway_at
-    if stopped_at is not None and main.moved_at > stopped_at:  # somebody has set it up anew since
+    if stopped_at is not None and main.moved_at > stopped_at:  # The task was prepared again in the meantime.
         return _too_late(call, report)
     if session.runaway is not None and report.result == "success":
         told = words("exit.runaway", call.language, detail=session.runaway)

@@ -1,6 +1,6 @@
-"""The tool names of an older protocol: they still answer, with `deprecated` saying what to call now.
+"""Tool names of an older protocol: still supported; their answers name the replacement in `deprecated`.
 
-They are other operations under another name; nothing is decided here.
+They call other operations and decide nothing.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a session may still call when it is over, withdrawn, or stopped by a guard; and counting towards the guards."""
+"""Which calls an ended, withdrawn or guarded session may still make; and the counters of the guards."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from toryo.workflow.launch import withdrawal
 
 
 def refuse(call: Call, operation: Operation) -> None:
-    """Refuses what a session that is over, withdrawn or stopped by a guard may not do any more."""
+    """Raises Refusal for calls that an ended, withdrawn or guarded session may not make."""
     session = call.session
     if operation.available is Available.ALWAYS:
         return
@@ -103,7 +103,7 @@ def _ancestors(call: Call, task: Task | None) -> Iterator[Task]:
 
 
 def touch(call: Call, *, refused: bool) -> None:
-    """Every call renews the lease and counts; where the facts of its tree have changed, counting begins anew."""
+    """Renews the lease and counts the call; counters restart when the facts of the tree have changed."""
     session = call.session
     if session.over:
         return

@@ -1,4 +1,4 @@
-"""Notes and handoffs: what a session leaves for whoever works on its task after it."""
+"""Notes and handoffs: what a session leaves for the next session of its task."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each call does to the session it comes from, whatever is called."""
+"""What every call does to its session, whatever the operation."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Telling a session what comes next: the step from the tables, in words, with what belongs to it.
+"""Builds the answer with the next action: the step from the tables, its instruction, and its data.
 
-`told` is what `get_next_action` answers and does (a look, a wait, an exit); `riding` is what goes along on other
-answers and changes nothing.
+`told` is the answer of `get_next_action` with its effects (a look, a wait, an exit); `riding` is the next action
+carried by other answers, without effects.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from toryo.workflow.step import Step
 
 _MANY = 10
 _DELEGATION_WAITS = 3
-"""Answers that waited for a delegation in one session; the last says that it shall leave."""
+"""Answers in one session that waited for a delegation; the last of them tells the session to leave."""
 
 
 def riding(call: Call) -> NextAction:
@@ -363,7 +363,7 @@ def _take_effect(call: Call, case: RuleInput, step: Step) -> None:
 
 
 def _look(call: Call, case: RuleInput) -> None:
-    """What happened before this is not new any more; what can be dispatched now is remembered."""
+    """Records a look: earlier events are no longer new, and the tasks that are dispatchable now are remembered."""
     dispatchable = tuple(task.id for task in case.dispatchable)
     looked = replace(case.main, look_event=call.tx.events.last(), look_dispatchable=dispatchable)
     call.tx.tasks.save(case.main, looked)

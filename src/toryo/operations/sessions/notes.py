@@ -1,4 +1,4 @@
-"""Notes of a session about its task, as they are taken and shown."""
+"""Notes of a session about its task: adding and listing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A session's own work: what next, its task, profile, project, notifications. It ends with `completion_report.py`."""
+"""The tools of a task session: next action, task, profile, project, notifications. `completion_report.py` ends it."""
 
 from __future__ import annotations
 

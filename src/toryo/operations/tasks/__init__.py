@@ -1,1 +1,1 @@
-"""Tasks: filing, moving, assigning, requests and approvals, the board, acceptance checks."""
+"""Tasks: creating, moving, assigning, requests and approvals, the board, acceptance checks."""

@@ -1,6 +1,6 @@
-"""Acceptance checks of a task whose success is reported, on every way it is reported: started, waited for, told.
+"""Acceptance checks after a success report, for every kind of report: starting them, waiting, and reporting failures.
 
-They are run by a Coordinator (`claim_starts`, `report_check_result`); here is what the caller sees of them.
+A Coordinator runs them (`claim_starts`, `report_check_result`); this module is the caller's side.
 """
 
 from __future__ import annotations
@@ -50,10 +50,10 @@ def kept(checks: Iterable[BaseModel]) -> tuple[AcceptanceCheck, ...]:
 
 
 def awaited(call: Call, tree_state: TreeState, task: Task, report: dict[str, Any], tool: str) -> Refused | Later | None:
-    """None once the checks have passed; until then `Later` or a refusal: they run, or what failed.
+    """None once the checks have passed; until then `Later` while they run, or a refusal with the failures.
 
-    `report` is what the caller asked: the same asked again after a failure is told it once, then checked anew. What
-    else stands in the way is refused first: a pass that was got before the work was done would be worth nothing.
+    `report` is the caller's request: after a failure the same request gets that failure once, then the checks run
+    again. Other obstacles are refused first: checks that passed before the work was done would prove nothing.
     """
     if not task.has_acceptance or task.checks is Checks.PASSED:
         return None

@@ -1,4 +1,6 @@
-"""Asking people to approve: those above the assignee, each in their thread with it. Who asks is who has filed it."""
+"""Requests for approval to people: everyone above the assignee, each in their thread with the agent that created the
+task.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,7 @@ def tell_consented(call: Call, task: Task, person: Agent) -> None:
 
 
 def _asker(call: Call, task: Task) -> str:
-    """Who asks, and for whom."""
+    """Who asks, and on whose behalf."""
     named = {
         agent.id: agent.name for agent in call.tx.agents.find_all({task.created_by, task.requested_by or ""} - {""})
     }

@@ -1,6 +1,6 @@
-"""Several changes in one transaction: all of them are made, or none. `toryo apply` sends a file so.
+"""Several changes in one transaction: all or none. Used by `toryo apply`.
 
-Each change is an operation that people have anyway, under the same rules and rights; nothing is decided here.
+Each change is an operation for people, with its usual rules and rights.
 """
 
 from __future__ import annotations

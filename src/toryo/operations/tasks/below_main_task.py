@@ -1,4 +1,4 @@
-"""Acting on tasks below one's main task, and showing tasks in full: what several groups of operations need."""
+"""Access to tasks below a main task, and full task details: shared by several groups of operations."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from toryo.operations.tasks import acceptance_checks, mutations
 
 
 def _itself(task_id: str) -> Refusal:
-    """What whoever wants to change its own main task is told."""
+    """The refusal for an agent that wants to change its own main task."""
     return Refusal(
         Code.PERMISSION_DENIED,
         f"Task {task_id} is your main task itself: those above it change it.",
@@ -141,7 +141,7 @@ class WhyRejected(TypedDict):
 
 
 def why_rejected(call: Call, task: Task) -> WhyRejected:
-    """Of a task that a person has rejected: by whom, and their reason."""
+    """Who rejected a task, and why."""
     if task.approval is not Approval.REJECTED:
         return {}
     event = call.tx.events.newest_of(task.id, ("task.rejected",))

@@ -1,4 +1,4 @@
-"""The board of a project, as a page draws it: its cards in one answer, and where a card may be moved to now."""
+"""The board of a project for the dashboard: its cards in one answer, and the moves possible for a card."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from toryo.storage.overview import Card
 
 
 MOST_EVENTS = 2_000
-"""After more than so many events the whole board is answered: it is hardly more, and what is asked here stays small."""
+"""After more events than this the whole board is returned: it is hardly larger, and this read stays small."""
 
 
 class ShowBoard(Parameters):

@@ -1,4 +1,4 @@
-"""How agents create tasks: subtasks of their main task, one or several at once; orchestrators for a queue, too.
+"""Tools with which agents create tasks: subtasks of their main task, one or several; for orchestrators, queue tasks.
 
 Who may create which, and how many, is in `domain/creation_rules.py`.
 """

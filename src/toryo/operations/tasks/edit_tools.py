@@ -1,4 +1,4 @@
-"""How agents change tasks below their own main task: a manager all of them, a worker its self-made subtasks."""
+"""Tools with which agents change tasks below their main task: a manager all of them, a worker those it created."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What only managers do: choose what comes next, look at results and people, assign.
+"""Tools for managers only: choose the next action, read results and subordinates, assign.
 
 They act on descendants of their main task and on no other.
 """

@@ -1,6 +1,6 @@
-"""Carrying out what the rules about tasks have decided: rows, events, and notifications to whoever works on them.
+"""Carries out changes of tasks: rows, events, and notifications to the agents that work on them.
 
-`move` is the one way to a status; `create` the one way to new tasks. Both are used by tools, people and housekeeping.
+`move` is the only way to change a status, `create` the only way to create tasks, for tools, people and housekeeping.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def move(
     actor: Actor | None = None,
     because_of: tuple[str, ...] = (),
 ) -> Task:
-    """Moves a task under all rules, with what goes along; answers it as stored. Raises Refusal before any write."""
+    """Moves a task by the rules, with its cascades; returns it as stored. Raises Refusal before any write."""
     order = Order(task, to, actor or call.actor, call.now, reason, because_of)
     carry_out(call, moves.plan(tree_state, order), order.actor, reason)
     return _stored(call, task.id)
@@ -105,7 +105,7 @@ def _tell(call: Call, change: Change, actor: Actor, reason: str | None) -> None:
 
 
 def _withdraw_claim(call: Call, task: Task) -> None:
-    """Somebody has taken a claimed task out of its holder's hands: its result is not taken any more."""
+    """Withdraws a claimed task from its holder, whose result is then refused."""
     held = call.tx.queues.live_claim(task.id)
     if held is None:  # its holder has submitted it, or lost it before
         return
@@ -122,7 +122,7 @@ def _withdraw_claim(call: Call, task: Task) -> None:
 
 
 def queue_topic(project_id: str, agent_type: str) -> str:
-    """What whoever waits for tasks of a queue listens to."""
+    """The topic of calls that wait for tasks of a queue."""
     return f"queue:{project_id}:{agent_type}"
 
 
@@ -144,7 +144,7 @@ def hint(call: Call, tasks: Iterable[Task]) -> None:
 
 
 def forget_idle_launches(call: Call, root_id: str) -> None:
-    """Progress in a tree (a task completed, a first child created): guards count launches anew from here."""
+    """After progress in a tree (a task completed, a first child created), guards count launches from zero."""
     for task in call.tx.tasks.idle(root_id):
         call.tx.tasks.save(task, replace(task, idle_launches=0))
 
@@ -181,7 +181,9 @@ def _why(reason: str | None) -> str:
 
 
 def notify_worker(call: Call, task: Task, kind: str, message: str) -> None:
-    """Tells whoever works on a task that somebody else changed something about it; what a person did, those above."""
+    """Notifies the session that works on a task of a change made by another member; if a person made it, also those
+    above.
+    """
     session = _session_on(call, task)
     if session is not None and session.agent_id != call.actor.id:
         notifications.notify(call, task, session.agent_id, session.id, kind, message)
@@ -206,9 +208,9 @@ def tell_above(call: Call, task: Task, kind: str, message: str) -> None:
 
 
 def tell_judged(call: Call, task: Task, verdict: str, reason: str | None) -> None:
-    """A person has approved or rejected a task: who asked for it, and who works above it, hear of it.
+    """A person has approved or rejected a task: notifies the requester and the agent that works above it.
 
-    An agent that asked and is not here is told when it works again; a person, in their thread with whom they asked.
+    An absent agent is told when it works again; a person in their thread with the agent they asked.
     """
     then = " It waits in the backlog until somebody starts it." if task.status is Status.BACKLOG else ""
     message = f"{quoted(task.title)} ({task.id}) was {verdict}.{_why(reason)}{then if verdict == 'approved' else ''}"
@@ -227,7 +229,9 @@ def tell_judged(call: Call, task: Task, verdict: str, reason: str | None) -> Non
 
 
 def steer(call: Call, task: Task, message: str) -> str | None:
-    """Tells whoever works on a task, else whoever works above it; else it waits for the next one (None)."""
+    """Sends a message to the session that works on a task, else to the one above; else it waits for the next one
+    (None).
+    """
     at: Task | None = task
     while at is not None:
         session = _session_on(call, at)
@@ -240,7 +244,7 @@ def steer(call: Call, task: Task, message: str) -> str | None:
 
 
 def _drop_delegations(call: Call, task: Task) -> None:
-    """Nobody waits any more for what this task wanted said; what was only to be told is still told."""
+    """Fails the awaited delegations of this task; those without an awaited answer are still delivered."""
     for delegation in call.tx.chat.delegations_of_task(task.id):
         if delegation.open and delegation.await_result:
             call.tx.chat.save_delegation(delegation, failed(delegation, f"its task was {task.status.value}", call.now))
@@ -300,7 +304,8 @@ def create(
         call.tx.tasks.connect(created.task, created.depends_on)
     if parent is not None:
         call.tx.tasks.save(parent, replace(parent, children_ever=parent.children_ever + len(drafts)))
-        if parent.children_ever == 0:  # more children are no progress: they may be made and given up for ever
+        # More children are no progress: an agent could create and cancel them without end.
+        if parent.children_ever == 0:
             forget_idle_launches(call, parent.root_id)
     hint(call, [created.task for created in made.values()])
     return made

@@ -1,4 +1,4 @@
-"""Tasks of queues: filing one (the second form of `create_task`, for orchestrators), and how they are shown."""
+"""Queue tasks: creating (the second form of `create_task`, for orchestrators) and rendering them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _TITLE = 300
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What an orchestrator asks for; times are seconds."""
+    """An orchestrator's request; times are seconds."""
 
     agent_type: str
     task_description: str

@@ -1,4 +1,4 @@
-"""How agents read tasks: those of their project in brief, and one in detail."""
+"""Tools with which agents read tasks: a summary of their project's tasks, and one in detail."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from toryo.domain.wording import Worded, constant
 
 @dataclass(frozen=True, slots=True)
 class Remedy:
-    """What is to be done first, in words and as commands."""
+    """What to do first, in words and as commands."""
 
     words: Worded
     actions: tuple[Action, ...]

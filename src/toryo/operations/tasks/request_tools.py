@@ -1,8 +1,8 @@
-"""Asking for a task of somebody else: by a task session for itself, by a chat session for the person who asked it.
+"""Requests for tasks of another agent: by a task session for itself, by a chat session for the person who asked.
 
-A person's consent is a message of theirs to this agent whose first line is the marker, named by its id, used once and
-before it lapses (`domain/consent.py`); what an agent writes into arguments never is. It covers words only: a request
-with a context (whose values end up in commands) waits until somebody has seen it.
+Consent is a message of the person to this agent whose first line is the marker, named by its id and used once before it
+expires (`domain/consent.py`); arguments that an agent writes are never consent. It covers words only: a request with a
+context (whose values end up in commands) waits until a person has seen it.
 """
 
 from __future__ import annotations

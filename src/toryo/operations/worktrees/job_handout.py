@@ -16,7 +16,7 @@ from toryo.operations.calls.results import JsonObject
 
 
 class Job(TypedDict):
-    """What somebody asks to be done with a worktree. `name` and `email` are whom a merge names as its author."""
+    """A worktree job for a Coordinator. `name` and `email` are the author of a merge."""
 
     job_id: str
     kind: schemas.WorktreeJobKind
@@ -49,7 +49,7 @@ def _hand_out_worktree_job(call: Call, job: WorktreeJob) -> Job:
 def _shown_worktree_job(call: Call, job: WorktreeJob) -> Job:
     worktree, project = call.tx.worktrees.find(job.task_id), call.tx.projects.find(job.project_id)
     assert worktree is not None and project is not None
-    # The name that a merge bears, and the address, where an owner has entered one.
+    # The author of a merge: name, and the address if an owner has entered one.
     person, account = call.tx.agents.find(job.asked_by), call.tx.people.account(job.asked_by)
     name = person.name if person is not None else ""
     return {

@@ -272,7 +272,7 @@ def _ask(call: Call, worktree: Worktree, kind: Kind, options: dict[str, Any] | N
 
 
 def _refuse_away(call: Call, worktree: Worktree) -> None:
-    """A person would wait in vain for a Coordinator that does not run."""
+    """Raises Refusal if the Coordinator is not running, because a person would wait without an answer."""
     if not worktree_locks.is_away(call, worktree.coordinator_id):
         return
     at = worktree_locks.seen_at(call, worktree.coordinator_id)

@@ -20,8 +20,9 @@ from toryo.domain.worktrees import CHANGES_FILES, Kind, Worktree, WorktreeJob
 from toryo.operations.calls.call import WORK, Call
 
 KEPT_WITHIN: Millis = 30 * SECOND
-"""A session may be over while its process still leaves, and its Coordinator keeps what it did. Who does not tell of
-the end within so long has died: what is there then is all that will come."""
+"""A session may be over while its process still exits and its Coordinator commits its work. A Coordinator that does not
+report the exit within this time counts as dead, and nothing more will come.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +186,7 @@ def _worktree_job(call: Call, own: Worktree) -> FileConflict | None:
 
 
 def _elsewhere(call: Call, own: Worktree, coordinator_id: str | None) -> FileConflict | None:
-    """Only while who has the files lives: another one begins anew from the base afterwards."""
+    """Only while the Coordinator with the files is alive; afterwards another one starts again from the base."""
     if coordinator_id == own.coordinator_id or is_away(call, own.coordinator_id):
         return None
     others = (seen.id for seen in call.tx.coordinators.all() if seen.id != own.coordinator_id)

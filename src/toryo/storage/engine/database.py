@@ -1,9 +1,9 @@
-"""The seam between Toryo and its database: `read(work)`, `write(work)`, a work's `Connection`.
+"""The interface between Toryo and its database: `read(work)`, `write(work)`, and the `Connection` of a work.
 
-A work is a function of one `Connection`. It may be run more than once (a serialization failure, a neighbour in its
-batch that failed), so it must change nothing but through its connection; and it may share its transaction with others
-that waited with it, so works must not wait for one another. All that differs between the two databases
-stands in `sqlite.py` and `postgresql.py`; what a statement is in `statements.py`; what tables there are in `schema.py`.
+A work is a function of one `Connection`. It may run more than once (serialization failure, a failed neighbour in its
+batch), so it may have effects only through its connection. It may share its transaction with other works, so works must
+not wait for one another. All differences between the databases are in `sqlite.py` and `postgresql.py`; statements are
+in `statements.py`, tables in `schema.py`.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ T = TypeVar("T")
 
 
 class Connection(ABC):
-    """What a work sees of the database: statements run at once, rows are plain tuples.
+    """A work's view of the database: statements run at once, rows are plain tuples.
 
-    After a statement failed the work is over, even if it catches the error: nothing of it is kept, and its caller
-    gets that error. PostgreSQL behaves so, and one rule for both is easier to keep.
+    A failed statement ends the work, even if the work catches the error: nothing is kept, and the caller gets that
+    error. PostgreSQL behaves this way, so SQLite follows the same rule.
     """
 
     dialect: Literal["sqlite", "postgresql"]
 
     @abstractmethod
     def all(self, statement: Statement, **params: Any) -> list[Row]:
-        """Every row that the statement answers."""
+        """All rows of the result."""
 
     @abstractmethod
     def one(self, statement: Statement, **params: Any) -> Row | None:
@@ -47,36 +47,37 @@ class Connection(ABC):
 
     @abstractmethod
     def run(self, statement: Statement, **params: Any) -> int:
-        """How many rows were changed."""
+        """Runs the statement and returns how many rows changed."""
 
     @abstractmethod
     def many(self, statement: Statement, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Runs the statement once for each of the parameter sets."""
+        """Runs the statement once per parameter set."""
 
     @abstractmethod
     def savepoint(self) -> AbstractContextManager[None]:
-        """A part of a work: where it raises, nothing of it is kept, and the work may go on. Not with a database that
-        cannot be used any more: that is its caller's error then, as ever. Locks taken within are given back with it."""
+        """A part of a work that can be undone alone: if it raises, only its changes and locks are dropped. If the
+        database becomes unusable, the whole work fails as usual.
+        """
 
     @abstractmethod
     def check(self) -> None:
-        """Raises DatabaseUnavailable where what is written would be lost, though statements still succeed."""
+        """Raises DatabaseUnavailable if writes would be lost although statements succeed."""
 
     @abstractmethod
     def lock(self, key: str) -> bool:
-        """Waits until no other transaction holds `key`, and holds it until the end of this one.
+        """Waits for the exclusive lock `key` and holds it until the end of the transaction.
 
-        True if others could have changed what was read before; False if this transaction held the key already, and
-        on SQLite, whose writer is alone anyway.
+        True if others may have changed what was read before; False if this transaction already held the key, and always
+        on SQLite, which has a single writer.
         """
 
     @abstractmethod
     def lock_shared(self, key: str) -> bool:
-        """As `lock`, but only keeps out those who ask for the key alone."""
+        """As `lock`, but shared: only blocks exclusive holders of the key."""
 
     @abstractmethod
     def define(self, change: sa.DDLElement | str) -> None:
-        """Changes the schema; for migrations only. A text is SQL that means the same on both databases."""
+        """Changes the schema; for migrations only. A string must be SQL that is valid on both databases."""
 
     @property
     @abstractmethod
@@ -85,13 +86,13 @@ class Connection(ABC):
 
 
 class DriverConnection(Connection):
-    """What the database's own threads need beside that."""
+    """What the database's own threads need in addition."""
 
     failure: Exception | None = None
-    """The first error of a statement of the present work."""
+    """The first failed statement's error in the current work."""
 
     def attempt(self, call: Call) -> None:
-        """Runs a work and keeps its result, or its error: also that of a statement whose failure it overlooked."""
+        """Runs a work and stores its result or error, including an error of a statement that the work ignored."""
         self.failure = call.error = None
         self.forget()
         try:
@@ -107,7 +108,7 @@ class DriverConnection(Connection):
         self.mark("SAVEPOINT part")
         try:
             yield
-            if self.failure is not None:  # it was overlooked
+            if self.failure is not None:  # The work ignored the error.
                 raise self.failure
         except Exception:
             if isinstance(self.failure, DatabaseUnavailable):
@@ -120,15 +121,15 @@ class DriverConnection(Connection):
 
     @abstractmethod
     def mark(self, text: str) -> None:
-        """SAVEPOINT and what ends it."""
+        """Runs SAVEPOINT and the statements that end it."""
 
     @abstractmethod
     def forget(self) -> None:
-        """A new work begins: it has written nothing yet."""
+        """Resets the state for a new work."""
 
     @abstractmethod
     def meaning(self, error: Exception) -> Exception | None:
-        """The driver's error in Toryo's words; None for what only a mistake in our own code can cause."""
+        """The driver's error as a StorageError; None for an error that only a bug can cause."""
 
     def fail(self, error: Exception) -> NoReturn:
         meaning = self.meaning(error)
@@ -142,11 +143,11 @@ Work = Callable[[Connection], T]
 
 
 class Database(ABC):
-    """An open database. Threads and event loops may use it at the same time."""
+    """An open database. May be used by several threads and event loops at the same time."""
 
     dialect: Literal["sqlite", "postgresql"]
     place: str
-    """Where it is, for people: a path, or a URL without its password."""
+    """Its location for people: a path, or a URL without its password."""
 
     def __init__(self) -> None:
         self._inside = ReentrancyGuard()
@@ -154,15 +155,15 @@ class Database(ABC):
         self._writers: WorkerPool
 
     def write_patiently(self, work: Work[T]) -> T:
-        """As `write`, but waits as long as it takes for whoever holds a lock: another server may be upgrading."""
+        """As `write`, but waits for locks without limit: another server may be upgrading."""
         return self.write(work)
 
     def read(self, work: Work[T]) -> T:
-        """Runs the work on one consistent snapshot; it sees everything that was answered before."""
+        """Runs the work on one consistent snapshot, which includes every write that was answered before."""
         return self._blocking(self._readers, work)
 
     def write(self, work: Work[T]) -> T:
-        """Runs the work in a transaction and answers after its COMMIT; an exception in it leaves nothing behind."""
+        """Runs the work in a transaction and returns after COMMIT; an exception undoes everything."""
         return self._blocking(self._writers, work)
 
     async def read_async(self, work: Work[T]) -> T:
@@ -170,11 +171,11 @@ class Database(ABC):
         return await self._awaited(self._readers, work)
 
     async def write_async(self, work: Work[T]) -> T:
-        """As `write`. A cancelled caller's work is done whole or not at all."""
+        """As `write`. If the caller is cancelled, the work is done completely or not at all."""
         return await self._awaited(self._writers, work)
 
     def close(self) -> None:
-        """Finishes what waits, then closes every connection; later calls raise `DatabaseUnavailable`. Repeatable."""
+        """Finishes waiting works, then closes all connections; later calls raise `DatabaseUnavailable`. Idempotent."""
         if self._inside.work:
             raise MisusedDatabase("A work tried to close its database. Close it outside.")
         self._writers.close()

@@ -1,7 +1,7 @@
-"""How callers hand their works to the database's threads and get their answers back.
+"""Passes works from callers to the database's threads, and the results back.
 
-Callers are threads (they block) or tasks on an event loop (they await); the two may share one database. What a
-thread does with the works it takes stands in `sqlite.py` and `postgresql.py`, as a `Worker`.
+Callers are threads (blocking) or tasks of an event loop (awaiting); both may use one database. How a thread runs its
+works is in `sqlite.py` and `postgresql.py`, as a `Worker`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _SLOW_SECONDS = 0.01
 
 
 class Call:
-    """One work on its way, and afterwards its result or its error."""
+    """One submitted work, and later its result or error."""
 
     __slots__ = ("error", "result", "work")
 
@@ -32,11 +32,11 @@ class Call:
 
     @property
     def abandoned(self) -> bool:
-        """Whether nobody waits any more; a work that has not begun by then need not begin."""
+        """Whether no caller waits any longer; a work that has not started can then be skipped."""
         return False
 
     def fail(self, error: BaseException) -> None:
-        if isinstance(error, StopIteration):  # a future would not take it, and a generator would swallow it
+        if isinstance(error, StopIteration):  # A future would refuse it, and a generator would swallow it.
             error = RuntimeError(f"a work raised {error!r}")
         self.error = error
 
@@ -53,14 +53,14 @@ class BlockedCall(Call):
 
     def __init__(self, work: Callable[[Any], Any]) -> None:
         super().__init__(work)
-        self._answered = threading.Lock()  # held until the answer is there: the cheapest thing to wait on
+        self._answered = threading.Lock()  # Held until the answer is there: the cheapest primitive to wait on.
         self._answered.acquire()
 
     def wake(self) -> None:
         self._answered.release()
 
     def wait(self, still_alive: Callable[[], bool]) -> Any:
-        """Blocks until the answer is there, or until nobody is left who could give it."""
+        """Blocks until the answer is there, or until no thread is left to give it."""
         while not self._answered.acquire(timeout=_LOOK_AGAIN_SECONDS):
             if not still_alive() and not self._answered.acquire(blocking=False):
                 raise gone()
@@ -82,7 +82,7 @@ class AwaitedCall(Call):
         return self.future.cancelled()
 
     def settle(self) -> None:
-        """Answers the task; runs on its loop. A cancelled one gets nothing."""
+        """Answers the task, on its loop; a cancelled task gets nothing."""
         if self.future.done():
             return
         if self.error is not None:
@@ -92,7 +92,7 @@ class AwaitedCall(Call):
 
 
 def answer(calls: Iterable[Call]) -> None:
-    """Answers everybody: threads at once, the tasks of one loop with one message to it."""
+    """Answers all calls: threads directly, the tasks of each loop with one callback."""
     by_loop: dict[asyncio.AbstractEventLoop, list[AwaitedCall]] = {}
     for call in calls:
         if isinstance(call, AwaitedCall):
@@ -116,19 +116,19 @@ def gone() -> DatabaseUnavailable:
 
 
 class Worker(Protocol):
-    """What one thread of a crew does. It lives in that thread alone and keeps its connection there."""
+    """The work of one pool thread. Used by that thread only, and keeps its connection there."""
 
     def carry_out(self, calls: list[Call]) -> int:
-        """Runs the works of the first so many calls, sets their `result` or `error`, and says how many those were.
+        """Runs the first calls, sets their `result` or `error`, and returns how many it ran: at least one.
 
-        At least one. The crew answers them and comes again with the others.
+        The pool answers these and calls again with the rest.
         """
 
     def close(self) -> None: ...
 
 
 class ReentrancyGuard(threading.local):
-    """Marks the threads that are running a work, so that a work cannot ask for another one and wait for itself."""
+    """Marks threads that run a work, so that a work cannot submit another one and wait for itself."""
 
     work: bool = False
 
@@ -141,11 +141,11 @@ class ReentrancyGuard(threading.local):
 
 
 class WorkerPool:
-    """Threads that take calls from one queue, each time what waits there but at most `most`.
+    """Threads that take calls from one queue, up to `most` at a time.
 
-    The first thread takes everything as long as it keeps up: under one interpreter lock threads only take turns, and
-    works that are carried out together share their transaction. Each other thread joins in while the one before it
-    has been busy with the same calls for more than `_SLOW_SECONDS`, so that a slow work does not stop all the others.
+    The first thread takes all calls while it keeps up: under the interpreter lock threads only take turns, and works
+    that run together share a transaction. Each further thread starts when the previous one has been busy with the same
+    calls for more than `_SLOW_SECONDS`, so that a slow work does not block the others.
     """
 
     def __init__(
@@ -160,9 +160,9 @@ class WorkerPool:
         self._serving = threads
         self._counting = threading.Lock()
         self._steps = [0] * threads
-        """Of each thread: odd while it carries out calls, and another number with the next ones."""
+        """Per thread: odd while it runs calls, and different for each batch."""
         self._watching = [threading.Event() for _ in range(threads)]
-        """Of each thread: whether the one before it is at work, so that it has to be looked after."""
+        """Per thread: set while the previous thread is at work and must be monitored."""
         self._threads = [
             threading.Thread(target=self._serve, args=(rank,), name=f"toryo-{name}-{rank}", daemon=True)
             for rank in range(threads)
@@ -171,18 +171,18 @@ class WorkerPool:
             thread.start()
 
     def submit(self, call: Call) -> None:
-        """Queues the call; it will be answered whatever happens. Raises DatabaseUnavailable once closed."""
+        """Queues the call; it is always answered. Raises DatabaseUnavailable after `close`."""
         if self._closing.is_set():
             raise gone()
         self._calls.put(call)
-        if self._left:  # the last thread may have looked through the queue before this call stood in it
+        if self._left:  # The last thread may have checked the queue before this call was in it.
             self._refuse_waiting()
 
     def alive(self) -> bool:
         return any(thread.is_alive() for thread in self._threads)
 
     def close(self) -> None:
-        """Carries out what waits already, refuses what comes later, and ends the threads."""
+        """Runs waiting calls, refuses new ones, and ends the threads."""
         self._closing.set()
         for watching in self._watching:
             watching.set()
@@ -205,7 +205,7 @@ class WorkerPool:
             self._leave(rank)
 
     def _serve_once(self, hand: Worker, rank: int) -> bool:
-        """Takes calls when it is this thread's turn, carries them out and answers; False when the crew closes."""
+        """Takes calls on this thread's turn, runs and answers them; False when the pool closes."""
         if rank:
             self._wait_until_needed(rank)
         calls, more = self._taken(patiently=rank == 0 or self._closing.is_set())
@@ -231,7 +231,7 @@ class WorkerPool:
             return len(calls)
 
     def _wait_until_needed(self, rank: int) -> None:
-        """Returns when calls wait and the thread before this one is stuck, or when the crew closes."""
+        """Returns when calls wait and the previous thread is stuck, or when the pool closes."""
         watching = self._watching[rank]
         while not self._closing.is_set():
             watching.wait()
@@ -242,11 +242,11 @@ class WorkerPool:
                 return
             if stands_still and not at_work:
                 watching.clear()
-                if self._steps[rank - 1] != before or self._closing.is_set():  # it began just before
+                if self._steps[rank - 1] != before or self._closing.is_set():  # It began just before.
                     watching.set()
 
     def _taken(self, *, patiently: bool) -> tuple[list[Call], bool]:
-        """The calls that wait, at least one if `patiently`; False says that the crew is closing."""
+        """The waiting calls, at least one if `patiently`; False when the pool closes."""
         calls: list[Call] = []
         try:
             call = self._calls.get(block=patiently)
@@ -261,7 +261,7 @@ class WorkerPool:
         return calls, False
 
     def _leave(self, rank: int) -> None:
-        self._steps[rank] |= 1  # should it be the only one that ended, then the next stands in for it from now on
+        self._steps[rank] |= 1  # If it was the only thread to end, the next one takes its place.
         for watching in self._watching[rank + 1 : rank + 2]:
             watching.set()
         with self._counting:

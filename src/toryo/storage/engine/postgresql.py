@@ -40,7 +40,8 @@ from toryo.storage.errors import (
 )
 
 _WRITE = b"BEGIN"
-_WRITE_TOGETHER = b"BEGIN; SET LOCAL lock_timeout = 100"  # rows, too, are waited for patiently only by a work alone
+# Only a work that runs alone waits for row locks without this limit.
+_WRITE_TOGETHER = b"BEGIN; SET LOCAL lock_timeout = 100"
 _READ = b"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _PAUSES_SECONDS = (0.0, 0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.128, 0.256)
 _STATEMENTS_KEPT = 500
@@ -80,7 +81,7 @@ class PostgreSQLDatabase(Database):
             ) from error
         driver.prepared_max = _STATEMENTS_KEPT
         driver.adapters.register_loader("numeric", _PlainNumber)
-        driver.adapters.register_dumper(int, Int8Dumper)  # by size there would be a prepared statement for each
+        driver.adapters.register_dumper(int, Int8Dumper)  # By size there would be a prepared statement for each.
         connection = PostgreSQLConnection(driver, self.place, reads_only=reads_only)
         connection.command(
             f"SET lock_timeout = {self._lock_milliseconds}; SET idle_in_transaction_session_timeout = 60000".encode()
@@ -91,7 +92,7 @@ class PostgreSQLDatabase(Database):
         return WorkerPool(name, threads, lambda: _Hand(self, reads=reads), self._inside, most=_WORKS_TOGETHER)
 
     def _look(self) -> None:
-        """Fails now rather than at the first call, if the server is away or refuses us."""
+        """Raises now instead of at the first call if the server is unreachable or refuses the connection."""
         try:
             self.write(lambda _: None)
         except BaseException:
@@ -100,7 +101,7 @@ class PostgreSQLDatabase(Database):
 
 
 class PostgreSQLConnection(DriverConnection):
-    """One kept driver connection with one cursor."""
+    """A pooled driver connection with one cursor."""
 
     dialect: Literal["sqlite", "postgresql"] = "postgresql"
 
@@ -144,7 +145,7 @@ class PostgreSQLConnection(DriverConnection):
         self._wrote = self._wrote or self._cursor.rowcount > 0
 
     def check(self) -> None:
-        """A server that answers keeps what it is given."""
+        """Nothing to check: a PostgreSQL server that answers also keeps the data."""
 
     def lock(self, key: str) -> bool:
         if key in self._locked:
@@ -161,7 +162,7 @@ class PostgreSQLConnection(DriverConnection):
         return True
 
     def _take(self, key: str, wait: Statement, attempt: Statement) -> None:
-        number = int.from_bytes(hashlib.blake2b(key.encode(), digest_size=8).digest()) >> 1  # locks have 63 bits
+        number = int.from_bytes(hashlib.blake2b(key.encode(), digest_size=8).digest()) >> 1  # Lock ids have 63 bits.
         if self.waits_for_locks:
             self.one(wait, key=number)
         elif not self.value(attempt, key=number):
@@ -190,7 +191,7 @@ class PostgreSQLConnection(DriverConnection):
         self.command(text)
 
     def command(self, text: bytes) -> None:
-        """BEGIN, COMMIT and their like, without the driver's own bookkeeping of transactions."""
+        """Runs BEGIN, COMMIT and the like, without the driver's own transaction handling."""
         try:
             result = self._driver.pgconn.exec_(text)
             if result.status not in _DONE:
@@ -212,7 +213,7 @@ class PostgreSQLConnection(DriverConnection):
             raise
 
     def rollback(self) -> None:
-        """Ends the transaction; a connection that cannot even do that is given up."""
+        """Ends the transaction; closes a connection on which even that fails."""
         try:
             self.command(b"ROLLBACK")
         except DatabaseUnavailable:
@@ -224,7 +225,7 @@ class PostgreSQLConnection(DriverConnection):
     def meaning(self, error: Exception) -> Exception | None:
         if self.broken:
             return _Lost(f"The connection to PostgreSQL at {self._place} broke ({_first_line(error)}).", "Try again.")
-        # What an error on a living connection means; None for what only a mistake in our own code can cause.
+        # What an error on a working connection means; None for errors that only a bug can cause.
         if isinstance(error, UnicodeEncodeError):
             return Unstorable(f"A value cannot be stored: {error}.")
         if not isinstance(error, psycopg.Error):
@@ -246,19 +247,19 @@ class PostgreSQLConnection(DriverConnection):
 
 
 class _Hand:
-    """The hand of a thread with a connection of its own, for works that read or for works that write."""
+    """One pool thread's worker with its own connection, for reading or writing works."""
 
     def __init__(self, database: PostgreSQLDatabase, *, reads: bool) -> None:
         self._database = database
         self._reads = reads
         self._connection: PostgreSQLConnection | None = None
         self._alone = 0
-        """So many of the next calls get a transaction of their own, because together they failed."""
+        """How many of the next calls run in a transaction of their own, because together they failed."""
 
     def carry_out(self, calls: list[Call]) -> int:
         try:
             self._usable()
-        except DatabaseUnavailable as error:  # away: whoever waits need not find that out one after the other
+        except DatabaseUnavailable as error:  # Unreachable: the other waiting calls fail at once, too.
             return _refused(calls, error)
         if len(calls) > 1 and not self._alone:
             done = self._together(calls)
@@ -280,7 +281,9 @@ class _Hand:
         return self._connection
 
     def _together(self, calls: list[Call]) -> int:
-        """Runs the works in one transaction, up to one that would have to wait; 0, and nothing kept, if one failed."""
+        """Runs works in one transaction, up to the first that would have to wait; 0 if one failed and nothing
+        was kept.
+        """
         connection, done = self._usable(), 0
         try:
             connection.begin(_READ if self._reads else _WRITE_TOGETHER)
@@ -289,7 +292,7 @@ class _Hand:
         except OutcomeUnknown as error:
             return _refused(calls[:done], error)
         except (DatabaseUnavailable, ConstraintBroken):
-            return 0  # each by itself will show whose trouble it is
+            return 0  # Run separately, the failing one shows itself.
         return done
 
     def _by_itself(self, call: Call) -> int:
@@ -316,7 +319,9 @@ class _Hand:
         )
 
     def _try(self, call: Call) -> None:
-        """Runs the work in one transaction; raises `_Lost` or `_Conflict`, nothing kept, if that is worth repeating."""
+        """Runs the work in one transaction; raises `_Lost` or `_Conflict` if nothing was kept and a retry makes
+        sense.
+        """
         connection = self._usable()
         connection.begin(_READ if self._reads else _WRITE)
         connection.attempt(call)
@@ -339,7 +344,7 @@ class _Hand:
 
 
 def _attempted(connection: PostgreSQLConnection, calls: list[Call]) -> int:
-    """Runs the works and says how many of them may be kept; those behind one that would wait have to come again."""
+    """Runs the works and returns how many may be kept; those after one that would have to wait must run again."""
     for position, call in enumerate(calls):
         connection.attempt(call)
         if isinstance(connection.failure, _WouldWait) and not connection.wrote:
@@ -357,19 +362,19 @@ def _refused(calls: list[Call], error: DatabaseUnavailable) -> int:
 
 
 class _Lost(DatabaseUnavailable):
-    """The connection is of no more use; with a new one the work may be run again."""
+    """The connection is lost; the work may run again on a new one."""
 
 
 class _Conflict(DatabaseUnavailable):
-    """Other transactions were in the way; the work may be run again."""
+    """A conflict with other transactions; the work may run again."""
 
 
 class _WouldWait(DatabaseUnavailable):
-    """Waiting for a lock while holding those of other works is how deadlocks begin; alone, the work may wait."""
+    """Waiting for a lock while holding other works' locks can cause deadlocks; the work may wait when run alone."""
 
 
 class _PlainNumber(Loader):
-    """`sum()` of integers is `numeric` here: an int again, as SQLite answers it."""
+    """PostgreSQL returns `sum()` of integers as `numeric`: converted to int, as on SQLite."""
 
     def load(self, data: Buffer) -> int | float:
         text = bytes(data)
@@ -383,11 +388,12 @@ _TRY_LOCK_SHARED = Statement(sa.text("SELECT pg_try_advisory_xact_lock_shared(:k
 
 
 def _conninfo(url: str, patience: float) -> tuple[str, str]:
-    """What libpq is told, and how people are told where that is."""
+    """The connection string for libpq, and the address shown to people."""
     scheme, _, rest = url.partition("://")
     try:
         told: dict[str, Any] = conninfo.conninfo_to_dict(f"{scheme.partition('+')[0]}://{rest}")
-    except psycopg.ProgrammingError:  # its words repeat what cannot be read: the password, perhaps
+    # Its message repeats the text that cannot be parsed, which may contain the password.
+    except psycopg.ProgrammingError:
         raise DatabaseUnavailable(
             f"The database URL {log_redaction.address(url)} cannot be read.",
             "Write postgresql://USER:PASSWORD@HOST:5432/NAME, with / ? # @ % in the password written as %2F %3F %23 "
@@ -429,7 +435,7 @@ def _row_refused(error: psycopg.Error) -> Exception | None:
         return Duplicate(words, table)
     if isinstance(error, psycopg.IntegrityError):
         return ConstraintBroken(words, table)
-    # No state: the driver itself found the value impossible.
+    # Without an SQLSTATE, the driver itself rejected the value.
     if isinstance(error, psycopg.DataError) and error.sqlstate in {None, "22001", "22003", "22021", "22P05"}:
         return Unstorable(f"A value cannot be stored: {words}.")
     return None

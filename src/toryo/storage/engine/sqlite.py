@@ -49,7 +49,7 @@ _FOR_WRITERS = (
 
 
 class SQLiteDatabase(Database):
-    """See `Database`. Works of blocking readers run in the caller's own thread: nothing is faster."""
+    """See `Database`. Blocking readers run their works in the calling thread, which is fastest."""
 
     dialect: Literal["sqlite", "postgresql"] = "sqlite"
 
@@ -93,7 +93,7 @@ class SQLiteDatabase(Database):
             self._owner = None
 
     def connect(self, pragmas: Sequence[str]) -> SQLiteConnection:
-        """A new connection. The file must be there: one that vanished is reported, not replaced by an empty one."""
+        """Opens a connection. Raises if the file is missing, instead of creating an empty one."""
         self.check_file()
         try:
             driver = sqlite3.connect(
@@ -116,8 +116,9 @@ class SQLiteDatabase(Database):
         return connection
 
     def check_file(self) -> None:
-        """Raises DatabaseUnavailable where the file is no longer what its name leads to: SQLite would go on writing,
-        and nobody would ever see it again."""
+        """Raises DatabaseUnavailable if the path no longer leads to the open file: SQLite would continue to write to a
+        file that nobody can open again.
+        """
         try:
             self._lost = not os.path.samestat(self._file, self._path.stat())
         except OSError:
@@ -130,12 +131,12 @@ class SQLiteDatabase(Database):
             )
 
     def refuse_while_lost(self) -> None:
-        """As `check_file`, but looks only where a write has found the file gone and none has found it again."""
+        """As `check_file`, but only after a write has found the file missing, until one finds it again."""
         if self._lost:
             self.check_file()
 
     def _look(self) -> None:
-        """Fails now rather than at the first call, if this is no database or cannot be written."""
+        """Raises now instead of at the first call if the file is not a database or is not writable."""
         try:
             self.write(_touch)
         except BaseException:
@@ -155,13 +156,13 @@ class SQLiteDatabase(Database):
             connection.close()
             return
         self._kept.append(connection)
-        if self._closed:  # closed meanwhile: whoever empties the list last closes what is left in it
+        if self._closed:  # Closed in the meantime: the last thread to use the list closes the connections in it.
             while self._kept:
                 self._kept.pop().close()
 
 
 class SQLiteConnection(DriverConnection):
-    """One kept driver connection with one cursor: each statement on it ends the one before."""
+    """A driver connection with one cursor: each statement ends the previous one."""
 
     dialect: Literal["sqlite", "postgresql"] = "sqlite"
 
@@ -218,7 +219,7 @@ class SQLiteConnection(DriverConnection):
         return False
 
     def define(self, change: sa.DDLElement | str) -> None:
-        self._defined = True  # the driver does not count a changed schema
+        self._defined = True  # The driver does not count a changed schema.
         self.command(ddl_text(change, "sqlite"))
 
     @property
@@ -230,7 +231,7 @@ class SQLiteConnection(DriverConnection):
         return self._driver.in_transaction
 
     def command(self, text: str) -> None:
-        """BEGIN, COMMIT, SAVEPOINT and their like."""
+        """Runs BEGIN, COMMIT, SAVEPOINT and the like."""
         try:
             self._execute(text)
         except _DRIVER_ERRORS as error:
@@ -239,12 +240,12 @@ class SQLiteConnection(DriverConnection):
     mark = command
 
     def rollback(self) -> None:
-        """Ends the transaction if there still is one: SQLite itself ends it when the disk is full, for example."""
+        """Ends the transaction if one is open: SQLite may have ended it itself, for example on a full disk."""
         if self._driver.in_transaction:
             self.command("ROLLBACK")
 
     def snapshot(self, calls: list[Call]) -> None:
-        """Runs reading works on one state of the database."""
+        """Runs reading works on one snapshot."""
         try:
             self.command("BEGIN")
             for call in calls:
@@ -266,7 +267,7 @@ class SQLiteConnection(DriverConnection):
 
 
 class _Reader:
-    """The hand of a thread that reads for tasks of event loops."""
+    """The worker of a thread that reads for tasks of event loops."""
 
     def __init__(self, database: SQLiteDatabase) -> None:
         self._database = database
@@ -290,7 +291,7 @@ class _Reader:
 
 
 class _Writer:
-    """The hand of the one thread that writes."""
+    """The worker of the single writing thread."""
 
     def __init__(self, database: SQLiteDatabase) -> None:
         self._database = database
@@ -327,7 +328,7 @@ class _Writer:
             if self._together(connection, calls) or len(calls) == 1:
                 return
             self._with_savepoints(connection, calls)
-        except ConstraintBroken as error:  # a deferred constraint, found at COMMIT: whose?
+        except ConstraintBroken as error:  # A deferred constraint failed at COMMIT; which work caused it is unknown.
             connection.rollback()
             if len(calls) == 1:
                 calls[0].fail(error)
@@ -336,7 +337,7 @@ class _Writer:
                     self._commit_all(connection, [call])
 
     def _together(self, connection: SQLiteConnection, calls: list[Call]) -> bool:
-        """Runs the works in one transaction; False, and nothing kept, if one failed after its first write."""
+        """Runs the works in one transaction; False if one failed after its first write and nothing was kept."""
         connection.command("BEGIN IMMEDIATE")
         for call in calls:
             connection.attempt(call)
@@ -347,7 +348,7 @@ class _Writer:
         return True
 
     def _with_savepoints(self, connection: SQLiteConnection, calls: list[Call]) -> None:
-        """Runs the works in one transaction once more; each that fails leaves nothing of itself."""
+        """Runs the works again in one transaction with a savepoint each, so that only failed ones are undone."""
         connection.command("BEGIN IMMEDIATE")
         for call in calls:
             connection.command("SAVEPOINT work")
@@ -360,7 +361,7 @@ class _Writer:
     def _undo(self, connection: SQLiteConnection, error: BaseException) -> None:
         if connection.in_transaction:
             connection.command("ROLLBACK TO work")
-        elif isinstance(error, DatabaseUnavailable):  # SQLite gave up everything, not only this work
+        elif isinstance(error, DatabaseUnavailable):  # SQLite rolled back the whole transaction, not only this work.
             raise error
         else:
             raise DatabaseUnavailable("SQLite rolled the transaction back.", "Try again.") from error
@@ -380,7 +381,7 @@ def _fail_all(calls: list[Call], error: DatabaseUnavailable) -> None:
 
 
 def _unavailable(calls: list[Call]) -> bool:
-    """Whether the connection is no longer to be trusted; a new one is opened for the next call."""
+    """Whether the connection is no longer reliable; the next call opens a new one."""
     return any(isinstance(call.error, DatabaseUnavailable) for call in calls)
 
 
@@ -395,12 +396,14 @@ def _path(url: str) -> Path:
 
 
 def _create(path: Path) -> None:
-    """Makes the file if it is missing. It is for its owner's eyes only from now on, and so are its companions: SQLite
-    gives new ones the mode of the file."""
+    """Creates a missing file. Only its owner may read it from now on, and the same holds for its companions: SQLite
+    gives new ones the mode of the file.
+    """
     try:
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
         for each in (path, *(path.with_name(path.name + end) for end in ("-wal", "-shm", ".lock"))):
-            with contextlib.suppress(FileNotFoundError, PermissionError):  # somebody else's file is theirs to close
+            # Only its owner can change the mode of another user's file.
+            with contextlib.suppress(FileNotFoundError, PermissionError):
                 each.chmod(0o600)
     except FileNotFoundError as error:
         raise DatabaseUnavailable(
@@ -414,7 +417,7 @@ def _create(path: Path) -> None:
 
 
 def _claim(path: Path) -> int:
-    """Takes the lock file beside the database; the operating system gives it back when this process ends."""
+    """Locks the lock file beside the database; the operating system releases it when this process ends."""
     lock = path.with_name(path.name + ".lock")
     try:
         descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -465,7 +468,7 @@ _UNAVAILABLE: dict[int, tuple[str, str]] = {
 
 
 def _translated(error: Exception, place: str) -> Exception | None:
-    """What the driver's error means; None for what only a mistake in our own code can cause."""
+    """The driver's error as a StorageError; None for errors that only a bug can cause."""
     if isinstance(error, OverflowError | UnicodeEncodeError | sqlite3.DataError):
         return Unstorable(f"A value cannot be stored: {error}.")
     code = getattr(error, "sqlite_errorcode", None) or 0

@@ -2,7 +2,7 @@
 
 Core is the language because one statement then serves SQLite and PostgreSQL; its execution layer is left out because
 it costs four times what the driver does (about 20 against 5 microseconds a small statement). Connections and
-transactions stand in `database.py`.
+transactions are in `database.py`.
 
 Constants written into a statement (`tasks.c.status == "todo"`) become part of the SQL **text**, only `bindparam`s stay
 parameters: with a bound parameter a planner cannot see that a partial index applies.

@@ -1,4 +1,4 @@
-// One event: its sentence, when and by whom; unfolded, all that was written down.
+// One event: its sentence, time and actor; unfolded, all its data.
 import { Link } from "@tanstack/react-router";
 import {
   Bot,

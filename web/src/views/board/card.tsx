@@ -1,7 +1,7 @@
-// One card: what is to be done, by whom, how urgent, and what it waits for. Drawn the same while it is carried.
+// One card: title, assignee, priority, and what it waits for. Drawn the same while it is dragged.
 //
-// Hundreds come and go while one scrolls, so a card has no hooks but the one for its focus: words, who carries it and
-// where it stands are given to it.
+// Hundreds mount and unmount during scrolling, so a card has no hooks but the one for its focus: texts, drag state and
+// position are props.
 import type { TFunction } from "i18next";
 import { Activity, ListTree, Link2, RotateCcw, ShieldQuestion } from "lucide-react";
 import { memo, useEffect, useLayoutEffect, useRef, type KeyboardEvent, type ReactNode, type RefObject } from "react";

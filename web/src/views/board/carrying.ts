@@ -17,7 +17,7 @@ import { useTranslation } from "react-i18next";
 import { useWrites } from "@/app/may";
 import { STATUSES, type TaskStatus } from "@/api/model";
 
-/** Whoever only looks on carries nothing. */
+/** Viewers cannot drag cards. */
 export function useCarrying() {
   const none = useSensors();
   const all = useSensors(

@@ -109,7 +109,7 @@ function useCards(cards: BoardTask[], frame: RefObject<HTMLDivElement | null>) {
     getScrollElement: () => frame.current,
     estimateSize: guess,
     measureElement: measure,
-    getItemKey: useCallback((index: number) => cards[index]?.task_id ?? index, [cards]), // a new one measures all anew
+    getItemKey: useCallback((index: number) => cards[index]?.task_id ?? index, [cards]), // a new one measures again
     gap: GAP_PX,
     paddingStart: GAP_PX,
     paddingEnd: GAP_PX,

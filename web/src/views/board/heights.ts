@@ -24,7 +24,7 @@ function textWidth(text: string): number {
   return sum;
 }
 
-/** Cards of one kind are equally high: so many lines, and these parts below. */
+/** Cards of one kind have the same height: this many lines, plus these parts. */
 export function kindOf(card: BoardTask, columnPx: number): string {
   const lines = Math.min(MOST_LINES, Math.ceil(textWidth(card.title) / Math.max(60, columnPx - BESIDE_TITLE_PX)) || 1);
   const blocked = card.status === "blocked" && card.blocked_reason !== null;

@@ -14,7 +14,7 @@ export interface Thread extends ChatPage {
   more: boolean;
 }
 
-/** Who talks with whom; `withId` where one looks into a thread of others. */
+/** The two members of the thread; `withId` when a person reads a thread of others. */
 export interface Between {
   projectId: string;
   agentId: string;

@@ -28,7 +28,7 @@ const STYLE = {
 
 /** Below this, titles cannot be read: rather a part of the graph than all of it as dots. */
 const READABLE = 0.45;
-/** So many fit into a window; more need a map. */
+/** This many fit into a window; more need a map. */
 const WITHOUT_MAP = 25;
 
 interface CanvasProps {

@@ -12,7 +12,7 @@ interface InspectorProps {
   onOpen: () => void;
   onClose: () => void;
   onChoose: (taskId: string) => void;
-  /** `to` shall wait for `from`. Null: who looks may not say so. */
+  /** Makes `to` depend on `from`. Null: the current user may not. */
   onLink: ((from: string, to: string) => void) | null;
   onUnlink: ((from: string, to: string) => void) | null;
 }
@@ -104,7 +104,7 @@ interface FinderProps {
   onFound: (taskId: string) => void;
 }
 
-/** Finds the task that this one shall wait for, by words. */
+/** Searches the task that this one should depend on. */
 function Finder({ task, tasks, onFound }: FinderProps) {
   const { t } = useTranslation("graph");
   const [words, setWords] = useState("");

@@ -80,7 +80,7 @@ const approve: Made = ({ task_id, request }) => {
   return { how: "do", run: () => approveTask(task_id, request.version), asks: null, danger: false };
 };
 
-/** `null`: whoever sees the need may go there, too. */
+/** `null`: everyone who sees the need may go there. */
 const ACTS: Record<string, [needs: Deed | null, Made]> = {
   approve: ["write", approve],
   reject: ["write", onTask(rejectTask, "reason")],
@@ -139,7 +139,7 @@ export function second(need: Need, may: May): Need["actions"][number] | undefine
   return rest.find((each) => each.name === "reject") ?? rest[0];
 }
 
-/** What it is about, without the words that the kind says already. */
+/** The subject of a need, without the words that its kind already says. */
 export function subject(need: Need): string {
   const SAID = [
     ...["approval", "blocked_by_guard", "blocked", "stuck", "stalled", "task"],

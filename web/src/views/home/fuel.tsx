@@ -1,4 +1,4 @@
-// Fuel: who cools down until when, and what today has used of its budget.
+// Accounts and agents in cooldown, with its end, and today's use of each budget.
 import { useTranslation } from "react-i18next";
 
 import type { Fuel } from "@/api/model";

@@ -1,4 +1,4 @@
-// The plant: the server, and the Coordinators with their last heartbeat; and what they take on the disk.
+// The server, and the Coordinators with their last heartbeat and disk usage.
 import { CircleAlert, CircleCheck } from "lucide-react";
 import { useTranslation } from "react-i18next";
 

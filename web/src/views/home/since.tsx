@@ -1,4 +1,4 @@
-// Since you left: what was finished, what failed, what was decided and spent. Dismissed, it begins anew.
+// Summary since the last visit: completed, failed, decided, spent. Dismissing it starts a new period.
 import { useQueryClient } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
 import { useTranslation } from "react-i18next";

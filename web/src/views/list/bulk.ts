@@ -11,7 +11,7 @@ export interface Outcome {
   refused: Refusal[];
 }
 
-/** At most so many at once: the server commits waiting writes together, a browser opens six connections. */
+/** Maximum number of parallel requests: the server commits waiting writes together, a browser opens six connections. */
 const AT_ONCE = 5;
 
 export async function onEach(

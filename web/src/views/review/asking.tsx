@@ -1,4 +1,4 @@
-// Requesting changes: every comment and what is to be said in general, as one message to the agent.
+// Requests changes: sends all comments and a general remark as one message to the agent.
 import { useQueryClient } from "@tanstack/react-query";
 import type { TFunction } from "i18next";
 import { useState, type FormEvent } from "react";

@@ -11,7 +11,7 @@ import { File, Figures, placeOf } from "@/views/review/file";
 import { CHANGES, go, press } from "@/views/review/moving";
 import { piecesOf } from "@/views/review/patch";
 
-/** So many changed lines are open at the beginning, and in one file. */
+/** Maximum number of changed lines that are open at first: in total, and in one file. */
 const OPEN_LINES = 1500;
 const OPEN_IN_ONE = 500;
 const NONE: readonly Comment[] = [];

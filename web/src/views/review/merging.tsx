@@ -98,7 +98,7 @@ function Part({ title, work }: { title: string; work: Worktree }) {
   );
 }
 
-/** What hindered it, in the Coordinator's own words: they name the next step. */
+/** What prevented it, in the Coordinator's words: they name the next step. */
 function Trouble({ error }: { error: unknown }) {
   const { t } = useTranslation("review");
   if (!(error instanceof Hindered)) return <Failed error={error} />;

@@ -14,7 +14,7 @@ export function Writing({ text, onKeep, onClose }: WritingProps) {
   const { t } = useTranslation("review");
   const [words, setWords] = useState(text);
   const form = useRef<HTMLFormElement>(null);
-  useEffect(() => form.current?.querySelector("textarea")?.focus(), []); // whoever asked to write writes at once
+  useEffect(() => form.current?.querySelector("textarea")?.focus(), []); // the user asked to write: focus at once
   function submit(event: FormEvent) {
     event.preventDefault();
     if (words.trim() !== "") onKeep(words.trim());

@@ -1,4 +1,4 @@
-// The people: what each may do, how they come in, and that somebody does not any more.
+// People: their roles, how they sign in, and removing them.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { KeyRound, Link as LinkIcon, Plus, Trash2 } from "lucide-react";
 import { useState } from "react";

@@ -1,4 +1,4 @@
-// What was set before under a key: which version, by whom, when and for how long. Old values themselves are not kept.
+// Earlier versions of a key: version, author, time and lifetime. Old values are not kept.
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 

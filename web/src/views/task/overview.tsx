@@ -1,4 +1,4 @@
-// What is to be done, by whom, of what it is made, and what came of it.
+// The overview of a task: description, assignee, subtasks, and result.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { CircleAlert, FileText, Terminal } from "lucide-react";
 import type { ReactNode } from "react";

@@ -1,4 +1,4 @@
-// What a task and everything below it have used: tokens, money, starts; and by whom.
+// Usage of a task and everything below it: tokens, money and launches, by agent.
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";

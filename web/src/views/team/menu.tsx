@@ -1,4 +1,4 @@
-// What can be done with one agent: by whoever may write, and what only owners decide.
+// Actions on one agent: those for members, and those for owners only.
 import { Ellipsis, KeyRound, MessagesSquare, Pencil, Play, Power, PowerOff, UserMinus } from "lucide-react";
 import { useTranslation } from "react-i18next";
 

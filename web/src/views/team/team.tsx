@@ -1,4 +1,4 @@
-// Who works here and who leads whom: live, each with what it does now, and why not if it does nothing.
+// The team as a tree: each agent with its current work, or why it does nothing. Live.
 import { useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import { Plus, Users } from "lucide-react";

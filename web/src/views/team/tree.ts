@@ -1,4 +1,4 @@
-// Who reports to whom, as a forest; and what a form about an agent changes. Pure.
+// The reporting tree, and the changes that a form about an agent makes. Pure.
 import type { AgentEdit } from "@/api/agents";
 import type { Agent } from "@/api/model";
 
@@ -11,7 +11,9 @@ export interface Branch {
 
 const RANK = { owner: 0, manager: 1, worker: 2 };
 
-/** The members of a project under those whom they report to; superiors from outside are shown where they lead to one. */
+/**
+ * The members of a project below their superiors; superiors outside the project are shown if a member reports to them.
+ */
 export function forest(agents: readonly Agent[], members: readonly string[]): Branch[] {
   const byId = new Map(agents.map((each) => [each.agent_id, each]));
   const inside = new Set(members.filter((each) => byId.has(each)));

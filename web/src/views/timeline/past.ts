@@ -21,7 +21,7 @@ export function boardAfter(events: readonly Event[], many: number, titles: Reado
   return [...tasks.values()].map((each) => ({ ...each, title: titles.get(each.task_id) ?? each.title }));
 }
 
-/** Tasks whose beginning the log has not kept any more: they were there before its first event, as they were left. */
+/** Tasks whose first events are no longer in the log: they existed before its first event, in their current state. */
 function older(events: readonly Event[]): Then[] {
   const first = new Map<string, Then>();
   const born = new Set<string>();

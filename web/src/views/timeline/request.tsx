@@ -1,4 +1,4 @@
-// One request as a tree: every task that it has caused, when, by whom, with its attempts, talk and events.
+// One request as a tree: every task that it caused, with time, creator, attempts, messages and events.
 import { useQuery } from "@tanstack/react-query";
 import { MessagesSquare, RotateCcw } from "lucide-react";
 import { useTranslation } from "react-i18next";
