@@ -240,7 +240,7 @@ class Operation:
         brief: dict[str, Any] = _brief(self.input_schema)
         brief = self.form.of(brief) if self.form is not None else brief
         if self.asks_for:
-            told = "From authenticate." if self.asks_for == "session_token" else "Your API key."
+            told = "The token that authenticate returned." if self.asks_for == "session_token" else "Your API key."
             token = {"type": "string", "description": told}
             brief = {**brief, "properties": {**brief.get("properties", {}), self.asks_for: token}}
         return brief
