@@ -43,6 +43,6 @@ def refuse_misleading(
 def _misleading(name: str, other: str) -> Refusal:
     return Refusal(
         Code.CONFLICT,
-        say("{name} is too similar to {other}.", name=name, other=other),
+        say("{name!r} is too similar to {other}.", name=name, other=other),
         "Choose an id and a name that cannot be confused with another.",
     )

@@ -23,8 +23,8 @@ WORDS = {
     "runaway": "A guard stopped it: it kept calling without making progress.",
     "time_limit": "It has reached the time limit of one launch.",
     "silent": "Its process is alive, but has neither called nor printed anything for too long.",
-    "budget_exhausted": "Today's budget is used up. Work continues at midnight (UTC), or as soon as the budget is raised: "
-    "toryo project edit {project_id} --set budget_per_day=N",
+    "budget_exhausted": "Today's budget is used up. It continues at midnight (UTC), or as soon as the budget is raised:"
+    " toryo project edit {project_id} --set budget_per_day=N",
     "blocked_without_in_progress": "It has blocked tasks and none in progress.",
     "already_running": "It is running, or was started and is about to sign in.",
     "start_pending": "It is being started; its process has not signed in yet.",
