@@ -240,5 +240,5 @@ def _read(answer: httpx.Response) -> dict[str, Any]:
         found = None
     if answer.status_code != 200 or not isinstance(found, dict):
         told = found.get("error") if isinstance(found, dict) else None
-        raise Untrusted(f"the provider refuses ({answer.status_code}{f', {told}' if told else ''})")
+        raise Untrusted(f"the identity provider returned an error ({answer.status_code}{f', {told}' if told else ''})")
     return found

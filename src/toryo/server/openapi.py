@@ -46,7 +46,7 @@ _STREAM: Schema = {
 _LAST_SEEN: Schema = {
     "name": "Last-Event-ID",
     "in": "header",
-    "description": "The last event that was received. Browsers send it when they reconnect; it takes precedence over `after`.",
+    "description": "The last event received. Browsers send it when they reconnect; it takes precedence over `after`.",
     "schema": {"type": "integer", "minimum": 0},
 }
 _IDEMPOTENCY_KEY: Schema = {

@@ -411,7 +411,7 @@ def _conninfo(url: str, patience: float) -> tuple[str, str]:
 _GRANT = "Grant it: GRANT ALL ON SCHEMA public TO the user of the URL."
 _UNAVAILABLE = {
     "25006": ("is read-only", "Use the primary server, not a standby."),
-    "25P03": ("ended a transaction that had stopped moving", "Try again."),
+    "25P03": ("ended an idle transaction", "Try again."),
     "3F000": ("has no schema in which this user can create tables", _GRANT),
     "42501": ("denied access to this user", _GRANT),
     "53100": ("is out of disk space", "Free some space. The server continues by itself."),
