@@ -137,7 +137,7 @@ COMMON: tuple[Option, ...] = (
         "an absolute path",
         widens=Widens.ANY,
     ),
-    Option("prompt", Kind.TEXT, "Words that are added to the first ones it is told.", "a text"),
+    Option("prompt", Kind.TEXT, "Text that is added to its first prompt.", "a text"),
     Option(
         "sandbox",
         Kind.CHOICE,
