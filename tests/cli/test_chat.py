@@ -456,7 +456,7 @@ def test_who_may_not_talk_any_more_is_told_so_and_the_thread_ends(
     thread.until(f"{NOBODY} is not connected: It has no provider")
     toryo.json("project", "archive", "yard")
     assert thread.ended() == 4
-    assert "toryo: Project yard is archived: nobody comes to read." in thread.text
+    assert "toryo: Project yard is archived, so no one would read the message." in thread.text
 
 
 class Losing(Here):

@@ -57,8 +57,8 @@ def test_watching_a_task_that_fails_says_why_and_what_can_be_done(team: Toryo) -
     *_, failed, reason, output_of_it, again, printed = (line.strip() for line in watched.out.splitlines())
     assert failed.startswith("✘ failed")
     assert (reason, output_of_it) == ("The command ended with exit code 3.", "no wood")
-    assert again == f"To try it again: toryo task retry {task}"
-    assert printed == f"To see what was printed: toryo logs {task}"
+    assert again == f"To retry it: toryo task retry {task}"
+    assert printed == f"To see the output: toryo logs {task}"
     assert "no wood" in team("logs", task).out
     assert team("task", "retry", task).code == 0
 
@@ -68,7 +68,7 @@ def test_who_watches_a_task_that_would_be_blocked_again_is_told_what_has_to_chan
     name = team.json("task", "add", "Sweep", *words)["task_id"]
     watch = Process("task", "watch", name, environment=team.environment, cwd=team.home)
     try:
-        watch.until("Give it a command, then unblock it.")
+        watch.until("Add a command to the task, then unblock it.")
         watch.until(f"First: toryo task edit {name} --context")
         watch.until(f"toryo task move {name} in_progress")
         team("task", "cancel", name, "--reason", "enough")

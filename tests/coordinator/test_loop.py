@@ -592,7 +592,7 @@ def test_a_server_that_is_away_is_reported_once_and_its_agents_run_on(
 @pytest.mark.pitfall("F49")
 def test_a_refused_token_is_one_clear_message_and_no_start(server, orders, tmp_path, caplog) -> None:
     def no(_: Call) -> dict[str, Any]:
-        raise Refused("coordinatorRequired", "claim_starts is for Coordinators.", "Use the coordinator token.")
+        raise Refused("coordinatorRequired", "Only Coordinators can call claim_starts.", "Use the coordinator token.")
 
     server.on("claim_starts", no)
     story(server, tmp_path, lambda _: server.waiting_for("claim_starts", 3))
@@ -607,7 +607,7 @@ def test_a_token_that_was_replaced_is_read_anew_from_its_file(server, orders, tm
 
     def known(call: Call) -> dict[str, Any]:
         if call.token != "tct_new":
-            raise Refused("invalidCredentials", "This token is not known here.", "Use another one.")
+            raise Refused("invalidCredentials", "This token is unknown.", "Use another one.")
         return {"success": True, "status": "ok", "version": "0.1.0"}
 
     server.on("health_check", known)

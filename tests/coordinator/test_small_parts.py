@@ -141,7 +141,7 @@ def test_a_token_that_was_replaced_is_read_anew_and_the_call_is_made_again() -> 
         async def call(self, tool: str, **_: Any) -> dict[str, Any]:
             self.calls.append(f"{tool} {self.token}")
             if self.token == "old":
-                raise RefusalError("invalidCredentials", "This token is not known here.")
+                raise RefusalError("invalidCredentials", "This token is unknown.")
             return {"start": [], "stop": []}
 
     client = Rotated()
@@ -155,7 +155,7 @@ def test_a_token_that_is_wrong_and_stays_so_is_refused_at_once() -> None:
         token = "old"
 
         async def call(self, tool: str, **_: Any) -> dict[str, Any]:
-            raise RefusalError("invalidCredentials", "This token is not known here.")
+            raise RefusalError("invalidCredentials", "This token is unknown.")
 
     server = Server(cast("AsyncClient", Refusing()), lambda: "old")
     with pytest.raises(RefusalError):

@@ -136,7 +136,7 @@ def test_a_worktree_that_cannot_be_kept_is_told_as_trouble_of_bounded_length(rep
         there.mkdir()
         repository.git("init", "--quiet", "--template=", at=there)
     said = task_worktrees.kept(worktree, launch())
-    assert said["trouble"].startswith("Not kept (repositories of their own, or too large): a-repository")
+    assert said["trouble"].startswith("Not saved (other repositories, or too large): a-repository")
     assert len(said["trouble"]) < 10_000
 
 

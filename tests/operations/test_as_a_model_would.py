@@ -182,7 +182,7 @@ def filed(crew: World, **more: Any) -> Answer:
 def test_who_files_for_a_queue_that_nobody_serves_is_told_so(crew: World) -> None:
     answer = filed(crew)
     assert answer["no_agent"] is True
-    assert "Nobody serves the queue build" in answer["message"]
+    assert "No agent serves the queue build" in answer["message"]
 
 
 def test_who_files_what_waits_for_a_cancelled_task_is_told_so(crew: World) -> None:

@@ -63,7 +63,7 @@ def test_an_agent_at_work_is_told_by_its_last_call_its_task_and_the_step_it_was_
     crew.advance(30)
     now = member(crew, "w1")
     assert (now["state"], now["purpose"], now["task_id"], now["task_title"]) == ("working", "task", task, "Paint")
-    assert (now["action"], now["step"]) == ("create_subtasks", "breaks its task down")
+    assert (now["action"], now["step"]) == ("create_subtasks", "divides its task into subtasks")
     assert now["last_call_at"] == iso(called)
     assert now["lease_until"] > crew.iso()
     assert now["launch_id"] == process.launch_id

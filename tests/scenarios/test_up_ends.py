@@ -176,7 +176,7 @@ def test_up_ends_with_the_code_of_a_server_that_cannot_start(bakery: Bakery, tmp
     port = bakery.server["url"].rpartition(":")[2]
     other = bakery.toryo("up", "--port", port, "--data-dir", str(tmp_path / "other"))
     assert other.returncode == 2
-    assert f"Port {port} on 127.0.0.1 is used by the Toryo server of the data directory" in " ".join(
+    assert f"Port {port} on 127.0.0.1 is in use by the Toryo server of the data directory" in " ".join(
         other.stderr.split()
     )
 
