@@ -34,7 +34,7 @@ def trusted(place: Path) -> Path:
         return place
     if is_tracked(place):
         raise Untrusted(
-            f"{place} may have come with a git repository. Whoever created it knows its owner's token and can "
+            f"{place} may have come with a git repository. The one who created it knows its owner's token and can "
             "decide what runs here.",
             f"Do not use it. Remove it (git rm -r --cached {place.name}; rm -r {place.name}), or choose a data "
             "directory of your own with --data-dir.",

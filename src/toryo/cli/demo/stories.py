@@ -119,8 +119,8 @@ def _story(name: str, project: str, check: Check) -> Story:
 
 
 STORIES = (
-    _story("Two specialists work in parallel", "translation", _translated),
-    _story("One worker waits for another", "numbers", _doubled),
+    _story("Two specialists side by side", "translation", _translated),
+    _story("One waits for the other", "numbers", _doubled),
     _story("A worker divides its task", "timber", _reported),
     _story("A worker asks a colleague", "offer", _asked),
 )
