@@ -194,7 +194,7 @@ def test_the_project_is_asked_for_where_there_is_not_exactly_one(crew: Toryo, tm
 def test_who_has_no_project_is_answered_with_those_there_are_and_oneself_with_who_else(crew: Toryo) -> None:
     crew.json("agent", "add", "rover", "--role", "worker")
     told = crew("chat", "rover", "--send", "hello").err
-    assert "rover belongs to no project" in told and "(there are: " in told and "yard" in told
+    assert "rover belongs to no project" in told and "(available: " in told and "yard" in told
     assert "owner is you. Name somebody else" in crew("chat", "owner", "--send", "hello").err
 
 

@@ -36,7 +36,7 @@ def test_in_a_directory_without_a_project_it_says_so(nowhere: Toryo) -> None:
         ended = nowhere(*words)
         assert ended.code == 3
         assert f"there is no .toryo/ in {nowhere.home} or above" in ended.err, words
-        assert "change into its directory" in ended.err
+        assert "change into the project" in ended.err
     assert "there is no .toryo/" not in nowhere("--data-dir", str(nowhere.home / "x"), "task", "list").err
 
 
@@ -60,7 +60,7 @@ def test_who_gives_no_token_is_told_where_one_comes_from(server: Toryo, nowhere:
     url = json.loads((server.home / "data" / "server.json").read_bytes())["url"]
     ended = nowhere("--server", url, "task", "list")
     assert ended.code == 4
-    assert "You gave no token." in ended.err
+    assert "No token was given." in ended.err
     for source in ("--token-file FILE", "TORYO_TOKEN", "toryo token person add"):
         assert source in ended.err
     other = nowhere.home / "other"
@@ -81,7 +81,10 @@ def test_a_token_that_is_empty_is_refused_wherever_it_comes_from_but_for_the_env
         file.write_text(text, errors="surrogateescape")
         ended = server("--token-file", str(file), "task", "list")
         assert (ended.code, ended.out) == (2, "")
-        assert ended.err == f"toryo: {file} does not contain a token. It must contain exactly one token and nothing else.\n"
+        assert (
+            ended.err
+            == f"toryo: {file} does not contain a token. It must contain exactly one token and nothing else.\n"
+        )
     assert server("task", "list", "--token-file", "-").err.startswith("toryo: stdin does not contain a token.")
     for words in (("--token", "", "task", "list"), ("task", "list", "--token", " ")):
         ended = server(*words)
@@ -102,7 +105,7 @@ def test_a_project_in_a_directory_that_is_not_there_is_refused(server: Toryo, pr
     ):
         ended = server(*words)
         assert ended.code == 2, words
-        assert f"{gone} is not there" in ended.err
+        assert f"{gone} is missing" in ended.err
     assert "toryo.yaml:4" in ended.err
     file.write_text("")
     assert "is no directory" in server("project", "add", "Gone", "--dir", str(file)).err
@@ -117,7 +120,8 @@ def test_a_data_directory_that_is_a_file_is_called_one(nowhere: Toryo, words: tu
     ended = nowhere(*words, "--data-dir", str(file))
     assert (ended.code, ended.out) == (2, "")
     assert (
-        ended.err == f"toryo: {file} is a file, not a directory. Choose a directory with --data-dir or TORYO_DATA_DIR.\n"
+        ended.err
+        == f"toryo: {file} is a file, not a directory. Choose a directory with --data-dir or TORYO_DATA_DIR.\n"
     )
 
 
@@ -172,7 +176,7 @@ def test_how_a_process_ended_is_told_in_words(end: Exit, told: str) -> None:
 
 
 MISUSED: dict[tuple[str, ...], str] = {
-    ("init", "--provider", "cluade"): "There is no program 'cluade'. Did you mean claude? Known are: ",
+    ("init", "--provider", "cluade"): "There is no program 'cluade'. Did you mean claude? Use one of ",
     ("task", "add"): "Missing argument 'TITLE'. See `toryo task add --help`.",
     (
         "agent",
@@ -182,7 +186,7 @@ MISUSED: dict[tuple[str, ...], str] = {
     ("events", "--after", "x"): ". See `toryo events --help`.",
     ("task", "list", "--status", "finished"): "--status: 'finished' is not known. Use one of: backlog, todo, ",
     ("up", "--port", "99999"): "--port must be at most 65535 (given: 99999). See",
-    ("playbook", "check", "nofile"): "nofile is not there. Pass the path of a playbook or of a toryo.yaml.",
+    ("playbook", "check", "nofile"): "nofile does not exist. Pass the path of a playbook or of a toryo.yaml.",
 }
 
 

@@ -149,7 +149,7 @@ def test_a_word_too_many_is_answered_with_the_words_that_are_accepted(
         ("task add x --assign a", "Did you mean --assignee?"),
         ("init --force", "Did you mean --yes?"),
         ("events -w", "Did you mean --follow?"),
-        ("--project x task list", "Write --project after the name of the command."),
+        ("--project x task list", "Put --project after the name of the command."),
         ("task add bake a cake", "takes only TITLE, but also got 'a cake'. Put text with spaces in quotes."),
         ("server stop", "`toryo server` takes no arguments, but got 'stop'. Did you mean `toryo down`?"),
         ("worktrees list", "`toryo worktrees` takes no arguments, but got 'list'."),
@@ -348,7 +348,7 @@ def test_what_is_said_of_a_value_makes_one_sentence_with_its_name() -> None:
         (
             "TRUSTED_PROXIES",
             "here",
-            "trusted_proxies must be unix, or addresses or networks such as 10.0.0.0/8, not 'here' is none",
+            "trusted_proxies must be unix, or addresses or networks such as 10.0.0.0/8, not 'here'",
         ),
         ("PORT", "x", "port must be a whole number, such as 10"),
     ],

@@ -82,11 +82,11 @@ def test_logs_show_what_the_process_printed_of_an_agent_a_task_and_a_launch_and_
     team("task", "watch", task)
     assert "twelve planks" in team("logs", "hand", "--follow").out
     shown = team.json("logs", "hand")
-    assert f"The newest launch: {shown['launch_id']} of hand, for tsk_" in team("logs", "hand").err
+    assert f"Showing the newest launch {shown['launch_id']} of hand, for tsk_" in team("logs", "hand").err
     for typed in (task, task[-6:], "Speak of planks"):
         named = team("logs", typed)
         assert named.out == shown["text"]
-        assert f"The newest launch: {shown['launch_id']} of hand, for tsk_" in named.err
+        assert f"Showing the newest launch {shown['launch_id']} of hand, for tsk_" in named.err
     assert "twelve planks" in shown["text"]
     assert team("logs", shown["launch_id"]).out == shown["text"]
     assert team("logs", shown["launch_id"]).err == ""

@@ -86,7 +86,7 @@ def test_a_request_of_a_person_above_with_the_marker_is_approved_at_once(
     assert (shown["created_by"], shown["requested_by"]) == ("w1", person)
     assert asked_people(office) == []
     (told,) = system_messages(office, person)
-    assert task in told["content"] and "approved by your message" in told["content"]
+    assert task in told["content"] and "your message approved it" in told["content"]
     office.move(task, "in_progress")
 
 

@@ -153,7 +153,7 @@ def test_who_would_change_its_own_main_task_is_told_how_that_ends(crew: World) -
     main = crew.task("boss")
     boss = crew.start("boss")
     refusal = boss.refused("cancel_task", "permissionDenied", task_id=main, reason="too hard")
-    assert "main task itself" in refusal["message"]
+    assert "own main task" in refusal["message"]
     assert "report_completed" in refusal["instruction"]
 
 

@@ -239,9 +239,9 @@ def test_a_main_task_and_the_part_of_it_that_its_agent_does_count_once(crew: Wor
 @pytest.mark.parametrize(
     ("more", "reason", "released_by"),
     [
-        ({"assignee_id": None}, "unassigned", "assignee"),
+        ({"assignee_id": None}, "unassigned", "Assign it to an agent"),
         ({"dependencies": ["blocker"]}, "dependency", "“Blocker” (in_progress)"),
-        ({"agent_type": "paint", "assignee_id": None}, "no_agent_for_queue", "An agent for paint"),
+        ({"agent_type": "paint", "assignee_id": None}, "no_agent_for_queue", "Start an agent that serves paint"),
         ({"assignee_id": "w2"}, "parallel_limit", "“Blocker”"),
     ],
 )

@@ -285,8 +285,14 @@ def talk(world: World) -> str:
 DAMAGE: list[tuple[str, sa.Update]] = [
     ("a conversation has more turns than allowed", schema.conversations.update().values(turns=21)),
     ("a conversation is settled but not over", schema.conversations.update().values(settled=True)),
-    ("a message belongs to a conversation between other members", schema.conversations.update().values(low_id="owner", high_id="z")),
-    ("a message belongs to a conversation that does not exist", schema.messages.update().values(conversation_id="cnv_gone")),
+    (
+        "a message belongs to a conversation between other members",
+        schema.conversations.update().values(low_id="owner", high_id="z"),
+    ),
+    (
+        "a message belongs to a conversation that does not exist",
+        schema.messages.update().values(conversation_id="cnv_gone"),
+    ),
     ("a mailbox is ahead of its messages", schema.mailboxes.update().values(cursor=99)),
     ("a delegation belongs to a session that is over", schema.sessions.update().values(ended_at=1)),
     ("a completed task still waits for a delegation", schema.tasks.update().values(status="completed", completed_at=1)),

@@ -93,7 +93,7 @@ def invite(here: Here, place: Path, *, open_it: bool) -> None:
         reason = exit_codes.of(error)
         output.say(f"No sign-in link could be made ({reason.what if reason else error}). Run: toryo open")
         return
-    output.say(f"Sign in with this link (it works once, for ten minutes): {address}")
+    output.say(f"Sign in with this link, which works once within ten minutes: {address}")
     if open_it:
         show(address)
 

@@ -205,7 +205,7 @@ def _choice(message: str) -> str:
     names = known.rstrip(".").replace("'", "")
     near = nearest(given.strip("'"), names.split(", "))
     meant = f" Did you mean {near}?" if near is not None else ""
-    return f"{given} is not a valid value.{meant} Use one of: {names}."
+    return f"{given} is not known.{meant} Use one of: {names}."
 
 
 def _named(path: Sequence[str]) -> str:

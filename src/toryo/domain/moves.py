@@ -703,7 +703,7 @@ def _free(tree_state: TreeState, task: Task) -> Worded:
     if first.status is Status.CANCELLED:
         return say(
             "A cancelled task is never completed. Remove the dependency: toryo task edit {task_id} "
-            "--no-longer-on {other}",
+            "--no-longer-on {other}.",
             task_id=task.id,
             other=first.id,
         )
@@ -740,14 +740,14 @@ def _admit(tree_state: TreeState, task: Task) -> Worded:
 def _make_room(_: TreeState, task: Task) -> Worded:
     return say(
         "Start it when that work is finished, allow the agent more tasks at a time (toryo agent edit "
-        "{assignee_id} --max-parallel N), or assign another agent: toryo task edit {task_id} --assignee AGENT",
+        "{assignee_id} --max-parallel N), or assign another agent: toryo task edit {task_id} --assignee AGENT.",
         assignee_id=task.assignee_id,
         task_id=task.id,
     )
 
 
 def _resume(tree_state: TreeState, _: Task) -> Worded:
-    return say("Resume the project first: toryo project resume {project_id}", project_id=tree_state.project.id)
+    return say("Resume the project first: toryo project resume {project_id}.", project_id=tree_state.project.id)
 
 
 _BY_PEOPLE = {
