@@ -730,7 +730,7 @@ def _admit(tree_state: TreeState, task: Task) -> Worded:
     return say(
         "Activate it (toryo agent activate {assignee_id}), make sure that it is a member (toryo agent edit "
         "{assignee_id} --project {project_id}), or assign another agent: toryo task edit {task_id} --assignee "
-        "AGENT",
+        "AGENT.",
         assignee_id=task.assignee_id,
         project_id=tree_state.project.id,
         task_id=task.id,
