@@ -302,7 +302,7 @@ def test_a_move_without_a_status_is_answered_with_the_moves_there_are(server: To
     assert f"{task} is todo and can go to backlog, in_progress, blocked, cancelled." in ended.err
     assert len(ended.err.splitlines()) == 1
     server.json("task", "cancel", task, "--reason", "no")
-    assert "is cancelled, which is final. File a new task" in server("task", "move", task).err
+    assert "is cancelled, which is final. Create a new task" in server("task", "move", task).err
     assert len(server("agent", "add", "x").err.splitlines()) == 1
 
 

@@ -67,7 +67,7 @@ def test_who_gives_no_token_is_told_where_one_comes_from(server: Toryo, nowhere:
     other.mkdir()
     (other / "owner.token").write_text("tpt_other\n")
     assert (
-        "in the data directory is not one of this server"
+        "This server does not accept the token in the data directory"
         in nowhere("--server", url, "--data-dir", str(other), "task", "list").err
     )
 
@@ -108,7 +108,7 @@ def test_a_project_in_a_directory_that_is_not_there_is_refused(server: Toryo, pr
         assert f"{gone} is missing" in ended.err
     assert "toryo.yaml:4" in ended.err
     file.write_text("")
-    assert "is no directory" in server("project", "add", "Gone", "--dir", str(file)).err
+    assert "is not a directory" in server("project", "add", "Gone", "--dir", str(file)).err
 
 
 @pytest.mark.parametrize(
