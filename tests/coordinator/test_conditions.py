@@ -173,14 +173,14 @@ def test_several_conditions_must_all_hold() -> None:
         ),
         ((A, "{id: b, title: B, when: {variable: x, equals: [y]}}"), 5, "a text, a number, true or false"),
         ((A, "{id: b, title: B, when: {subtask: a, summary_matches: '('}}"), 5, "not a valid regular expression"),
-        ((A, "{id: b, title: B, when: {subtask: a, status: failed, result: failed}}"), 5, "both given"),
+        ((A, "{id: b, title: B, when: {subtask: a, status: failed, result: failed}}"), 5, "cannot be combined"),
         ((A, "{id: b, title: B, when: {variable: '{{titel}}', equals: x}}"), 5, "did you mean title?"),
         (("{id: a, title: A, depends_on: [b]}", ON_FAILURE), 2, "wait for each other: a -> b -> a"),
         (("{id: a, title: A, when: {subtask: a, status: failed}}",), 2, "wait for each other: a -> a"),
         (("{id: a, title: A, for_each: [x]}",), 4, "put {{item}} into it"),
-        (("{id: a, title: 'A {{item}}', for_each: files}",), 4, "a variable that is one"),
+        (("{id: a, title: 'A {{item}}', for_each: files}",), 4, "a variable that contains one"),
         (("{id: a, title: 'A {{item}}'}",), 4, "there is no variable 'item'"),
-        (("{id: a, title: 'A {{item}}', for_each: [x]}", ON_FAILURE), 5, "only a subtask for the same list"),
+        (("{id: a, title: 'A {{item}}', for_each: [x]}", ON_FAILURE), 5, "only a subtask with the same list"),
     ],
 )
 def test_a_mistake_names_its_line_and_what_would_be_right(subtasks, line, words) -> None:

@@ -94,7 +94,7 @@ def test_a_name_that_is_not_in_the_environment_is_a_mistake() -> None:
         ("coordinator_token: ''\n", "coordinator_token: must not be empty"),
         ("mcp_socket_path: ' '\n", "mcp_socket_path: must not be empty"),
         ("server_url: localhost\n", "use http://HOST:PORT"),
-        ("server_url: http://a\nmcp_socket_path: /b\n", "one server is enough"),
+        ("server_url: http://a\nmcp_socket_path: /b\n", "cannot be combined"),
         ("ai_providers:\n  clod: {cli_args: [x]}\n", "2: ai_providers.clod: cli_command is missing"),
     ],
 )

@@ -79,7 +79,7 @@ def test_a_script_is_a_mapping_or_text_or_a_file_of_the_project(tmp_path) -> Non
         (None, "the script is missing"),
         ("nothing.yaml", "No such file or directory"),
         ("../talk.yaml", "outside the project directory"),
-        ({"answers": [{"when": "x"}]}, "nothing is done"),
+        ({"answers": [{"when": "x"}]}, "the rule does nothing"),
     ],
 )
 def test_a_script_that_cannot_be_had_says_why(tmp_path, value, words) -> None:

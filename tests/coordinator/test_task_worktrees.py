@@ -220,7 +220,7 @@ def test_cleaning_removes_what_holds_nothing_and_refuses_what_holds_work(reposit
     assert not worktree.path.exists()
     said = task_worktrees.run(job(repository, place, "clean", "t2"), place)
     assert said["done"] is False
-    assert "merge it first, or discard it" in said["trouble"]
+    assert "Merge it first, or discard it" in said["trouble"]
     assert (place / PROJECT / "t2" / "new").exists()
 
 

@@ -544,8 +544,11 @@ def test_what_counts_as_this_machine(host: str, here: bool):
         ({"smtp_url": "http://hush-hush", "smtp_from": "a@b", "emails": {"ann": "a@b"}}, "smtp://HOST or smtps://HOST"),
         ({"smtp_url": "smtp://hush-hush"}, "smtp_from"),
         ({"smtp_url": "smtp://hush-hush", "smtp_from": "a@b"}, "emails"),
-        ({"smtp_url": "smtp://hush-hush", "smtp_from": "nobody", "emails": {"ann": "a@b"}}, "'nobody' is no e-mail"),
-        ({"smtp_url": "smtp://hush-hush", "smtp_from": "a@b", "emails": "ann"}, "is no e-mail"),
+        (
+            {"smtp_url": "smtp://hush-hush", "smtp_from": "nobody", "emails": {"ann": "a@b"}},
+            "'nobody' is not an e-mail",
+        ),
+        ({"smtp_url": "smtp://hush-hush", "smtp_from": "a@b", "emails": "ann"}, "is not an e-mail"),
         ({"emails": "ann=ann@example.org"}, "smtp_url"),
     ],
 )

@@ -102,12 +102,12 @@ def test_a_wrong_token_is_refused_and_starts_nothing(site: Site, toryo: Toryo) -
         assert ended.code == 4, ended
         assert "This token is unknown." in ended.err
 
-    stranger = site.coordinator("stranger", says="no work with the server", coordinator_token="tct_wrong")
+    stranger = site.coordinator("stranger", says="cannot work with the server", coordinator_token="tct_wrong")
     assert site.launches() == []
     site.coordinator()
     site.until_status(task, "completed")
     assert stranger.alive
-    assert stranger.said("no work with the server") == 1
+    assert stranger.said("cannot work with the server") == 1
     assert {launch["coordinator_id"] for launch in site.launches()} == {"coordinator"}
 
 

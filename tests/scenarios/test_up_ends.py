@@ -217,7 +217,7 @@ def test_an_agent_that_looks_around_where_it_works_and_above_finds_no_token(
 def test_a_coordinator_never_works_with_another_server_that_answers_at_its_servers_address(site: Site) -> None:
     coordinator = site.coordinator()
     assert site.server.leave() == 0
-    coordinator.says("no work with the server")
+    coordinator.says("cannot work with the server")
 
     other = site.directory / "other"
     other.mkdir(mode=0o700)

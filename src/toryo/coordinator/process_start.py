@@ -262,7 +262,7 @@ class Starter:
         provider = self.providers.get(launch.ai_type)
         if provider is None:
             raise BadConfig(
-                f"This Coordinator has no provider {launch.ai_type}, which agent {launch.agent_id} uses. It has: "
+                f"This Coordinator has no provider {launch.ai_type!r}, which agent {launch.agent_id} uses. It has: "
                 f"{', '.join(sorted(self.providers))}. Add ai_providers.{launch.ai_type} to the Coordinator's "
                 "file, or give the agent another provider."
             )
