@@ -139,7 +139,7 @@ def test_no_mistake_is_ever_started_and_it_is_told_in_the_same_words(provider: s
 @pytest.mark.parametrize("model", ["--yolo", "-c", "a model", "a\nb", " ", "--dangerously-skip-permissions=1"])
 def test_a_model_is_never_an_option_of_the_program(world: World, model: str) -> None:
     world.owner.refused("create_agent", "validationError", id="x", role="worker", provider="gemini", model=model)
-    with pytest.raises(BadConfig, match="is no value of model"):
+    with pytest.raises(BadConfig, match="is not a valid value of model"):
         refuse_mistakes(setting("gemini", {}, model=model), BUILT_IN["gemini"])
 
 

@@ -122,7 +122,7 @@ def _explicit(given: Path | str | None, environ: Mapping[str, str] | None) -> Pa
         return None
     place = Path(chosen).expanduser().absolute()
     if place.exists() and not place.is_dir():
-        raise Untrusted(f"{place} is a file, not a directory.", "Name a directory with --data-dir or TORYO_DATA_DIR.")
+        raise Untrusted(f"{place} is a file, not a directory.", "Choose a directory with --data-dir or TORYO_DATA_DIR.")
     return _in_use_nowhere_else(place)
 
 
@@ -140,17 +140,17 @@ def _pointed(project: Path) -> Path:
     place = Path(named if named.isprintable() else "?")  # it is shown on terminals
     if place.is_absolute() and not os.path.lexists(_in_use_nowhere_else(place)):
         raise Untrusted(
-            f"{pointer} names the data directory {place}, which does not exist.",
-            "If you moved it, move it back, or use it where it is:"
-            f" cd {shlex.quote(str(project))} && toryo db move --data-dir DIR."
-            " If it was deleted, or the file came with a repository or a copy, remove it.",
+            f"{pointer} refers to the data directory {place}, which does not exist.",
+            "If you moved the directory, move it back, or use it at its new place: cd "
+            f"{shlex.quote(str(project))} && toryo db move --data-dir DIR. If it was deleted, or if this file "
+            "came with a repository or a copy, remove the file.",
         )
     doubt = _doubt(place, project)
     if doubt:
         raise Untrusted(
-            f"{pointer} names the data directory {place}, but {doubt}.",
-            "If the file came with a repository or a copy, remove it. If you moved the"
-            f" project: cd {shlex.quote(str(project))} && toryo db move --data-dir {shlex.quote(str(place))}",
+            f"{pointer} refers to the data directory {place}, but {doubt}.",
+            "If this file came with a repository or a copy, remove it. If you moved the project: cd "
+            f"{shlex.quote(str(project))} && toryo db move --data-dir {shlex.quote(str(place))}",
         )
     return place
 
@@ -166,14 +166,14 @@ def _in_use_nowhere_else(place: Path) -> Path:
     running = min(left, key=lambda each: each.name != "toryo up")  # which ends the others
     if not running.lock.exists():
         raise Untrusted(
-            f"The data directory {place} was deleted while {running.told} runs from it.",
-            f"Stop that first: kill {running.pid}",
+            f"The data directory {place} was deleted while {running.told} was using it.",
+            f"Stop the process first: kill {running.pid}",
         )
     moved = running.lock.parent
     raise Untrusted(
-        f"The data directory {place} was moved to {moved} while {running.told} runs from it.",
-        f"Stop that first: toryo down --data-dir {shlex.quote(str(moved))}. Then move the directory back:"
-        f" mv {shlex.quote(str(moved))} {shlex.quote(str(place))}",
+        f"The data directory {place} was moved to {moved} while {running.told} was using it.",
+        f"Stop the process first: toryo down --data-dir {shlex.quote(str(moved))}. Then move the directory back: "
+        f"mv {shlex.quote(str(moved))} {shlex.quote(str(place))}",
     )
 
 
@@ -189,11 +189,11 @@ def _doubt(place: Path, project: Path) -> str:
     try:
         found = place.lstat()
     except (OSError, ValueError):
-        return "it cannot be read"
+        return "the file cannot be read"
     if not place.is_absolute() or not stat.S_ISDIR(found.st_mode):
-        return "that is not the full path of a directory"
+        return "its content is not the full path of a directory"
     if found.st_uid != os.geteuid() or found.st_mode & 0o077:
-        return "others than you can use it (it must be yours, with mode 0700)"
+        return "other users can access it (it must belong to you, with mode 0700)"
     named = _line(place / CONFIRMATION)
     if named != str(project.resolve()):
         return f"it belongs to {named}" if named else "it belongs to no project"
@@ -209,8 +209,8 @@ def _is_ours(mark: Path) -> bool:
         return False
     if stat.S_ISLNK(found.st_mode) and found.st_uid == os.geteuid():
         raise Untrusted(
-            f"{mark} is a symbolic link, and may have come with a repository.",
-            "Remove it, or name the data directory with --data-dir.",
+            f"{mark} is a symbolic link and may have come with a repository.",
+            "Remove it, or choose the data directory with --data-dir.",
         )
     return stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid()
 

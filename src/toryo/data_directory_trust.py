@@ -34,10 +34,10 @@ def trusted(place: Path) -> Path:
         return place
     if is_tracked(place):
         raise Untrusted(
-            f"{place} came with a git repository, or git cannot tell: who made it knows its owner's token, and"
-            " decides what runs here.",
-            f"Do not use it: remove it (git rm -r --cached {place.name}; rm -r {place.name}), or name a data directory"
-            " of your own with --data-dir.",
+            f"{place} may have come with a git repository. The one who created it knows its owner's token and can "
+            "decide what runs here.",
+            f"Do not use it. Remove it (git rm -r --cached {place.name}; rm -r {place.name}), or choose a data "
+            "directory of your own with --data-dir.",
         )
     for each in (place, *found):
         _refuse_shared(each, place)
@@ -75,11 +75,11 @@ def is_tracked(path: Path) -> bool:
 def _refuse_shared(path: Path, place: Path) -> None:
     found = path.stat() if path == place else path.lstat()
     if found.st_uid != os.geteuid():
-        raise Untrusted(f"{path} belongs to another user.", "Name a data directory of your own with --data-dir.")
+        raise Untrusted(f"{path} belongs to another user.", "Choose a data directory of your own with --data-dir.")
     strict = path == place or path.name in SECRETS
     if strict and (found.st_mode & 0o077 or (not stat.S_ISREG(found.st_mode) and path != place)):
         mode, wanted = stat.S_IMODE(found.st_mode), "700" if path == place else "600"
         raise Untrusted(
-            f"{path} can be used by others (mode {mode:04o}), which no data directory that Toryo makes can.",
-            f"If it is yours: chmod {wanted} {path}. If it came with a repository or an archive, remove {place}.",
+            f"Other users can access {path} (mode {mode:04o}). Toryo never creates a data directory like that.",
+            f"If it is yours: chmod {wanted} {path}. If it came with a repository or an archive: remove {place}.",
         )

@@ -65,54 +65,54 @@ class Nature:
 NATURES: Mapping[Failure, Nature] = {
     Failure.QUOTA: Nature("the quota of its account is used up", fallback=True, outside=True, counted=False),
     Failure.RATE_LIMITED: Nature(
-        "its model's service said: too many requests", fallback=True, outside=True, counted=False
+        "its model's service reported too many requests", fallback=True, outside=True, counted=False
     ),
     Failure.SERVICE_FAILED: Nature(
         "its model's service failed or did not answer", fallback=True, outside=True, counted=False
     ),
     Failure.NOT_LOGGED_IN: Nature(
         "its program is not logged in on that machine",
-        people="Its program is not logged in. Log in where its Coordinator runs, then resume it.",
+        people="Its program is not logged in. Log in on the machine of its Coordinator, then resume the agent.",
         fallback=True,
     ),
     Failure.MODEL_NOT_AVAILABLE: Nature(
         "its model is not available",
-        people="Its model is not available. Give it another one, or access to this one.",
+        people="Its model is not available. Choose another model, or get access to this one.",
         correct="--model NAME",
         fallback=True,
     ),
     Failure.COMMAND_NOT_FOUND: Nature(
         "its program was not found",
-        people="Its program was not found. Install it where its Coordinator runs, then resume it.",
+        people="Its program was not found. Install it on the machine of its Coordinator, then resume the agent.",
         fallback=True,
     ),
     Failure.BAD_CONFIG: Nature(
-        "its program or its options are not set up rightly",
+        "its program or its options are not configured correctly",
         people="Its configuration has a mistake. Correct it, then resume the agent.",
         correct="--option NAME=VALUE",
     ),
     Failure.COULD_NOT_CONNECT: Nature("its process did not sign in", outside=True),
     Failure.TURN_LIMIT: Nature(
-        "its model answered more often than it may in one run",
-        guarded="Its model answered more often than it may in one run.",
+        "its model reached the limit of answers per run",
+        guarded="Its model reached the limit of answers per run.",
     ),
-    Failure.OUTPUT_FLOOD: Nature("its process printed without end", guarded="It printed without end."),
+    Failure.OUTPUT_FLOOD: Nature("its process printed too much output", guarded="It printed too much output."),
     Failure.TIMED_OUT: Nature(
-        "its process ran longer than it may", guarded="It ran longer than it may.", counted=False
+        "its process reached its time limit", guarded="It reached its time limit.", counted=False
     ),
-    Failure.TIME_LIMIT: Nature("its process ran longer than it may", guarded="It ran longer than it may."),
+    Failure.TIME_LIMIT: Nature("its process reached its time limit", guarded="It reached its time limit."),
     Failure.KILLED: Nature("its process was killed", counted=False),
     Failure.CRASHED: Nature("its process failed"),
     Failure.RUNAWAY: Nature(
-        "it called again and again without getting anywhere",
-        guarded="It called again and again without getting anywhere.",
+        "it kept calling without making progress",
+        guarded="It kept calling without making progress.",
     ),
     Failure.SILENT: Nature(
-        "its process was alive but neither called nor printed",
-        guarded="It was alive, but neither called nor printed.",
+        "its process was alive, but neither called nor printed anything",
+        guarded="Its process was alive, but neither called nor printed anything.",
     ),
     Failure.LEFT_WITHOUT_REPORTING: Nature("it left without reporting"),
-    Failure.LEFT_WITHOUT_ANSWERING: Nature("it left while somebody was waiting for its answer"),
+    Failure.LEFT_WITHOUT_ANSWERING: Nature("it left while someone was waiting for its answer"),
 }
 
 

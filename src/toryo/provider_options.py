@@ -103,34 +103,44 @@ def say(template: str, **facts: str) -> Said:
 SANDBOX_NETWORK = Option(
     "sandbox_network",
     Kind.CHOICE,
-    "off: in its sandbox it reaches the server and no other network; without a sandbox it does not start. on: as its"
-    " Coordinator says.",
+    "off: its sandbox reaches only the server, no other network; without a sandbox the agent is not started. on: "
+    "as its Coordinator is configured.",
     "on or off (in JSON: true or false)",
     values=(False, True),
     widens=Widens.BY_ORDER,
 )
 COMMON: tuple[Option, ...] = (
-    Option("labels", Kind.WORDS, "Only Coordinators that offer all of these labels start it.", 'a list: ["gpu"]'),
-    Option("account", Kind.WORD, "Whose quota it uses: agents of one account wait together.", "the account's name"),
+    Option(
+        "labels",
+        Kind.WORDS,
+        "The agent is started only by Coordinators that have all of these labels.",
+        'a list: ["gpu"]',
+    ),
+    Option(
+        "account",
+        Kind.WORD,
+        "The account whose quota it uses. When the quota is used up, all agents of the account wait.",
+        "the account's name",
+    ),
     Option(
         "fallback",
         Kind.PROGRAM,
-        "The program that stands in while its own cannot run.",
+        "The program that is used while its own cannot run.",
         "a mapping with its provider, and model and account where needed",
         widens=Widens.BY_PROVIDER,
     ),
     Option(
         "working_directory",
         Kind.DIRECTORY,
-        "Where it works, in place of the project's directory.",
+        "The directory it works in, instead of the project's.",
         "an absolute path",
         widens=Widens.ANY,
     ),
-    Option("prompt", Kind.TEXT, "Words that are added to the first ones it is told.", "a text"),
+    Option("prompt", Kind.TEXT, "Text that is added to its first prompt.", "a text"),
     Option(
         "sandbox",
         Kind.CHOICE,
-        "bwrap: it is started in a sandbox only. auto: as its Coordinator says.",
+        "bwrap: it is started only in a sandbox. auto: as its Coordinator is configured.",
         "bwrap or auto",
         values=("bwrap", "auto"),
         widens=Widens.BY_ORDER,
@@ -142,7 +152,7 @@ COMMON: tuple[Option, ...] = (
 PERMISSIONS = Option(
     "permissions",
     Kind.CHOICE,
-    "What its program may do by itself: read (look at files), edit (change files, too), full (run commands, too).",
+    "What its program may do without asking: read (read files), edit (also change files), full (also run commands).",
     "read, edit or full",
     values=tuple(Permission.value for Permission in Permissions),
     default=Permissions.READ.value,
@@ -152,13 +162,13 @@ PERMISSIONS = Option(
 _ARGS = Option(
     "args",
     Kind.WORDS,
-    "Arguments of the program that Toryo need not know. They can lift every limit above.",
+    "Further arguments of its program. They can override every limit above.",
     'a list of words: ["--verbose"]',
     widens=Widens.ANY,
 )
 _MODEL_PROGRAM = (PERMISSIONS, _ARGS)
 _PLAYBOOK = Option("playbook", Kind.PLAN, "The plan it follows.", "a plan, or the path of a file in the project")
-_SCRIPT = Option("script", Kind.PLAN, "The rules it talks by.", "rules, or the path of a file in the project")
+_SCRIPT = Option("script", Kind.PLAN, "The rules for its answers.", "rules, or the path of a file in the project")
 
 DECLARED: Mapping[str, tuple[Option, ...]] = {
     "claude": (*_MODEL_PROGRAM, *COMMON),
@@ -219,14 +229,14 @@ def _of_template(provider: str, names: list[str]) -> Said:
         return say("Valid are: {names}.", names=valid)
     if provider not in DECLARED and near is not None:
         return say(
-            "Did you mean the provider {nearest}? One that Toryo does not know is started by a template of a"
-            " Coordinator's file, which says what the program may do. Valid are: {names}.",
+            "Did you mean the provider {nearest}? A provider that Toryo does not know is started with a template "
+            "of a Coordinator's file, which says what the program may do. Valid are: {names}.",
             nearest=near,
             names=valid,
         )
     return say(
-        "What the program may do is said where it is started: by the template of a Coordinator's file, or by its"
-        " task. Valid are: {names}.",
+        "What the program may do is set where it is started: in the template of a Coordinator's file, or in its "
+        "task. Valid are: {names}.",
         names=valid,
     )
 
@@ -251,14 +261,15 @@ def unknown_provider(name: str, reported: Iterable[str] = ()) -> Said | None:
     near, names = nearest(name, known), ", ".join(known)
     if near is not None:
         return say(
-            "No Coordinator has a provider {provider}, so it cannot start. Did you mean {nearest}? Known are: {names}.",
+            "No Coordinator has the provider {provider}, so the agent cannot start. Did you mean {nearest}? "
+            "Known are: {names}.",
             provider=shown(name),
             nearest=near,
             names=names,
         )
     return say(
-        "No Coordinator has a provider {provider}, so it cannot start. Name its program under ai_providers of a"
-        " Coordinator's file, or use one of: {names}.",
+        "No Coordinator has the provider {provider}, so the agent cannot start. Add its program under "
+        "ai_providers of a Coordinator's file, or use one of: {names}.",
         provider=shown(name),
         names=names,
     )
@@ -276,8 +287,8 @@ _BRIEF = 80
 def _impossible(name: str, given: Any, possible: str) -> Wrong:
     return Wrong(
         name,
-        say("{given} is no value of {name}.", given=shown(given), name=name),
-        say("Give {possible}, or leave it out.", possible=possible),
+        say("{given} is not a valid value of {name}.", given=shown(given), name=name),
+        say("Use {possible}, or omit it.", possible=possible),
     )
 
 
@@ -294,7 +305,9 @@ def _impossible_choice(option: Option, given: Any) -> Wrong | None:
     if near is None:
         return None
     instead = say("Did you mean {nearest}? Valid are: {names}.", nearest=near, names=", ".join(words))
-    return Wrong(option.name, say("{given} is no value of {name}.", given=shown(given), name=option.name), instead)
+    return Wrong(
+        option.name, say("{given} is not a valid value of {name}.", given=shown(given), name=option.name), instead
+    )
 
 
 def _wrong_program(option: Option, given: Mapping[str, Any]) -> Iterator[Wrong]:

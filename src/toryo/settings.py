@@ -29,10 +29,23 @@ class SessionSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    default_timeout: Seconds = Field(3600, ge=60, description="Seconds a session lives without a call.")
-    max_timeout: Seconds = Field(86400, ge=60, description="The longest time-out a session may be given, in seconds.")
-    lease: Seconds = Field(90, ge=5, description="Seconds a session lives whose process a Coordinator reports.")
-    cleanup_interval: Seconds = Field(300, ge=1, description="Seconds between sweeps of what has expired.")
+    default_timeout: Seconds = Field(
+        3600,
+        ge=60,
+        description="How long a session stays open without a call, in seconds, if no Coordinator reports its process.",
+    )
+    max_timeout: Seconds = Field(86400, ge=60, description="Upper limit of default_timeout, in seconds.")
+    lease: Seconds = Field(
+        90,
+        ge=5,
+        description="How long a session stays open after its Coordinator last reported its process, in seconds.",
+    )
+    cleanup_interval: Seconds = Field(
+        300,
+        ge=1,
+        description="How often expired sessions and other data are cleaned up, in seconds; values above 30 count "
+        "as 30.",
+    )
 
 
 _GUARDS, _CHAT = Limits(), TalkLimits()
@@ -45,38 +58,67 @@ class GuardSettings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     stop_grace: Seconds = Field(
-        _GUARDS.stop_grace // SECOND, ge=0, description="Seconds a process may outlive its launch (a command: none)."
+        _GUARDS.stop_grace // SECOND,
+        ge=0,
+        description="How long an agent may go on after its launch or its task has ended, in seconds; none for "
+        "provider command.",
     )
     pause_grace: Seconds = Field(
-        _GUARDS.pause_grace // SECOND, ge=0, description="Seconds a process may go on after its project was paused."
+        _GUARDS.pause_grace // SECOND,
+        ge=0,
+        description="How long agents may go on after their project was paused, in seconds.",
     )
     same_answers: int = Field(
-        _GUARDS.same_answers, ge=2, description="The same next action told so often in a row: runaway."
+        _GUARDS.same_answers,
+        ge=2,
+        description="Stops a session that was told the same next action this many times in a row.",
     )
-    refusals: int = Field(_GUARDS.refusals, ge=2, description="Refused calls in a row: runaway.")
-    idle_calls: int = Field(_GUARDS.idle_calls, ge=10, description="Calls in a row without a change of facts: runaway.")
-    calls: int = Field(_GUARDS.calls, ge=10, description="Calls of one session: runaway.")
+    refusals: int = Field(
+        _GUARDS.refusals, ge=2, description="Stops a session after this many refused calls without a change in between."
+    )
+    idle_calls: int = Field(
+        _GUARDS.idle_calls,
+        ge=10,
+        description="Stops a task session after this many calls in a row that changed nothing.",
+    )
+    calls: int = Field(
+        _GUARDS.calls,
+        ge=10,
+        description="Stops a task session after this many calls (a chat session: calls that changed nothing).",
+    )
     moves_of_one_task: int = Field(
-        _GUARDS.moves_of_one_task, ge=2, description="Moves of one task in one session: runaway."
+        _GUARDS.moves_of_one_task, ge=2, description="Stops a session that has moved the same task this many times."
     )
     silence: Seconds = Field(
-        _GUARDS.silence // SECOND, ge=1, description="Seconds without call or output: stopped as silent."
+        _GUARDS.silence // SECOND,
+        ge=1,
+        description="Stops an agent that has neither called nor printed anything for this long, in seconds. "
+        "Raise it for long builds.",
     )
-    run_time: Seconds = Field(_GUARDS.run_time // SECOND, ge=1, description="Seconds one task launch may run.")
+    run_time: Seconds = Field(
+        _GUARDS.run_time // SECOND, ge=1, description="How long one launch may work on a task, in seconds."
+    )
     idle_launches: int = Field(
-        _GUARDS.idle_launches, ge=1, description="Launches without progress: the task is blocked."
+        _GUARDS.idle_launches, ge=1, description="Blocks a task after this many launches without progress."
     )
     unreported_ends: int = Field(
-        _GUARDS.unreported_ends, ge=1, description="Ends without a report in a row: the task is blocked."
+        _GUARDS.unreported_ends,
+        ge=1,
+        description="Blocks a task after its agent has left this many times in a row without reporting.",
     )
     cooldown: Seconds = Field(
-        _GUARDS.cooldown // SECOND, ge=0, description="Seconds after a failed launch; doubling with each one more."
+        _GUARDS.cooldown // SECOND,
+        ge=0,
+        description="How long an agent is not started after a failed launch, in seconds; doubles with each "
+        "further failure.",
     )
     longest_cooldown: Seconds = Field(
-        _GUARDS.longest_cooldown // SECOND, ge=0, description="The longest such cooldown in seconds."
+        _GUARDS.longest_cooldown // SECOND, ge=0, description="The longest cooldown after failed launches, in seconds."
     )
     quota_margin_percent: int = Field(
-        _GUARDS.quota_margin_percent, ge=0, description="Added to the time that a quota message names."
+        _GUARDS.quota_margin_percent,
+        ge=0,
+        description="Percentage added to the waiting time that a quota message states.",
     )
 
 
@@ -86,32 +128,47 @@ class ChatSettings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     start_timeout: Seconds = Field(
-        _CHAT.start_timeout // SECOND, ge=1, description="Seconds after which a writer is told that nobody came."
+        _CHAT.start_timeout // SECOND,
+        ge=1,
+        description="How long until the sender of a message is told that the agent has not come to read it, in "
+        "seconds.",
     )
     idle_timeout: Seconds = Field(
-        _CHAT.idle_timeout // SECOND, ge=1, description="Seconds a chat session stays with nothing to do."
+        _CHAT.idle_timeout // SECOND,
+        ge=1,
+        description="How long a chat session stays open with nothing to do, in seconds.",
     )
     invitation: Seconds = Field(
-        _CHAT.invitation // SECOND, ge=1, description="Seconds an invited agent has to join a conversation."
+        _CHAT.invitation // SECOND,
+        ge=1,
+        description="How long an invited agent has to join a conversation, in seconds.",
     )
-    silence: Seconds = Field(_CHAT.silence // SECOND, ge=1, description="Seconds of silence that end a conversation.")
+    silence: Seconds = Field(
+        _CHAT.silence // SECOND, ge=1, description="Ends a conversation after this many seconds without a message."
+    )
     ending: Seconds = Field(
-        _CHAT.ending // SECOND, ge=1, description="Seconds until a conversation that is over counts as ended."
+        _CHAT.ending // SECOND,
+        ge=1,
+        description="How long an ended conversation waits until both agents know, in seconds; then it is closed.",
     )
     delegation_timeout: Seconds = Field(
-        _CHAT.delegation_timeout // SECOND, ge=1, description="Seconds until an open delegation has failed."
+        _CHAT.delegation_timeout // SECOND,
+        ge=1,
+        description="How long a delegation may stay open before it fails, in seconds.",
     )
     delegation_attempts: int = Field(
-        _CHAT.delegation_attempts, ge=1, description="Chat sessions that may lose one delegation."
+        _CHAT.delegation_attempts, ge=1, description="How many chat sessions may attempt a delegation before it fails."
     )
     viewer_lease: Seconds = Field(
-        _CHAT.viewer_lease // SECOND, ge=1, description="Seconds until an open panel that is not heard of is closed."
+        _CHAT.viewer_lease // SECOND,
+        ge=1,
+        description="Closes a chat panel of the dashboard that has not reported for this many seconds.",
     )
     messages_per_minute: int = Field(
-        _CHAT.messages_per_minute, ge=1, description="Messages a minute from one sender to one receiver."
+        _CHAT.messages_per_minute, ge=1, description="How many messages one sender may send to one receiver per minute."
     )
     conversations_per_hour: int = Field(
-        _CHAT.conversations_per_hour, ge=1, description="Conversations an hour between the same two agents."
+        _CHAT.conversations_per_hour, ge=1, description="How many conversations the same two agents may start per hour."
     )
 
 
@@ -121,35 +178,52 @@ class AuthSettings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
     mode: Literal["keys", "local"] = Field(
-        "keys", description="keys: an API key is needed; local: register_agent gives one (loopback only)."
+        "keys",
+        description="How queue agents get access. keys: with an API key that a person made; local: "
+        "register_agent issues a key to every caller (only on a server that listens on loopback).",
     )
     key_calls_per_minute: int = Field(
-        3_000, ge=10, description="Calls a minute with one API key; more are refused for a moment."
+        3_000,
+        ge=10,
+        description="How many calls one API key may make per minute. Further calls are refused until there is "
+        "room again.",
     )
     people: Literal["accounts", "tokens"] = Field(
         "accounts",
-        description="accounts: passwords (and a provider) sign in, and a server that others reach needs one of them to "
-        "start; tokens: tokens, and links made with them, are the only way in.",
+        description="How people sign in. accounts: with a password or through the identity provider; a server "
+        "that others can reach starts only if one of the two is set up. tokens: only with tokens and "
+        "with links made from them.",
     )
-    oidc_issuer: str | None = Field(None, description="An OpenID provider that people sign in with: https://…")
-    oidc_client_id: str | None = Field(None, description="By which the provider knows this server.")
-    oidc_client_secret: SecretStr | None = Field(None, description="Its secret, if the provider gave one.")
-    oidc_scopes: str = Field("openid email profile", description="What the provider is asked for.")
-    oidc_role_claim: str | None = Field(None, description="The claim whose values give roles, by oidc_roles.")
+    oidc_issuer: str | None = Field(
+        None, description="URL of the OpenID Connect provider that people sign in with: https://…"
+    )
+    oidc_client_id: str | None = Field(None, description="Client ID of this server at the identity provider.")
+    oidc_client_secret: SecretStr | None = Field(
+        None, description="Client secret, if the identity provider issued one."
+    )
+    oidc_scopes: str = Field("openid email profile", description="Scopes to request from the identity provider.")
+    oidc_role_claim: str | None = Field(None, description="The claim whose values oidc_roles maps to roles.")
     oidc_roles: Annotated[dict[str, Literal["owner", "member", "viewer"]], NoDecode] = Field(
-        default_factory=dict, description="VALUE=ROLE,VALUE=ROLE for the role claim; the highest that fits counts."
+        default_factory=dict,
+        description="Maps values of oidc_role_claim to roles: VALUE=ROLE,VALUE=ROLE. If several match, the "
+        "highest role applies.",
     )
     oidc_default_role: Literal["none", "viewer", "member", "owner"] = Field(
-        "none", description="Of somebody new without such a value; none: owners add people first."
+        "none",
+        description="Role of a new person without a matching value. none: they cannot sign in until an owner has "
+        "added them.",
     )
     oidc_sign_in_hours: int = Field(
         24,
         ge=1,
         le=336,
-        description="How long a browser that came from the provider is signed in: then the provider is asked again.",
+        description="How long a sign-in through the identity provider lasts, in hours; then the provider is "
+        "asked again.",
     )
     oidc_email_domains: Annotated[tuple[str, ...], NoDecode] = Field(
-        (), description="Only people with a verified address there: example.org,example.com."
+        (),
+        description="Only people with a verified e-mail address in these domains may sign in: "
+        "example.org,example.com. Default: all.",
     )
 
     @field_validator("oidc_email_domains", mode="before")
@@ -181,9 +255,9 @@ class AuthSettings(BaseModel):
     @model_validator(mode="after")
     def _whole(self) -> Self:
         if (self.oidc_issuer is None) != (self.oidc_client_id is None):
-            raise ValueError("signing in with a provider needs oidc_issuer and oidc_client_id")
+            raise ValueError("oidc_issuer and oidc_client_id must be set together")
         if self.oidc_roles and self.oidc_role_claim is None:
-            raise ValueError("oidc_roles needs oidc_role_claim as well: where the values are found")
+            raise ValueError("oidc_roles needs oidc_role_claim: the claim that contains the values")
         return self
 
 
@@ -192,18 +266,25 @@ class NoticeSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
-    webhook_url: SecretStr | None = Field(None, description="Where each notice is sent as JSON: http://… or https://…")
-    webhook_secret: SecretStr | None = Field(None, description="Signs them (Standard Webhooks).")
+    webhook_url: SecretStr | None = Field(
+        None, description="URL to which each notification is sent as JSON: http://… or https://…"
+    )
+    webhook_secret: SecretStr | None = Field(
+        None, description="Secret that signs the notifications sent to the webhook (Standard Webhooks)."
+    )
     smtp_url: SecretStr | None = Field(
         None,
-        description="Mail server: smtps://USER:PASSWORD@HOST:PORT, or smtp://… (encrypted as soon as it offers it).",
+        description="Mail server: smtps://USER:PASSWORD@HOST:PORT, or smtp://… (encrypted with STARTTLS if the "
+        "server offers it).",
     )
-    smtp_from: str | None = Field(None, description="The sender of e-mails.")
+    smtp_from: str | None = Field(None, description="Sender address of e-mails.")
     emails: Annotated[dict[str, str], NoDecode] = Field(
-        default_factory=dict, description="Who gets e-mails where: PERSON=ADDRESS,PERSON=ADDRESS, by id."
+        default_factory=dict, description="Who receives e-mails, by the person's id: PERSON=ADDRESS,PERSON=ADDRESS."
     )
-    message_after: Seconds = Field(60, ge=0, description="Seconds a message may be unseen until its reader is told.")
-    attempts: int = Field(8, ge=1, description="How often sending a notice is tried.")
+    message_after: Seconds = Field(
+        60, ge=0, description="How long a message may stay unread before its receiver is notified, in seconds."
+    )
+    attempts: int = Field(8, ge=1, description="How many times the server tries to send a notification.")
 
     @property
     def configured(self) -> bool:
@@ -228,14 +309,14 @@ class NoticeSettings(BaseModel):
     def _whole(self) -> Self:
         """What belongs together is there together, and addresses look like addresses."""
         if self.smtp_url is not None and (not self.emails or self.smtp_from is None):
-            raise ValueError("e-mails need smtp_from (who sends them) and emails (who gets them where) as well")
+            raise ValueError("smtp_url needs smtp_from (the sender) and emails (the receivers)")
         if self.smtp_url is None and (self.emails or self.smtp_from is not None):
-            raise ValueError("e-mails need smtp_url as well: the server that takes them")
+            raise ValueError("smtp_from and emails need smtp_url (the mail server)")
         if self.webhook_url is None and self.webhook_secret is not None:
-            raise ValueError("webhook_secret needs webhook_url as well")
+            raise ValueError("webhook_secret needs webhook_url")
         wrong = [each for each in (*self.emails.values(), *filter(None, [self.smtp_from])) if not _is_address(each)]
         if wrong:
-            raise ValueError(f"{wrong[0]!r} is no e-mail address")
+            raise ValueError(f"{wrong[0]!r} is not an e-mail address")
         return self
 
 
@@ -286,49 +367,64 @@ class Settings(BaseSettings):
 
     host: str = Field("127.0.0.1", description="Address to listen on.")
     port: int = Field(8765, ge=0, le=65535, description="TCP port to listen on; 0 picks a free one.")
-    socket: Path | None = Field(None, description="Unix socket to listen on as well.")
-    data_dir: Path | None = Field(None, description="Where the database, tokens, logs and workspaces are.")
+    socket: Path | None = Field(None, description="Path of a Unix socket to listen on as well.")
+    data_dir: Path | None = Field(None, description="Directory of the database, tokens, logs and workspaces.")
     database: str | None = Field(
         None,
         validation_alias="TORYO_DATABASE_URL",
-        description="Database URL, sqlite:///… or postgresql://…; default: toryo.db in the data directory.",
+        description="Database URL: sqlite:///… or postgresql://…. Default: toryo.db in the data directory.",
     )
     redis: str | None = Field(
-        None, validation_alias="TORYO_REDIS_URL", description="Redis URL for hints and shared state (optional)."
+        None,
+        validation_alias="TORYO_REDIS_URL",
+        description="Redis URL, for hints between servers and for shared state. Optional.",
     )
     allowed_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
         (),
-        description="Further host names (with or without port) by which clients may address the server, and whose "
-        "pages may call it. * allows every name; pages of other origins than the one addressed stay out.",
+        description="Additional host names (with or without port) that clients may use for this server and whose "
+        "pages may call it. * allows every name; pages of an origin other than the addressed one are "
+        "still refused.",
     )
     trusted_proxies: Annotated[tuple[str, ...], NoDecode] = Field(
         (),
-        description="Addresses (or networks) of proxies whose X-Forwarded-Proto and X-Forwarded-For are believed; unix "
-        "for those that come by the Unix socket.",
+        description="Addresses or networks of proxies whose X-Forwarded-Proto and X-Forwarded-For headers are "
+        "trusted; unix for proxies that connect through the Unix socket.",
     )
-    max_body_bytes: int = Field(2_000_000, ge=10_000, description="The largest request body, in bytes.")
+    max_body_bytes: int = Field(2_000_000, ge=10_000, description="Largest request body that is accepted, in bytes.")
     max_connections: int = Field(
-        10_000, ge=10, description="Open TCP connections in all; beyond it the one that was idle longest is closed."
+        10_000,
+        ge=10,
+        description="How many TCP connections may be open. Beyond it, the connection that has been idle longest "
+        "is closed.",
     )
     max_connections_per_address: int = Field(
-        2_000, ge=10, description="The same for one address (an IPv6 /64); trusted proxies may have any number."
+        2_000,
+        ge=10,
+        description="How many TCP connections one address (an IPv6 /64) may have open. Does not apply to trusted "
+        "proxies.",
     )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
-        "info", description="What the log file keeps; warnings and errors always go to stderr as well."
+        "info",
+        description="Lowest level that is written to the log file. Warnings and errors always go to stderr as well.",
     )
     log_keep_days: int = Field(
-        30, ge=1, le=36_500, description="Days for which the output of agents' programs is kept here."
+        30, ge=1, le=36_500, description="How long the output of agents' programs is kept on the server, in days."
     )
-    metrics: bool = Field(False, description="Whether /metrics tells how the server is doing (Prometheus).")
+    metrics: bool = Field(False, description="Serves metrics for Prometheus at /metrics.")
     telemetry: bool = Field(
-        False, description="Whether calls and tasks become OpenTelemetry spans; where to, the OTEL_… variables say."
+        False,
+        description="Records calls and tasks as OpenTelemetry spans. The OTEL_… variables say where they are sent.",
     )
-    session: SessionSettings = Field(default_factory=SessionSettings, description="Life times of sessions.")
+    session: SessionSettings = Field(default_factory=SessionSettings, description="Lifetimes of sessions.")
 
-    auth: AuthSettings = Field(default_factory=AuthSettings, description="How agents and people prove themselves.")
-    chat: ChatSettings = Field(default_factory=ChatSettings, description="Messages, conversations, delegations.")
-    guards: GuardSettings = Field(default_factory=GuardSettings, description="Guards and graces.")
-    notices: NoticeSettings = Field(default_factory=NoticeSettings, description="Telling people outside.")
+    auth: AuthSettings = Field(default_factory=AuthSettings, description="Authentication of agents and people.")
+    chat: ChatSettings = Field(
+        default_factory=ChatSettings, description="Limits for messages, conversations and delegations."
+    )
+    guards: GuardSettings = Field(default_factory=GuardSettings, description="Guards, grace periods and cooldowns.")
+    notices: NoticeSettings = Field(
+        default_factory=NoticeSettings, description="Notifications outside Toryo: webhook and e-mail."
+    )
 
     @field_validator("allowed_hosts", "trusted_proxies", mode="before")
     @classmethod
@@ -343,7 +439,7 @@ class Settings(BaseSettings):
             try:
                 _ = each == "unix" or ip_network(each)
             except ValueError:
-                raise ValueError(f"must be unix, addresses or networks such as 10.0.0.0/8; {each!r} is none") from None
+                raise ValueError(f"must be unix, or addresses or networks such as 10.0.0.0/8, not {each!r}") from None
         return value
 
     def directory(self) -> Path:

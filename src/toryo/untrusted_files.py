@@ -32,7 +32,7 @@ def text(
     try:
         return found.decode("utf-8-sig", errors)
     except UnicodeDecodeError as wrong:
-        known = "UTF-16 text" if found.startswith(_UTF_16) else f"no text: byte {wrong.start} is not UTF-8"
+        known = "UTF-16 text" if found.startswith(_UTF_16) else f"not text: byte {wrong.start} is not UTF-8"
         raise OSError(errno.EILSEQ, f"This file is {known}; save it as UTF-8", str(path)) from None
 
 
@@ -57,10 +57,10 @@ def opened(path: Path | str, flags: int = _READING, *, directory: int | None = N
     try:
         descriptor = os.open(path, flags | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC, dir_fd=directory)
     except ValueError as wrong:
-        raise OSError(errno.EINVAL, f"This is no path: {wrong}", str(path)) from None
+        raise OSError(errno.EINVAL, f"This is not a path: {wrong}", str(path)) from None
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        raise OSError(errno.EINVAL, "This is no regular file", str(path))
+        raise OSError(errno.EINVAL, "This is not a regular file", str(path))
     return descriptor
 
 
@@ -72,7 +72,7 @@ def made(path: Path, flags: int) -> int:
         os.set_blocking(descriptor, True)
         return descriptor
     os.close(descriptor)
-    raise OSError(errno.EINVAL, "This is no regular file", str(path))
+    raise OSError(errno.EINVAL, "This is not a regular file", str(path))
 
 
 def real(path: Path) -> Path:
@@ -80,7 +80,7 @@ def real(path: Path) -> Path:
     try:
         return path.resolve()
     except (RuntimeError, ValueError) as wrong:
-        raise OSError(errno.ELOOP, f"This is no path: {wrong}", str(path)) from None
+        raise OSError(errno.ELOOP, f"This is not a path: {wrong}", str(path)) from None
 
 
 def _opened_beneath(path: Path, directory: Path) -> int:

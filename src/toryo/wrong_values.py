@@ -19,7 +19,7 @@ _TIME = "must be a date and time, such as 2026-01-31T09:00+09:00"
 _DATE = "must be a date, such as 2026-01-31"
 _SENTENCES = {
     "missing": "is missing",
-    "extra_forbidden": "is not known here",
+    "extra_forbidden": "is unknown",
     "string_type": "must be text",
     "string_too_short": "must have at least {min_length} characters",
     "string_too_long": "must have at most {max_length} characters",
@@ -58,7 +58,7 @@ _SENTENCES = {
     "path_type": "must be a path",
     "url_parsing": "must be an address that begins with http:// or https://",
     "url_scheme": "must be an address that begins with {expected_schemes}",
-    "none_required": "must be left out",
+    "none_required": "must be omitted",
     "recursion_loop": "contains itself",
 }
 

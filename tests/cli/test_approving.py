@@ -56,7 +56,7 @@ def test_it_shows_who_asks_and_all_that_is_approved_and_approves_that_version(
     shown = capsys.readouterr().err.split("\n")
     assert shown[:2] == [
         "tsk_1  Nightly maintenance   It runs no command.",
-        "  worker-a asks, for owner; keeper would do it.",
+        "  Requested by worker-a, for owner. Would be assigned to keeper.",
     ]
     assert "    | Check it.\ufffd[2J" in shown and "    | Approved by Owner." in shown
     assert '    | {"command": "id \\u202e> x", "limit_kb": "100; id"}' in shown
@@ -81,7 +81,7 @@ def test_a_list_shows_what_is_to_be_approved_and_what_was_rejected(capsys: pytes
         ]
     )
     first, second, third = capsys.readouterr().out.splitlines()[1:]
-    assert "backlog, to be approved" in first
+    assert "backlog, needs approval" in first
     assert "backlog, rejected" in second
     assert "," not in third
 

@@ -194,7 +194,7 @@ def test_the_project_is_asked_for_where_there_is_not_exactly_one(crew: Toryo, tm
 def test_who_has_no_project_is_answered_with_those_there_are_and_oneself_with_who_else(crew: Toryo) -> None:
     crew.json("agent", "add", "rover", "--role", "worker")
     told = crew("chat", "rover", "--send", "hello").err
-    assert "rover belongs to no project" in told and "(there are: " in told and "yard" in told
+    assert "rover belongs to no project" in told and "(available: " in told and "yard" in told
     assert "owner is you. Name somebody else" in crew("chat", "owner", "--send", "hello").err
 
 
@@ -456,7 +456,7 @@ def test_who_may_not_talk_any_more_is_told_so_and_the_thread_ends(
     thread.until(f"{NOBODY} is not connected: It has no provider")
     toryo.json("project", "archive", "yard")
     assert thread.ended() == 4
-    assert "toryo: Project yard is archived: nobody comes to read." in thread.text
+    assert "toryo: Project yard is archived, so no one would read the message." in thread.text
 
 
 class Losing(Here):

@@ -169,7 +169,7 @@ def test_what_needs_a_person_is_listed_with_the_command_that_helps_and_goes_when
     (item,) = server.json("needs", "--project", project)["items"]
     assert (item["kind"], item["agent_id"]) == ("message", ann)
     lines = server("needs", "--project", project).out.splitlines()
-    assert f"{ann} has written to you" in lines[0]
+    assert f"New message from {ann}" in lines[0]
     assert "the roof." in lines[1]
     assert "\x1b" not in lines[1]
     assert lines[2] == f"  answer: toryo chat {ann} --project {project}"

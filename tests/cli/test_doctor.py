@@ -69,8 +69,8 @@ def test_a_program_for_node_without_node_says_so(machine: Machine) -> None:
     ("says", "what", "version"),
     [
         ((0, "1.0.9 (Claude Code)\n"), "1.0.9, older than the tested version", "1.0.9"),
-        ((0, "\x1b[31mA newer\x07 program\n"), "version unknown ([31mA newer program)", None),
-        ((0, ""), "version unknown (says nothing)", None),
+        ((0, "\x1b[31mA newer\x07 program\n"), "unknown version ([31mA newer program)", None),
+        ((0, ""), "unknown version (says nothing)", None),
     ],
 )
 def test_a_version_that_was_not_tried_is_told_with_the_one_that_was(

@@ -231,7 +231,7 @@ def test_none_and_a_program_together_are_refused_and_said_to_exclude_each_other(
     machine.install("claude")
     ended = machine.toryo("init", "--yes", "--provider", "none", "--provider", "claude")
     assert ended.code == 2
-    assert "none is for a team without a model, and cannot be combined with a program." in ended.err
+    assert "none creates a team without a model and cannot be combined with a program." in ended.err
     assert list(machine.place.iterdir()) == []
 
 
@@ -343,9 +343,9 @@ def test_at_a_terminal_init_asks_and_asks_again_after_a_bad_answer(terminals: li
     machine.install("claude")
     machine.install("codex")
     terminal = opened(terminals, machine)
-    terminal.until("The project's name [bakery]")
+    terminal.until("Name of the project [bakery]")
     terminal.type("   \n")
-    terminal.until("A project needs a name.")
+    terminal.until("The project needs a name.")
     terminal.type("Old Mill\n")
     terminal.until("[claude codex]: ")
     terminal.type("claude, gemini\n")

@@ -152,8 +152,8 @@ def test_why_of_a_task_says_what_it_waits_for_and_how_it_ended(server: Toryo, pr
     assert server.json("why", task)["explanation"] == [
         "It failed.",
         "no polish",
-        f"To try it again: toryo task retry {task}",
-        f"To see what was printed: toryo logs {task}",
+        f"To retry it: toryo task retry {task}",
+        f"To see the output: toryo logs {task}",
     ]
 
 
@@ -178,7 +178,7 @@ def test_events_begin_where_one_says_and_miss_nothing(server: Toryo, project: st
 
 def test_nobody_is_signed_in_and_that_is_said(server: Toryo) -> None:
     assert server.json("sessions")["sessions"] == []
-    assert "Nobody" in server("sessions").err
+    assert "No sessions" in server("sessions").err
 
 
 def test_a_session_that_is_not_there_cannot_be_ended(server: Toryo) -> None:
@@ -218,7 +218,7 @@ def test_a_task_that_nobody_has_is_answered_with_who_can_take_it_and_how(server:
     filed = server("task", "add", "Sweep", "--project", project)
     task = filed.out.split()[1]
     lines = [each.strip() for each in filed.err.splitlines()]
-    assert lines[0] == f"Nobody has it yet. It can go to {project}.ann:"
+    assert lines[0] == f"It has no assignee. You can assign it to {project}.ann:"
     for line in lines[1:]:
         assert server(*line.split()[1:]).code == 0, line
     assert server.json("task", "show", task)["task"]["status"] == "in_progress"
@@ -249,7 +249,7 @@ def test_a_provider_that_nobody_has_is_warned_of_with_its_line_in_the_file(fresh
     file = fresh_server.home / "toryo.yaml"
     file.write_text("agents:\n  - {id: reader, role: worker, provider: cluade}\n")
     warned = fresh_server("apply", "--yes")
-    assert f"toryo: warning: {file.name}:2: No Coordinator has a provider cluade" in warned.err
+    assert f"toryo: warning: {file.name}:2: No Coordinator has the provider cluade" in warned.err
 
 
 def test_a_person_is_told_how_to_sign_in_and_gets_no_passkey(server: Toryo, project: str) -> None:
@@ -259,7 +259,7 @@ def test_a_person_is_told_how_to_sign_in_and_gets_no_passkey(server: Toryo, proj
     assert f"toryo open --person {project}.lena" in ended.err
     assert "may do everything" in ended.err
     server("agent", "edit", f"{project}.lena", "--project", project)
-    assert "It is a person: nobody starts people." in server("why", f"{project}.lena").out
+    assert "This is a person. Toryo does not start people." in server("why", f"{project}.lena").out
 
 
 def test_logs_of_a_task_for_which_nobody_was_started_say_where_to_look(server: Toryo, project: str) -> None:
@@ -280,7 +280,7 @@ def test_logs_of_a_task_that_nobody_will_be_started_for_say_so_and_lead_to_what_
     assert f"toryo logs {whole}" in server("logs", part).err
     server.json("task", "cancel", whole, "--reason", "enough")
     ended = server("logs", whole)
-    assert f"Nobody was started for {whole}, and it is cancelled." in ended.err
+    assert f"No agent was started for {whole}, and it is cancelled." in ended.err
     for task in (queued, whole, part):
         (_, _, command) = server("logs", task).err.strip().rpartition(": toryo ")
         assert server(*command.split()).code == 0
@@ -291,7 +291,7 @@ def test_logs_of_nobody_name_whom_one_may_have_meant(server: Toryo, project: str
     ended = server("logs", f"{project}-runnr")
     assert ended.code == 4
     assert f"There is no agent {project}-runnr. Did you mean {project}-runner?" in ended.err
-    assert "was never started" in server("logs", f"{project}-runner").err
+    assert "has not been started yet" in server("logs", f"{project}-runner").err
     assert "Did you mean" in server("task", "list", "--assignee", f"{project}-runnr").err
 
 
@@ -299,10 +299,10 @@ def test_a_move_without_a_status_is_answered_with_the_moves_there_are(server: To
     task = server.json("task", "add", "Paint", "--project", project)["task_id"]
     ended = server("task", "move", task)
     assert ended.code == 2
-    assert f"{task} is todo, and can go to backlog, in_progress, blocked, cancelled." in ended.err
+    assert f"{task} is todo and can go to backlog, in_progress, blocked, cancelled." in ended.err
     assert len(ended.err.splitlines()) == 1
     server.json("task", "cancel", task, "--reason", "no")
-    assert "is cancelled, which is final. File a new task" in server("task", "move", task).err
+    assert "is cancelled, which is final. Create a new task" in server("task", "move", task).err
     assert len(server("agent", "add", "x").err.splitlines()) == 1
 
 

@@ -191,9 +191,9 @@ def test_what_was_taken_out_of_a_file_stays_and_is_told(server: Toryo, name: str
     assert applied(server, tmp_path, with_more).err == ""
     ended = applied(server, tmp_path, text)
     assert ended.out == "nothing to change\n"
-    assert "isolation is worktree, though not in the file." in ended.err
+    assert "isolation is worktree on the server, but not in the file." in ended.err
     assert f"toryo project edit {name} --set isolation=none" in ended.err
-    assert f"agent {name}.w1: system_prompt, though not in the file." in ended.err
+    assert f"agent {name}.w1: system_prompt are set on the server, but not in the file." in ended.err
 
 
 def test_a_file_that_renames_a_project_files_its_new_tasks_in_it(server: Toryo, name: str, tmp_path: Path) -> None:

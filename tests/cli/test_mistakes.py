@@ -36,7 +36,7 @@ def test_in_a_directory_without_a_project_it_says_so(nowhere: Toryo) -> None:
         ended = nowhere(*words)
         assert ended.code == 3
         assert f"there is no .toryo/ in {nowhere.home} or above" in ended.err, words
-        assert "change into its directory" in ended.err
+        assert "change into the project" in ended.err
     assert "there is no .toryo/" not in nowhere("--data-dir", str(nowhere.home / "x"), "task", "list").err
 
 
@@ -50,8 +50,8 @@ def test_what_is_no_toryo_server_is_named_with_its_address(nowhere: Toryo, stran
 def test_a_token_that_is_not_known_is_answered_with_where_to_get_one(server: Toryo) -> None:
     ended = server("--token", "nonsense", "task", "list")
     assert ended.code == 4
-    assert "This token is not known here." in ended.err
-    assert "Check --token, --token-file or TORYO_TOKEN, or leave it out" in ended.err
+    assert "This token is unknown." in ended.err
+    assert "Check --token, --token-file or TORYO_TOKEN, or omit it" in ended.err
     assert "toryo token person add" in ended.err
     assert "(Asked: http://" in ended.err
 
@@ -60,14 +60,14 @@ def test_who_gives_no_token_is_told_where_one_comes_from(server: Toryo, nowhere:
     url = json.loads((server.home / "data" / "server.json").read_bytes())["url"]
     ended = nowhere("--server", url, "task", "list")
     assert ended.code == 4
-    assert "You gave no token." in ended.err
+    assert "No token was given." in ended.err
     for source in ("--token-file FILE", "TORYO_TOKEN", "toryo token person add"):
         assert source in ended.err
     other = nowhere.home / "other"
     other.mkdir()
     (other / "owner.token").write_text("tpt_other\n")
     assert (
-        "in the data directory is not one of this server"
+        "This server does not accept the token in the data directory"
         in nowhere("--server", url, "--data-dir", str(other), "task", "list").err
     )
 
@@ -81,12 +81,15 @@ def test_a_token_that_is_empty_is_refused_wherever_it_comes_from_but_for_the_env
         file.write_text(text, errors="surrogateescape")
         ended = server("--token-file", str(file), "task", "list")
         assert (ended.code, ended.out) == (2, "")
-        assert ended.err == f"toryo: {file} does not contain a token. It must contain one token and nothing else.\n"
+        assert (
+            ended.err
+            == f"toryo: {file} does not contain a token. It must contain exactly one token and nothing else.\n"
+        )
     assert server("task", "list", "--token-file", "-").err.startswith("toryo: stdin does not contain a token.")
     for words in (("--token", "", "task", "list"), ("task", "list", "--token", " ")):
         ended = server(*words)
         assert (ended.code, ended.out) == (2, "")
-        assert ended.err.startswith("toryo: --token is empty. Give a value, or leave it out.")
+        assert ended.err.startswith("toryo: --token is empty. Enter a value, or omit it.")
     assert server("task", "list", "--token", "", "--json").json["success"] is False
     assert server("task", "list", TORYO_TOKEN="", TORYO_SERVER_URL="").code == 0
 
@@ -102,10 +105,10 @@ def test_a_project_in_a_directory_that_is_not_there_is_refused(server: Toryo, pr
     ):
         ended = server(*words)
         assert ended.code == 2, words
-        assert f"{gone} is not there" in ended.err
+        assert f"{gone} is missing" in ended.err
     assert "toryo.yaml:4" in ended.err
     file.write_text("")
-    assert "is no directory" in server("project", "add", "Gone", "--dir", str(file)).err
+    assert "is not a directory" in server("project", "add", "Gone", "--dir", str(file)).err
 
 
 @pytest.mark.parametrize(
@@ -117,7 +120,8 @@ def test_a_data_directory_that_is_a_file_is_called_one(nowhere: Toryo, words: tu
     ended = nowhere(*words, "--data-dir", str(file))
     assert (ended.code, ended.out) == (2, "")
     assert (
-        ended.err == f"toryo: {file} is a file, not a directory. Name a directory with --data-dir or TORYO_DATA_DIR.\n"
+        ended.err
+        == f"toryo: {file} is a file, not a directory. Choose a directory with --data-dir or TORYO_DATA_DIR.\n"
     )
 
 
@@ -164,7 +168,7 @@ def test_what_a_killed_server_has_left_behind_names_nobody(nowhere: Toryo, stran
         (Exit(0, None), "with exit code 0"),
         (Exit(None, 9), "by signal 9 (SIGKILL)"),
         (Exit(None, 99), "by signal 99"),
-        (Exit(None, None), "(its exit code is not known)"),
+        (Exit(None, None), "(exit code unknown)"),
     ],
 )
 def test_how_a_process_ended_is_told_in_words(end: Exit, told: str) -> None:
@@ -172,7 +176,7 @@ def test_how_a_process_ended_is_told_in_words(end: Exit, told: str) -> None:
 
 
 MISUSED: dict[tuple[str, ...], str] = {
-    ("init", "--provider", "cluade"): "There is no program 'cluade'. Did you mean claude? Known are: ",
+    ("init", "--provider", "cluade"): "There is no program 'cluade'. Did you mean claude? Use one of ",
     ("task", "add"): "Missing argument 'TITLE'. See `toryo task add --help`.",
     (
         "agent",
@@ -182,7 +186,7 @@ MISUSED: dict[tuple[str, ...], str] = {
     ("events", "--after", "x"): ". See `toryo events --help`.",
     ("task", "list", "--status", "finished"): "--status: 'finished' is not known. Use one of: backlog, todo, ",
     ("up", "--port", "99999"): "--port must be at most 65535 (given: 99999). See",
-    ("playbook", "check", "nofile"): "nofile is not there. Name a playbook, or a toryo.yaml.",
+    ("playbook", "check", "nofile"): "nofile does not exist. Pass the path of a playbook or of a toryo.yaml.",
 }
 
 
@@ -195,8 +199,8 @@ def test_misuse_is_one_line_that_says_what_to_do(nowhere: Toryo, words: tuple[st
 
 
 REFUSED: dict[tuple[str, ...], str] = {
-    ("task", "add", "x", "--depends-on", "nope"): "is no task of this project. List them: toryo task list",
-    ("task", "add", "x", "--status", "in_progress"): "A task that begins in progress needs an assignee.",
+    ("task", "add", "x", "--depends-on", "nope"): "is not a task of this project. List them: toryo task list",
+    ("task", "add", "x", "--status", "in_progress"): "A task cannot start in progress without an assignee.",
     ("task", "add", "x", "--assignee", "nope"): "There is no agent nope.",
 }
 

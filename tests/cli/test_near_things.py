@@ -35,7 +35,7 @@ def test_a_misspelt_provider_is_a_mistake_of_the_file_unless_somebody_says_yes(
     file.write_text(TEAM.format(name=name, provider="claud"))
     refused = server("apply", str(file))
     assert refused.code == 2
-    assert f"toryo.yaml:6: agent {name}.w: No Coordinator has a provider claud" in refused.err
+    assert f"toryo.yaml:6: agent {name}.w: No Coordinator has the provider claud" in refused.err
     assert "Did you mean claude?" in refused.err
     assert server("project", "show", name).code == 4, "nothing was made"
     accepted = server("apply", str(file), "--yes")
@@ -148,4 +148,4 @@ def test_who_waits_for_a_server_that_hangs_is_told_for_what(monkeypatch: pytest.
     finally:
         hanging.shutdown()
         hanging.server_close()
-    assert f"toryo: waiting for an answer from {address} ... (^C ends this)" in words
+    assert f"toryo: waiting for an answer from {address} ... (^C stops waiting)" in words

@@ -82,7 +82,7 @@ def test_a_password_from_stdin_opens_the_door(server: Toryo, person: str) -> Non
 
 
 def test_a_password_that_is_missing_or_weak_is_refused_with_words(server: Toryo, person: str) -> None:
-    assert "no password on stdin" in server("person", "password", person).err
+    assert "No password was given" in server("person", "password", person).err
     assert "10 to 1,000 characters" in server("person", "password", person, typed="short\n").err
 
 
@@ -90,7 +90,7 @@ def test_at_a_terminal_a_password_is_asked_for_twice_and_not_shown(server: Toryo
     terminal = Terminal("person", "password", person, environment=server.environment, cwd=server.home)
     terminal.until("New password:")
     terminal.type(f"{PASSWORD}\n")
-    terminal.until("Once more")
+    terminal.until("Repeat the password")
     terminal.type(f"{PASSWORD}\n")
     terminal.until("has a new password")
     assert terminal.process.wait(100) == 0
@@ -123,7 +123,7 @@ def test_a_token_of_ones_own_is_a_credential_until_it_is_revoked(server: Toryo, 
     made = server.json("token", "person", "add", "nightly", "--role", "viewer", "--days", "30", "--person", person)
     mine = ("--token", made["token"])
     assert server("project", "list", *mine).code == 0
-    assert "is for the owner" in server("project", "add", "x", "--dir", "/", *mine).err
+    assert "Only an owner can call" in server("project", "add", "x", "--dir", "/", *mine).err
     listed = server("token", "person", "list", *mine).out
     assert re.search(r"pat_\w+ +viewer .* nightly", listed)
     assert made["token"] not in listed
@@ -235,7 +235,7 @@ def test_the_page_lies_where_browsers_in_a_snap_can_read_it_and_wsl_opens_none(m
 
 def test_a_server_that_others_reach_does_not_start_before_somebody_can_sign_in(start: Start, tmp_path: Path) -> None:
     first = start("server", "--host", "0.0.0.0", "--port", "0")
-    said = first.until("nobody could sign in")
+    said = first.until("no one could sign in")
     for step in ("toryo person password owner", "TORYO_AUTH__OIDC_ISSUER", "behind a proxy", "TORYO_AUTH__PEOPLE"):
         assert step in said
     assert first.process.wait(100) == 2

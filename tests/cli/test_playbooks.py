@@ -38,7 +38,7 @@ def test_what_a_title_would_become_is_shown(plan, capsys) -> None:
     code, out, _ = typed(capsys, plan, "--title", "Release 1.2.3")
     assert code == 0
     build, notes, mend = (" ".join(line.split()) for line in out.splitlines()[1:])
-    assert build == "build Build 1.2.3 builder make (tried again up to 2 times)"
+    assert build == "build Build 1.2.3 builder make (retried up to 2 times)"
     assert notes == "notes Notes of 1.2.3 any free worker left out: {{patch}} is '3', not '0'"
     assert mend == "mend Mend able: mending notes (when build is failed)"
 
@@ -139,15 +139,15 @@ IN_PLACE = """\
     ("line", "words"),
     [
         ("assignee: bulder", "subtasks[1].assignee: there is no agent 'bulder'; did you mean builder?"),
-        ("assignee: other", "other cannot be given work by lead; give it reports_to: lead and the same project"),
-        ("capability: mendin", "nobody who works for lead has the capability 'mendin'; did you mean mending?"),
-        ("run: make", "run is for a worker's own playbook"),
-        ("context: {command: make}", "project p takes no commands from managers; set commands_from: managers"),
-        ("acceptance: [{command: make}]", "project p takes no commands from managers"),
+        ("assignee: other", "lead cannot assign tasks to other; give it reports_to: lead and the same project"),
+        ("capability: mendin", "no worker of lead has the capability 'mendin'; did you mean mending?"),
+        ("run: make", "run is only for the playbook of a worker"),
+        ("context: {command: make}", "project p does not accept commands from managers; set commands_from: managers"),
+        ("acceptance: [{command: make}]", "project p does not accept commands from managers"),
         ("acceptance: [{fil: x}]", "a check has no key 'fil'; did you mean file?"),
-        ("acceptance: [{file: x, command: y}]", "each check names either a file or a command"),
+        ("acceptance: [{file: x, command: y}]", "each check needs either a file or a command"),
         ("summary: x", "there is no such key"),
-        ("title: *x", "nothing is marked with & and this name"),
+        ("title: *x", "there is no anchor (&) with this name"),
     ],
 )
 @pytest.mark.parametrize("written", ["mapping", "text", "file"])
@@ -178,7 +178,7 @@ def test_a_manager_for_whom_nobody_works_is_a_mistake(plan, capsys) -> None:
     file.write_text(TEAM.replace("reports_to: lead, ", ""))
     code, _, err = typed(capsys, file)
     assert code == 2
-    assert f"{file}:10: agent lead: nobody in project p reports to it" in err
+    assert f"{file}:10: agent lead: no one in project p reports to it" in err
     assert "reports_to: lead" in err
 
 
@@ -212,12 +212,12 @@ def test_a_pattern_is_a_regular_expression_or_a_glob_or_a_mistake(match, right, 
         ("a: b: c", "1:5", "a colon is not expected here"),
         ("a:\n\t- b", "2:1", "indent with spaces"),
         ("a: @x", "1:4", "put the text in quotes"),
-        ("a: 1\nb: [1, 2\nc: 3", "3:2", "the list that [ begins on line 2 is not closed"),
-        ("a: {b: 1", "1:4", "the mapping that { begins on line 1 is not closed"),
-        ("a: 'x\nb: 1\n", "1:4", "the quotation mark that opens here is never closed"),
+        ("a: 1\nb: [1, 2\nc: 3", "3:2", "the list that starts with [ on line 2 is not closed"),
+        ("a: {b: 1", "1:4", "the mapping that starts with { on line 1 is not closed"),
+        ("a: 'x\nb: 1\n", "1:4", "this quotation mark is never closed"),
         ("a:\n  - b\n c: 1\n", "3:2", "check the indentation of 'c: 1'"),
         ("t: {{file}}", "1:5", "put {{…}} in quotes"),
-        ('m: "\\d+"', "1:6", "needs two backslashes"),
+        ('m: "\\d+"', "1:6", "write two backslashes"),
         ("a: !x y", "1:4", "words that begin with ! are not supported"),
         ("a: 1\n---\nb: 2", "2:1", "a second document begins here"),
         ("a: - b", "1:4", "a list cannot begin here"),

@@ -122,7 +122,7 @@ def test_told_to_end_it_finishes_its_task_takes_no_other_and_is_offline(site: Si
     first, second = filed(boss, "Plan"), filed(boss, "Build")
     assert bell.rung(1) == [first]
     os.kill(agent.pid, signal.SIGTERM)
-    agent.says("leaves after 1 running task")
+    agent.says("stops after 1 running task")
     gate.open()
     assert agent.ended_with() == 0
     assert ended(boss, first)["result"] == "done"
@@ -137,7 +137,7 @@ def test_a_second_interrupt_ends_the_command_too_and_gives_the_task_back(site: S
     task = filed(boss)
     bell.rung(1)
     os.kill(agent.pid, signal.SIGINT)
-    agent.says("leaves after 1 running task")
+    agent.says("stops after 1 running task")
     assert not gone(site.directory / "command", within=0)
     assert agent.leave(signal.SIGINT) == 130
     assert gone(site.directory / "command")
@@ -239,7 +239,7 @@ def test_where_the_project_is_not_clear_the_choices_are_named(site: Site) -> Non
     site.project("q")
     run = Toryo(site.directory, site.environment)("agent", "run", "--type", "t", "--", "true")
     assert run.code == 4
-    assert "2 active projects (p, q). Name one with --project." in run.err
+    assert "2 active projects (p, q). Choose one with --project." in run.err
 
 
 def test_a_program_that_is_not_there_is_named_before_anything_is_asked(nowhere: Toryo) -> None:
@@ -260,7 +260,7 @@ def test_keys_that_are_not_good_end_it_with_4_and_say_why(server: Toryo, project
     assert [each.code for each in (unknown, foreign, other_type)] == [4, 4, 4]
     assert "toryo: This API key is not known here" in unknown.err
     assert f"This API key belongs to {me}." in foreign.err
-    assert "This API key is not for u." in other_type.err
+    assert "This API key does not allow the agent type u." in other_type.err
     (key,) = server.json("token", "list", "--project", project)["keys"]
     assert "token" not in key
     assert server("token", "revoke", key["key_id"]).out.startswith("revoked")

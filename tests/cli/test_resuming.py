@@ -48,7 +48,7 @@ def test_a_used_up_account_is_shown_with_its_time_and_ended_by_a_word_and_the_la
     assert "toryo agent resume" in server("why", worker, COLUMNS="300").out
     ended = server("agent", "resume", worker)
     assert ended.code == 0
-    assert f"ended the wait for the account {worker}" in " ".join(ended.out.split())
+    assert f"ended the wait for account {worker}" in " ".join(ended.out.split())
     assert [each["agent_id"] for each in claim(coordinator, worker)] == [worker]
 
 

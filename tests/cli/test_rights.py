@@ -73,7 +73,7 @@ def test_an_unknown_provider_is_said_at_once(fresh_server: Toryo) -> None:
     fresh_server.json("project", "add", "bakery", "--id", "bakery", "--dir", str(fresh_server.home))
     fresh_server.json("agent", "add", "reader", "--role", "worker", "--provider", "codex", "--project", "bakery")
     ended = fresh_server("agent", "edit", "reader", "--provider", "cdoex", "--yes")
-    assert "warning: No Coordinator has a provider cdoex" in ended.err
+    assert "warning: No Coordinator has the provider cdoex" in ended.err
     assert "Did you mean codex?" in fresh_server("agent", "show", "reader").err
 
 

@@ -104,7 +104,7 @@ def test_up_ends_with_1_if_its_server_dies(start: Start, tmp_path: Path) -> None
     up.until("Toryo is up at http://")
     pid = json.loads((tmp_path / "data" / "server.json").read_text())["pid"]
     os.kill(pid, 9)
-    up.until("The server was ended by signal 9 (SIGKILL), so Toryo is down.")
+    up.until("The server was ended by signal 9 (SIGKILL), so Toryo has stopped.")
     assert up.process.wait(100) == 1
 
 

@@ -97,7 +97,7 @@ def test_the_budget_of_today_is_told_below(team: Team) -> None:
     shown = team.toryo("usage", "--project", team.project).out.splitlines()[-1]
     assert f"({team.project}): $1.50 of $2,000.00 spent today; the day ends at " in shown
     team.toryo.json("project", "edit", team.project, "--set", "budget_per_day=1")
-    assert "; used up, goes on at " in team.toryo("usage", "--project", team.project).out
+    assert "; used up, continues at " in team.toryo("usage", "--project", team.project).out
 
 
 def test_where_nothing_was_used_that_is_said(team: Team) -> None:
@@ -183,7 +183,7 @@ def test_output_that_was_removed_is_told_before_what_was_used() -> None:
 
 def test_tokens_that_a_program_has_not_told_are_not_zero() -> None:
     used = {**SPENT, "input_tokens": 0, "output_tokens": 0, "cached_tokens": 0, "lower_bound": True, "cost_usd": None}
-    assert usage.brief(used) == "tokens not known, 12 turns, 34 tool calls, no price known, sonnet"
+    assert usage.brief(used) == "tokens unknown, 12 turns, 34 tool calls, no price set, sonnet"
     row = {**used, "launches": 1, "lower_bounds": 1, "without_price": 1}
     assert usage._sums(row) == ["1", "–", "–", "–", "–"]
 

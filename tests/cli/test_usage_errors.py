@@ -114,7 +114,7 @@ def test_an_empty_value_is_refused_and_never_means_that_none_was_given(
     name: str, empty: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words, told = VALUES[name]
-    assert _told([*words, empty], capsys).startswith(f"toryo: {told} is empty. Give a value")
+    assert _told([*words, empty], capsys).startswith(f"toryo: {told} is empty. Enter a value")
 
 
 def test_what_may_be_empty_is_a_text_that_somebody_writes() -> None:
@@ -149,10 +149,10 @@ def test_a_word_too_many_is_answered_with_the_words_that_are_accepted(
         ("task add x --assign a", "Did you mean --assignee?"),
         ("init --force", "Did you mean --yes?"),
         ("events -w", "Did you mean --follow?"),
-        ("--project x task list", "Write --project after the name of the command that has it."),
-        ("task add bake a cake", "takes only TITLE, not also 'a cake'. Put a text with spaces in quotes."),
-        ("server stop", "`toryo server` takes no arguments, not 'stop'. Did you mean `toryo down`?"),
-        ("worktrees list", "`toryo worktrees` takes no arguments, not 'list'."),
+        ("--project x task list", "Put --project after the name of the command."),
+        ("task add bake a cake", "takes only TITLE, but also got 'a cake'. Put text with spaces in quotes."),
+        ("server stop", "`toryo server` takes no arguments, but got 'stop'. Did you mean `toryo down`?"),
+        ("worktrees list", "`toryo worktrees` takes no arguments, but got 'list'."),
         ("chat owner --send", "`toryo chat`: --send needs a value: --send TEXT."),
         ("playbook foo", "`toryo playbook` has no command 'foo'. Its commands: check."),
     ],
@@ -343,12 +343,12 @@ def test_what_is_said_of_a_value_makes_one_sentence_with_its_name() -> None:
             "notices.webhook_url must be a URL that begins with http://HOST or https://HOST",
         ),
         ("AUTH__OIDC_ISSUER", "http://x", "auth.oidc_issuer must be a URL that begins with https://HOST"),
-        ("NOTICES__SMTP_FROM", "a@example.org", "notices: e-mails need smtp_url as well: the server that takes them"),
+        ("NOTICES__SMTP_FROM", "a@example.org", "notices: smtp_from and emails need smtp_url (the mail server)"),
         ("NOTICES__EMAILS", "{", "notices.emails must be NAME=VALUE,NAME=VALUE, or a JSON object"),
         (
             "TRUSTED_PROXIES",
             "here",
-            "trusted_proxies must be unix, addresses or networks such as 10.0.0.0/8; 'here' is none",
+            "trusted_proxies must be unix, or addresses or networks such as 10.0.0.0/8, not 'here'",
         ),
         ("PORT", "x", "port must be a whole number, such as 10"),
     ],
@@ -364,4 +364,4 @@ def test_a_mistaken_setting_is_told_in_one_sentence(
 
 def test_a_title_of_two_lines_is_refused_in_one_sentence(server: Any, project: str) -> None:
     told = server("task", "add", "One\ntwo", "--project", project).err
-    assert told == "toryo: title must be one line of visible characters, and has U+000A.\n"
+    assert told == "toryo: title must be one line of visible characters, but contains U+000A.\n"

@@ -57,8 +57,8 @@ def test_watching_a_task_that_fails_says_why_and_what_can_be_done(team: Toryo) -
     *_, failed, reason, output_of_it, again, printed = (line.strip() for line in watched.out.splitlines())
     assert failed.startswith("✘ failed")
     assert (reason, output_of_it) == ("The command ended with exit code 3.", "no wood")
-    assert again == f"To try it again: toryo task retry {task}"
-    assert printed == f"To see what was printed: toryo logs {task}"
+    assert again == f"To retry it: toryo task retry {task}"
+    assert printed == f"To see the output: toryo logs {task}"
     assert "no wood" in team("logs", task).out
     assert team("task", "retry", task).code == 0
 
@@ -68,7 +68,7 @@ def test_who_watches_a_task_that_would_be_blocked_again_is_told_what_has_to_chan
     name = team.json("task", "add", "Sweep", *words)["task_id"]
     watch = Process("task", "watch", name, environment=team.environment, cwd=team.home)
     try:
-        watch.until("Give it a command, then unblock it.")
+        watch.until("Add a command to the task, then unblock it.")
         watch.until(f"First: toryo task edit {name} --context")
         watch.until(f"toryo task move {name} in_progress")
         team("task", "cancel", name, "--reason", "enough")
@@ -82,11 +82,11 @@ def test_logs_show_what_the_process_printed_of_an_agent_a_task_and_a_launch_and_
     team("task", "watch", task)
     assert "twelve planks" in team("logs", "hand", "--follow").out
     shown = team.json("logs", "hand")
-    assert f"The newest launch: {shown['launch_id']} of hand, for tsk_" in team("logs", "hand").err
+    assert f"Showing the newest launch {shown['launch_id']} of hand, for tsk_" in team("logs", "hand").err
     for typed in (task, task[-6:], "Speak of planks"):
         named = team("logs", typed)
         assert named.out == shown["text"]
-        assert f"The newest launch: {shown['launch_id']} of hand, for tsk_" in named.err
+        assert f"Showing the newest launch {shown['launch_id']} of hand, for tsk_" in named.err
     assert "twelve planks" in shown["text"]
     assert team("logs", shown["launch_id"]).out == shown["text"]
     assert team("logs", shown["launch_id"]).err == ""

@@ -140,7 +140,7 @@ def test_a_conflict_ends_with_1_names_its_files_and_the_next_step(yard: Yard) ->
     head = yard.git("rev-parse", "main")
     ended = yard("task", "merge", second)
     assert (ended.code, ended.out) == (1, "")
-    assert "changed the same places of fought-over. Nothing was merged. Merge main into" in ended.err
+    assert "conflict in fought-over. Nothing was merged. Merge main into" in ended.err
     document = yard("task", "merge", second, "--json")
     assert document.code == 1
     assert (document.json["success"], document.json["conflict"]) == (False, ["fought-over"])

@@ -323,7 +323,7 @@ def test_a_late_result_is_told_and_the_next_task_is_done(
     with serving(server, lambda each: each["task_id"]) as (_, ended):
         assert [each["task_id"] for each in desk.submitted(2)] == ["late", "next"]
     assert ended.result(BOUND) is None
-    assert any(f"its result was not taken: {code}" in record.message for record in caplog.records)
+    assert any(f"the server did not accept its result: {code}" in record.message for record in caplog.records)
 
 
 def test_a_result_that_the_server_cannot_take_fails_its_task_with_the_reason(server: FakeServer, desk: Desk) -> None:

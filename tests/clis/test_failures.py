@@ -44,7 +44,10 @@ USED_UP: Mapping[str, Answer] = {
     "codex": Garbage(f"event: response.failed\ndata: {json.dumps(_FAILED)}\n\n"),
 }
 """A quota of the account, and a limit of one model's: as the services word them, but for how soon they are over."""
-TOLD = {"claude": "the quota of the account claude is used up", "codex": "its model's service said: too many requests"}
+TOLD = {
+    "claude": "the quota of the account claude is used up",
+    "codex": "its model's service reported too many requests",
+}
 
 
 def test_a_used_up_quota_is_waited_for_as_long_as_it_says_and_a_tenth_more_and_nothing_starts_between(

@@ -88,13 +88,13 @@ def test_a_name_that_is_not_in_the_environment_is_a_mistake() -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("max_concurrent: [1\n", "not valid YAML: the list that [ begins on line 1 is not closed"),
-        ("max_concurrent: 1\nmax_concurrent: 2\n", "2: max_concurrent is given twice"),
+        ("max_concurrent: [1\n", "not valid YAML: the list that starts with [ on line 1 is not closed"),
+        ("max_concurrent: 1\nmax_concurrent: 2\n", "2: max_concurrent is set twice"),
         ("- a\n", "must be a mapping of names to values"),
         ("coordinator_token: ''\n", "coordinator_token: must not be empty"),
         ("mcp_socket_path: ' '\n", "mcp_socket_path: must not be empty"),
         ("server_url: localhost\n", "use http://HOST:PORT"),
-        ("server_url: http://a\nmcp_socket_path: /b\n", "one server is enough"),
+        ("server_url: http://a\nmcp_socket_path: /b\n", "cannot be combined"),
         ("ai_providers:\n  clod: {cli_args: [x]}\n", "2: ai_providers.clod: cli_command is missing"),
     ],
 )

@@ -304,7 +304,7 @@ def test_a_chat_is_started_where_tasks_have_taken_all_their_slots_and_a_partner_
         ({"ai_type": "clod"}, "bad_config", "no provider 'clod'"),
         ({"working_directory": "/no/such/place"}, "bad_config", "does not exist on this machine"),
         ({"workspace": {"isolation": "worktree", "name": "tsk_1"}}, "bad_config", "isolation: worktree"),
-        ({"workspace": {"isolation": "container"}}, "bad_config", "does not know isolation: container"),
+        ({"workspace": {"isolation": "container"}}, "bad_config", "has isolation: container"),
         ({"provider_options": {}}, "bad_config", "KeyError"),
     ],
 )
@@ -576,7 +576,7 @@ def test_a_server_that_is_away_is_reported_once_and_its_agents_run_on(
         server.waiting_for("claim_starts", 2)
         server.raw = (503, "text/html", b"away")
         orders.give()
-        until(lambda: "no work with the server" in caplog.text)
+        until(lambda: "cannot work with the server" in caplog.text)
         (tmp_path / "go").write_text("go\n")
         until((project / "note").exists)
         server.raw = None
@@ -585,18 +585,18 @@ def test_a_server_that_is_away_is_reported_once_and_its_agents_run_on(
 
     caplog.set_level("INFO", "toryo.coordinator")
     story(server, tmp_path, tell)
-    assert caplog.text.count("no work with the server") == 1
+    assert caplog.text.count("cannot work with the server") == 1
     assert caplog.text.count("working with") == 2
 
 
 @pytest.mark.pitfall("F49")
 def test_a_refused_token_is_one_clear_message_and_no_start(server, orders, tmp_path, caplog) -> None:
     def no(_: Call) -> dict[str, Any]:
-        raise Refused("coordinatorRequired", "claim_starts is for Coordinators.", "Use the coordinator token.")
+        raise Refused("coordinatorRequired", "Only Coordinators can call claim_starts.", "Use the coordinator token.")
 
     server.on("claim_starts", no)
     story(server, tmp_path, lambda _: server.waiting_for("claim_starts", 3))
-    assert caplog.text.count("no work with the server") == 1
+    assert caplog.text.count("cannot work with the server") == 1
     assert "`toryo token rotate coordinator` puts a new one there" in caplog.text
     assert "claim_starts is for Coordinators" not in caplog.text, "that is for agents"
 
@@ -607,7 +607,7 @@ def test_a_token_that_was_replaced_is_read_anew_from_its_file(server, orders, tm
 
     def known(call: Call) -> dict[str, Any]:
         if call.token != "tct_new":
-            raise Refused("invalidCredentials", "This token is not known here.", "Use another one.")
+            raise Refused("invalidCredentials", "This token is unknown.", "Use another one.")
         return {"success": True, "status": "ok", "version": "0.1.0"}
 
     server.on("health_check", known)
@@ -630,7 +630,7 @@ def test_a_server_that_is_not_well_or_too_different_is_left_alone(server, orders
     server.on("health_check", health)
     story(server, tmp_path, lambda _: server.waiting_for("health_check", 3))
     assert not server.seen("claim_starts")
-    assert caplog.text.count("no work with the server") == 1
+    assert caplog.text.count("cannot work with the server") == 1
 
 
 def test_acceptance_checks_are_run_beside_everything_else_and_what_failed_is_told(
@@ -863,7 +863,7 @@ def test_a_disk_that_hangs_does_not_keep_it_from_leaving(
     try:
         story(server, tmp_path, tell, Config(coordinator_id="me", polling_interval=0.2, sandbox="none"))
         identity_lock.hold(tmp_path / "data", "me").release()
-        assert "has not written within 0.1 seconds" in caplog.text
+        assert "has not finished writing within 0.1 seconds" in caplog.text
     finally:
         hangs.set()
 

@@ -43,7 +43,7 @@ def test_a_list_is_run_as_it_is_and_not_by_a_shell(team, coordinator) -> None:
     [
         ({"command": "echo so wrong; exit 3"}, "failed", "The command ended with exit code 3.\n\nso wrong"),
         ({"command": "kill -9 $$"}, "failed", "The command was ended by SIGKILL."),
-        ({"command": "true", "outputs": ["a", "b"]}, "failed", "The command succeeded, but did not make a, b."),
+        ({"command": "true", "outputs": ["a", "b"]}, "failed", "The command succeeded, but did not create a, b."),
         (
             {"command": "echo begun; sleep 300", "timeout_seconds": 0.5},
             "failed",
@@ -178,7 +178,7 @@ def test_what_is_blocked_is_tried_again_too(team, coordinator) -> None:
     ("workers", "subtask", "words"),
     [
         ((), step("one", "true"), "no_available_workers"),
-        (("a",), step("one", "true", capability="can-fly"), "nobody here has the capability can-fly"),
+        (("a",), step("one", "true", capability="can-fly"), "no agent here has the capability can-fly"),
         (("a",), step("one", "true", assignee="nobody"), "could not be created"),
         (("a",), step("one", "echo {{context.missing}}"), "this task has no such value"),
     ],

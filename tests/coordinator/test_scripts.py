@@ -29,7 +29,7 @@ def test_an_empty_script_is_an_honest_sentence_and_good_behaviour() -> None:
     [
         ("answer: []\n", 1, "answer: there is no such key; did you mean answers?"),
         ("answers:\n  - {when: x, anser: y}\n", 2, "did you mean answer?"),
-        ("answers:\n  - {when: x}\n", 2, "nothing is done: give answer, start, request, tell or notify"),
+        ("answers:\n  - {when: x}\n", 2, "the rule does nothing: add answer, start, request, tell or notify"),
         ("answers:\n  - {answer: x}\n", 2, "answers[0].when: is missing"),
         ("answers:\n  - when: '('\n    answer: x\n", 2, "not a valid regular expression"),
         ("answers:\n  - when: (?P<what>.)\n    answer: '{{wat}}'\n", 3, "no variable 'wat' here; did you mean what?"),
@@ -79,7 +79,7 @@ def test_a_script_is_a_mapping_or_text_or_a_file_of_the_project(tmp_path) -> Non
         (None, "the script is missing"),
         ("nothing.yaml", "No such file or directory"),
         ("../talk.yaml", "outside the project directory"),
-        ({"answers": [{"when": "x"}]}, "nothing is done"),
+        ({"answers": [{"when": "x"}]}, "the rule does nothing"),
     ],
 )
 def test_a_script_that_cannot_be_had_says_why(tmp_path, value, words) -> None:

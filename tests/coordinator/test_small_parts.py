@@ -56,7 +56,7 @@ def test_an_id_is_the_same_after_a_restart_and_never_borne_twice(tmp_path) -> No
     first.release()
     again = identity_lock.hold(tmp_path, None)
     assert again.id == first.id
-    with pytest.raises(BadConfig, match="give this one another --id"):
+    with pytest.raises(BadConfig, match="Choose another id with --id"):
         identity_lock.hold(tmp_path, second.id)
     second.release()
     again.release()
@@ -87,9 +87,9 @@ def test_the_agents_own_directory_wins_over_the_projects(tmp_path, monkeypatch) 
 @pytest.mark.parametrize(
     ("launch", "words"),
     [
-        (Launch("l", "a", "p"), "project p has no working directory"),
-        (Launch("l", "a", "p", working_directory="relative"), "is not absolute"),
-        (Launch("l", "a", "p", working_directory="/no/such"), "does not exist on this machine: create it"),
+        (Launch("l", "a", "p"), "project p sets no working directory"),
+        (Launch("l", "a", "p", working_directory="relative"), "is not an absolute path"),
+        (Launch("l", "a", "p", working_directory="/no/such"), "does not exist on this machine. Create it"),
     ],
 )
 def test_a_directory_that_cannot_be_worked_in_says_where_to_mend_it(launch, words) -> None:
@@ -141,7 +141,7 @@ def test_a_token_that_was_replaced_is_read_anew_and_the_call_is_made_again() -> 
         async def call(self, tool: str, **_: Any) -> dict[str, Any]:
             self.calls.append(f"{tool} {self.token}")
             if self.token == "old":
-                raise RefusalError("invalidCredentials", "This token is not known here.")
+                raise RefusalError("invalidCredentials", "This token is unknown.")
             return {"start": [], "stop": []}
 
     client = Rotated()
@@ -155,7 +155,7 @@ def test_a_token_that_is_wrong_and_stays_so_is_refused_at_once() -> None:
         token = "old"
 
         async def call(self, tool: str, **_: Any) -> dict[str, Any]:
-            raise RefusalError("invalidCredentials", "This token is not known here.")
+            raise RefusalError("invalidCredentials", "This token is unknown.")
 
     server = Server(cast("AsyncClient", Refusing()), lambda: "old")
     with pytest.raises(RefusalError):

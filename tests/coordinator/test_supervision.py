@@ -241,7 +241,7 @@ rest()
     def tell(_: Coordinator) -> None:
         orders.give(fake("a", script, project))
         assert exit_of(server, "a")["error"].startswith("rate_limited")
-        until(lambda: "! the model's service refused (429)" in orders.logs.get("lau_a", ""))
+        until(lambda: "! the model's service returned an error (429)" in orders.logs.get("lau_a", ""))
 
     beside = Beside("beside", lambda text: text.splitlines())
     story(server, tmp_path, tell, providers=providers(patience=0.6, beside=beside))

@@ -289,7 +289,7 @@ def test_a_conversation_that_cannot_be_begun_is_told_with_the_reason_and_nothing
     server.on("start_conversation", no)
     run_script(server, tmp_path, GAME)
     said = [each["content"] for tool, each in chat.said() if tool == "respond_chat"]
-    assert said == ["I could not begin that conversation: bob is not a member."]
+    assert said == ["I could not start that conversation: bob is not a member."]
 
 
 def test_an_agent_started_anew_goes_on_with_a_conversation_and_tells_its_end(server, tmp_path) -> None:

@@ -136,7 +136,7 @@ def test_a_worktree_that_cannot_be_kept_is_told_as_trouble_of_bounded_length(rep
         there.mkdir()
         repository.git("init", "--quiet", "--template=", at=there)
     said = task_worktrees.kept(worktree, launch())
-    assert said["trouble"].startswith("Not kept (repositories of their own, or too large): a-repository")
+    assert said["trouble"].startswith("Not saved (other repositories, or too large): a-repository")
     assert len(said["trouble"]) < 10_000
 
 
@@ -220,7 +220,7 @@ def test_cleaning_removes_what_holds_nothing_and_refuses_what_holds_work(reposit
     assert not worktree.path.exists()
     said = task_worktrees.run(job(repository, place, "clean", "t2"), place)
     assert said["done"] is False
-    assert "merge it first, or discard it" in said["trouble"]
+    assert "Merge it first, or discard it" in said["trouble"]
     assert (place / PROJECT / "t2" / "new").exists()
 
 

@@ -963,7 +963,7 @@ def test_what_would_be_lost_is_not_removed(repository, place):
     (worktree.path / "new").write_text("x")
     refused("uncommitted changes", worktrees.remove, worktree)
     kept(worktree)
-    refused("merge it first, or discard it", worktrees.remove, worktree, force=True)
+    refused("Merge it first, or discard it", worktrees.remove, worktree, force=True)
     assert (worktree.path / "new").read_text() == "x"
 
 

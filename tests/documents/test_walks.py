@@ -104,7 +104,7 @@ def _readme(reader: Reader) -> None:
     reader.at("棚 の上", "my-project")
     reader.read("toryo init --yes --provider none")
     printed = reader.read("toryo apply toryo.yaml        #")
-    assert "made project my-project" in printed
+    assert "created project my-project" in printed
     assert "Look around" in printed
     reader.read("toryo chat runner", fails=("toryo chat",))  # there is nobody at a terminal
     reader.leave_out("toryo open", "A link of a browser's; tests/browser opens it.")

@@ -73,7 +73,7 @@ def test_a_night_is_repaired_only_when_the_check_failed_and_is_reported_either_w
     assert not (directory / "out" / "data" / "old.txt").exists()
     assert (directory / "out" / "report.txt").read_text() == "files: 2\nbytes: 1006\n"
     summary = site.look(site.tasks("nightly")["Nightly maintenance"]["task_id"])["summary"]
-    assert "check the disk failed, as the plan provides for: The command ended with exit code 1." in summary
+    assert "check the disk failed, which the plan allows: The command ended with exit code 1." in summary
 
     title = "Nightly maintenance, Tuesday"
     site.file("nightly", title, assignee_id="keeper", status="in_progress", context={"limit_kb": 1000})

@@ -283,7 +283,7 @@ def test_a_receiver_that_is_not_there_is_tried_again_and_no_secret_is_logged_or_
     block(world)
     go(world)
     ((name, line),) = lines
-    assert (name, line["error"]) == ("notice_not_sent", "the webhook cannot be reached (ConnectError)")
+    assert (name, line["error"]) == ("notice_not_sent", "no connection to the webhook (ConnectError)")
     assert "hush" not in repr(lines)
     assert "hush" not in repr(world.rows())
 
@@ -490,7 +490,7 @@ def test_a_title_with_line_breaks_makes_no_further_headers(fresh: Database, mail
     ((_, to, message),) = mails.got
     assert to == ["ann@example.org"]
     assert message["Bcc"] is None
-    assert message["Subject"] == "[Toryo] Yours to do: One Bcc: everybody@example.org Two\ufffd[2J"
+    assert message["Subject"] == "[Toryo] Your task: One Bcc: everybody@example.org Two\ufffd[2J"
 
 
 def test_a_refused_recipient_is_tried_again(fresh: Database, mails: Mails):
@@ -544,8 +544,11 @@ def test_what_counts_as_this_machine(host: str, here: bool):
         ({"smtp_url": "http://hush-hush", "smtp_from": "a@b", "emails": {"ann": "a@b"}}, "smtp://HOST or smtps://HOST"),
         ({"smtp_url": "smtp://hush-hush"}, "smtp_from"),
         ({"smtp_url": "smtp://hush-hush", "smtp_from": "a@b"}, "emails"),
-        ({"smtp_url": "smtp://hush-hush", "smtp_from": "nobody", "emails": {"ann": "a@b"}}, "'nobody' is no e-mail"),
-        ({"smtp_url": "smtp://hush-hush", "smtp_from": "a@b", "emails": "ann"}, "is no e-mail"),
+        (
+            {"smtp_url": "smtp://hush-hush", "smtp_from": "nobody", "emails": {"ann": "a@b"}},
+            "'nobody' is not an e-mail",
+        ),
+        ({"smtp_url": "smtp://hush-hush", "smtp_from": "a@b", "emails": "ann"}, "is not an e-mail"),
         ({"emails": "ann=ann@example.org"}, "smtp_url"),
     ],
 )

@@ -228,7 +228,7 @@ def test_a_person_is_told_exactly_once_that_nobody_came_for_what_they_wrote_and_
     assert system(pair) == []
     pass_by(pair, 1200)
     (said,) = system(pair)
-    assert "a has not come" in said
+    assert "a has not read" in said
     assert "free chat slot" in said
     assert [event["agent_id"] for event in pair.events("message.nobody_came")] == ["a"]
     assert contents(pair.start_chat("a").fetch()) == ["Hello?", "Anybody?"]

@@ -86,7 +86,7 @@ def test_a_request_of_a_person_above_with_the_marker_is_approved_at_once(
     assert (shown["created_by"], shown["requested_by"]) == ("w1", person)
     assert asked_people(office) == []
     (told,) = system_messages(office, person)
-    assert task in told["content"] and "approved by your message" in told["content"]
+    assert task in told["content"] and "your message approved it" in told["content"]
     office.move(task, "in_progress")
 
 
@@ -138,7 +138,7 @@ def test_a_request_says_who_has_written_it_and_for_whom_and_shows_all_that_would
     task = process.call("request_task", **asked, message_id=message)["task_id"]
     (need,) = office.owner.call("needs_you", as_person="bea")["items"]
     request = need["request"]
-    assert need["text"].startswith("w1 asks for it, for ann; w1 would do it.")
+    assert need["text"].startswith("Requested by w1 for ann. Would be assigned to w1.")
     assert (request["asked_by"], request["asked_for"], request["assignee_id"]) == ("w1", "ann", "w1")
     assert (request["title"], request["description"]) == ("Paint the wall", "Blue.")
     assert request["context"] == '{"limit_kb": "100; id > pwned", "note": "\\u202e"}'

@@ -207,7 +207,7 @@ def test_who_would_change_its_own_main_task_is_told_how_that_ends(crew: World) -
     main = crew.task("boss")
     boss = crew.start("boss")
     refusal = boss.refused("cancel_task", "permissionDenied", task_id=main, reason="too hard")
-    assert "main task itself" in refusal["message"]
+    assert "own main task" in refusal["message"]
     assert "report_completed" in refusal["instruction"]
 
 
@@ -236,7 +236,7 @@ def filed(crew: World, **more: Any) -> Answer:
 def test_who_files_for_a_queue_that_nobody_serves_is_told_so(crew: World) -> None:
     answer = filed(crew)
     assert answer["no_agent"] is True
-    assert "Nobody serves the queue build" in answer["message"]
+    assert "No agent serves the queue build" in answer["message"]
 
 
 def test_who_files_what_waits_for_a_cancelled_task_is_told_so(crew: World) -> None:

@@ -405,7 +405,7 @@ def test_moves_that_do_not_exist_are_refused_with_those_that_do(there: Cast):
         assert all(each in refusal["instruction"] for each in refusal["possible"])
     boss.call("cancel_task", task_id=part, reason="x")
     refusal = untouched(world, boss, "update_task_status", "invalidTransition", task_id=part, status="todo")
-    assert (refusal["possible"], refusal["instruction"]) == ([], "cancelled is final: create a new task instead.")
+    assert (refusal["possible"], refusal["instruction"]) == ([], "cancelled is final. Create a new task instead.")
 
 
 def test_the_sixth_subtask_of_a_worker_is_refused_and_led_on(there: Cast):

@@ -85,7 +85,7 @@ def test_nothing_is_filed_deeper_than_fifty_levels_by_whomever(world: World) -> 
 def test_what_takes_too_long_is_undone(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batch, "LONGEST_SECONDS", -1.0)
     before = kept(world)
-    assert "none was made" in world.owner.refused("apply_changes", "tooLarge", changes=TEAM)["message"]
+    assert "Nothing was changed" in world.owner.refused("apply_changes", "tooLarge", changes=TEAM)["message"]
     assert kept(world) == before
 
 

@@ -82,7 +82,7 @@ def test_an_agent_that_cannot_be_decided_about_keeps_no_other_from_its_start(
     assert [event["agent_id"] for event in crew.events("decision.launch")] == ["w2"], "what it had written is undone"
     (item,) = told(crew)
     assert (item["kind"], item["agent_id"], item["project_id"]) == ("agent_cannot_start", BROKEN, crew.project_id)
-    assert item["text"] == "Internal error, see the server's log (claim_starts; 1 times)."
+    assert item["text"] == "An internal error occurred. See the server's log (claim_starts; 1 times)."
     assert crew.dispatcher.context.faults.total == 1
 
 
@@ -211,7 +211,7 @@ def test_who_asks_about_it_is_told_of_the_error_and_of_everybody_else(crew: Worl
     if where == "why":
         task, chat = crew.owner.call("why", agent_id=BROKEN)["decisions"]
         assert (task["action"], task["reason"]) == ("hold", "internal_error")
-        assert task["explanation"] == "Internal error, see the server's log."
+        assert task["explanation"] == "Internal error. See the server's log."
         assert chat["reason"] == "no_chat_work"
     else:
         team = {each["agent_id"]: each for each in crew.owner.call("show_overview")["team"]}
@@ -227,7 +227,7 @@ def test_faults_are_counted_and_one_agent_is_one_need(crew: World, plant: Plant)
         crew.coordinator().claim()
     crew.owner.call("why", agent_id=BROKEN)
     (item,) = told(crew)
-    assert item["text"] == "Internal error, see the server's log (claim_starts, why; 4 times)."
+    assert item["text"] == "An internal error occurred. See the server's log (claim_starts, why; 4 times)."
     assert crew.dispatcher.context.faults.total == 4
 
 

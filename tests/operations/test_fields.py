@@ -99,4 +99,4 @@ def test_the_refusal_says_which_character_it_is(world: World) -> None:
     refusal = world.owner.refused(
         "file_task", Code.VALIDATION_ERROR, project_id=world.project_id, title="Paint\x1b]0;TITLE\x07"
     )
-    assert "title: must be one line of visible characters, and has U+001B" in refusal["message"]
+    assert "title: must be one line of visible characters, but contains U+001B" in refusal["message"]

@@ -63,7 +63,7 @@ def test_an_agent_at_work_is_told_by_its_last_call_its_task_and_the_step_it_was_
     crew.advance(30)
     now = member(crew, "w1")
     assert (now["state"], now["purpose"], now["task_id"], now["task_title"]) == ("working", "task", task, "Paint")
-    assert (now["action"], now["step"]) == ("create_subtasks", "breaks its task down")
+    assert (now["action"], now["step"]) == ("create_subtasks", "divides its task into subtasks")
     assert now["last_call_at"] == iso(called)
     assert now["lease_until"] > crew.iso()
     assert now["launch_id"] == process.launch_id
@@ -239,9 +239,9 @@ def test_a_main_task_and_the_part_of_it_that_its_agent_does_count_once(crew: Wor
 @pytest.mark.parametrize(
     ("more", "reason", "released_by"),
     [
-        ({"assignee_id": None}, "unassigned", "assignee"),
+        ({"assignee_id": None}, "unassigned", "Assign it to an agent"),
         ({"dependencies": ["blocker"]}, "dependency", "“Blocker” (in_progress)"),
-        ({"agent_type": "paint", "assignee_id": None}, "no_agent_for_queue", "An agent for paint"),
+        ({"agent_type": "paint", "assignee_id": None}, "no_agent_for_queue", "Start an agent that serves paint"),
         ({"assignee_id": "w2"}, "parallel_limit", "“Blocker”"),
     ],
 )

@@ -175,5 +175,5 @@ def test_plans_are_judged_outside_of_any_transaction_alone_and_among_several_cha
     monkeypatch.setattr(plan_options, "mistakes", look)
     wanted = ("apply_changes", {"changes": [{"operation": name, "arguments": brought}]}) if at_once else (name, brought)
     refused = crew.owner.refused(wanted[0], "validationError", **wanted[1])
-    assert "The playbook has a mistake" in refused["message"]
+    assert "A provider option is invalid (playbook)" in refused["message"]
     assert judged == [0]

@@ -650,7 +650,7 @@ def test_why_of_a_paused_project_says_that_chats_go_on(crew: World) -> None:
 
 def test_why_names_a_provider_that_nobody_has_though_nothing_is_to_be_started(crew: World) -> None:
     crew.owner.call("edit_agent", agent_id="w1", provider="cluade")
-    assert "No Coordinator has a provider cluade" in why_of(crew, "w1")
+    assert "No Coordinator has the provider cluade" in why_of(crew, "w1")
     assert "toryo agent edit w1 --provider NAME" in why_of(crew, "w1")
     crew.owner.call("edit_agent", agent_id="w1", provider="claude")
     assert "--provider NAME" not in why_of(crew, "w1")

@@ -318,7 +318,7 @@ def test_steering_an_agent_without_a_model_says_that_it_changes_nothing(
     if running:
         world.start("hand")
     (warning,) = world.owner.call("steer_task", task_id=task, text="Use the red bricks.")["warnings"]
-    assert warning.startswith(f"hand runs without a model (provider {provider}), so messages do not change")
+    assert warning.startswith(f"hand runs without a model (provider {provider}), so a message does not change")
     world.worker("w1")
     world.owner.call("edit_task", task_id=task, assignee_id="w1")
     assert "warnings" not in world.owner.call("steer_task", task_id=task, text="Use the red bricks.")

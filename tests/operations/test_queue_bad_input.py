@@ -114,7 +114,7 @@ def test_a_value_that_cannot_be_is_refused_with_its_name(
 
 def test_the_forms_of_create_task_are_told_apart_to_whoever_mixes_them_or_gives_neither(house: Keyed) -> None:
     mixed = house.chief.refused("create_task", "validationError", **FILES, title="x", acceptance=[])
-    assert "acceptance, title and agent_type, task_description do not go together" in mixed["message"]
+    assert "acceptance, title and agent_type, task_description cannot be combined" in mixed["message"]
     for given in ({}, {"priority": "high"}):
         neither = house.chief.refused("create_task", "validationError", **given)
         assert "title and description" in neither["message"]

@@ -66,9 +66,9 @@ def test_a_task_that_cannot_begin_is_named_by_its_title(database: Database) -> N
         world, world.owner, "file_task", "dependencyNotMet", assignee_id="w1", dependencies=[first], **asked
     )
     assert refusal["message"].startswith("Task “Paint the door” depends on tasks that are not completed: ")
-    assert refusal["instruction"] == "Nothing was filed. File it in todo, and start it when that is settled."
+    assert refusal["instruction"] == "Nothing was created. Create the task in todo, and start it when that is resolved."
     assert "task_id" not in refusal
     assert refusal["waiting_for"] == [first]
     refusal = untouched(world, world.owner, "file_task", "invalidTransition", **asked)
-    assert refusal["message"] == "A task that begins in progress needs an assignee."
+    assert refusal["message"] == "A task cannot start in progress without an assignee."
     assert "task_id" not in refusal

@@ -83,4 +83,4 @@ def test_a_session_that_is_over_and_shows_no_passkey_is_told_to_end(crew: World)
 def test_who_finds_no_work_is_told_why(crew: World) -> None:
     refusal = crew.nobody.refused("authenticate", "notNow", agent_id="w1", passkey=crew.passkeys["w1"])
     assert refusal["error"] == "No work for this agent now"
-    assert refusal["message"] == "No work for w1 now. No task of its own is in progress."
+    assert refusal["message"] == "No work for w1 now. It has no task in progress."

@@ -64,7 +64,7 @@ def test_a_queue_that_nobody_serves_after_the_stall_time(crew: World) -> None:
     task = filed(key(crew, "chief", orchestrator=True))
     assert stuck(crew) == {}
     crew.advance(121)
-    assert stuck(crew)[task]["text"] == "Nobody serves the queue planning."
+    assert stuck(crew)[task]["text"] == "No agent serves the queue planning."
     crew.worker("w3", agent_type="planning")
     assert stuck(crew) == {}
 
@@ -77,11 +77,11 @@ def test_tasks_of_a_queue_that_nobody_serves_are_one_need_however_many_they_are(
     found = stuck(crew)
     assert set(found) == {tasks[0], other}
     assert found[tasks[0]]["title"] == "Stuck: Plan 0 and 39 more"
-    assert found[tasks[0]]["text"] == "Nobody serves the queue planning. The same holds for 39 more tasks."
+    assert found[tasks[0]]["text"] == "No agent serves the queue planning. The same applies to 39 more tasks."
     for task in tasks[:39]:
         crew.move(task, "cancelled", "not needed")
     left = stuck(crew)
-    assert left[tasks[39]]["text"] == "Nobody serves the queue planning."
+    assert left[tasks[39]]["text"] == "No agent serves the queue planning."
     assert left[tasks[39]]["key"] == found[tasks[0]]["key"], "people are told of it once"
 
 
@@ -94,7 +94,7 @@ def test_tasks_that_wait_for_the_same_end_are_one_need(crew: World) -> None:
     crew.owner.call("edit_task", task_id=then[0], remove_dependencies=[first])
     (rest,) = stuck(crew).values()
     assert (rest["task_id"], rest["key"]) == (then[1], item["key"])
-    assert rest["text"].endswith("The same holds for one more task.")
+    assert rest["text"].endswith("The same applies to one more task.")
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def test_managers_that_wait_for_each_others_room(crew: World) -> None:
         crew.start(each).wait()
     items = stuck(crew)
     assert set(items) == {one, other}
-    assert items[one]["text"] == "It waits for “Other” (in_progress), which cannot go on either."
+    assert items[one]["text"] == "It waits for “Other” (in_progress), which cannot continue either."
 
 
 @pytest.mark.parametrize(
@@ -247,7 +247,7 @@ def test_members_are_told_that_an_owner_does_what_only_owners_may(crew: World) -
     (item,) = lena.call("needs_you")["items"]
     assert (acts(item), item["text"]) == (
         ["assign", "show"],
-        "w3, its assignee, is inactive. An owner can activate it.",
+        "Its assignee w3 is inactive. An owner can activate it.",
     )
 
 

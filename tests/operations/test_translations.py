@@ -60,9 +60,9 @@ def test_mistakes_in_values_are_told_with_what_pydantic_says_of_them() -> None:
 
 def test_states_and_sentences_within_a_sentence_are_japanese_too_and_names_stay() -> None:
     names = together((say("“{title}” ({status})", title="Build", status=Status.FAILED), constant("You")), ", ")
-    told = say("The completion of {names}.", names=names)
+    told = say("{names} must be completed.", names=names)
 
-    assert told == "The completion of “Build” (failed), You."
+    assert told == "“Build” (failed), You must be completed."
     assert translated(told, JA) == "「Build」（失敗）、このアカウント の完了。"
     assert translated(told, Language.ENGLISH) == told
 

@@ -176,7 +176,7 @@ def test_a_person_at_work_is_waited_for(world: World):
     [told] = [
         decision for decision in world.owner.call("why", agent_id="boss")["decisions"] if decision["purpose"] == "task"
     ]
-    assert told["explanation"] == "It waits for a person.\nlena has “Walls”."
+    assert told["explanation"] == "It waits until a person finishes a task.\nlena has “Walls”."
     world.move(walls, "completed")
     assert world.coordinator().reason("boss").startswith("start")
 

@@ -68,7 +68,7 @@ def test_a_port_that_is_in_use_is_a_wrong_configuration(site: Site, toryo: Toryo
     port = site.url.rpartition(":")[2]
     ended = toryo("server", "--port", port, "--data-dir", str(site.directory / "second"))
     assert ended.code == 2
-    assert f"Port {port} on 127.0.0.1 is used by the Toryo server of the data directory {site.data} " in ended.err
+    assert f"Port {port} on 127.0.0.1 is in use by the Toryo server of the data directory {site.data} " in ended.err
     assert site.people.rest("GET", "/status")["success"]
 
 
@@ -100,14 +100,14 @@ def test_a_wrong_token_is_refused_and_starts_nothing(site: Site, toryo: Toryo) -
     for words in (["task", "list", "--project", "yard"], ["project", "pause", "yard"]):
         ended = toryo(*words, "--token", "tpt_wrong")
         assert ended.code == 4, ended
-        assert "This token is not known here." in ended.err
+        assert "This token is unknown." in ended.err
 
-    stranger = site.coordinator("stranger", says="no work with the server", coordinator_token="tct_wrong")
+    stranger = site.coordinator("stranger", says="cannot work with the server", coordinator_token="tct_wrong")
     assert site.launches() == []
     site.coordinator()
     site.until_status(task, "completed")
     assert stranger.alive
-    assert stranger.said("no work with the server") == 1
+    assert stranger.said("cannot work with the server") == 1
     assert {launch["coordinator_id"] for launch in site.launches()} == {"coordinator"}
 
 

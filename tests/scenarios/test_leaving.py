@@ -76,13 +76,13 @@ def test_a_server_that_leaves_is_waited_for_by_agents_and_coordinator(site: Site
     (coordinator,) = site.coordinators
 
     assert site.server.leave() == 0
-    coordinator.says("no work with the server")
+    coordinator.says("cannot work with the server")
     assert [each.pid for each in site.agents()] == [agent.pid]
     site.serve()
     gate.open()
     site.until_status(task, "completed")
     site.until_idle()
     assert coordinator.alive
-    assert coordinator.said("no work with the server") == 1
+    assert coordinator.said("cannot work with the server") == 1
     assert len(site.history.starts()) == 1
     assert site.history.lost() == []

@@ -176,7 +176,7 @@ def test_up_ends_with_the_code_of_a_server_that_cannot_start(bakery: Bakery, tmp
     port = bakery.server["url"].rpartition(":")[2]
     other = bakery.toryo("up", "--port", port, "--data-dir", str(tmp_path / "other"))
     assert other.returncode == 2
-    assert f"Port {port} on 127.0.0.1 is used by the Toryo server of the data directory" in " ".join(
+    assert f"Port {port} on 127.0.0.1 is in use by the Toryo server of the data directory" in " ".join(
         other.stderr.split()
     )
 
@@ -217,7 +217,7 @@ def test_an_agent_that_looks_around_where_it_works_and_above_finds_no_token(
 def test_a_coordinator_never_works_with_another_server_that_answers_at_its_servers_address(site: Site) -> None:
     coordinator = site.coordinator()
     assert site.server.leave() == 0
-    coordinator.says("no work with the server")
+    coordinator.says("cannot work with the server")
 
     other = site.directory / "other"
     other.mkdir(mode=0o700)

@@ -307,7 +307,7 @@ def test_what_is_not_in_a_worktree_is_said_in_the_first_lines_of_the_launchs_log
     site.until_idle()
     (launch,) = site.launches(task_id=task)
     log = site.people.rest("GET", f"/launches/{launch['launch_id']}/log")["text"].splitlines()
-    assert log[0].startswith(f"· {repository.path} has changes that are not committed (files: 1)")
+    assert log[0].startswith(f"· {repository.path} has uncommitted changes (files: 1)")
     assert "one" in log
     assert "not committed" not in log
 

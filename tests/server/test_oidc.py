@@ -90,13 +90,13 @@ def test_whom_the_provider_vouches_for_comes_in_as_a_person_of_this_server(serve
 def test_somebody_new_does_not_come_in_where_owners_add_people_first(serve: Serve, idp: Provider) -> None:
     server = serve()
     _, answer = come_in(server, idp)
-    refused(answer, "may not sign in here", "toryo person add")
+    refused(answer, "is not allowed to sign in here", "toryo person add")
     add(server, person_id="anna", login="viewer", email="Ann@Example.org")
     browser, _ = come_in(server, idp)
     assert (me(browser)["person_id"], me(browser)["login"]) == ("anna", "viewer")
     idp.claims = {"sub": "u-2", "email": "ann@example.org"}
     _, answer = come_in(server, idp)
-    refused(answer, "may not sign in here")
+    refused(answer, "is not allowed to sign in here")
 
 
 def test_an_address_that_is_not_verified_makes_nobody_somebody_else(serve: Serve, idp: Provider) -> None:
@@ -135,7 +135,7 @@ def test_what_the_provider_says_of_somebody_is_judged_like_any_strangers_words(
     server = serve(oidc_default_role="member")
     idp.claims.update(claims)
     _, answer = come_in(server, idp)
-    refused(answer, "the provider says what cannot be")
+    refused(answer, "returned an invalid value")
 
 
 def test_only_a_get_leaves_for_the_provider_and_signs_the_browser_out(serve: Serve, idp: Provider) -> None:
@@ -181,7 +181,7 @@ def test_only_verified_addresses_of_these_domains_come_in(serve: Serve, idp: Pro
     server = serve(oidc_default_role="member", oidc_email_domains=("example.com",))
     for claims in ({"email": "ann@example.org"}, {"email": "ann@example.com", "email_verified": False}, {}):
         idp.claims = {"sub": "u-1", **claims}
-        refused(come_in(server, idp)[1], "verified address at example.com")
+        refused(come_in(server, idp)[1], "verified e-mail address at example.com")
     idp.claims = {"sub": "u-1", "email": "ann@EXAMPLE.com"}
     assert come_in(server, idp)[1].status_code == 303
 
@@ -191,9 +191,9 @@ def test_the_way_back_opens_once_and_to_the_browser_that_left(serve: Serve, idp:
     browser, address = leave(server)
     back = idp.agree(address)
     with httpx.Client(base_url=server.url) as other:
-        refused(other.get(back), "not the browser")
+        refused(other.get(back), "another browser")
         other.get("/sign-in/oidc")
-        refused(other.get(back), "not the browser")
+        refused(other.get(back), "another browser")
     secret = browser.cookies["toryo-leaving"]
     assert browser.get(back).status_code == 303
     again = {"Cookie": f"toryo-leaving={secret}"}

@@ -260,7 +260,7 @@ def test_a_check_names_what_is_broken(world: World) -> None:
     world.database.write(damage)
     problems = world.database.read(integrity.check)
     assert [(problem.what, problem.ids) for problem in problems] == [
-        ("a task is open below a completed or cancelled one", (child,))
+        ("a task is open although a task above it is completed or cancelled", (child,))
     ]
 
 
@@ -283,13 +283,19 @@ def talk(world: World) -> str:
 
 
 DAMAGE: list[tuple[str, sa.Update]] = [
-    ("a conversation has more turns than it may have", schema.conversations.update().values(turns=21)),
-    ("a conversation is settled and not over", schema.conversations.update().values(settled=True)),
-    ("a message is in a conversation of others", schema.conversations.update().values(low_id="owner", high_id="z")),
-    ("a message is in a conversation that is not there", schema.messages.update().values(conversation_id="cnv_gone")),
+    ("a conversation has more turns than allowed", schema.conversations.update().values(turns=21)),
+    ("a conversation is settled but not over", schema.conversations.update().values(settled=True)),
+    (
+        "a message belongs to a conversation between other members",
+        schema.conversations.update().values(low_id="owner", high_id="z"),
+    ),
+    (
+        "a message belongs to a conversation that does not exist",
+        schema.messages.update().values(conversation_id="cnv_gone"),
+    ),
     ("a mailbox is ahead of its messages", schema.mailboxes.update().values(cursor=99)),
-    ("a delegation is in the hands of a session that is over", schema.sessions.update().values(ended_at=1)),
-    ("a completed task awaits a delegation", schema.tasks.update().values(status="completed", completed_at=1)),
+    ("a delegation belongs to a session that is over", schema.sessions.update().values(ended_at=1)),
+    ("a completed task still waits for a delegation", schema.tasks.update().values(status="completed", completed_at=1)),
 ]
 
 

@@ -168,7 +168,7 @@ export const overview: Overview = {
       project_id: "shop",
       task_id: "t2",
       agent_id: "ada",
-      title: "To approve: Buy a server",
+      title: "Approval requested: Buy a server",
       text: "It is asked for.",
       since: AT,
       actions: [

@@ -202,7 +202,7 @@ def follow(session: Session, handlers: Mapping[str, Handler], chat: Callable[[],
         if action in ("exit", "logout", "wait", "wait_for_others"):
             session.leave()
         if same.often(action, step.get("state_version"), session.progress):
-            session.leave(f"The server keeps answering {action} and nothing changes: stopping.")
+            session.leave(f"The server keeps answering {action}, but nothing changes. Stopping.")
         handler = handlers.get(action)
         if handler is None and action != "get_next_action":
             say(f"this runner does not know the action {action}")
@@ -243,7 +243,7 @@ def _live(session: Session, work: Callable[[Session], None]) -> int:
         # Told to stop: what was started is ended already; a note is left, then out. A second signal changes nothing.
         session.hurry()
         try:
-            session.stop("Interrupted: told to stop before the task was done.")
+            session.stop("Interrupted: stopped before the task was done.")
         except Over:
             pass
         except (Unreachable, ProtocolError, RefusalError) as problem:

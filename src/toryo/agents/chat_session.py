@@ -238,9 +238,9 @@ class Talk:
             script_rules.turns_for(self.script, about, facts, rule.get("rounds")),
         )
         if not answer.get("success"):
-            self._respond(message, f"I could not begin that conversation: {answer.get('message')}")
+            self._respond(message, f"I could not start that conversation: {answer.get('message')}")
         elif answer.get("created") is False:
-            self._respond(message, "I am in another conversation with that agent; ask me again when it is over.")
+            self._respond(message, "I already have a conversation with that agent. Ask me again when it is over.")
         else:
             self._asked[answer["conversation_id"]] = Asked(message["from_agent_id"], rule.get("report"), facts)
             return True

@@ -32,8 +32,8 @@ RUNS_AT_MOST = 2
 
 
 OTHERWISE = (
-    "I am {{agent_name}}, an agent without a model: I run the command of a task that I am given, and cannot talk. Give"
-    " me a task with a context.command."
+    "I am {{agent_name}}, an agent without a model. I run the command of a task, and cannot chat. You can give "
+    "me a task with a context.command."
 )
 
 
@@ -83,7 +83,7 @@ class CommandRunner:
         if not (job.command or job.wanted):
             return self._session.report("blocked", "This task has no context.command, so there is no command to run.")
         if self._runs >= RUNS_AT_MOST:
-            return self._session.report("failed", f"The command succeeds, but {_failed_checks(step)}")
+            return self._session.report("failed", f"The command succeeded, but {_failed_checks(step)}")
         waiting = self._delegating.outstanding(job.wanted)
         if waiting is not None:
             return waiting  # what comes next rides on it: to wait on, or that something else has happened
@@ -96,13 +96,13 @@ class CommandRunner:
     def _answered(self, job: Job) -> tuple[str, str]:
         """Nothing was to be done but to have something said: what came of it."""
         result = "failed" if self._delegating.failed(job.wanted) else "success"
-        return result, self._delegating.summary(job.wanted) or "Delegated, and not waited for."
+        return result, self._delegating.summary(job.wanted) or "Delegated without waiting for the result."
 
     def complete(self, _: Answer) -> Answer:
         return self._session.report("success", "All subtasks are completed.")
 
     def give_up(self, step: Answer) -> Answer:
-        return self._session.report("blocked", str(step.get("instruction") or "The subtasks cannot go on."))
+        return self._session.report("blocked", str(step.get("instruction") or "The subtasks cannot continue."))
 
     def _run(self, command: Any, context: Mapping[str, Any], directory: Path) -> tuple[str, str]:
         if not directory.is_dir():
@@ -113,13 +113,13 @@ class CommandRunner:
         ran = shell.run(command, directory, env, float(limit) if limit else None)
         missing = [str(output) for output in context.get("outputs") or () if not (directory / str(output)).exists()]
         if ran.ok and missing:
-            ran = shell.Ran(ran.tail, f"The command succeeded, but did not make {', '.join(missing)}.")
+            ran = shell.Ran(ran.tail, f"The command succeeded, but did not create {', '.join(missing)}.")
         return ("success" if ran.ok else "failed"), ran.words()
 
 
 def _failed_checks(step: Answer) -> str:
     failed = [f"{check.get('check')}: {check.get('message')}" for check in step.get("failed_checks") or ()]
-    return "its acceptance checks do not hold: " + ("; ".join(failed) or str(step.get("instruction")))
+    return "its acceptance checks failed: " + ("; ".join(failed) or str(step.get("instruction")))
 
 
 if __name__ == "__main__":

@@ -47,10 +47,10 @@ class Misbehaving(Talk):
         self._received += sum(not message.get("redelivered") for message in given.get("pending_messages") or ())
         crash, leave = self._behave["crash_after"], self._behave["exit_after"]
         if crash is not None and self._received >= crash:
-            say("crashing, as the script says")
+            say("crashing, as set in the script")
             os.kill(os.getpid(), signal.SIGKILL)
         if leave is not None and self._received >= leave:
-            say("leaving, as the script says")
+            say("leaving, as set in the script")
             self._session.leave()
         if self._behave["silent"]:
             return

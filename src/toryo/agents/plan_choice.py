@@ -104,7 +104,7 @@ def _steps(plan: Mapping[str, Any], variables: Mapping[str, Any]) -> tuple[Step,
         for number, item in enumerate(lists[raw["id"]], 1)
     ]
     if not steps:
-        raise NoPlan("The plan makes no subtask of this task: its lists are empty.")
+        raise NoPlan("The plan creates no subtasks for this task: its lists are empty.")
     return tuple(steps)
 
 
@@ -114,7 +114,7 @@ def _items(raw: Mapping[str, Any], variables: Mapping[str, Any]) -> list[Any]:
         return [None]
     found = filled(raw["for_each"], variables)
     if not isinstance(found, list):
-        raise NoPlan(f"for_each of {raw['id']} needs a list, and this task gives it {found!r}.")
+        raise NoPlan(f"for_each of {raw['id']} needs a list, but this task has {found!r}.")
     return [each for number, each in enumerate(found) if each not in found[:number]]
 
 
@@ -177,6 +177,6 @@ def _value(name: str, variables: Mapping[str, Any]) -> Any:
     at: Any = variables
     for part in [name] if name in variables else name.split("."):
         if not isinstance(at, Mapping) or part not in at:
-            raise NoPlan(f"The plan needs {{{{{name}}}}}, and this task has no such value.")
+            raise NoPlan(f"The plan needs {{{{{name}}}}}, but this task has no such value.")
         at = at[part]
     return at

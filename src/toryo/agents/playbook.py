@@ -14,7 +14,9 @@ from toryo.agents.playbook_manager import Manager
 from toryo.agents.playbook_worker import Worker
 from toryo.agents.spec_loading import given
 
-OTHERWISE = "I am {{agent_name}}, an agent without a model: I follow a written plan, and cannot talk. Give me a task."
+OTHERWISE = (
+    "I am {{agent_name}}, an agent without a model. I follow a written plan, and cannot chat. You can give me a task."
+)
 
 
 def work(session: Session, playbook: Mapping[str, Any], environ: Mapping[str, str]) -> None:

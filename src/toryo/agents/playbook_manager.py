@@ -57,7 +57,7 @@ class Manager(Planned):
                 return self.report_done(step)
             return self._wait(subtasks)
         if self.to_try_again(subtasks):
-            return self._choose("adjust", "something failed and will be tried again")
+            return self._choose("adjust", "something failed and is retried")
         ready = self._ready(subtasks, people)
         self._seen_ready = ready
         if ready:
@@ -151,13 +151,13 @@ class Manager(Planned):
     def _wait(self, subtasks: Sequence[Answer]) -> Answer:
         """Where nobody would wake it, waiting is refused, and the plan has come to its end: unless somebody came to an
         end since it looked, then it looks again."""
-        answer = self._choose("wait", "others are at work")
+        answer = self._choose("wait", "others are working")
         if answer.get("success") or answer.get("error") != "notNow":
             return answer
         if self.subtasks() != list(subtasks):
             say("something has changed since: looking again")
             return answer
-        return self.report_stuck(subtasks, f"Nothing can be started, and nobody is at work: {self._why(subtasks)}")
+        return self.report_stuck(subtasks, f"Nothing can be started, and no one is working: {self._why(subtasks)}")
 
     def _why(self, subtasks: Sequence[Answer]) -> str:
         people = _active(self._people())
@@ -165,7 +165,7 @@ class Manager(Planned):
         missing = needed - {each for one in people for each in one.get("capabilities") or ()}
         if not people:
             return NO_WORKERS
-        return f"nobody here has the capability {', '.join(sorted(missing))}" if missing else "see each subtask"
+        return f"no agent here has the capability {', '.join(sorted(missing))}" if missing else "see each subtask"
 
     def _refuted(self, step: Answer) -> Answer:
         failed = [f"{check.get('check')}: {check.get('message')}" for check in step.get("failed_checks") or ()]

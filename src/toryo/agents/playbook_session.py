@@ -95,9 +95,9 @@ class Planned:
             if not failed.get("success"):
                 self._hopeless[task_id] = str(failed.get("message"))
                 return failed
-        answer = self._session.try_to("update_task_status", task_id=task_id, status="todo", reason="tried again")
+        answer = self._session.try_to("update_task_status", task_id=task_id, status="todo", reason="retried")
         if answer.get("success"):
-            say(f"trying again: {title}")
+            say(f"retrying: {title}")
         else:
             self._hopeless[task_id] = str(answer.get("message"))
         return answer
@@ -180,7 +180,7 @@ class Planned:
         if step is not None and subtask["status"] == "cancelled":
             why = situation.left_out(step.id) or situation.in_vain(step.id)
             return f" was left out: {why}" if why else " was cancelled"
-        failed = " failed, as the plan provides for" if subtask["status"] == "failed" else ""
+        failed = " failed, which the plan allows" if subtask["status"] == "failed" else ""
         return failed + _outcome(subtask)
 
     def report_stuck(self, subtasks: Sequence[Answer], why: str = "") -> Answer:
@@ -188,7 +188,7 @@ class Planned:
         ends = self.unfixed(subtasks)
         lines = [f"- {end['title']} is {end['status']}{_outcome(end)}" for end in ends]
         result = "failed" if any(end["status"] == "failed" for end in ends) else "blocked"
-        return self._session.report(result, "\n".join([why or "These subtasks cannot go on:", *lines]))
+        return self._session.report(result, "\n".join([why or "These subtasks cannot continue:", *lines]))
 
 
 def _task(step: Step, *, assign: bool) -> Answer:

@@ -51,7 +51,7 @@ class Worker(Planned):
     def execute_whole(self, step: Answer) -> Answer:
         """Without subtasks: every step of the plan here, one after the other, as far as they can be done."""
         if self._whole_runs > 1:
-            return self._session.report("failed", f"Done twice, and still: {step.get('instruction')}")
+            return self._session.report("failed", f"Done twice, but the server still says: {step.get('instruction')}")
         self._whole_runs += 1
         try:
             ordered = plan_choice.in_order(self.steps())
@@ -81,7 +81,7 @@ class Worker(Planned):
     def _run(self, step: Step | None, title: str) -> shell.Ran:
         command = step.run or (step.context or {}).get("command") if step is not None else None
         if step is None or not command:
-            return shell.Ran("", f"The playbook says nothing to run for {title!r}.")
+            return shell.Ran("", f"The playbook has no command for {title!r}.")
         say(f"$ {command if isinstance(command, str) else ' '.join(map(str, command))}")
         directory = working_directory(self._session.task, self._environ)
         limit = step.timeout_seconds or (step.context or {}).get("timeout_seconds")
@@ -90,7 +90,7 @@ class Worker(Planned):
         missing = [str(each) for each in promised if not (directory / str(each)).exists()]
         if not ran.ok or not missing:
             return ran
-        return shell.Ran(ran.tail, f"The command succeeded, but did not make {', '.join(missing)}.")
+        return shell.Ran(ran.tail, f"The command succeeded, but did not create {', '.join(missing)}.")
 
 
 class Whole:
@@ -111,7 +111,7 @@ class Whole:
             for _ in range(step.retry):
                 if ran.ok:
                     break
-                say(f"trying again: {step.title}")
+                say(f"retrying: {step.title}")
                 ran = self._run(step)
             status = "completed" if ran.ok else "failed"
             self._endings[step.id] = status if ran.ok else f"failed: {ran.words()}"

@@ -144,7 +144,7 @@ def _wake(heard: list[Subscription]) -> None:
         try:
             loop.call_soon_threadsafe(_wake_each, theirs)
         except RuntimeError:
-            _log.debug("%d subscribers are gone: their event loop is closed", len(theirs))
+            _log.debug("%d subscribers can no longer be notified: their event loop is closed", len(theirs))
 
 
 def _wake_each(subscriptions: list[Subscription]) -> None:

@@ -98,7 +98,7 @@ class RemoteBus(ABC, Generic[Connection]):
         try:
             wake()
         except RuntimeError:
-            _log.debug("other servers are not hinted: the event loop of the bus is closed")
+            _log.debug("other servers do not get hints: the event loop of the bus is closed")
 
     async def _keep(self, work: Callable[[Connection], Awaitable[None]], tried: asyncio.Event) -> None:
         """Connects and works until cancelled; retries after a failure, more slowly each time."""
@@ -110,7 +110,7 @@ class RemoteBus(ABC, Generic[Connection]):
                     await work(one)
             except self.failures as error:
                 failures = 1 if now() - began > _PAUSES_SECONDS[-1] else failures + 1
-                _log.log(logging.WARNING if failures == 1 else logging.DEBUG, "other servers are not heard: %s", error)
+                _log.log(logging.WARNING if failures == 1 else logging.DEBUG, "no hints from other servers: %s", error)
             tried.set()
             await asyncio.sleep(_PAUSES_SECONDS[min(failures, len(_PAUSES_SECONDS)) - 1])
 
@@ -133,7 +133,7 @@ class RemoteBus(ABC, Generic[Connection]):
             else:
                 self._subscriptions.hint(topics)
         except (ValueError, TypeError):
-            _log.warning("somebody else than Toryo notifies its channel: %.80s", payload)
+            _log.warning("a notification on the channel does not come from Toryo: %.80s", payload)
 
     async def _send(self, connection: Connection, something: asyncio.Event) -> None:
         if self._lost_some:

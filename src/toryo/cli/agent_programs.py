@@ -97,8 +97,8 @@ def _answering(provider: Provider, words: tuple[str, ...], path: str, environ: M
     """Whether it starts at all, and which version it says it is."""
     from toryo.coordinator import program_probe
 
-    again = f"Try it by hand: {' '.join(words)}" + (
-        f"; to reinstall it: {provider.install}" if provider.install else ""
+    again = f"Run it by hand to see why: {' '.join(words)}" + (
+        f"; reinstall it: {provider.install}" if provider.install else ""
     )
     try:
         answer = program_probe.ask(words, environ)
@@ -107,9 +107,7 @@ def _answering(provider: Provider, words: tuple[str, ...], path: str, environ: M
     if answer.exit_code == 0:
         return _of_version(provider, answer.out or answer.err)
     if _is_for_node(Path(path)) and not shutil.which("node", path=environ.get("PATH")):
-        return Program(
-            provider.name, False, "it needs Node.js, and there is no node on PATH", f"{NODE}{' '.join(words)}"
-        )
+        return Program(provider.name, False, "it needs Node.js, but node is not on PATH", f"{NODE}{' '.join(words)}")
     how = f"does not answer within {output.duration(program_probe.WITHIN)}"
     if answer.exit_code is not None:
         how = f"ends with exit code {answer.exit_code}: {_plain(answer.said)}".removesuffix(": ")
@@ -117,16 +115,16 @@ def _answering(provider: Provider, words: tuple[str, ...], path: str, environ: M
 
 
 def _of_version(provider: Provider, said: str) -> Program:
-    line = _plain(next((each for each in said.splitlines() if each.strip()), "says nothing"))
+    line = _plain(next((each for each in said.splitlines() if each.strip()), "prints nothing"))
     if not provider.tried:
         return Program(provider.name, True, line)
     found = re.search(r"\d+(?:\.\d+)+", said)
     if found is None:
         instruction = f"Tested with {provider.tried}. To reinstall it: {provider.install}"
-        return Program(provider.name, True, f"version unknown ({line})", instruction)
+        return Program(provider.name, True, f"unknown version ({line})", instruction)
     version = found[0]
     if _numbers(version) < _numbers(provider.tried):
-        instruction = f"Tested with {provider.tried}; if it fails: {provider.install}"
+        instruction = f"Tested with {provider.tried}. If it fails, reinstall it: {provider.install}"
         return Program(provider.name, True, f"{version}, older than the tested version", instruction, version=version)
     return Program(provider.name, True, version, version=version)
 

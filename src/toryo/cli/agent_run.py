@@ -63,7 +63,7 @@ def run(
     from toryo.client import QueueAgent
 
     if shutil.which(cmd[0]) is None:
-        raise Misuse(f"There is no program {cmd[0]}.", "Name one on PATH, or its path, after --.")
+        raise Misuse(f"The program {cmd[0]} was not found.", "Pass a program on PATH, or its path, after --.")
     _log(as_json=here.json)
     with TaskCommand(cmd, os.environ, secret=(key, here.token)) as work:
         QueueAgent(

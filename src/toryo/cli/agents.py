@@ -26,7 +26,7 @@ ReportsTo = Annotated[
 Provider = Annotated[
     str | None, typer.Option("--provider", metavar="NAME", help="The program that runs it: playbook, command, …")
 ]
-ROLES = "A worker does tasks, a manager divides them, an owner may do everything."
+ROLES = "Workers do tasks, managers divide and assign them, owners may do everything."
 Model = Annotated[
     str | None, typer.Option("--model", metavar="NAME", help="The model it uses (default: its program's own).")
 ]
@@ -96,7 +96,7 @@ def add_agent(
         "provider_options": _said(_options(options, option)),
     }
     answer = wider_rights.send(here, "POST", "/agents", body, yes=yes)
-    made = f"made agent {answer['agent_id']}{_may(answer['agent'])}"
+    made = f"created agent {answer['agent_id']}{_may(answer['agent'])}"
     here.answer(answer, lambda: _print_made(answer, made))
 
 
@@ -108,7 +108,7 @@ def _print_made(answer: dict[str, Any], made: str) -> None:
         return
     owns = " An owner may do everything on this server." if agent["role"] == "owner" else ""
     output.done(made)
-    output.say(f"{agent['agent_id']} signs in by a link: toryo open --person {agent['agent_id']}.{owns}")
+    output.say(f"{agent['agent_id']} signs in with a link: toryo open --person {agent['agent_id']}.{owns}")
 
 
 @command(group, "list")
@@ -127,7 +127,9 @@ def list_agents(here: Here) -> None:
         for agent in answer["agents"]
     ]
     columns = ("ID", "ROLE", "KIND", "PROVIDER", "REPORTS TO", "STATUS")
-    here.answer(answer, lambda: output.table(columns, rows, empty="No agents yet: toryo agent add ID --role worker"))
+    here.answer(
+        answer, lambda: output.table(columns, rows, empty="No agents yet. Add one: toryo agent add ID --role worker")
+    )
 
 
 @command(group, "show")
@@ -261,11 +263,11 @@ def _options(given: str | None, single: list[str] | None) -> dict[str, Any] | No
     document = _yaml(_text(given) or "{}", file or "--options")
     options = document.data
     if not isinstance(options, dict):
-        raise Misuse("--options is not a mapping.", "Write it as KEY: VALUE, or give @FILE with a mapping.")
+        raise Misuse("--options must be a mapping.", "Write KEY: VALUE, or @FILE with a mapping.")
     for each in single or []:
         name, equals, value = each.partition("=")
         if not equals or not name.strip():
-            raise Misuse(f"{each!r} is not an option.", "Write it as --option KEY=VALUE; KEY= removes it.")
+            raise Misuse(f"{each!r} is not an option.", "Write --option KEY=VALUE, or KEY= to remove it.")
         plain = value and name.strip() in provider_options.TEXTS
         options[name.strip()] = value if plain else _yaml(value, f"--option {name}").data
     _refuse_wrong_plans(options, document)
@@ -323,14 +325,14 @@ def _print_ended(here: Here, agent: str, ended: list[str]) -> None:
     if not ended:
         output.say(f"{agent} is not in a cooldown.")
     for each in ended:
-        held = f"the wait for the {each}" if each.startswith("account") else f"the cooldown for its {each} work"
+        held = f"the wait for {each}" if each.startswith("account") else f"the cooldown for its {each} work"
         output.done(f"ended {held}")
     for decision in here.get(f"/agents/{agent}/why")["decisions"]:
         output.say(f"{agent} in {decision['project_id']} ({decision['purpose']}): {decision['explanation']}")
-    output.say(f"More: toryo why {agent}")
+    output.say(f"Details: toryo why {agent}")
 
 
 def _print_passkey(answer: dict[str, Any], what: str) -> None:
     output.done(what)
     output.fields({"passkey": answer["passkey"]})
-    output.say("Save the passkey: it is shown only once. Coordinators do not need it.")
+    output.say("Save the passkey: it is shown only once. Agents that a Coordinator starts do not need it.")

@@ -54,9 +54,9 @@ def chat(
 ) -> None:
     """Talk with an agent. Without --send: type; ^D ends it. Lines on stdin are sent one by one, answers awaited."""
     if send is None and wait is not None and _at_terminal():
-        raise Misuse("--wait is for --send, and for lines on stdin.", "Leave it out, or add --send TEXT.")
+        raise Misuse("--wait can only be used with --send, or with lines on stdin.", "Omit it, or add --send TEXT.")
     if send is None and here.json and _at_terminal():
-        raise Misuse("--json is for --send, and for lines on stdin.", "Leave it out, or add --send TEXT.")
+        raise Misuse("--json can only be used with --send, or with lines on stdin.", "Omit it, or add --send TEXT.")
     panel = Panel(here, only_project(here, agent, project), agent, person)
     with _left_in_order():
         if send is not None:
@@ -75,12 +75,15 @@ def only_project(here: Here, agent: str, named: str | None) -> str:
     if len(its_own) == 1:
         return str(its_own[0])
     if agent == here.get("/me")["person_id"]:
-        raise Misuse(f"{agent} is you.", "Name somebody else: toryo agent list, toryo person list.")
+        raise Misuse(
+            f"You cannot chat with yourself ({agent}).",
+            "Choose an agent or another person: toryo agent list, toryo person list",
+        )
     if not its_own:
         there = ", ".join(projects.active(here))
         raise Misuse(
-            f"{agent} belongs to no project, and people talk in one.",
-            f"Choose one with --project PRJ (there are: {there})." if there else "Make one: toryo project add NAME",
+            f"{agent} belongs to no project, and a chat needs one.",
+            f"Choose one with --project PRJ (available: {there})." if there else "Create one: toryo project add NAME",
         )
     raise Misuse(f"{agent} belongs to several projects: {', '.join(its_own)}.", "Choose one with --project PRJ.")
 
@@ -121,7 +124,9 @@ def _by_lines(here: Here, panel: Panel, wait: int) -> None:
     """Each line is said when the one before was answered. The first that is not answered ends it."""
     lines = _lines()
     if (first := next(lines, None)) is None:
-        raise Misuse("There is no message: stdin is empty.", "Send it with --send TEXT, or type it at a terminal.")
+        raise Misuse(
+            "Nothing was sent: stdin is empty.", "Pass the message with --send TEXT, or type it in a terminal."
+        )
     with panel:
         panel.skip()
         show = _as_it_comes(here, panel)
@@ -151,7 +156,7 @@ def _answered(panel: Panel, content: str, wait: int, show: Show) -> dict[str, An
     raise Failure(
         f"{panel.agent} has not answered within {output.duration(wait)}."
         f" {message_format.standing(panel.agent, panel.status)}",
-        f"The message stays, and is delivered when it comes. See toryo why {panel.agent}",
+        f"The message is kept and delivered when the agent starts. See why: toryo why {panel.agent}",
         {**_exchange(panel, sent, []), "success": False},
     )
 

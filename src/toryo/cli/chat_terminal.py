@@ -67,7 +67,7 @@ def _listen(panel: Panel, screen: Screen, news: message_format.News) -> None:
 
 def _consent(panel: Panel, screen: Screen, line: str, lines: Iterator[str]) -> str | None:
     """The message that approves what is asked for because of it, once that was meant: a line may have been pasted."""
-    screen.show(f"This approves one task that {panel.agent} files because of it. Type yes to send it.")
+    screen.show(f"This approves one task that {panel.agent} creates in response. Type yes to send it.")
     if next(lines, "").strip().lower() != "yes":
         screen.show("not sent")
         return None

@@ -91,7 +91,7 @@ class Child:
                 if self.ended.is_set()
                 else f"it was not ready after {output.duration(READY_WITHIN_SECONDS)}"
             )
-            failure = Failure(f"The {self.name} did not start: {state}.", "See its output above.")
+            failure = Failure(f"The {self.name} did not start: {state}.", "Its output above says why.")
             failure.exit_code = max(self.exit_code or 0, failure.exit_code)  # negative: a signal has ended it
             raise failure
         return self._address
@@ -192,7 +192,7 @@ class Crew:
             self._stop_in_order()
         except KeyboardInterrupt:
             with suppress(OSError):  # the terminal may be gone
-                output.say("Stopping the agents at once. ^C again kills the Coordinator and the server.")
+                output.say("Stopping the agents immediately. Press ^C again to kill the Coordinator and the server.")
             try:
                 self._stop_in_order()
             except KeyboardInterrupt:
@@ -234,8 +234,8 @@ def _hold(place: Path) -> int:
     if lock is None:
         pid = process_locks.pid_in(place / process_locks.UP_LOCK)
         raise Misuse(
-            f"toryo up (pid {pid}) already runs from the data directory {place}.",
-            f"Use that one, or stop it first: {output.program()} down --data-dir {shlex.quote(str(place))}",
+            f"toryo up (pid {pid}) is already running from the data directory {place}.",
+            f"Use it, or stop it first: {output.program()} down --data-dir {shlex.quote(str(place))}",
         )
     return lock
 

@@ -122,7 +122,7 @@ class Here:
         try:
             return self._asked(method, path, json=said)
         except JSONEncodeError:
-            raise Misuse("The message is not valid UTF-8.", "Encode it as UTF-8.") from None
+            raise Misuse("The message is not valid UTF-8.", "Encode the message as UTF-8.") from None
 
     def _asked(self, method: str, path: str, **more: Any) -> dict[str, Any]:
         """A server that does not know what is asked for may be the wrong one, so the refusal says which one it was."""
@@ -134,7 +134,7 @@ class Here:
                 return client.rest(method, _quoted(path), **more)
         except ProtocolError as error:
             raise ServerAway(
-                f"{self.client.address}: {error}", "Name the address of a Toryo server with --server."
+                f"{self.client.address}: {error}", "Set the address of a Toryo server with --server."
             ) from None
         except Unreachable as away:
             if "client" not in self.__dict__ or str(self.client.address) in str(away):
@@ -148,14 +148,16 @@ class Here:
             raise
 
     def _where_tokens_come_from(self) -> str:
-        made = "an owner makes one with: toryo token person add NAME"
+        made = "an owner can make one: toryo token person add NAME"
         if self.client.token is None:
-            return f"You gave no token. Give one with --token-file FILE or TORYO_TOKEN; {made}."
+            return f"No token was given. Pass one with --token-file FILE or TORYO_TOKEN; {made}."
         if not (self.token or os.environ.get("TORYO_TOKEN")):  # it is that of the data directory
-            return f"The token in the data directory is not one of this server. Name yours with --token-file; {made}."
+            return (
+                f"This server does not accept the token in the data directory. Pass your own with --token-file; {made}."
+            )
         use = "Check --token, --token-file or TORYO_TOKEN"
         if self.client.address.local:
-            use += ", or leave it out to use the token in the server's data directory"
+            use += ", or omit it to use the token in the server's data directory"
         return f"{use}; {made}."
 
     def read_token_file(self) -> None:
@@ -167,7 +169,7 @@ class Here:
         self.token = text.strip()
         if len(self.token.split()) != 1 or not self.token.isascii():
             what = "stdin" if stdin else str(self.token_file)
-            raise Misuse(f"{what} does not contain a token.", "It must contain one token and nothing else.")
+            raise Misuse(f"{what} does not contain a token.", "It must contain exactly one token and nothing else.")
 
     def answer(self, document: Mapping[str, Any], show: Callable[[], None]) -> None:
         """The one result of a command: the document for scripts, or what `show` prints for people."""
@@ -249,8 +251,8 @@ def warn_of_clear_text(server: str | None) -> None:
     with suppress(ValueError):  # what is no address is refused where it is used
         if server_address.parse(server).in_clear:
             output.say(
-                f"toryo: warning: {server} is not encrypted: others on the network can read your token. Use https://,"
-                f" or set {PRIVATE_NETWORK}=1 if the network itself is encrypted (VPN)."
+                f"toryo: warning: the connection to {server} is not encrypted: others on the network can read "
+                f"your token. Use https://, or set {PRIVATE_NETWORK}=1 if the network itself is encrypted (VPN)."
             )
 
 

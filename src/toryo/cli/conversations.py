@@ -49,8 +49,8 @@ def list_chats(
         for each in _projects(here, project)
         for chat in here.get(f"/projects/{each}/chats", of_agent_id=of, as_person=person)["chats"]
     ]
-    columns = ("WITH", "PROJECT", "NEW", "STATE", "NEWEST AT", "NEWEST")
-    empty = "Nobody has said anything yet: toryo chat AGENT"
+    columns = ("WITH", "PROJECT", "NEW", "STATE", "LATEST AT", "NEWEST")
+    empty = "No messages yet. Write one: toryo chat AGENT"
     here.answer(
         {"success": True, "chats": found}, lambda: output.table(columns, [_chat(each) for each in found], empty=empty)
     )
@@ -87,7 +87,7 @@ def list_conversations(here: Here, project: Project = None) -> None:
         for conversation in here.get(f"/projects/{each}/conversations")["conversations"]
     ]
     columns = ("ID", "PROJECT", "WHO", "STATE", "TURNS", "SINCE", "ABOUT")
-    empty = "No agents have talked to each other."
+    empty = "No conversations between agents."
     here.answer(
         {"success": True, "conversations": found},
         lambda: output.table(columns, [_conversation(each) for each in found], empty=empty),
@@ -136,4 +136,4 @@ def _print_said(said: list[dict[str, Any]]) -> None:
     for each in said:
         output.done(*message_format.told(each))
     if not said:
-        output.say("Nothing was said.")
+        output.say("The conversation has no messages.")

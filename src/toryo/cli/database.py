@@ -52,7 +52,7 @@ def upgrade(here: Here, database: DatabaseUrl = None) -> None:
 
     with _opened(here, database, create=True) as opened:
         steps = open_database.upgrade(opened)
-    told = f"took {', '.join(steps)}" if steps else "it is up to date"
+    told = f"took {', '.join(steps)}" if steps else "the database is up to date"
     here.answer({"success": True, "steps": steps}, lambda: output.done(told))
 
 
@@ -93,7 +93,7 @@ def restore(
     from toryo.storage import backup, open_database
 
     if not file.is_file():
-        raise missing(file, "Name a file that toryo db backup made.")
+        raise missing(file, "Choose a file that toryo db backup made.")
     with _opened(here, database, create=True) as opened:
         open_database.upgrade(opened)
         try:
@@ -102,7 +102,7 @@ def restore(
             raise Misuse(f"{opened.place}: {error.message}", _elsewhere(here, file, opened.place, database)) from None
     rows, left_out = sum(restored.tables.values()), restored.left_out
     without = (
-        [f"left out {left_out} rows of tokens, API keys, links and browsers; --with-credentials brings them along"]
+        [f"left out {left_out} rows of tokens, API keys, links and browsers; --with-credentials restores them"]
         if left_out
         else []
     )
@@ -110,7 +110,7 @@ def restore(
     here.answer(
         {"success": True, "rows": rows, "left_out": left_out, "tables": restored.tables},
         lambda: output.done(
-            f"restored {rows} rows into {opened.place}", *without, f"To go on: {start} (it makes new tokens)"
+            f"restored {rows} rows into {opened.place}", *without, f"To continue: {start} (it makes new tokens)"
         ),
     )
 
@@ -120,7 +120,7 @@ def _elsewhere(here: Here, file: Path, place: str, url: str | None) -> str:
     again = ["toryo", "db", "restore", shlex.quote(str(file))]
     beside = " ".join([*again, "--data-dir", "NEW_DIR"])
     if not place.startswith("/"):
-        return f"Nothing was changed. Name an empty database with --database, or use a file: {beside}"
+        return f"Nothing was changed. Choose an empty database with --database, or use a file: {beside}"
     kept, there = shlex.quote(f"{place}.before-restore"), shlex.quote(place)
     instead = " ".join([*again, *_same_place(here, url)])
     return f"Nothing was changed.\nTo replace it: mv {there} {kept} && {instead}\nTo keep both: {beside}"
@@ -146,7 +146,11 @@ def check(here: Here, database: DatabaseUrl = None) -> None:
     found = [{"problem": problem.what, "ids": list(problem.ids)} for problem in problems]
     if found:
         lines = "\n".join(f"{problem.what}: {', '.join(problem.ids[:10])}" for problem in problems)
-        raise Failure(f"The database has {len(found)} problems.\n{lines}", "Restore a backup.", {"problems": found})
+        raise Failure(
+            f"The database has {len(found)} problems.\n{lines}",
+            "Restore a backup (toryo db restore).",
+            {"problems": found},
+        )
     here.answer({"success": True, "problems": []}, lambda: output.done(f"{opened.place}: no problems found"))
 
 
@@ -154,27 +158,27 @@ def move(here: Here) -> None:
     """Take a project's data out of the project. Agents do not work where it goes, and .toryo/ points to it. With
     --data-dir, in a project that was moved: point to its data again."""
     if here.data_dir is None and data_directories.project_directory() is None:
-        raise Misuse("No project is here or above (no .toryo/).", "Run this in one, or name a --data-dir.")
+        raise Misuse("There is no project here or above (no .toryo/).", "Run this in a project, or use --data-dir.")
     place = data_directories.data_dir(here.data_dir)
     legacy = place.name == data_directories.MARK
     project = place.parent if legacy else (data_directories.project_directory() or Path.cwd())
     if not data_directories.holds_data(place):
-        raise Misuse(f"{place} contains no server data.", "Name the data directory with --data-dir.")
+        raise Misuse(f"{place} does not contain the data of a server.", "Choose the data directory with --data-dir.")
     for holder in process_locks.holders(place):
         raise Misuse(
-            f"A {holder.name} (pid {holder.pid}) uses {place}.",
+            f"A {holder.name} (pid {holder.pid}) is using {place}.",
             f"Stop it first: toryo down --data-dir {shlex.quote(str(place))}",
         )
     if data_directories.is_home(place) and not legacy:
         former = data_directories.project_of(place)
         if former is not None and former != project.resolve() and former.is_dir():
-            raise Misuse(f"{place} belongs to {former}, which still exists.", "Run this in that directory.")
+            raise Misuse(f"{place} belongs to {former}, which still exists.", "Run this command in that directory.")
         data_directories.point(project, place)
         target = place
     else:
         target = _move(project, place)
     answer = {"success": True, "data_dir": str(target), "project_directory": str(project)}
-    here.answer(answer, lambda: output.done(f"the data of {project} is in {target}"))
+    here.answer(answer, lambda: output.done(f"moved the data of {project} to {target}"))
 
 
 def _move(project: Path, place: Path) -> Path:
@@ -183,12 +187,12 @@ def _move(project: Path, place: Path) -> Path:
     for name, what in (("worktrees", "open worktrees"), ("demo", "the demo's projects")):
         if (place / name).is_dir() and any((place / name).rglob("*/*")):
             raise Misuse(
-                f"{place / name} holds {what}, which stay where they are.",
-                "Merge or discard the tasks' worktrees (toryo worktrees), remove the demo, remove what is left, and "
-                "try again.",
+                f"{place / name} contains {what}, which cannot be moved.",
+                "Merge or discard the worktrees of tasks (toryo worktrees), remove the demo, remove what is "
+                "left, then try again.",
             )
     if target.is_relative_to(place):
-        raise Misuse(f"{target} is inside {place}.", "Set XDG_DATA_HOME to a directory outside of it.")
+        raise Misuse(f"{target} is inside {place}.", "Set XDG_DATA_HOME to a directory outside it.")
     if target.exists():
         raise Misuse(
             f"{target} already exists.",
@@ -226,13 +230,13 @@ def _opened(here: Here, url: str | None, *, create: bool = False) -> Iterator[Da
     if place.startswith("sqlite:///"):
         file = Path(place.removeprefix("sqlite:///"))
         if not create and not file.is_file():
-            raise Misuse(f"There is no database {file}.", "Name one with --database, or a --data-dir that has one.")
+            raise Misuse(f"There is no database {file}.", "Choose one with --database, or a --data-dir that has one.")
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     try:
         with open_database.open_database(place, exclusive=create, threads=2) as opened:
             yield opened
     except DatabaseInUse as error:
-        raise Misuse(error.message, "Stop its server first: toryo down") from None
+        raise Misuse(error.message, "Stop the server first: toryo down") from None
     except NotAnArchive as error:
         raise Misuse(error.message, error.instruction) from None
     except DatabaseUnavailable as error:

@@ -117,20 +117,20 @@ def _dashboard() -> Finding:
 def _data_directory(place: Path) -> Finding:
     nearest = _nearest(place)
     if nearest == place and not place.is_dir():
-        return Finding("data directory", False, f"{place} is a file", "Name a directory with --data-dir.")
+        return Finding("data directory", False, f"{place} is a file", "Choose a directory with --data-dir.")
     if not os.access(nearest, os.W_OK | os.X_OK):
-        return Finding("data directory", False, f"{nearest} cannot be written", "Name another one with --data-dir.")
+        return Finding("data directory", False, f"{nearest} is not writable", "Choose another one with --data-dir.")
     if place.name == data_directories.MARK:
-        what = f"{place} lies where agents work: one that reads files reads owner.token"
-        instruction = "Move it: toryo down, then: toryo db move"
+        what = f"{place} is inside a directory where agents work, so agents could read owner.token"
+        instruction = "Move it: toryo down, then toryo db move"
         return Finding("data directory", False, what, instruction, needed=False)
-    return Finding("data directory", True, f"{place}" + ("" if nearest == place else " (made when first needed)"))
+    return Finding("data directory", True, f"{place}" + ("" if nearest == place else " (created when first needed)"))
 
 
 def _disk(place: Path) -> Finding:
     free = shutil.disk_usage(_nearest(place)).free
     enough = free >= SCARCE
-    instruction = "" if enough else "Free some space: logs, worktrees and the database grow there."
+    instruction = "" if enough else "Free some space. Logs, worktrees and the database grow there."
     return Finding("disk", enough, f"{_bytes(free)} free", instruction, needed=False)
 
 
@@ -182,7 +182,7 @@ def _of_server(here: Here) -> Iterator[Finding]:
         "server",
         True,
         f"{here.client.address}, version {status['version']}",
-        "" if same else f"This command is version {toryo.__version__}: use the same on both sides.",
+        "" if same else f"This command has version {toryo.__version__}. Use the same version on both sides.",
     )
     size = status.get("database_bytes")  # an older server does not tell
     yield Finding("database", True, f"{status['database']}{f', {_bytes(size)}' if size is not None else ''}")
@@ -216,7 +216,7 @@ def _of_coordinators(team: Team, of_server: Sequence[Finding]) -> Iterator[Findi
         "coordinators",
         bool(there),
         ", ".join(there) or "none has connected recently",
-        "" if there else "Agents are started by one: toryo coordinator (or toryo up, which brings one).",
+        "" if there else "A Coordinator starts the agents: toryo coordinator (or toryo up, which includes one).",
         needed=False,
     )
 
@@ -240,7 +240,7 @@ def _of_sandbox(here: Here, team: Team) -> Iterator[Finding]:
             told = {"": f"sandbox: off ({wrong})"}
     for name, word in sorted(told.items()):
         on = word.startswith(sandbox.ON)
-        what = word.removeprefix("sandbox: ") + (f"; told by {name}" if name else "")
+        what = word.removeprefix("sandbox: ") + (f"; reported by {name}" if name else "")
         yield Finding("sandbox", on, what, "" if on else sandbox.ADVICE, needed=False)
 
 
@@ -260,10 +260,10 @@ def _unoffered(team: Team) -> Iterator[Finding]:
         return
     offered = {name for coordinator in team.coordinators for name in coordinator["providers"]}
     for name in sorted({agent["provider"] for agent in team.agents} - offered):
-        what = f"no Coordinator offers it; it is that of {', '.join(team.users(name))}"
+        what = f"no Coordinator has it, but these agents use it: {', '.join(team.users(name))}"
         instruction = (
-            "Name its program under ai_providers of the file of `toryo coordinator -c FILE`, or give them another"
-            " one: toryo agent edit AGENT --provider NAME"
+            "Add its program under ai_providers in the file of `toryo coordinator -c FILE`, or give the agents "
+            "another provider: toryo agent edit AGENT --provider NAME"
         )
         yield Finding(f"provider {name}", False, what, instruction)
 
@@ -287,11 +287,11 @@ def _rights(team: Team) -> Iterator[Finding]:
 def _of_project(project: Mapping[str, Any], team: Team) -> Iterator[Finding]:
     name, place = project["project_id"], Path(project["working_directory"])
     if not place.is_dir():
-        instruction = f"Make it, or name another: toryo project edit {name} --dir PATH"
+        instruction = f"Create it, or choose another: toryo project edit {name} --dir PATH"
         what = f"{place} does not exist on this machine"
         yield Finding(f"project {name}", False, what, instruction, needed=team.local)
     if project["settings"].get("isolation") == "worktree" and not shutil.which("git"):
-        instruction = f"Install git, or: toryo project edit {name} --set isolation=none"
+        instruction = f"Install git, or switch worktrees off: toryo project edit {name} --set isolation=none"
         yield Finding(f"project {name}", False, "uses worktrees, but git is not on PATH", instruction, team.local)
 
 
@@ -304,7 +304,7 @@ def _of_programs(team: Team) -> Iterator[Finding]:
     for program in agent_programs.known(os.environ):
         users = team.users(program.name)
         well = program.ok and program.logged_in is not False
-        what = f"{program.what}; needed by {', '.join(users)}" if users and not well else program.what
+        what = f"{program.what}; used by {', '.join(users)}" if users and not well else program.what
         yield Finding(program.name, well, what, program.instruction, needed=bool(users) and team.local)
 
 

@@ -33,7 +33,10 @@ def _processed(parameter: Any, process_value: Any, context: Any, value: Any) -> 
     values = value if isinstance(value, (list, tuple)) else (value,)
     if any(isinstance(each, str) and not each.strip() for each in values):
         option = max(parameter.opts, key=len)
-        optional = "" if parameter.required else ", or leave it out"
+        optional = "" if parameter.required else ", or omit it"
         name = option if option.startswith("-") else parameter.metavar.removesuffix("...")
-        raise Misuse(f"{name} is empty.", f"Give a value{optional}. If it comes from a variable, check that it is set.")
+        raise Misuse(
+            f"{name} is empty.",
+            f"Enter a value{optional}. If it comes from a variable, check that the variable is set.",
+        )
     return process_value(context, value)

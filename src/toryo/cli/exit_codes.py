@@ -58,7 +58,7 @@ class Refused(Failure):
 def missing(file: Path, instruction: str) -> Misuse:
     """Of a file that was named and is not there: the one that was probably meant, else what to do."""
     near = near_file(file)
-    return Misuse(f"{file} is not there.", instruction if near is None else f"Did you mean {near}?")
+    return Misuse(f"{file} does not exist.", instruction if near is None else f"Did you mean {near}?")
 
 
 def near_file(file: Path) -> Path | None:
@@ -91,9 +91,11 @@ def _of_client(error: BaseException) -> Failure | None:
 
     if isinstance(error, Unreachable):
         known = "toryo up" in str(error) or "try again" in str(error)
-        return ServerAway(str(error), "" if known else "Start a server with `toryo up`, or name one with --server.")
+        return ServerAway(
+            str(error), "" if known else "Start a server with `toryo up`, or set its address with --server."
+        )
     if isinstance(error, ProtocolError):
-        return ServerAway(str(error), "Name the address of a Toryo server with --server.")
+        return ServerAway(str(error), "Set the address of a Toryo server with --server.")
     if not isinstance(error, RefusalError):
         return None
     kind = ServerAway if error.code == "unavailable" else Refused

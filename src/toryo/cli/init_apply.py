@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 TEAM = init_teams.FILE
 NONE = "none"
 LOOK = "ls -l"
-ELSEWHERE = "Nothing was written. Change into a directory of its own for the project, or name one with --dir."
+ELSEWHERE = "Nothing was written. Change into a directory for the project, or choose one with --dir."
 
 
 def add(app: typer.Typer) -> None:
@@ -57,7 +57,7 @@ def init(
         raise Misuse(f"{directory} is not a directory.", "Create it, or choose another one with --dir.")
     team = directory / TEAM
     if team.exists():
-        raise Misuse(f"{team} is already there.", f"Change it, then: toryo apply {TEAM}")
+        raise Misuse(f"{team} already exists.", f"Edit it, then run: toryo apply {TEAM}")
     ask = terminal_questions.possible(here) and not yes
     if sys.stderr.isatty() and not here.json:
         output.say("Looking for agent programs and their logins ...")
@@ -86,7 +86,7 @@ def _doubt(directory: Path) -> str:
     """Why a project is hardly meant to be here; empty if it may be."""
     unusual = {Path("/"): "the root directory", Path.home().resolve(): "your home directory"}
     if directory in unusual:
-        return f"{directory} is {unusual[directory]}, not one of a project."
+        return f"{directory} is {unusual[directory]}, not the directory of a project."
     above = next((parent for parent in directory.parents if parent not in unusual and _is_project(parent)), None)
     return f"{directory} is inside another project, {above}." if above is not None else ""
 
@@ -108,7 +108,7 @@ def apply(
         raise _no_file(file)
     wanted = manifest.noted(file)
     applied = manifest_apply.apply(here, wanted, yes=yes)
-    output.say(*(f"toryo: kept: {each}" for each in applied.kept))
+    output.say(*(f"toryo: unchanged: {each}" for each in applied.kept))
     document = {"success": True, "changes": [change.document() for change in applied.changes], "kept": applied.kept}
     told = [line for change in applied.changes for line in change.told()]
     here.answer(document, lambda: output.done(*(told or ["nothing to change"])))
@@ -126,7 +126,7 @@ def _no_file(path: Path) -> Misuse:
             f"There is no {path} here; {above} exists above.",
             f"Apply that one: {output.program()} apply {shlex.quote(str(above))}",
         )
-    return missing(path, f"Name a {TEAM}, or write one with `toryo init`.")
+    return missing(path, f"Pass the path of a {TEAM}, or create one with `toryo init`.")
 
 
 # --- who is to work --------------------------------------------------------------------------------------------------
@@ -162,14 +162,15 @@ def _chosen(names: Sequence[str], found: Sequence[Program]) -> list[str]:
     if set(names) == {NONE}:
         return []
     if NONE in names:
-        raise ValueError(f"{NONE} is for a team without a model, and cannot be combined with a program.")
+        raise ValueError(f"{NONE} creates a team without a model and cannot be combined with a program.")
     there = {program.name: program for program in found}
     for name in names:
         if name not in there:
             near = nearest(name, there)
             meant = f"Did you mean {near}? " if near is not None else ""
             raise ValueError(
-                f"There is no program {name!r}. {meant}Known are: {', '.join(there)}; or {NONE}, for no model."
+                f"There is no program {name!r}. {meant}Use one of {', '.join(there)}, or {NONE} for a team "
+                "without a model."
             )
         if not there[name].ok:
             raise ValueError(f"{name} cannot work here ({there[name].what}). {there[name].instruction}")
@@ -190,16 +191,16 @@ def _name_of(directory: Path) -> str:
 
 def _asked(directory: Path, wanted: Sequence[str] | None, found: Sequence[Program]) -> Plan:
     """What is answered wrongly is asked again."""
-    name = terminal_questions.answer("The project's name", _name_of(directory), _named)
+    name = terminal_questions.answer("Name of the project", _name_of(directory), _named)
     providers = _ask_for_providers(found) if wanted is None else list(wanted)
     if not providers:
-        return Plan(name, [], command=terminal_questions.answer("A command to run as the first task", LOOK))
+        return Plan(name, [], command=terminal_questions.answer("Command to run as the first task", LOOK))
     return Plan(name, providers, isolated=_has_commits(directory) and _ask_for_worktrees())
 
 
 def _named(text: str) -> str:
     if not text.strip():
-        raise ValueError("A project needs a name.")
+        raise ValueError("The project needs a name.")
     return text.strip()
 
 
@@ -212,13 +213,13 @@ def _ask_for_providers(found: Sequence[Program]) -> list[str]:
     def read(text: str) -> list[str]:
         return _chosen(text.replace(",", " ").split(), found)
 
-    question = f"Which programs should run the agents: one or several of {' '.join(startable)}, or {NONE}"
+    question = f"Which programs should run the agents? One or several of {' '.join(startable)}, or {NONE}"
     chosen: list[str] = terminal_questions.answer(question, " ".join(ready) or NONE, read)
     return chosen
 
 
 def _ask_for_worktrees() -> bool:
-    return terminal_questions.yes("Give each task its own git worktree, which you merge?")
+    return terminal_questions.yes("Give each task its own git worktree, which you merge afterwards?")
 
 
 def _has_commits(directory: Path) -> bool:
@@ -250,28 +251,33 @@ def _data_directory(project: Path) -> Path:
 def _print_next(team: Path, place: Path, plan: Plan, found: Sequence[Program]) -> None:
     typed = output.program()
     output.done(f"wrote {shlex.quote(str(team))}: project {init_teams.id_from(plan.name)}, {_crew(plan)}")
-    output.done(f"The server's data will be in {shlex.quote(str(place))}")
+    output.done(f"The server's data will be stored in {shlex.quote(str(place))}")
     for each in found:
         if each.name in plan.providers and not each.ready:
             output.done(f"{each.name} may not be logged in. {each.instruction}")
     if not plan.providers:
         output.done(_how_to_get_a_model(found, typed))
-    output.done("Next, here:", f"  {typed} up                # in a terminal of its own", f"  {typed} apply {TEAM}")
+    output.done(
+        "Next, in this directory:", f"  {typed} up                # in another terminal", f"  {typed} apply {TEAM}"
+    )
     if plan.providers:
         project = init_teams.id_from(plan.name)
         output.done(f"  {typed} task list --project {project}", f"  {typed} task move TASK in_progress")
-        output.done("The last one starts the first task, and from then on it costs tokens.")
+        output.done("The last command starts the first task. From then on it costs tokens.")
 
 
 def _crew(plan: Plan) -> str:
     if not plan.providers:
-        return "an agent that runs commands, without a model"
-    return f"a manager and two workers, on {', '.join(init_teams.crew(plan.providers))}"
+        return "one agent that runs commands, without a model"
+    return f"a manager and two workers with {', '.join(init_teams.crew(plan.providers))}"
 
 
 def _how_to_get_a_model(found: Sequence[Program], typed: str) -> str:
     """One line: log in to what is there, else install what is not."""
     startable = next((program for program in found if program.ok), None)
     if startable is not None:
-        return f"For a team with a model: {typed} init --provider {startable.name} (remove {TEAM} before)."
-    return f"For a team with a model, install one, such as: {found[0].instruction}. Then remove {TEAM} and init again."
+        return f"To create a team with a model instead: {typed} init --provider {startable.name} (remove {TEAM} first)"
+    return (
+        f"To create a team with a model instead, install a program, for example: {found[0].instruction}. Then "
+        f"remove {TEAM} and run init again."
+    )

@@ -111,11 +111,11 @@ def _newest(here: Here, of: str) -> str:
             raise _nobody_for(here.get(f"/tasks/{task}")["task"])  # one that is not there is refused
     if not launches:
         refuse_unknown(here, of)
-        raise Failure(f"{of} was never started.", f"See why: toryo why {of}")
+        raise Failure(f"{of} has not been started yet.", f"See why: toryo why {of}")
     shown, *others = in_order(launches)
     task = f", for {shown['task_id']}" if shown["task_id"] else ""
     which = "newest" if shown["ended_at"] else "running"
-    output.say(f"The {which} launch: {shown['launch_id']} of {shown['agent_id']}{task}, {_since(shown)}")
+    output.say(f"Showing the {which} launch {shown['launch_id']} of {shown['agent_id']}{task}, {_since(shown)}")
     for other in others:
         if not other["ended_at"]:
             output.say(f"Also running: {other['launch_id']} ({other['purpose']}): toryo logs {other['launch_id']}")
@@ -143,20 +143,23 @@ def _nobody_for(task: dict[str, Any]) -> Failure:
     task_id = task["task_id"]
     if task["agent_type"]:
         return Failure(
-            f"{task_id} is a task of the queue {task['agent_type']}: agents fetch it, and nobody is started for it.",
-            f"See who has it and what was reported: toryo task show {task_id}",
+            f"{task_id} is a task of the queue {task['agent_type']}. Queue agents fetch it, so no launch was "
+            "made for it.",
+            f"See who works on it and what was reported: toryo task show {task_id}",
         )
     if task["status"] in CLOSED:
         return Failure(
-            f"Nobody was started for {task_id}, and it is {task['status']}.",
+            f"No agent was started for {task_id}, and it is {task['status']}.",
             f"See what happened: toryo trace {task_id}",
         )
     if task["parent_task_id"]:
         return Failure(
-            f"Nobody was started for {task_id} by itself.",
-            f"See what was printed for the task that it is a part of: toryo logs {task['parent_task_id']}",
+            f"No agent was started for {task_id} itself.",
+            f"See the output for its parent task: toryo logs {task['parent_task_id']}",
         )
-    return Failure(f"Nobody was started for {task_id} yet.", f"See what it waits for: toryo task watch {task_id}")
+    return Failure(
+        f"No agent has been started for {task_id} yet.", f"See what it waits for: toryo task watch {task_id}"
+    )
 
 
 def in_order(launches: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -295,7 +295,7 @@ def _check_double(
         if named in seen:
             twice = True
             first = manifest.place(seen[named], key).rpartition(":")[2]
-            manifest.mistake(entry, key, message=f"there are two {what} {named!r}; the other is on line {first}")
+            manifest.mistake(entry, key, message=f"there are two {what} {named!r}; the other one is on line {first}")
         seen.setdefault(named, entry)
     return twice
 

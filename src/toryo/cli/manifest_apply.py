@@ -70,7 +70,9 @@ def apply(here: Here, manifest: Manifest, *, yes: bool = False) -> Applied:
         same = known is not None and known["working_directory"] == str(project.directory)
         wrong = None if yes or same else projects.missing(here, project.directory)
         if wrong is not None:
-            manifest.mistake(project, "directory", message=f"{wrong} (if it is on another machine, add --yes)")
+            manifest.mistake(
+                project, "directory", message=f"{wrong} (if the directory is on another machine, add --yes)"
+            )
     _refuse_mistakes(manifest, there)
     if not yes:
         wider = _widened(here, manifest, there)
@@ -231,7 +233,7 @@ def _mistake_of_doubles(manifest: Manifest, task: Task, key: str, title: str, kn
     several = _open(known[title])
     words = f"several open tasks of this project on the server have the title {title!r}: {task_lookup.listed(several)}"
     rename = f"toryo task edit {several[-1]['task_id']} --title TITLE"
-    manifest.mistake(task, key, message=f"{words}; rename one there, such as: {rename}")
+    manifest.mistake(task, key, message=f"{words}; rename one of them there, for example: {rename}")
 
 
 def _refuse_unknown(
@@ -239,7 +241,7 @@ def _refuse_unknown(
 ) -> None:
     names = list(dict.fromkeys(known))
     if name not in names:
-        hint = yaml_documents.hint(name, names) if names else "there is none yet."
+        hint = yaml_documents.hint(name, names) if names else "there are none yet."
         manifest.mistake(entry, key, message=f"there is no {what} {name!r}; {hint}")
 
 
@@ -453,7 +455,9 @@ def _carried_out(here: Here, manifest: Manifest, plan: _Plan) -> list[Change]:
         if not away.sent:
             raise
         raise ServerAway(
-            str(away), "It may have carried out all of the file, or nothing. Apply it again: what is so is left alone."
+            str(away),
+            "The file may have been applied completely or not at all. Apply it again: what already exists is not "
+            "changed.",
         ) from None
     for result, (_, entry) in zip(answer["results"], plan.steps, strict=True):
         wider_rights.warn(result, f"{manifest.place(entry)}: ")
@@ -491,12 +495,12 @@ def _kept(manifest: Manifest, there: _There) -> list[str]:
             if name not in project.settings and value != defaults.get(name):
                 yes = " --yes" if widened(settings, settings.changed({name: defaults.get(name)})) else ""
                 reset = f"toryo project edit {known['project_id']} --set {name}={_typed(defaults.get(name))}{yes}"
-                words = f"project {known['project_id']}: {name} is {_typed(value)}, though not in the file."
+                words = f"project {known['project_id']}: {name} is {_typed(value)} on the server, but not in the file."
                 found.append(f"{words} To reset it: {reset}")
     for agent in manifest.agents:
         stays = [each for each in _OF_AGENTS if there.agents.get(agent.id, {}).get(each) and each not in agent.said()]
         if stays:
-            words = f"agent {agent.id}: {', '.join(stays)}, though not in the file."
+            words = f"agent {agent.id}: {', '.join(stays)} are set on the server, but not in the file."
             found.append(f"{words} See: toryo agent show {agent.id}")
     return found
 

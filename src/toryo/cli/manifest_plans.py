@@ -118,8 +118,8 @@ def _check_playbook(
     below = team.below(agent.id)
     workers = [each for each in below if any(each in team.inside(project) for project in agent.projects)]
     if not workers and complete:
-        fix = f"give its workers reports_to: {agent.id} and projects: [{agent.projects[0]}]"
-        found = f"nobody in project {agent.projects[0]} reports to it, so no one can do its subtasks"
+        fix = f"give workers reports_to: {agent.id} and projects: [{agent.projects[0]}]"
+        found = f"no one in project {agent.projects[0]} reports to it, so no one can do its subtasks"
         team.manifest.note(at, f"agent {agent.id}: {found}; {fix}")
     closed = next((each for each in agent.projects if team.setting(each, "commands_from") == "people"), None)
     for where, subtask in _subtasks(playbook):
@@ -143,12 +143,12 @@ def _problems(
                 f"there is no agent {assignee!r}; {yaml_documents.hint(assignee, workers or team.ids())}",
             )
         elif workers:
-            fix = f"give it reports_to: {manager} and the same project, or name one of: {', '.join(workers)}"
-            yield ("assignee",), f"{assignee} cannot be given work by {manager}; {fix}"
+            fix = f"give it reports_to: {manager} and the same project, or choose one of: {', '.join(workers)}"
+            yield ("assignee",), f"{manager} cannot assign tasks to {assignee}; {fix}"
     known = list(dict.fromkeys(each for one in workers for each in team.able(one)))
     if capability is not None and _VARIABLE not in capability and workers and capability not in known:
         hint = yaml_documents.hint(capability, known) if known else f"add it to the capabilities of {workers[0]}"
-        yield ("capability",), f"nobody who works for {manager} has the capability {capability!r}; {hint}"
+        yield ("capability",), f"no worker of {manager} has the capability {capability!r}; {hint}"
 
 
 def _subtasks(playbook: Mapping[str, Any]) -> Iterator[tuple[yaml_documents.Path, Mapping[str, Any]]]:
@@ -160,12 +160,12 @@ def _subtasks(playbook: Mapping[str, Any]) -> Iterator[tuple[yaml_documents.Path
 def _misplaced_commands(subtask: Mapping[str, Any], closed: str | None) -> Iterator[tuple[yaml_documents.Path, str]]:
     """`closed`: a project of the manager that takes no commands from managers."""
     if subtask["run"] is not None:
-        fix = "write the command of the assignee as context: {command: …}"
-        yield ("run",), f"run is for a worker's own playbook, and a manager runs nothing itself; {fix}"
+        fix = "set the command as context: {command: …}"
+        yield ("run",), f"run is only for the playbook of a worker, because a manager runs no commands itself; {fix}"
     places: list[yaml_documents.Path] = [("context", "command")] if "command" in subtask["context"] else []
     places += [
         ("acceptance", number, "command") for number, each in enumerate(subtask["acceptance"]) if "command" in each
     ]
     fix = "set commands_from: managers in its settings, or describe the work in words"
     for place in places if closed else ():
-        yield place, f"project {closed} takes no commands from managers; {fix}"
+        yield place, f"project {closed} does not accept commands from managers; {fix}"

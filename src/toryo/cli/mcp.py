@@ -23,7 +23,9 @@ def mcp(here: Here) -> None:
     if here.server is not None:
         _refuse_no_address(here.server)
     if sys.stdin.isatty():
-        output.say("This speaks MCP on stdin and stdout: put `toryo mcp` into the configuration of an MCP client.")
+        output.say(
+            "This command speaks MCP on stdin and stdout. Add `toryo mcp` to the configuration of an MCP client."
+        )
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="toryo mcp: %(message)s")
     asyncio.run(_carry(here))
 

@@ -14,7 +14,7 @@ _STATES = {
     "terminating": "is leaving",
     "cooling_down": "is in cooldown",
     "disconnected": "is not connected",
-    "person": "is a person, who reads when they look",
+    "person": "is a person and reads messages when they sign in",
 }
 _NEEDS_NO_REASON = ("connected", "terminating", "person")
 
@@ -44,7 +44,7 @@ class News:
 
     def of(self, heard: Heard) -> str | None:
         if heard.away is not None:
-            news = None if self._away else "Cannot reach the server; trying again …"
+            news = None if self._away else "Cannot reach the server. Trying again …"
             self._away = True
             return news
         said = standing(self._agent, heard.status)

@@ -64,12 +64,14 @@ def told(item: dict[str, Any]) -> list[str]:
 def asked(request: dict[str, Any]) -> list[str]:
     """What somebody is asked to approve: who asks, and every text that counts, marked as somebody's words by a bar."""
     wish = f", for {request['asked_for']}" if request["asked_for"] else ""
-    lines = [f"{request['asked_by']} asks{wish}; {request['assignee_id'] or 'nobody'} would do it."]
+    lines = [f"Requested by {request['asked_by']}{wish}. Would be assigned to {request['assignee_id'] or 'no one'}."]
     for name in ("description", "context"):
         lines += _quoted(name, printable(request[name] or "").strip().split("\n"))
     lines += _quoted("acceptance", request["acceptance"])
     lines += [f"It runs this command: {each}" for each in request["commands"]]
-    return lines if request["complete"] else [*lines, "It is longer than shown here: toryo task show has all of it."]
+    return (
+        lines if request["complete"] else [*lines, "The text is longer than shown here. See all of it: toryo task show"]
+    )
 
 
 def _quoted(name: str, lines: list[str]) -> list[str]:

@@ -60,8 +60,8 @@ def _refuse_without_dashboard(here: Here) -> None:
     """A link would lead nowhere. Asked of the server: it may be another machine's."""
     if not here.client.has("/index.html"):
         raise Failure(
-            f"The server at {here.client.address} has no dashboard, so there is nothing to open.",
-            "If it runs from a checkout: type make web there, then toryo open again. Anything else works without it.",
+            f"The server at {here.client.address} has no dashboard. Everything else works.",
+            "If it runs from a checkout, run make web there, then toryo open again.",
         )
 
 
@@ -91,9 +91,9 @@ def invite(here: Here, place: Path, *, open_it: bool) -> None:
         address = link(here)["url"]
     except Exception as error:  # noqa: BLE001 - whatever it is, the server is up and goes on
         reason = exit_codes.of(error)
-        output.say(f"No link to sign in could be made ({reason.what if reason else error}). Try: toryo open")
+        output.say(f"No sign-in link could be made ({reason.what if reason else error}). Run: toryo open")
         return
-    output.say(f"Sign in, once, within ten minutes: {address}")
+    output.say(f"Sign in with this link, which works once within ten minutes: {address}")
     if open_it:
         show(address)
 
@@ -105,7 +105,9 @@ def show(address: str) -> None:
     try:
         page = _page(address, Path.home())
     except (OSError, RuntimeError) as error:  # no home, or none that can be written
-        output.say(f"The browser was not opened ({getattr(error, 'strerror', None) or error}). Open the link yourself.")
+        output.say(
+            f"The browser could not be opened ({getattr(error, 'strerror', None) or error}). Open the link yourself."
+        )
         return
     webbrowser.open(page.as_uri())
     remover = [sys.executable, "-c", _REMOVE, str(REMOVED_AFTER_SECONDS), str(page)]

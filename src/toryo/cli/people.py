@@ -53,7 +53,7 @@ def add_person(
 
     def show() -> None:
         output.done(f"added {id}, {role}")
-        output.say(f"A link for them: toryo person link {id}. A password: toryo person password {id}.")
+        output.say(f"Make a sign-in link: toryo person link {id}. Or set a password: toryo person password {id}")
 
     here.answer(answer, show)
 
@@ -63,7 +63,7 @@ def list_people(here: Here) -> None:
     """List the people of this server. Owners also see how they sign in."""
     answer = here.get("/people")
     rows = [(person["person_id"], person["name"], person["login"], _ways(person)) for person in answer["people"]]
-    here.answer(answer, lambda: output.table(("ID", "NAME", "ROLE", "SIGNS IN BY"), rows, empty="Nobody."))
+    here.answer(answer, lambda: output.table(("ID", "NAME", "ROLE", "SIGNS IN WITH"), rows, empty="Nobody."))
 
 
 def _ways(person: dict[str, Any]) -> str:
@@ -102,7 +102,7 @@ def set_password(here: Here, person: Id) -> None:
     """Give somebody a password. Asked for twice, or the first line of stdin. Their browsers are signed out."""
     answer = here.send("PUT", f"/people/{person}/password", {"password": _password()})
     ended = answer["signed_out"]
-    told = f"{person} has a new password" + (f"; {ended} of their browsers signed out" if ended else "")
+    told = f"{person} has a new password" + (f"; {ended} of their browsers were signed out" if ended else "")
     here.answer(answer, lambda: output.done(told))
 
 
@@ -112,14 +112,16 @@ def _password() -> str:
         return _asked_for_twice()
     given = sys.stdin.readline().rstrip("\r\n")
     if not given:
-        raise Misuse("There is no password on stdin.", "Type it at a terminal, or give it as the first line of stdin.")
+        raise Misuse(
+            "No password was given: stdin is empty.", "Type it in a terminal, or pass it as the first line of stdin."
+        )
     return given
 
 
 def _asked_for_twice() -> str:
     given = terminal_questions.secret("New password: ")
-    if terminal_questions.secret("Once more: ") != given:
-        raise Misuse("The two passwords differ.", "Nothing was changed; try again.")
+    if terminal_questions.secret("Repeat the password: ") != given:
+        raise Misuse("The two passwords are different.", "Nothing was changed. Try again.")
     return given
 
 

@@ -48,7 +48,7 @@ def _playbooks(file: Path, agent: str | None) -> dict[str, dict[str, Any]]:
     from toryo.formats import playbook_format, yaml_documents
 
     if not file.is_file():
-        raise missing(file, "Name a playbook, or a toryo.yaml.")
+        raise missing(file, "Pass the path of a playbook or of a toryo.yaml.")
     try:
         document = yaml_documents.of_file(file)
         if not (isinstance(document.data, dict) and "agents" in document.data):
@@ -67,10 +67,14 @@ def _of_team(file: Path, agent: str | None) -> dict[str, dict[str, Any]]:
     found = manifest_plans.check(manifest_plans.Team(team), beside=file.resolve().parent)
     team.fail_if_mistaken()
     if not planned:
-        raise Misuse(f"{file} has no agent with the provider playbook.", "Name a playbook, or a toryo.yaml with one.")
+        raise Misuse(
+            f"{file} has no agent with the provider playbook.",
+            "Pass the path of a playbook, or of a toryo.yaml that has one.",
+        )
     if agent is not None and agent not in planned:
         raise Misuse(
-            f"{file} has no agent {agent} with the provider playbook.", f"It has: {', '.join(planned)} (see --agent)."
+            f"{file} has no agent {agent} with the provider playbook.",
+            f"It has: {', '.join(planned)} (choose with --agent).",
         )
     return {name: each for name, each in found.items() if agent in (None, name)}
 
@@ -100,7 +104,7 @@ def _subtasks(found: list[dict[str, Any]], task: dict[str, Any]) -> list[dict[st
             for step in plan_choice.in_order(plan_choice.plan_for(everything, {"task_id": "tsk_0", **task}))
         ]
     except plan_choice.NoPlan as none:
-        raise Failure(str(none), "A task like this would be reported blocked, with these words.") from None
+        raise Failure(str(none), "A task like this would be reported as blocked, with this text.") from None
 
 
 def _subtask(step: Any) -> dict[str, Any]:
@@ -127,7 +131,7 @@ def _subtask(step: Any) -> dict[str, Any]:
 
 def _show_plans(plans: list[dict[str, Any]]) -> None:
     rows = [(plan["playbook"], plan["match"], ", ".join(plan["subtasks"])) for plan in plans]
-    output.table(("PLAYBOOK", "FOR TITLES LIKE", "SUBTASKS"), rows, empty="There is no plan.")
+    output.table(("PLAYBOOK", "TITLES", "SUBTASKS"), rows, empty="There are no plans.")
 
 
 def _show_subtasks(subtasks: list[dict[str, Any]]) -> None:
@@ -135,7 +139,7 @@ def _show_subtasks(subtasks: list[dict[str, Any]]) -> None:
         (subtask["id"], subtask["title"], _who(subtask), ", ".join(subtask.get("depends_on", ())), _how(subtask))
         for subtask in subtasks
     ]
-    output.table(("ID", "TITLE", "WHO", "AFTER", "HOW"), rows, empty="There is no subtask.")
+    output.table(("ID", "TITLE", "WHO", "AFTER", "HOW"), rows, empty="There are no subtasks.")
 
 
 def _who(subtask: dict[str, Any]) -> str:
@@ -149,5 +153,5 @@ def _how(subtask: dict[str, Any]) -> str:
     if "left_out" in subtask:
         return f"left out: {subtask['left_out']}"
     words += [f"(when {subtask['when']})"] if "when" in subtask else []
-    words += [f"(tried again up to {subtask['retry']} times)"] if subtask.get("retry") else []
+    words += [f"(retried up to {subtask['retry']} times)"] if subtask.get("retry") else []
     return " ".join(word for word in words if word)

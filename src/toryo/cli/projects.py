@@ -63,7 +63,9 @@ def list_projects(here: Here) -> None:
     here.answer(
         answer,
         lambda: output.table(
-            ("ID", "NAME", "STATUS", "DIRECTORY"), rows, empty="No projects yet: toryo project add NAME --dir PATH"
+            ("ID", "NAME", "STATUS", "DIRECTORY"),
+            rows,
+            empty="No projects yet. Add one: toryo project add NAME --dir PATH",
         ),
     )
 
@@ -98,7 +100,7 @@ def edit_project(
         "settings": settings(set),
     }
     if not any(each is not None for each in body.values()):
-        raise Misuse("Nothing to change.", "Give --name, --dir, --description or --set KEY=VALUE.")
+        raise Misuse("Nothing to change.", "Use --name, --dir, --description or --set KEY=VALUE.")
     answer = wider_rights.patch(here, f"/projects/{project}", body, yes=yes)
     here.answer(answer, lambda: output.done(f"changed {project}"))
 
@@ -131,8 +133,10 @@ def only(here: Here) -> str:
     found = active(here)
     if len(found) == 1:
         return found[0]
-    there = f"There are {', '.join(found)}." if found else "There is none yet: toryo project add NAME --dir PATH"
-    raise Misuse("Which project?", f"Name it with --project. {there}")
+    there = (
+        f"Available: {', '.join(found)}." if found else "There are none yet. Add one: toryo project add NAME --dir PATH"
+    )
+    raise Misuse("Which project?", f"Choose it with --project. {there}")
 
 
 def settings(assignments: list[str] | None) -> dict[str, Any] | None:
@@ -143,7 +147,7 @@ def settings(assignments: list[str] | None) -> dict[str, Any] | None:
     for assignment in assignments:
         name, equals, value = assignment.partition("=")
         if not equals or not name:
-            raise Misuse(f"{assignment!r} is not a setting.", "Write it as --set KEY=VALUE.")
+            raise Misuse(f"{assignment!r} is not a setting.", "Write --set KEY=VALUE.")
         found[name.strip()] = value.strip()
     return found
 
@@ -152,7 +156,7 @@ def missing(here: Here, path: Path) -> str | None:
     """What is wrong with a working directory. Of one on another machine nothing is known here."""
     if path.is_dir() or not here.client.address.local:
         return None
-    return f"{path} is {'no directory' if path.exists() else 'not there'}; make it, or name the right one"
+    return f"{path} is {'not a directory' if path.exists() else 'missing'}. Create it, or choose another directory"
 
 
 def _directory(here: Here, given: Path, *, yes: bool) -> str:
@@ -161,14 +165,14 @@ def _directory(here: Here, given: Path, *, yes: bool) -> str:
     if wrong is not None and not yes:
         raise Misuse(
             f"{wrong} with --dir.",
-            "Nothing was changed. If the agents run on another machine that has it, add --yes.",
+            "Nothing was changed. If the agents run on another machine that has this directory, add --yes.",
         )
     return str(path)
 
 
 def print_made(answer: dict[str, Any]) -> None:
     project = answer["project"]
-    output.done(f"made project {project['project_id']} in {project['working_directory']}")
+    output.done(f"created project {project['project_id']} in {project['working_directory']}")
 
 
 def _turn(here: Here, project: str, verb: str) -> None:

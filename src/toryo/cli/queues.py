@@ -35,7 +35,10 @@ def list_agents(here: Here, project: Project) -> None:
         for agent in answer["agents"]
     ]
     columns = ("ID", "TYPE", "STATUS", "LAST SEEN", "TASKS")
-    here.answer(answer, lambda: output.table(columns, rows, empty="Nobody yet: toryo agent run --type TYPE -- CMD"))
+    here.answer(
+        answer,
+        lambda: output.table(columns, rows, empty="No queue agents yet. Start one: toryo agent run --type TYPE -- CMD"),
+    )
 
 
 @command(group, "dead")
@@ -54,7 +57,7 @@ def requeue(
 ) -> None:
     """Put dead letters back into their queues. With a full number of attempts."""
     back = [here.send("POST", f"/tasks/{each}/requeue")["task"] for each in task]
-    told = [f"{each['task_id']} waits for {each['agent_type']} again" for each in back]
+    told = [f"{each['task_id']} is back in the queue {each['agent_type']}" for each in back]
     here.answer({"success": True, "tasks": back}, lambda: output.done(*told))
 
 

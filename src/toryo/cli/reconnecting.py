@@ -38,7 +38,7 @@ class Patient(Here):
                 if give_up is None:
                     give_up = time.monotonic() + self.patience
                     long = output.duration(self.patience)
-                    output.say(f"The server does not answer. Waiting up to {long} for it; ^C ends this.")
+                    output.say(f"The server does not answer. Waiting up to {long}; ^C stops waiting.")
                 if time.monotonic() >= give_up:
                     raise ServerAway(
                         f"The server has not answered for {output.duration(self.patience)}.",

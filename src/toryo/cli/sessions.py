@@ -38,10 +38,10 @@ def sessions(
         )
         for session in answer["sessions"]
     ]
-    columns = ("ID", "AGENT", "PROJECT", "PURPOSE", "TASK", "LEASE UNTIL")
+    columns = ("ID", "AGENT", "PROJECT", "PURPOSE", "TASK", "ENDS AT")
 
     def show() -> None:
-        output.table(columns, rows, empty="Nobody is signed in.")
+        output.table(columns, rows, empty="No sessions.")
         output.say(*(_not_confirmed(session) for session in answer["sessions"] if not session["confirmed"]))
 
     here.answer(answer, show)
@@ -49,6 +49,7 @@ def sessions(
 
 def _not_confirmed(session: dict[str, Any]) -> str:
     return (
-        f"{session['agent_id']} ({session['session_id']}) was last seen at {output.clock(session['last_seen_at'])}."
-        " Neither it nor its Coordinator has reported since the server started."
+        f"{session['agent_id']} ({session['session_id']}) was last seen at "
+        f"{output.clock(session['last_seen_at'])}. Since the server started, neither the agent nor its "
+        "Coordinator has reported."
     )

@@ -124,13 +124,13 @@ class _Said:
 
 def _result(code: int, said: _Said) -> Any:
     if code == TRY_AGAIN:
-        raise Retry(said.why("The command requested another attempt (exit code 75)."))
+        raise Retry(said.why("The command asked for another attempt (exit code 75)."))
     if code < 0:
         raise TaskFailed(said.why(f"The command was ended by {signal.Signals(-code).name}."))
     if code:
         raise TaskFailed(said.why(f"The command ended with exit code {code}."))
     if said.too_much:
-        raise TaskFailed(f"The command printed more than {LARGEST:,} bytes: put large results into files.")
+        raise TaskFailed(f"The command printed more than {LARGEST:,} bytes. Write large results to files.")
     try:
         return orjson.loads(said.out)
     except orjson.JSONDecodeError:

@@ -34,7 +34,7 @@ def task(here: Asked, typed: str) -> str:
     ends = (each for each in every if len(typed) >= SHORTEST and each["task_id"].endswith(typed))
     found = [each for each in every if each["title"] == typed] or list(ends)
     if len(found) > 1:
-        raise Misuse(f"Several tasks are meant by {typed!r}: {listed(found)}.", "Name one by its id.")
+        raise Misuse(f"{typed!r} matches several tasks: {listed(found)}.", "Use the id of one of them.")
     return str(found[0]["task_id"]) if found else typed
 
 

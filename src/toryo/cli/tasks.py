@@ -130,10 +130,10 @@ def _how_to_assign(here: Here, task: dict[str, Any]) -> list[str]:
     can = [member["agent_id"] for member in members if member["kind"] == "ai" and member["status"] == "active"]
     if not can:
         make = f"toryo agent add ID --role worker --provider NAME --project {project}"
-        return [f"Nobody has it, and no agent belongs to {project} yet. Make one: {make}"]
+        return [f"It has no assignee, and no agent belongs to {project} yet. Add one: {make}"]
     told = ", ".join(can[:_NAMED]) + (f" and {len(can) - _NAMED} more" if len(can) > _NAMED else "")
     return [
-        f"Nobody has it yet. It can go to {told}:",
+        f"It has no assignee. You can assign it to {told}:",
         f"  toryo task edit {task['task_id']} --assignee {can[0] if len(can) == 1 else 'AGENT'}",
         f"  toryo task move {task['task_id']} in_progress",
     ]
@@ -285,7 +285,7 @@ def approve_task(
     """Let a requested task be worked on. Shows the task, asks for confirmation, and approves only what was shown."""
     shown = here.get(f"/tasks/{task}")["task"]
     if shown["approval"] == "approved":
-        words = f"{shown['task_id']} needs no approval; it is {shown['status']}"
+        words = f"{shown['task_id']} does not need approval; it is {shown['status']}"
         here.answer({"success": True, "task_id": shown["task_id"], "task": shown}, lambda: output.done(words))
         return
     output.say(f"{shown['task_id']}  {shown['title']}", *(f"  {each}" for each in needs.asked(_request(shown))))
@@ -295,7 +295,7 @@ def approve_task(
     answer = here.send("POST", f"/tasks/{task}/approve", {"version": shown["version"]})
     here.answer(answer, lambda: output.done(f"approved {task}"))
     if not here.json and answer["task"]["status"] in ("backlog", "todo") and not answer["task"]["agent_type"]:
-        output.say("It is approved, and waits to be started.", *_how_to_start(here, task))
+        output.say("It is approved, but not started.", *_how_to_start(here, task))
 
 
 def _request(task: dict[str, Any]) -> dict[str, Any]:
@@ -346,11 +346,11 @@ def _without_status(task: dict[str, Any]) -> Misuse:
     possible = [status.value for status in MOVES[Stage(task["status"])]]
     if not possible:
         return Misuse(
-            f"{task['task_id']} is {task['status']}, which is final.", "File a new task: toryo task add TITLE"
+            f"{task['task_id']} is {task['status']}, which is final.", "Create a new task: toryo task add TITLE"
         )
     return Misuse(
-        f"Name the new status: {task['task_id']} is {task['status']}, and can go to {', '.join(possible)}.",
-        f"For example: toryo task move {task['task_id']} {possible[0]}",
+        f"Choose the new status: {task['task_id']} is {task['status']} and can go to {', '.join(possible)}.",
+        f"Example: toryo task move {task['task_id']} {possible[0]}",
     )
 
 
@@ -367,9 +367,9 @@ def _context(given: str | None) -> dict[str, Any] | None:
     try:
         context = json.loads(given)
     except ValueError as error:
-        raise Misuse(f"--context is not valid JSON: {error}.", 'Write it like \'{"command": "make test"}\'.') from None
+        raise Misuse(f"--context is not valid JSON: {error}.", 'Example: \'{"command": "make test"}\'.') from None
     if not isinstance(context, dict):
-        raise Misuse("--context is not a JSON object.", 'Write it like \'{"command": "make test"}\'.')
+        raise Misuse("--context must be a JSON object.", 'Example: \'{"command": "make test"}\'.')
     return context
 
 
@@ -421,7 +421,9 @@ def why(here: Here, task: dict[str, Any]) -> list[str]:
     tree = _below(task, here.get(f"/projects/{task['project_id']}/tasks")["tasks"])
     if task["status"] != "in_progress":
         return _why_nothing_moves(here, task, tree)
-    return _in_words(_decisions(here, task, tree)) or [f"It is in progress. See who has it: toryo task show {task_id}"]
+    return _in_words(_decisions(here, task, tree)) or [
+        f"It is in progress. See who works on it: toryo task show {task_id}"
+    ]
 
 
 _RESTS = {"backlog": "It is in the backlog.", "todo": "It is in todo, and no one has started it."}
@@ -430,7 +432,7 @@ _RESTS = {"backlog": "It is in the backlog.", "todo": "It is in todo, and no one
 def _why_it_failed(here: Here, task: str) -> list[str]:
     """In the words of the report: their beginning, and where all of them are."""
     words = (here.get(f"/tasks/{task}")["task"]["error"] or "No reason was given.").strip()
-    more = [f"… All of it: toryo task show {task}"] if len(words) > REASON_SHOWN else []
+    more = [f"… See all of it: toryo task show {task}"] if len(words) > REASON_SHOWN else []
     return [*(line for line in words[:REASON_SHOWN].splitlines() if line.strip()), *more]
 
 
@@ -438,8 +440,8 @@ def _after_a_failure(task: dict[str, Any]) -> list[str]:
     """What can be done then."""
     task_id = task["task_id"]
     if task["agent_type"]:
-        return [f"To try it again: toryo queue requeue {task_id}"]
-    return [f"To try it again: toryo task retry {task_id}", f"To see what was printed: toryo logs {task_id}"]
+        return [f"To retry it: toryo queue requeue {task_id}"]
+    return [f"To retry it: toryo task retry {task_id}", f"To see the output: toryo logs {task_id}"]
 
 
 def _moves(decision: dict[str, Any]) -> bool:
@@ -453,7 +455,7 @@ def _how_to_start(here: Here, task: str) -> list[str]:
     answer = here.get(f"/tasks/{task}/moves")
     move = next((each for each in answer["moves"] if each["status"] == "in_progress"), None)
     if move is not None and not move["allowed"]:
-        return [f"It cannot be started now: {move['reason']} {move['instruction']}"]
+        return [f"It cannot start yet: {move['reason']} {move['instruction']}"]
     first = answer["first"]
     told = [first["text"], *(f"First: {action['command']}" for action in first["actions"][:1])] if first else []
     return [*told, f"To start it: toryo task move {task} in_progress"]
@@ -480,7 +482,7 @@ def _long_closed(task: dict[str, Any]) -> bool:
 def _print_list(tasks: list[dict[str, Any]], of: int, *, several: bool) -> None:
     _print_tasks(tasks, several=several)
     if len(tasks) < of:
-        output.say(f"{of - len(tasks)} closed more than a day ago: toryo task list --all")
+        output.say(f"{of - len(tasks)} tasks closed more than a day ago are not shown: toryo task list --all")
 
 
 def _print_tasks(tasks: list[dict[str, Any]], *, several: bool = False) -> None:
@@ -489,7 +491,7 @@ def _print_tasks(tasks: list[dict[str, Any]], *, several: bool = False) -> None:
     roots = [task for task in tasks if task.get("parent_task_id") not in ids]
     rows = [row for root in roots for row in _rows(root, tasks, 0, several=several)]
     columns = ("ID", "STATUS", "PRIORITY", "ASSIGNEE", *(("PROJECT",) if several else ()), "TITLE")
-    output.table(columns, rows, empty="No tasks: toryo task add TITLE --project PRJ")
+    output.table(columns, rows, empty="No tasks yet. Add one: toryo task add TITLE --project PRJ")
 
 
 def _rows(task: dict[str, Any], tasks: list[dict[str, Any]], depth: int, *, several: bool) -> list[tuple[Any, ...]]:
@@ -505,7 +507,7 @@ def _rows(task: dict[str, Any], tasks: list[dict[str, Any]], depth: int, *, seve
     return [own, *(row for part in parts for row in _rows(part, tasks, depth + 1, several=several))]
 
 
-_NOT_APPROVED = {"pending_approval": ", to be approved", "rejected": ", rejected"}
+_NOT_APPROVED = {"pending_approval": ", needs approval", "rejected": ", rejected"}
 
 
 _OF_AN_ATTEMPT = ("result", "summary", "error", "next_steps", "artifacts", "checks", "check_failures")

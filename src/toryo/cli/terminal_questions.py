@@ -62,5 +62,5 @@ def secret(question: str) -> str:
 def _yes_or_no(text: str) -> bool:
     word = text.strip().lower()
     if word not in ("y", "yes", "n", "no", ""):
-        raise ValueError("Type y or yes, or n or no (Enter alone means no).")
+        raise ValueError("Type y or yes, n or no (Enter means no).")
     return word in ("y", "yes")

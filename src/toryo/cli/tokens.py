@@ -62,8 +62,8 @@ def list_tokens(here: Here, project: Project) -> None:
     """List the API keys of a project, without their secrets."""
     answer = here.get(f"/projects/{project}/keys")
     rows = [_row(key) for key in answer["keys"]]
-    columns = ("ID", "AGENT", "TYPES", "MAY FILE", "MADE", "REVOKED", "NAME")
-    empty = f"No keys yet: toryo token add --agent ID --project {project}"
+    columns = ("ID", "AGENT", "TYPES", "QUEUES", "MADE", "REVOKED", "NAME")
+    empty = f"No API keys yet. Add one: toryo token add --agent ID --project {project}"
     here.answer(answer, lambda: output.table(columns, rows, empty=empty))
 
 
@@ -87,9 +87,9 @@ def _row(key: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def _print_made(answer: dict[str, Any]) -> None:
-    output.done(f"made key {answer['key']['key_id']} of {answer['agent_id']}")
+    output.done(f"created key {answer['key']['key_id']} of {answer['agent_id']}")
     output.fields({"token": answer["token"]})
-    output.say("Save it: it is shown only once. Agents show it as Authorization: Bearer, or as api_key.")
+    output.say("Save it: it is shown only once. Agents send it as Authorization: Bearer, or as api_key.")
 
 
 # --- of data directories ---------------------------------------------------------------------------------------------
@@ -125,12 +125,12 @@ def rotate(
 
 
 def _print_rotated(answer: dict[str, Any]) -> None:
-    output.done(f"new token in {answer['file']} of the server's data directory; the old one is revoked")
+    output.done(f"created a new token in {answer['file']} of the server's data directory; the old one was revoked")
     output.fields({"tokens revoked": answer["tokens_revoked"], "browsers signed out": answer["signed_out"]})
     if answer["file"] == "coordinator.token":
         output.say(
-            "Coordinators of other machines need the new token: write it into the file of their --token-file, or"
-            " start them again with it."
+            "Coordinators on other machines need the new token. Write it into the file of their --token-file, or "
+            "start them again with it."
         )
 
 
@@ -169,8 +169,10 @@ def list_personal(here: Here, person: Whose = None) -> None:
         )
         for access_token in answer["access_tokens"]
     ]
-    columns = ("ID", "MAY DO", "GOOD UNTIL", "LAST USED", "NAME")
-    here.answer(answer, lambda: output.table(columns, rows, empty="No tokens yet: toryo token person add NAME"))
+    columns = ("ID", "MAY DO", "EXPIRES", "LAST USED", "NAME")
+    here.answer(
+        answer, lambda: output.table(columns, rows, empty="No tokens yet. Add one: toryo token person add NAME")
+    )
 
 
 @command(personal, "revoke")
@@ -182,6 +184,6 @@ def revoke_personal(here: Here, id: Annotated[str, typer.Argument(metavar="ID", 
 
 def _print_personal(answer: dict[str, Any]) -> None:
     made = answer["access_token"]
-    output.done(f"made token {made['token_id']} of {made['person_id']}: {made['login']}")
-    output.fields({"token": answer["token"], "good until": output.clock(made["expires_at"])})
+    output.done(f"created token {made['token_id']} of {made['person_id']}: {made['login']}")
+    output.fields({"token": answer["token"], "expires": output.clock(made["expires_at"])})
     output.say("Save it: it is shown only once. Programs send it as Authorization: Bearer, or in TORYO_TOKEN.")

@@ -63,10 +63,10 @@ def _branch(task: dict[str, Any], depth: int, *, events: bool) -> Iterator[str]:
     if task["dependencies"]:
         yield f"{edge}    after {', '.join(task['dependencies'])}"
     for attempt in task["attempts"][:-1]:
-        yield f"{edge}    attempt {attempt['attempt']} by {attempt['agent_id']}: {attempt['end_reason'] or 'at work'}"
+        yield f"{edge}    attempt {attempt['attempt']} by {attempt['agent_id']}: {attempt['end_reason'] or 'running'}"
     for conversation in task["conversations"]:
         with_whom = f"{conversation['with']}: {conversation['turns']} turns, {conversation['state']}"
-        yield f"{edge}    talked with {with_whom} ({conversation['conversation_id']})"
+        yield f"{edge}    conversation with {with_whom} ({conversation['conversation_id']})"
     for event in task["events"] if events else ():
         yield f"{edge}    {output.clock(event['at'])}  {event['kind']} by {event['actor_id']}"
     for part in task["tasks"]:

@@ -98,11 +98,13 @@ def up(
     place = data_directories.prepared(here.data_dir)
     output.say(f"The data directory is {shlex.quote(str(place))}")
     if place.name == data_directories.MARK:
-        output.say("Agents work around it, and it holds your token. To move it: toryo down, then toryo db move")
+        output.say(
+            "It is next to the agents' files and contains your token. To move it: toryo down, then toryo db move"
+        )
     heed_terminate()
     try:
         with Crew(place, serving, starting, os.environ, _hear) as crew:
-            output.say(f"Toryo is up at {crew.address}; ^C ends it.")
+            output.say(f"Toryo is up at {crew.address}; press ^C to stop it.")
             try:
                 open_dashboard.invite(Here(data_dir=place, server=crew.address), place, open_it=not no_open)
                 ended = crew.wait()
@@ -112,14 +114,16 @@ def up(
     except Terminated:
         return
     raise Failure(
-        f"{ended}, so Toryo is down.",
-        "See its last output above. Start again: toryo up. What was in progress goes on then.",
+        f"{ended}, so Toryo has stopped.",
+        "Its last output above says why. Start again: toryo up. Tasks in progress then continue.",
     )
 
 
 def _say_ending() -> None:
     with suppress(OSError):  # where the terminal was closed, nobody hears it
-        output.say("Stopping the Coordinator with its agents, then the server. ^C again stops the agents at once.")
+        output.say(
+            "Stopping the Coordinator with its agents, then the server. Press ^C again to stop the agents immediately."
+        )
 
 
 def down(here: Here) -> None:
@@ -134,7 +138,10 @@ def down(here: Here) -> None:
         stopped.append(each)
     if not stopped:
         told = server_discovery.described(place, here.data_dir)
-        raise ServerAway(f"Nothing runs from the data directory {told}.", "Name another one with --data-dir.")
+        raise ServerAway(
+            f"No Toryo process is running from the data directory {told}.",
+            "Choose another data directory with --data-dir.",
+        )
     document = {
         "success": True,
         "data_dir": str(place),
@@ -154,8 +161,8 @@ def _end(holder: process_locks.Holder) -> None:
         released = process_locks.released(holder.lock, LEAVES_WITHIN_SECONDS)
     if not released:
         raise Failure(
-            f"The {holder.name} (pid {holder.pid}) has not ended within {output.duration(LEAVES_WITHIN_SECONDS)}.",
-            f"Wait and try again, or end it at once: kill -9 {holder.pid}",
+            f"The {holder.name} (pid {holder.pid}) has not stopped within {output.duration(LEAVES_WITHIN_SECONDS)}.",
+            f"Wait and try again, or kill it: kill -9 {holder.pid}",
         )
 
 
@@ -179,7 +186,7 @@ def server(
     def opened() -> None:
         if not ends_with_stdin:  # else `toryo up` says what there is to say
             output.say(f"The data directory is {shlex.quote(str(place))}")
-            output.say("^C ends this server. It starts no agents: toryo coordinator does, in a terminal of its own.")
+            output.say("Press ^C to stop this server. It starts no agents: run toryo coordinator in another terminal.")
 
     try:
         app.run(settings, opened)
@@ -321,7 +328,7 @@ def _configured(file: Path | None, given: dict[str, Any]) -> Config:
     except config.Mistakes as mistakes:
         raise Misuse(str(mistakes), "Nothing was started.") from None
     except ValueError as error:
-        raise Misuse(f"The configuration is wrong: {error}", "Nothing was started.") from None
+        raise Misuse(f"The configuration is invalid: {error}", "Nothing was started.") from None
 
 
 def _warn_of_near_names(settings: Any) -> None:
@@ -349,6 +356,4 @@ def _settings(**given: Any) -> Any:
         told = wrong_values.sentence(f"The setting {name}", wrong_values.told(first))
         raise Misuse(f"{told}.", "See docs/reference/settings.md in Toryo's source.") from None
     except SettingsError as error:  # a text that should be JSON; which one is said, and not what stands in it
-        raise Misuse(
-            f"A setting cannot be read: {error}.", "See docs/reference/settings.md in Toryo's source."
-        ) from None
+        raise Misuse(f"A setting is invalid: {error}.", "See docs/reference/settings.md in Toryo's source.") from None

@@ -62,9 +62,9 @@ def brief(used: Mapping[str, Any]) -> str:
     cached = f" ({used['cached_tokens']:,} of them cached)" if used["cached_tokens"] else ""
     unknown = used["lower_bound"] and not (used["input_tokens"] or used["output_tokens"])
     tokens = [f"{used['input_tokens']:,} tokens in{cached}", f"{used['output_tokens']:,} out"]
-    parts = ["tokens not known"] if unknown else tokens
+    parts = ["tokens unknown"] if unknown else tokens
     parts += [f"{used[name]:,} {words}" for name, words in _COUNTED if used[name]]
-    parts.append("no price known" if used["cost_usd"] is None else money(used["cost_usd"]))
+    parts.append("no price set" if used["cost_usd"] is None else money(used["cost_usd"]))
     parts += [str(used["model"])] if used["model"] else []
     return ("at least " if used["lower_bound"] and not unknown else "") + ", ".join(parts)
 
@@ -97,7 +97,7 @@ def _print(answer: Mapping[str, Any]) -> None:
             # `House (prj_…): $1.25 of $5.00 spent today; the day ends at 2026-11-24 01:00`.
             spent = f"{money(budget['spent_today'])} of {money(budget['budget_per_day'])} spent today"
             ends = output.clock(budget["day_ends_at"])
-            after = f"used up, goes on at {ends}" if budget["used_up"] else f"the day ends at {ends}"
+            after = f"used up, continues at {ends}" if budget["used_up"] else f"the day ends at {ends}"
             output.done(f"{budget['name']} ({budget['project_id']}): {spent}; {after}")
 
 
@@ -120,10 +120,12 @@ def _remarks(totals: Mapping[str, Any]) -> list[str]:
     found = []
     if totals["without_price"]:
         those = _launches(totals["without_price"])
-        found.append(f"{those} without a price (prices: in the Coordinator's file); not in COST, nor in budgets.")
+        found.append(
+            f"{those} have no price (set prices: in the Coordinator's file). They are not in COST, nor in budgets."
+        )
     if totals["lower_bounds"]:
         found.append(
-            f"{_launches(totals['lower_bounds'])} ended before reporting the total: the figures are minimums (≥)."
+            f"{_launches(totals['lower_bounds'])} ended before reporting totals, so these figures are minimums (≥)."
         )
     return found
 

@@ -166,7 +166,7 @@ def _unknown_option(option: str, command: Any, path: Sequence[str]) -> str:
     same = [each for each in _same(option, OPTIONS) if each in known]
     near = same[0] if same else nearest(option, known, close=_NEAR)
     below = any(option in each.opts for line in _lines(command) for each in _options(_below(command, line)))
-    after = f" Write {option} after the name of the command that has it." if below else ""
+    after = f" Put {option} after the name of the command." if below else ""
     return f"`{_named(path)}` has no option {option}." + (f" Did you mean {near}?" if near else after)
 
 
@@ -175,10 +175,10 @@ def _too_many(extra: str, command: Any, path: Sequence[str], program: Any) -> st
     arguments = [argument.metavar or argument.name.upper() for argument in _arguments(command)]
     told = f"`{_named(path)}` takes "
     if arguments:
-        return f"{told}only {' '.join(arguments)}, not also {extra!r}. Put a text with spaces in quotes."
+        return f"{told}only {' '.join(arguments)}, but also got {extra!r}. Put text with spaces in quotes."
     tops = [line for line in _lines(program) if len(line) == 1 and line != list(path)]
     found = [_written(each, program) for each in _like(extra, tops, program)]
-    return f"{told}no arguments, not {extra!r}." + (f" Did you mean `{found[0]}`?" if found else "")
+    return f"{told}no arguments, but got {extra!r}." + (f" Did you mean `{found[0]}`?" if found else "")
 
 
 def _without_value(option: str, command: Any, path: Sequence[str]) -> str:

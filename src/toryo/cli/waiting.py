@@ -18,7 +18,7 @@ def told(what: str, anyhow: float = 0) -> Iterator[None]:
     if not sys.stderr.isatty():
         yield
         return
-    timer = threading.Timer(SILENT_SECONDS + anyhow, output.say, [f"toryo: waiting for {what} ... (^C ends this)"])
+    timer = threading.Timer(SILENT_SECONDS + anyhow, output.say, [f"toryo: waiting for {what} ... (^C stops waiting)"])
     timer.daemon = True
     timer.start()
     try:

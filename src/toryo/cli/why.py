@@ -63,5 +63,5 @@ def told(answer: dict[str, Any]) -> list[str]:
         lines.append(head + since + until)
         lines += [f"  {line}" for line in output.in_local_time(decision["explanation"]).split("\n")]
         if decision["purpose"] == "task":
-            lines.append(f"  Decided by row {decision['row']} of the table: {decision['rule']}")
+            lines.append(f"  Launch rule {decision['row']}: {decision['rule']}")
     return lines

@@ -26,7 +26,7 @@ YesOfAgents = Annotated[
 ]
 MEANT = "Did you mean"
 """Stands in the server's words where it knows a name that is like the one that was given."""
-LATER = "if a Coordinator will offer it, add --yes"
+LATER = "if a Coordinator will have it, add --yes"
 
 
 def patch(here: Here, path: str, body: Mapping[str, Any], *, yes: bool) -> dict[str, Any]:

@@ -105,7 +105,7 @@ def merge(
         for each in merged:
             output.done(f"merged {each['task_id']} into {each['into']} ({each['commit'][:10]})")
     if not job["done"]:
-        raise _hindered(job, "Nothing was merged." if not merged else "What is named above stays merged.")
+        raise _hindered(job, "Nothing was merged." if not merged else "The merges listed above are kept.")
     here.answer({"success": True, "task_id": task, **job["answer"]}, lambda: None)
 
 
@@ -158,15 +158,15 @@ def _over(here: Here, asked: dict[str, Any], patience: float) -> dict[str, Any]:
             return job
         if time.monotonic() >= until - 1:
             raise Failure(
-                f"The Coordinator has not answered within {output.duration(patience)} ({job_id}).",
-                "It may still do it: look with toryo worktrees, and at what the Coordinator says.",
+                f"The Coordinator has not finished within {output.duration(patience)} ({job_id}).",
+                "It may still finish. Check with toryo worktrees, and see what the Coordinator prints.",
                 {"job_id": job_id},
             )
 
 
 def _hindered(job: dict[str, Any], besides: str = "") -> Failure:
     answer = job["answer"] or {}
-    trouble = str(answer.get("trouble") or "The Coordinator could not do it and gave no reason.")
+    trouble = str(answer.get("trouble") or "The Coordinator could not do it and reported no reason.")
     where = answer.get("hindered_by")
     at = f"{where}: " if where and where != job["task_id"] else ""
     said = besides if besides and besides not in trouble else ""
@@ -175,7 +175,7 @@ def _hindered(job: dict[str, Any], besides: str = "") -> Failure:
 
 def _confirm(here: Here, worktree: dict[str, Any]) -> None:
     words = f"Discard {worktree['branch']} ({_amount(worktree)}) and its directory {worktree['path']}?"
-    terminal_questions.confirm(here, words, unasked=Misuse("Toryo cannot undo discarding.", "Use --yes to confirm."))
+    terminal_questions.confirm(here, words, unasked=Misuse("Toryo cannot undo this.", "Use --yes to confirm."))
 
 
 def _leftovers(here: Here, projects: list[str], found: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
@@ -199,11 +199,12 @@ def _print_worktrees(here: Here, shown: list[dict[str, Any]], left: list[dict[st
     for each in left:
         branch = f", branch {each['branch']}" if each["branch"] else ""
         words = (
-            f"No open task has {each['path']} ({each['size'] // 1024} kB{branch}): check it, then remove it yourself."
+            f"{each['path']} belongs to no open task ({each['size'] // 1024} kB{branch}). Check it, then remove "
+            "it yourself."
         )
         output.say(words)
     if not shown:
-        output.say("No worktrees: toryo project edit PRJ --set isolation=worktree gives every task its own.")
+        output.say("No worktrees. To give every task its own: toryo project edit PRJ --set isolation=worktree")
     rows = [(each["task_id"], _worker(here, each["task_id"]), _amount(each), _state(each)) for each in shown]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for each, row in zip(shown, rows, strict=True):
@@ -224,18 +225,21 @@ def _worker(here: Here, task: str) -> str:
 
 def _amount(worktree: dict[str, Any]) -> str:
     if not worktree["files_changed"] and not worktree["commits"]:
-        return "nothing kept yet"
+        return "no changes saved yet"
     files = f"{worktree['files_changed']} file{'s' if worktree['files_changed'] != 1 else ''}"
     return f"+{worktree['insertions']} -{worktree['deletions']} in {files}"
 
 
 def _print_diff(answer: dict[str, Any], *, stat: bool) -> None:
     if not answer["files"]:
-        output.say("Nothing is changed.")
+        output.say("There are no changes.")
         return
     _page("\n".join(_stat(answer["files"])) + "\n" if stat else _patch(answer["patch"]))
     if answer["truncated"] and not stat:
-        output.say("The patch is too long to be shown whole: --stat lists every file; git diff shows the rest there.")
+        output.say(
+            "The patch is too long to show completely. --stat lists every file; git diff shows the rest on that "
+            "machine."
+        )
 
 
 def _stat(files: list[dict[str, Any]]) -> list[str]:

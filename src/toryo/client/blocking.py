@@ -175,7 +175,7 @@ def _words(problem: BaseException) -> str:
     if isinstance(problem, TimeoutError):
         return "no answer in time"
     if isinstance(problem, ssl.SSLError) and problem.reason in _NO_TLS:
-        return "what answers there does not speak HTTPS: name it with http://"
+        return "the server does not speak HTTPS: use http://"
     return getattr(problem, "strerror", None) or str(problem) or type(problem).__name__
 
 

@@ -77,14 +77,14 @@ def read(line: bytes) -> Message:
     body = line.strip()
     document = _document(body)
     if isinstance(document, list):
-        raise Malformed(INVALID_REQUEST, "Invalid Request: send one message per line; batches are not part of MCP")
+        raise Malformed(INVALID_REQUEST, "Invalid Request: send one message per line; MCP has no batches")
     if not isinstance(document, dict):
-        raise Malformed(INVALID_REQUEST, "Invalid Request: a message is a JSON object")
+        raise Malformed(INVALID_REQUEST, "Invalid Request: a message must be a JSON object")
     request_id, method = document.get("id"), document.get("method")
     if "id" in document and not _is_id(request_id):
         raise Malformed(INVALID_REQUEST, "Invalid Request: the id must be a string or a whole number")
     if not isinstance(method, str) and not {"result", "error"} & set(document):
-        raise Malformed(INVALID_REQUEST, "Invalid Request: there is no method", request_id)
+        raise Malformed(INVALID_REQUEST, "Invalid Request: the method is missing", request_id)
     params = document.get("params")
     named = method if isinstance(method, str) else None
     return Message(one_line(body), named, request_id, params if isinstance(params, dict) else {})
@@ -125,7 +125,7 @@ def answer(message: Message, status: int, body: bytes) -> bytes:
     if isinstance(document, dict) and ("result" in document or "error" in document):
         return one_line(body) if document.get("id") == message.id else orjson.dumps({**document, "id": message.id})
     said = body.decode("utf-8", "replace")[:_QUOTED].strip() or "nothing"
-    return error(message.id, AWAY, f"The server answered {status} and no JSON-RPC message: {said}")
+    return error(message.id, AWAY, f"The server answered {status}, but not with a JSON-RPC message: {said}")
 
 
 def error(request_id: Id | None, code: int, message: str) -> bytes:
@@ -164,7 +164,7 @@ def _document(body: bytes) -> Any:
         try:
             return json.loads(body)
         except (ValueError, RecursionError) as wrong:
-            raise Malformed(PARSE_ERROR, f"Parse error: this line is no JSON ({wrong})") from None
+            raise Malformed(PARSE_ERROR, f"Parse error: this line is not JSON ({wrong})") from None
 
 
 def _document_or_none(body: bytes) -> Any:

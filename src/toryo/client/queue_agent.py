@@ -119,7 +119,7 @@ class AsyncQueueAgent:
     def stop(self) -> None:
         """No new task; what is being done is finished and handed in, then `run` returns."""
         if not self._stopping.is_set():
-            self._tell(logging.INFO, "agent_stopping", f"leaves after {len(self._running)} running tasks")
+            self._tell(logging.INFO, "agent_stopping", f"stops after {len(self._running)} running tasks")
         self._stopping.set()
 
     # --- the way in, and the way out ----------------------------------------------------------------------------------
@@ -155,7 +155,7 @@ class AsyncQueueAgent:
             async with asyncio.timeout(UNREGISTER_WITHIN):
                 await self._client.call("unregister_agent", agent_id=self.agent_id)
         except (Unreachable, RefusalError, ProtocolError, TimeoutError) as error:
-            self._tell(logging.WARNING, "agent_left", f"left without saying so: {error}")
+            self._tell(logging.WARNING, "agent_left", f"could not sign off: {error}")
         else:
             self._tell(logging.INFO, "agent_left", "is offline")
 
@@ -266,13 +266,13 @@ class AsyncQueueAgent:
     # --- doing them ---------------------------------------------------------------------------------------------------
 
     async def _work(self, task: Task) -> None:
-        self._tell(logging.INFO, "task_taken", f"took it (attempt {task['attempt']})", task)
+        self._tell(logging.INFO, "task_taken", f"claimed it (attempt {task['attempt']})", task)
         began = time.monotonic()
         try:
             outcome = await self._outcome(task)
             await self._submit(task, outcome, began)
         except (Unreachable, RefusalError, ProtocolError) as error:
-            self._tell(logging.ERROR, "result_lost", f"the result could not be handed in: {error}", task, began)
+            self._tell(logging.ERROR, "result_lost", f"the result could not be submitted: {error}", task, began)
             self._end_by(error)
         finally:
             del self._running[task["task_id"]]
@@ -300,9 +300,11 @@ class AsyncQueueAgent:
             if _fatal(no) or _away(no):
                 raise
             if _mendable(no) and outcome["status"] == "completed":
-                await self._submit(task, _failed(f"Its result was refused: {no}"), began)
+                await self._submit(task, _failed(f"The server refused its result: {no}"), began)
             else:
-                self._tell(logging.WARNING, "result_refused", f"its result was not taken: {no}", task, began)
+                self._tell(
+                    logging.WARNING, "result_refused", f"the server did not accept its result: {no}", task, began
+                )
             return
         words = "completed" if outcome["status"] == "completed" else f"failed: {outcome['error']}"
         self._tell(logging.INFO, f"task_{outcome['status']}", words, task, began)
@@ -343,7 +345,7 @@ class AsyncQueueAgent:
                 if not _away(error) or (number >= backoff.QUEUE_AGENT_TRIES and self._gives_up):
                     raise
                 if number == backoff.QUEUE_AGENT_TRIES:
-                    words = f"the server is away after {number} more tries ({error}); still trying"
+                    words = f"the server cannot be reached after {number} more attempts ({error}); still trying"
                     self._tell(logging.ERROR, "server_away", words)
             await self._sleep(pause)
             await self._look_again()

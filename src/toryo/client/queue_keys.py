@@ -43,7 +43,7 @@ async def make(way: Way, agent_id: str, agent_type: str, project: str | None) ->
     """A key for this agent and type. Raises RefusalError where the token may not make one, or no project is clear."""
     async with way.owner() as owner:
         chosen = project or await _only_project(owner)
-        body = {"agent_id": agent_id, "types": [agent_type], "name": f"{agent_id} (made by itself)"}
+        body = {"agent_id": agent_id, "types": [agent_type], "name": f"{agent_id} (registered by itself)"}
         answer = await owner.rest("POST", f"/projects/{chosen}/keys", body)
         return Made(answer["token"], answer["key"]["key_id"])
 
@@ -63,5 +63,5 @@ async def _only_project(owner: AsyncClient) -> str:
     raise RefusalError(
         "projectNotFound",
         f"There are {len(found)} active projects ({named})." if found else "There is no active project.",
-        "Name one with --project." if found else "Make one: toryo project add NAME --dir PATH.",
+        "Choose one with --project." if found else "Create one: toryo project add NAME --dir PATH",
     )

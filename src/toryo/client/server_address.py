@@ -43,10 +43,10 @@ def parse(url: str | None, socket: str | None = None) -> Address:
     if url and url.startswith("unix:"):
         socket, url = url.removeprefix("unix:").removeprefix("//"), None
     if url is None and not socket:
-        raise ValueError("neither a URL nor a socket is given")
+        raise ValueError("enter a URL or a socket")
     parts = urlsplit((url or "http://localhost").rstrip("/").removesuffix("/mcp"))
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise ValueError(f"{url!r} is no address of a server: use http://HOST:PORT, https://… or unix:///PATH")
+        raise ValueError(f"{url!r} is not the address of a server: use http://HOST:PORT, https://… or unix:///PATH")
     port = parts.port or (443 if parts.scheme == "https" else 80)
     prefix = parts.path.rstrip("/")
     return Address(f"{parts.scheme}://{parts.netloc}{prefix}", parts.scheme, parts.hostname, port, prefix, socket)

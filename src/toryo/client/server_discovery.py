@@ -59,14 +59,14 @@ def find(
     running = process_locks.server(place) if named else _awaited(place, wait_seconds)
     if not named and running is None:
         raise Unreachable(
-            f"No server is running from {described(place, data_dir, env)}. Start one with `toryo up`, or name one with"
-            " --server or TORYO_SERVER_URL, or its data directory with --data-dir."
+            f"No server is running from {described(place, data_dir, env)}. Start one with `toryo up`, or choose "
+            "one with --server, TORYO_SERVER_URL or --data-dir."
         )
     url = named or str((running or {})["url"])
     if given and not explicit and not server_address.parse(url).local:
         raise Unreachable(
-            f"{place / 'server.json'} names {url}, which is not on this machine, and is not given your token. Name the"
-            " server with --server or TORYO_SERVER_URL (one here: toryo up)."
+            f"{place / 'server.json'} refers to {url}, which is not on this machine, so your token is not sent "
+            "there. Name the server with --server or TORYO_SERVER_URL, or start one here with toryo up."
         )
     if given or role is None or not _ours(named, running, explicit=explicit):
         return Found(url, given)
@@ -78,7 +78,7 @@ def refuse_empty(**given: Path | str | None) -> None:
     the owner of the data directory."""
     for name, value in given.items():
         if value is not None and not str(value).strip():
-            raise ValueError(f"{name} is empty. Give a value, or leave it out.")
+            raise ValueError(f"{name} is empty. Enter a value, or omit it.")
 
 
 def directory(given: Path | str | None = None, environ: Mapping[str, str] | None = None) -> Path:
@@ -100,8 +100,8 @@ def described(place: Path, given: Path | str | None = None, environ: Mapping[str
     if given or env.get("TORYO_DATA_DIR") or project_directory() is not None:
         return str(place)
     return (
-        f"{place}, your own data directory, which is used because there is no .toryo/ in {Path.cwd()} or above. If you"
-        " meant a project, change into its directory"
+        f"{place}, your own data directory, which is used because there is no .toryo/ in {Path.cwd()} or above. "
+        "For a project's data directory, change into the project's directory"
     )
 
 
@@ -114,7 +114,7 @@ def _awaited(place: Path, seconds: float) -> dict[str, Any] | None:
             return process_locks.server(place)  # written since, perhaps
         if time.monotonic() >= limit:
             name = "toryo server" if holder.name == "server" else holder.name
-            raise Unreachable(f"{name} (pid {holder.pid}) is starting or stopping in {place}; try again in a moment.")
+            raise Unreachable(f"{name} (pid {holder.pid}) is starting or stopping in {place}. Try again in a moment.")
         time.sleep(_LOOK_EVERY)
     return running
 

@@ -170,7 +170,7 @@ class Bridge:
             else:
                 await self._write(jsonrpc.one_line(data))
         if not answered:
-            raise Unreachable("the server ended the stream before its answer", sent=True)
+            raise Unreachable("the server closed the stream before it answered", sent=True)
 
     async def _settle(self, message: Message, response: httpx.Response, body: bytes) -> None:
         if message.id is None or message.method is None:
@@ -286,14 +286,14 @@ def _advice(message: Message, away: Unreachable) -> str:
     """What the reader of the error should do."""
     if not away.sent:
         return (
-            f"Toryo's server is away ({away}). Start it with `toryo up` or `toryo server` (or name it with"
-            " TORYO_SERVER_URL); then repeat the request: this bridge finds the server by itself."
+            f"Toryo's server cannot be reached ({away}). Start it with `toryo up` or `toryo server` (or set "
+            "TORYO_SERVER_URL), then repeat the request. This bridge finds the server by itself."
         )
     if message.repeatable:
         return f"The answer was lost ({away}). Repeat the request."
     return (
-        f"The answer was lost ({away}): the request may or may not have been carried out. Look first (get_next_action,"
-        " get_task), and repeat it only if it was not."
+        f"The answer was lost ({away}). The request may have been carried out. Check first (get_next_action, "
+        "get_task), and repeat it only if it was not."
     )
 
 

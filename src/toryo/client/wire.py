@@ -123,8 +123,8 @@ def _json_object(status: int, body: bytes) -> dict[str, Any]:
     if isinstance(document, dict):
         return document
     if status >= 500:
-        raise Unreachable(f"what answers there says {status} and nothing that a Toryo server says", sent=True)
-    raise ProtocolError(f"what answers there is no Toryo server (it said {status} and no JSON object)")
+        raise Unreachable(f"the server answered {status}, but not like a Toryo server", sent=True)
+    raise ProtocolError(f"this is not a Toryo server (it answered {status} without a JSON object)")
 
 
 def _from_events(number: int, body: bytes) -> dict[str, Any]:
@@ -133,7 +133,7 @@ def _from_events(number: int, body: bytes) -> dict[str, Any]:
         message = _decoded(data)
         if isinstance(message, dict) and message.get("id") == number and ("result" in message or "error" in message):
             return message
-    raise Unreachable("the event stream ended without the answer", sent=True)
+    raise Unreachable("the event stream ended before the answer", sent=True)
 
 
 def _events(body: bytes) -> Iterator[str]:

@@ -59,7 +59,7 @@ async def _told(check: Mapping[str, Any], directory: Path, wall: Wall) -> str | 
             )
         return "This check is neither a file nor a command."
     except (ArithmeticError, LookupError, OSError, TypeError, ValueError) as problem:
-        return f"This check cannot be made: {type(problem).__name__}: {problem}"
+        return f"This check cannot be run: {type(problem).__name__}: {problem}"
 
 
 def _there(directory: Path) -> bool:
@@ -70,12 +70,12 @@ def _missing(name: str, directory: Path) -> str | None:
     try:
         path = untrusted_files.real(directory / name)
         if not path.is_relative_to(untrusted_files.real(directory)):
-            return f"{name} lies outside the working directory."
+            return f"{name} is outside the working directory."
         kind = path.lstat().st_mode
     except FileNotFoundError:
         return f"{name} is missing in {directory}."
     except OSError as problem:
-        return f"{name} cannot be looked at: {problem.strerror}."
+        return f"{name} cannot be read: {problem.strerror}."
     return None if stat.S_ISREG(kind) or stat.S_ISDIR(kind) else f"{name} is neither a file nor a directory."
 
 

@@ -34,34 +34,38 @@ class Price(Section):
 
     input: float = Field(ge=0)
     output: float = Field(ge=0)
-    cached: float | None = Field(None, ge=0, description="For input read from a cache; default: as input.")
+    cached: float | None = Field(None, ge=0, description="For input read from a cache. Default: the price of input.")
 
 
 class ProviderConfig(Section):
     """How one provider's program is started on this machine."""
 
-    cli_command: str | None = Field(None, description="The program, found on PATH or by its path.")
+    cli_command: str | None = Field(None, description="The program: a name on PATH, or a path.")
     cli_args: list[str] = Field(
-        [], description="Its arguments; {prompt} {model} {mcp_config} {max_turns} {working_directory} are filled in."
+        [],
+        description="Arguments of the program. {prompt}, {model}, {mcp_config}, {max_turns} and "
+        "{working_directory} are replaced.",
     )
-    model_flag: str | None = Field("--model", description="The flag before the model's name; empty: none.")
-    prompt_flag: str | None = Field("-p", description="The flag before the first words; empty: they stand alone.")
+    model_flag: str | None = Field("--model", description="The option before the model's name. Empty: no option.")
+    prompt_flag: str | None = Field(
+        "-p", description="The option before the prompt. Empty: the prompt is passed without one."
+    )
     env: list[str] | dict[str, str] = Field(
-        [], description="Names that pass from this environment, or names with their values."
+        [], description="Names of environment variables to pass on, or names with values."
     )
     max_turns: int | None = Field(
-        None, ge=1, description="Answers of the model after which a process is stopped; {max_turns} in cli_args."
+        None, ge=1, description="How many answers the model may give in one launch; {max_turns} in cli_args."
     )
-    time_limit: float | None = Field(None, gt=0, description="Seconds after which a process is stopped.")
-    max_output_mb: float = Field(64, gt=0, description="Megabytes of output after which a process is stopped.")
+    time_limit: float | None = Field(None, gt=0, description="How long a process may run, in seconds.")
+    max_output_mb: float = Field(64, gt=0, description="How much a process may print, in megabytes.")
     patience: float = Field(
-        300, gt=0, description="Seconds that a program may go on asking a model's service that says no."
+        300, gt=0, description="How long a program may keep retrying a model's service that fails, in seconds."
     )
     resume: bool = Field(
-        False, description="Whether a later start on the same task goes on with the program's own session."
+        False, description="Whether a later launch for the same task continues the session of the program."
     )
     prices: dict[str, Price] = Field(
-        {}, description="US dollars per million tokens, by model or *, for programs that tell tokens and no money."
+        {}, description="US dollars per million tokens, by model or *, for programs that report tokens but no cost."
     )
 
 
@@ -69,7 +73,9 @@ class ProjectConfig(Section):
     """One project on this machine."""
 
     working_directory: str | None = Field(
-        None, pattern=r"\S", description="Where it is here, in place of the project's own."
+        None,
+        pattern=r"\S",
+        description="The directory of the project on this machine, instead of the one stored on the server.",
     )
 
     @field_validator("working_directory")
@@ -81,14 +87,16 @@ class ProjectConfig(Section):
 class AgentConfig(Section):
     """One agent on this machine."""
 
-    passkey: str | None = Field(None, description="Only for servers that hand out no launch credential.")
-    working_directory: str | None = Field(None, pattern=r"\S", description="In place of the project's.")
+    passkey: str | None = Field(None, description="Only for servers that issue no launch credentials.")
+    working_directory: str | None = Field(
+        None, pattern=r"\S", description="The working directory of the agent, instead of the project's."
+    )
 
     @field_validator("passkey")
     @classmethod
     def _not_empty(cls, value: str | None) -> str | None:
         if value is not None and not value.strip():
-            raise ValueError("is empty: give the agent's passkey, or leave it out")
+            raise ValueError("is empty: enter the agent's passkey, or remove it")
         return value
 
     @field_validator("working_directory")
@@ -106,38 +114,59 @@ class ErrorProtection(Section):
 
 
 class Config(Section):
-    polling_interval: float = Field(10, gt=0, description="Longest pause, in seconds, between tries to reach a server.")
-    max_concurrent: int = Field(3, ge=1, description="Task processes at a time.")
-    max_chat: int | None = Field(None, ge=0, description="Chat processes at a time; default: max_concurrent.")
-    mcp_socket_path: str | None = Field(None, pattern=r"\S", description="The server's Unix socket.")
-    server_url: str | None = Field(None, description="The server's address.")
-    coordinator_token: str | None = Field(None, pattern=r"\S", repr=False, description="This Coordinator's credential.")
-    coordinator_id: str | None = Field(None, min_length=1, description="Default: of this machine and data directory.")
-    labels: list[str] = Field([], description="What this machine offers; agents may ask for a label.")
-    capabilities: list[str] | None = Field(
-        None, description="Only agents with one of these capabilities are started here; default: every one."
+    polling_interval: float = Field(
+        10, gt=0, description="Longest pause between attempts to reach the server, in seconds."
     )
-    projects: dict[str, ProjectConfig] = Field({}, description="Projects that stand elsewhere on this machine.")
+    max_concurrent: int = Field(3, ge=1, description="How many task processes run at a time.")
+    max_chat: int | None = Field(
+        None, ge=0, description="How many chat processes run at a time. Default: max_concurrent."
+    )
+    mcp_socket_path: str | None = Field(None, pattern=r"\S", description="Path of the server's Unix socket.")
+    server_url: str | None = Field(None, description="URL of the server.")
+    coordinator_token: str | None = Field(None, pattern=r"\S", repr=False, description="Token of this Coordinator.")
+    coordinator_id: str | None = Field(
+        None, min_length=1, description="Id of this Coordinator. Default: made from this machine and data directory."
+    )
+    labels: list[str] = Field([], description="Labels of this machine. Agents can require labels.")
+    capabilities: list[str] | None = Field(
+        None, description="Starts only agents with one of these capabilities. Default: all agents."
+    )
+    projects: dict[str, ProjectConfig] = Field(
+        {}, description="Projects that are in another directory on this machine."
+    )
     ai_providers: dict[str, ProviderConfig] = Field({})
-    agents: dict[str, AgentConfig] | None = Field(None, description="Only these are started here; default: every one.")
+    agents: dict[str, AgentConfig] | None = Field(None, description="Starts only these agents. Default: all agents.")
     error_protection: ErrorProtection | None = None
-    log_directory: Path | None = Field(None, description="Output of the agents; default: logs in the data directory.")
-    log_keep_days: float = Field(30, gt=0, description="Files of older launches are removed at start.")
-    workspace_directory: Path | None = Field(None, description="Generated files; default: workspaces, as above.")
-    worktree_directory: Path | None = Field(None, description="Worktrees of tasks; default: worktrees, as above.")
+    log_directory: Path | None = Field(
+        None, description="Directory for the output of agents. Default: logs in the data directory."
+    )
+    log_keep_days: float = Field(
+        30, gt=0, description="How long files of old launches are kept, in days. They are removed at start."
+    )
+    workspace_directory: Path | None = Field(
+        None, description="Directory for generated files. Default: workspaces in the data directory."
+    )
+    worktree_directory: Path | None = Field(
+        None, description="Directory for worktrees. Default: worktrees in the data directory."
+    )
     isolation: Literal["none", "worktree"] | None = Field(
         None,
-        description="none: no worktrees here, whatever a project says; worktree, or left out: as each project says.",
+        description="none: uses no worktrees, whatever a project's setting is. worktree, or not set: as each "
+        "project is configured.",
     )
     sandbox: Literal["auto", "bwrap", "none"] | None = Field(
         None,
-        description="Whether agents' programs run in a bubblewrap sandbox: auto (where it works), bwrap (never"
-        " without), none. Default: TORYO_SANDBOX of the environment, else auto.",
+        description="Whether agents' programs run in a bubblewrap sandbox: auto (if it works), bwrap (always), "
+        "none. Default: TORYO_SANDBOX of the environment, else auto.",
     )
-    sandbox_network: bool = Field(True, description="Whether they may use the network; models' programs need it.")
-    sandbox_read: list[Path] = Field([], description="More that programs may read in their sandbox.")
-    sandbox_write: list[Path] = Field([], description="More that programs may read and write there.")
-    shutdown_grace_seconds: float = Field(10, ge=0, description="How long agents may tidy up when this ends.")
+    sandbox_network: bool = Field(
+        True, description="Whether agents in a sandbox may use the network. Programs that call a model need it."
+    )
+    sandbox_read: list[Path] = Field([], description="Additional paths that agents may read in a sandbox.")
+    sandbox_write: list[Path] = Field([], description="Additional paths that agents may read and write in a sandbox.")
+    shutdown_grace_seconds: float = Field(
+        10, ge=0, description="How long agents may take to finish when the Coordinator stops, in seconds."
+    )
 
     @field_validator("mcp_socket_path")
     @classmethod
@@ -158,7 +187,7 @@ class Config(Section):
     @classmethod
     def _not_empty(cls, value: object) -> object:
         if value is None:
-            raise ValueError("is empty: use auto, bwrap or none, or leave it out")
+            raise ValueError("is empty: use auto, bwrap or none, or remove it")
         return value
 
     @field_validator("server_url")
@@ -171,7 +200,7 @@ class Config(Section):
     @model_validator(mode="after")
     def _one_server(self) -> Config:
         if self.mcp_socket_path and self.server_url:
-            raise ValueError("mcp_socket_path and server_url are both given: one server is enough")
+            raise ValueError("mcp_socket_path and server_url cannot be combined: use one")
         return self
 
     @property
@@ -214,6 +243,8 @@ def parse(text: str, source: str, environ: Mapping[str, str] | None = None) -> C
     config = yaml_documents.checked(document, Config)
     for name, section in config.ai_providers.items():
         if section.cli_command is None and name not in KNOWN:
-            document.mistake(("ai_providers", name), f"ai_providers.{name}: cli_command is missing: name its program")
+            document.mistake(
+                ("ai_providers", name), f"ai_providers.{name}: cli_command is missing. Enter the name of its program."
+            )
     document.fail_if_mistaken()
     return config

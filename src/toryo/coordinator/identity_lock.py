@@ -56,7 +56,9 @@ def hold(directory: Path, wanted: str | None) -> IdentityLock:
             return IdentityLock(name, directory, lock, descriptor)
         if wanted:
             break
-    raise BadConfig(f"A Coordinator called {own} is running from {directory} already: give this one another --id.")
+    raise BadConfig(
+        f"A Coordinator with the id {own} is already running from {directory}. Choose another id with --id."
+    )
 
 
 def left_word(directory: Path) -> dict[str, str]:

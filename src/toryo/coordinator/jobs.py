@@ -64,7 +64,7 @@ class Jobs:
             if may_be_taken_later(no):
                 raise
             facts = {name: answer[name] for name in ("merged", "gone") if name in answer}
-            trouble = f"The server did not take the answer ({no})."
+            trouble = f"The server did not accept the result ({no})."
             await self._server.report_worktree_job(job.job_id, done=False, trouble=trouble[:1000], **facts)
 
     async def _run_check(self, order: CheckOrder) -> None:

@@ -103,7 +103,7 @@ class Journal:
             finally:
                 os.close(directory)
         except Exception as problem:  # noqa: BLE001 - nobody asks this thread for a result: it must say what is lost
-            log.warning("%s cannot be noted in %s: %s", launch_id, self._directory, problem)
+            log.warning("%s cannot be recorded in %s: %s", launch_id, self._directory, problem)
 
     def _remove(self, launch_id: str) -> None:
         with contextlib.suppress(OSError, ValueError):
@@ -118,7 +118,7 @@ class Journal:
                 pid, began, worktree, told = (found[name] for name in ("pid", "began", "worktree", "told"))
                 yield Record(launch, pid, began, worktree, found.get("boot"), told)
             except (OSError, ValueError, LookupError, TypeError, RecursionError) as problem:
-                log.warning("what %s says of a launch cannot be read: %s", path, problem)
+                log.warning("the record %s of a launch cannot be read: %s", path, problem)
 
     def _is_to_be_told(self, path: Path) -> bool:
         with contextlib.suppress(OSError, ValueError, LookupError, TypeError, RecursionError):

@@ -47,7 +47,7 @@ class _Shipment:
             look()
         except Exception:
             if not self.faulty:
-                log.exception("looking at the output of %s", launch_id)
+                log.exception("opening the output of %s", launch_id)
             self.faulty = True
 
     @property
@@ -62,7 +62,7 @@ class _Shipment:
         try:
             return self.log.chunk() is None
         except Exception:  # the next try to pass it on counts it
-            log.debug("cannot read %s further", self.log.path, exc_info=True)
+            log.debug("cannot read the rest of %s", self.log.path, exc_info=True)
             return False
 
 
@@ -153,7 +153,7 @@ class LogShipper:
                 return
             except Exception:
                 if not shipment.faulty:
-                    log.exception("passing on the output of %s", launch_id)
+                    log.exception("sending the output of %s", launch_id)
                 shipment.faulty = True
                 shipment.failures += 1
                 return

@@ -177,7 +177,7 @@ class Log:
         self._position += surplus
         self._decoder.reset()
         self._raw = ""
-        self._add(f"\n… {surplus} bytes of output are left out here …\n")
+        self._add(f"\n… {surplus} bytes of output were omitted here …\n")
 
     def _more(self) -> bytes:
         try:

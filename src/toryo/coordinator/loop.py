@@ -318,8 +318,8 @@ class Coordinator:
             )
         except TimeoutError:
             raise BadConfig(
-                f"Reading what agent {launch.agent_id} follows took longer than {self._starter.PREPARED_WITHIN:g}"
-                " seconds: make the file smaller."
+                f"Reading the plan or script of agent {launch.agent_id} took longer than "
+                f"{self._starter.PREPARED_WITHIN:g} seconds. Make the file smaller."
             ) from None
 
     def _beside(self, work: Coroutine[Any, Any, None]) -> None:
@@ -370,7 +370,12 @@ class Coordinator:
 
     def _signal(self, launch_id: str, stage: Stage) -> None:
         entry = self._table[launch_id]
-        log.info("%s: %s (%s)", launch_id, stage.name.lower(), entry.stop.reason if entry.stop else "left behind")
+        log.info(
+            "%s: %s (%s)",
+            launch_id,
+            stage.name.lower(),
+            entry.stop.reason if entry.stop else "left by an earlier Coordinator",
+        )
         entry.stage, entry.signalled_at = stage, _now()
         if entry.process is not None:
             entry.made_to_leave = entry.made_to_leave or not entry.process.over
@@ -437,7 +442,7 @@ class Coordinator:
             self._note_end(entry, told)
             await self._report_exit(launch_id, told)
         elif reminder and reading.session_id:
-            log.info("%s has left without a report: resumed with a reminder", launch_id)
+            log.info("%s left without a report: continued with a reminder", launch_id)
             self._table.forget(launch_id)
             again = Entry(entry.launch, _now(), worktree=entry.worktree, elsewhere=entry.elsewhere)
             self._start(self._table.add(again), Resumed(reading.session_id, reminder))
@@ -460,7 +465,7 @@ class Coordinator:
         except RefusalError as no:
             if may_be_taken_later(no):
                 raise
-            log.warning("the worktree of %s: %s", launch_id, no)
+            log.warning("worktree of %s: %s", launch_id, no)
 
     async def _tell_of_disk(self, taken: Taken) -> None:
         await self._server.report_disk(self._instance.id, taken.logs, taken.worktrees, complete=taken.complete)
@@ -498,7 +503,11 @@ class Coordinator:
         entry = self._table.remove(launch_id)
         assert entry is not None
         why = Ended.STOPPED if self._leaving_since is None else Ended.COORDINATOR_STOPPED
-        self._report(entry.launch, error=why.value, log_tail="It was never started: no slot in time, or told to stop.")
+        self._report(
+            entry.launch,
+            error=why.value,
+            log_tail="It was not started: no slot was free in time, or it was told to stop.",
+        )
 
     def _adopt_orphans(self) -> None:
         orphans.end_checks(self._instance.mark)
@@ -508,7 +517,7 @@ class Coordinator:
             self._adopt(entry, Process(orphan.pid, child=False), orphan.worktree)
             entry.stop = _time_limit(entry.provider, entry.since) if entry.provider is not None else None
             if orphan.lost:
-                entry.stop = Stop(_now(), 0.0, "its server has moved")
+                entry.stop = Stop(_now(), 0.0, "its server has a new address")
             log.info("adopted %s: agent %s, pid %d", orphan.launch.launch_id, orphan.launch.agent_id, orphan.pid)
 
     def _adopt(self, entry: Entry, process: Process, worktree: str | None) -> None:
@@ -533,7 +542,7 @@ class Coordinator:
             elif launch.launch_id not in self._table and _is_over(record):
                 entry = self._table.add(Entry(launch, _now()))
                 self._adopt(entry, Gone(record.pid or 0), record.worktree)
-                log.info("%s has ended while no Coordinator was there: agent %s", launch.launch_id, launch.agent_id)
+                log.info("%s ended while no Coordinator was running: agent %s", launch.launch_id, launch.agent_id)
 
     def _report(self, launch: Launch, **how: Any) -> None:
         """Reports a launch that never ran."""
@@ -641,7 +650,9 @@ class Coordinator:
     async def _settle(self) -> None:
         try:
             if not await asyncio.to_thread(self._journal.settle, SETTLE_FOR):
-                log.warning("the disk of %s has not written within %g seconds", self._instance.journal, SETTLE_FOR)
+                log.warning(
+                    "the disk of %s has not finished writing within %g seconds", self._instance.journal, SETTLE_FOR
+                )
         finally:
             self._instance.release()
 
@@ -673,7 +684,7 @@ def _opened(launch: Launch, path: str | None, starter: Starter) -> Worktree | No
     try:
         return worktrees.opened_at(Path(path), starter.project(launch))
     except worktrees.Trouble as trouble:
-        log.warning("the worktree %s: %s", path, trouble)
+        log.warning("worktree %s: %s", path, trouble)
         return None
 
 

@@ -261,9 +261,9 @@ class Starter:
         provider = self.providers.get(launch.ai_type)
         if provider is None:
             raise BadConfig(
-                f"This Coordinator has no provider {launch.ai_type!r} for agent {launch.agent_id}; it has:"
-                f" {', '.join(sorted(self.providers))}. Add ai_providers.{launch.ai_type} to its file, or give the"
-                " agent another provider."
+                f"This Coordinator has no provider {launch.ai_type!r}, which agent {launch.agent_id} uses. It has: "
+                f"{', '.join(sorted(self.providers))}. Add ai_providers.{launch.ai_type} to the Coordinator's "
+                "file, or give the agent another provider."
             )
         return provider
 

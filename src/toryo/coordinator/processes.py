@@ -266,8 +266,8 @@ def find(program: str, cwd: Path, env: Mapping[str, str]) -> str:
     found = shutil.which(program, path=env.get("PATH", os.defpath))
     if found is None:
         raise CommandNotFound(
-            f"The command {program} was not found: install it, or name it with its full path"
-            " (ai_providers.<name>.cli_command in the Coordinator's file)."
+            f"The command {program} was not found. Install it, or set its full path "
+            "(ai_providers.<name>.cli_command in the Coordinator's file)."
         )
     return found
 

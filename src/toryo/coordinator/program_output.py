@@ -442,6 +442,6 @@ def _short(text: str, most: int) -> str:
 def _told(trouble: Troubled) -> str:
     status = f" ({trouble.status})" if trouble.status else ""
     if trouble.own:
-        return f"! it stopped trying: {_short(trouble.words, LONGEST_RESULT)}\n"
-    then = "" if trouble.retry_seconds is None else f"; again in {trouble.retry_seconds:g} s"
-    return f"! the model's service refused{status}: {_short(trouble.words, LONGEST_RESULT)}{then}\n"
+        return f"! stopped retrying: {_short(trouble.words, LONGEST_RESULT)}\n"
+    then = "" if trouble.retry_seconds is None else f"; retry in {trouble.retry_seconds:g} s"
+    return f"! the model's service returned an error{status}: {_short(trouble.words, LONGEST_RESULT)}{then}\n"

@@ -125,7 +125,7 @@ class Exit:
         if self.signal is not None:
             known = self.signal in set(signal.Signals)
             return f"by signal {self.signal}{f' ({signal.Signals(self.signal).name})' if known else ''}"
-        return f"with exit code {self.exit_code}" if self.exit_code is not None else "(its exit code is not known)"
+        return f"with exit code {self.exit_code}" if self.exit_code is not None else "(exit code unknown)"
 
 
 @dataclass(frozen=True, slots=True)

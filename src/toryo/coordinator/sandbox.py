@@ -33,12 +33,12 @@ MODE_VARIABLE = "TORYO_SANDBOX"
 """The mode, if the Coordinator's file sets none."""
 ON = "sandbox: on"
 ADVICE = (
-    "Install bubblewrap, allow user namespaces (docs/how-to/sandbox.md in Toryo's source) and restart the Coordinator,"
-    " or run agents as another user."
+    "Install bubblewrap, allow user namespaces (docs/how-to/sandbox.md in Toryo's source), then restart the "
+    "Coordinator. Or run agents as another user."
 )
 NO_WAY = (
-    "sandbox_network is off, and the server is reached by TCP: give the Coordinator the server's Unix socket"
-    " (mcp_socket_path in its file), or switch the network on."
+    "sandbox_network is off, but the server is reached by TCP, so agents could not reach it. Give the "
+    "Coordinator the server's Unix socket (mcp_socket_path in its file), or switch the network on."
 )
 """Why nothing is started without the network."""
 
@@ -59,7 +59,7 @@ c=$1; shift
 while [ "$c" -gt 0 ]; do
     case $m in
         *"$n$1$n"*) shift; c=$((c - 1)) ;;
-        *) echo "toryo: $1 was changed while the sandbox was made; nothing was started" >&2; exit 125 ;;
+        *) echo "toryo: $1 changed while the sandbox was being set up; nothing was started" >&2; exit 125 ;;
     esac
 done
 exec "$@"
@@ -158,12 +158,12 @@ def _tried(path: str) -> Found:
                 words, capture_output=True, text=True, errors="replace", timeout=30, check=False, pass_fds=(usr,)
             )
     except (OSError, subprocess.TimeoutExpired) as problem:
-        return Found(None, f"{program} does not run: {problem}")
+        return Found(None, f"{program} cannot be run: {problem}")
     if "--ro-bind-fd" in done.stderr:
         return Found(None, f"{program} is too old (it has no --ro-bind-fd): install the security update of bubblewrap")
     if done.returncode != 0:
         said = " ".join(done.stderr.split())[:200]
-        return Found(None, f"{program} cannot make one here: {said or f'exit code {done.returncode}'}")
+        return Found(None, f"{program} cannot create a sandbox here: {said or f'exit code {done.returncode}'}")
     return Found(program)
 
 
@@ -173,7 +173,7 @@ def default_mode(configured: str | None, inherited: Mapping[str, str]) -> Mode:
     try:
         return Mode(given)
     except ValueError:
-        raise BadConfig(f"{MODE_VARIABLE} is {given!r}: use auto, bwrap or none.") from None
+        raise BadConfig(f"{MODE_VARIABLE} is {given!r}. Use auto, bwrap or none.") from None
 
 
 class Sandbox:
@@ -205,7 +205,9 @@ class Sandbox:
         """In one line, for people."""
         if self.works:
             return f"{ON} ({PROGRAM}{'' if self.network else ', no network'})"
-        return f"sandbox: off ({self._found.why_not}); agents' programs may read and write what this user may"
+        return (
+            f"sandbox: off ({self._found.why_not}); agents' programs can read and write everything that this user can"
+        )
 
     def wanted(self, launch: Launch) -> bool:
         """Whether a launch runs in a sandbox. Raises BadConfig if it must and cannot."""
@@ -221,8 +223,9 @@ class Sandbox:
         found = looked_for(self._inherited)
         if found.program is None:
             raise BadConfig(
-                f"A sandbox is required (sandbox: bwrap, or sandbox_network: off), and {found.why_not}. Install"
-                " bubblewrap, allow user namespaces and restart the Coordinator; `toryo doctor` says whether it works."
+                f"A sandbox is required (sandbox: bwrap, or sandbox_network: off), but {found.why_not}. Install "
+                "bubblewrap, allow user namespaces and restart the Coordinator. `toryo doctor` checks whether it "
+                "works."
             )
         return True
 
@@ -275,8 +278,8 @@ class Sandbox:
         protected = [each.resolve() for each in (*self._hidden, data_directories.users())]
         if place.project == Path("/") or place.project in protected:
             raise BadConfig(
-                f"The working directory {place.project} cannot be put into a sandbox: it is the whole machine, or the"
-                " server's data directory. Give the project another one."
+                f"The working directory {place.project} cannot be used in a sandbox: it is the root of the file "
+                "system or the server's data directory. Choose another working directory for the project."
             )
         view = View(home, _written(place, self._writes))
         _show_tools(view, env, home, protected)
@@ -332,8 +335,8 @@ class View:
             real = self.real(each)
             if real is None and os.path.lexists(each):
                 raise BadConfig(
-                    f"{each} lies behind a symbolic link in a directory that agents may change, so it is not put into"
-                    " a sandbox. Replace the link, or name the directory that it leads to."
+                    f"{each} is behind a symbolic link in a directory that agents can change, so it is not added "
+                    "to a sandbox. Replace the link, or enter the directory that it points to."
                 )
             if real is not None:
                 self._written.append(real)
@@ -508,8 +511,8 @@ def _opened(path: Path) -> int:
     except OSError as problem:
         os.close(at)
         raise BadConfig(
-            f"{path} was changed while the sandbox was made ({problem.strerror}): the program is not started. If it"
-            " happens again, look for a process that replaces it."
+            f"{path} changed while the sandbox was being set up ({problem.strerror}), so the program was not "
+            "started. If this happens again, look for a process that replaces it."
         ) from problem
     return at
 
@@ -585,7 +588,10 @@ def _show_needs(view: View, needs: Needs) -> None:
     for path in (*needs.fixed, *needs.made):
         view.fix(path)
         if not path.exists() and path.parent.is_dir() and os.access(path.parent, os.W_OK):
-            raise BadConfig(f"{path} is missing and cannot be made, so a program in the sandbox could. Make it.")
+            raise BadConfig(
+                f"{path} does not exist and cannot be created, so a program in the sandbox could create it. "
+                "Create it yourself."
+            )
 
 
 def _nothing(path: Path) -> str | None:
@@ -701,13 +707,13 @@ def _refuse_elsewhere(common: Path) -> None:
     with contextlib.suppress(OSError):
         if untrusted_files.text(common / "commondir", errors="replace").strip() != ".":
             raise BadConfig(
-                f"{common / 'commondir'} leads git to another directory, which an agent may have written."
-                " Remove it and check what it names before you use git there."
+                f"{common / 'commondir'} points git to another directory and may have been written by an agent. "
+                "Remove it, and check where it points before you use git there."
             )
         if _OWN_WORKTREE.search(untrusted_files.text(common / "config", errors="replace")):
             raise BadConfig(
-                f"{common / 'config'} sets core.worktree, which a sandbox does not support. Remove the setting, or"
-                " name another working directory for the project."
+                f"{common / 'config'} sets core.worktree, which a sandbox does not support. Remove the setting, "
+                "or choose another working directory for the project."
             )
 
 
@@ -736,8 +742,8 @@ def _make(view: View, folder: Path, name: str, text: str | None) -> None:
                     file.write(text)
     except OSError as problem:
         raise BadConfig(
-            f"{folder / name} cannot be made ({problem.strerror}), and agents must not be the first to make it."
-            " Make the repository writable, or run git gc and git fsck there."
+            f"{folder / name} cannot be created ({problem.strerror}), and an agent must not be the one to create "
+            "it. Make the repository writable, or run git gc and git fsck there."
         ) from problem
 
 
@@ -746,8 +752,8 @@ def _plain(path: Path) -> Path:
     for each in (path, path.parent, path.parent.parent):
         if each.is_symlink():
             raise BadConfig(
-                f"{each} is a symbolic link, which a sandbox cannot protect, and which an agent may have put there."
-                " Replace it by what it leads to, or remove it."
+                f"{each} is a symbolic link, which a sandbox cannot protect and which an agent may have created. "
+                "Replace it with the file or directory that it points to, or remove it."
             )
     return path
 

@@ -39,13 +39,13 @@ class Server:
         """Raises Unfit if the server is unhealthy, of another major version, or not the first one found."""
         answer = await self._call("health_check")
         if answer.get("status") != "ok":
-            raise Unfit(f"{self.url} answers status {answer.get('status')!r} instead of 'ok'")
+            raise Unfit(f"{self.url} returned the status {answer.get('status')!r} instead of 'ok'")
         theirs, ours = str(answer.get("version") or ""), toryo.__version__
         if theirs.partition(".")[0] != ours.partition(".")[0]:
-            raise Unfit(f"{self.url} is version {theirs}, this Coordinator is {ours}: update the older one")
+            raise Unfit(f"{self.url} has version {theirs}, this Coordinator has version {ours}. Update the older one.")
         found = answer.get("server_id") or None
         if self._id and found and found != self._id:
-            raise Unfit(f"{self.url} is another server than before: restart this Coordinator to work with it")
+            raise Unfit(f"{self.url} is now a different server. Restart this Coordinator to work with it.")
         self._id = self._id or found
 
     async def claim(

@@ -9,9 +9,9 @@ from toryo.coordinator.server_api import Unfit
 
 _TOKEN_REFUSED = frozenset({"invalidCredentials", "authenticationRequired", "coordinatorRequired"})
 _WHERE_IT_IS = (
-    "On the server's machine, coordinator.token in its data directory has the token of Coordinators; `toryo token"
-    " rotate coordinator` puts a new one there. Write it into the file of --token-file; where the token was given"
-    " otherwise, start this Coordinator again with the new one"
+    "On the server's machine, coordinator.token in its data directory contains the token of Coordinators; `toryo "
+    "token rotate coordinator` makes a new one. Write it into the file of --token-file. If the token was passed "
+    "in another way, start this Coordinator again with the new one"
 )
 
 log = logging.getLogger("toryo.coordinator")
@@ -34,7 +34,7 @@ class ServerStatus:
         self._refused = isinstance(why, RefusalError)
         what = why.code if isinstance(why, RefusalError) else "unfit" if isinstance(why, Unfit) else "away"
         if what != self._told:
-            log.warning("no work with the server: %s; trying again", _told(why))
+            log.warning("cannot work with the server: %s; trying again", _told(why))
         self._told = what
 
     def greeted(self) -> None:
@@ -50,11 +50,11 @@ class ServerStatus:
 
     def _say_working(self) -> None:
         self._told, self._refused = None, False
-        log.info("working with %s as %s", *self._who)
+        log.info("connected to %s as %s", *self._who)
 
 
 def _told(why: Exception) -> str:
     """Refusals are worded for agents: for a token that is not a Coordinator's, says where to get one."""
     if isinstance(why, RefusalError) and why.code in _TOKEN_REFUSED:
-        return f"its token is not one of this server's Coordinators ({why.code}). {_WHERE_IT_IS}"
+        return f"the server does not accept the token of this Coordinator ({why.code}). {_WHERE_IT_IS}"
     return str(why)

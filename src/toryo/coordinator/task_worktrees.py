@@ -45,11 +45,14 @@ def place_of(launch: Launch, own: Isolation | None) -> Place | None:
         return None
     if kind != "worktree":
         raise BadConfig(
-            f"This Coordinator does not know isolation: {kind} (of project {launch.project_id}): set the project's"
-            " isolation to none or worktree, or update the Coordinator."
+            f"Project {launch.project_id} has isolation: {kind}, which this Coordinator does not know. Set it to "
+            "none or worktree, or update the Coordinator."
         )
     if not wanted.get("name"):
-        raise BadConfig("The server names no task for a worktree (isolation: worktree): update the older one.")
+        raise BadConfig(
+            "The server named no task for the worktree (isolation: worktree). Update the server or the "
+            "Coordinator, whichever is older."
+        )
     return Place(str(wanted["name"]), tuple(wanted.get("bases") or ()), tuple(wanted.get("brings") or ()))
 
 
@@ -61,7 +64,7 @@ def made(place: Place, project_id: str, repository: Path, directory: Path) -> Wo
         found = worktrees.make(repository, directory / project_id, place.name, bases)
         notes = worktrees.bring(found, [worktrees.branch_of(each) for each in place.brings]) if place.brings else ()
     except Trouble as trouble:
-        raise BadConfig(f"A worktree of its own cannot be made (isolation: worktree). {trouble}") from trouble
+        raise BadConfig(f"No worktree could be created for the task (isolation: worktree). {trouble}") from trouble
     return replace(found, notes=(*found.notes, *filter(None, left), *notes))
 
 
@@ -95,9 +98,7 @@ def kept(worktree: Worktree, launch: Launch) -> dict[str, Any]:
     except (Trouble, OSError) as trouble:
         return {**told(worktree), "trouble": _short(str(trouble))}
     figures = ("head_commit", "commits", "files_changed", "insertions", "deletions")
-    left_out = (
-        f"Not kept (repositories of their own, or too large): {', '.join(found.left_out)}" if found.left_out else ""
-    )
+    left_out = f"Not saved (other repositories, or too large): {', '.join(found.left_out)}" if found.left_out else ""
     prevented = _short(" ".join(filter(None, [found.trouble, left_out])))
     return {**told(worktree), **{name: getattr(found, name) for name in figures}, "trouble": prevented or None}
 
@@ -110,9 +111,7 @@ def run(job: WorktreeJob, directory: Path) -> dict[str, Any]:
     """Runs a worktree job; returns the answer for `report_worktree_job`. Never raises."""
     kinds = {"diff": _diff, "merge": _merge, "discard": _discard, "clean": _clean}
     if job.kind not in kinds:
-        return _prevented(
-            job.task_id, f"This Coordinator does not know worktree jobs of the kind {job.kind}: update it."
-        )
+        return _prevented(job.task_id, f"This Coordinator does not know the worktree job {job.kind}. Update it.")
     try:
         return kinds[job.kind](job, directory)
     except (Trouble, OSError) as trouble:
@@ -192,7 +191,7 @@ def _known_gone(job: WorktreeJob, task_id: str) -> dict[str, list[str]]:
 def _discard(job: WorktreeJob, directory: Path) -> dict[str, Any]:
     worktree = _found(job, job.task_id, job.path, directory)
     if worktree is None:
-        return {"done": True, "gone": [job.task_id], "answer": {"message": "It was gone already."}}
+        return {"done": True, "gone": [job.task_id], "answer": {"message": "It was already gone."}}
     found = worktrees.discard(worktree)
     said = {"branch": found.branch, "commit": found.commit, "message": found.message}
     return {"done": True, "gone": [job.task_id], "answer": said}
@@ -220,4 +219,4 @@ def _found(job: WorktreeJob, task_id: str, path: str, directory: Path) -> Worktr
 
 
 def _gone(task_id: str) -> str:
-    return f"The worktree of task {task_id} is no longer on this machine: neither its directory nor its branch."
+    return f"The worktree of task {task_id} is no longer on this machine: its directory and its branch are gone."

@@ -26,14 +26,18 @@ def working_directory(launch: Launch, configured: str | None) -> Path:
     named = configured or launch.working_directory
     where = f"the configuration of agent {launch.agent_id}" if configured else f"project {launch.project_id}"
     if not named:
-        raise BadConfig(f"{where} has no working directory: give the project one that exists on this machine.")
+        raise BadConfig(
+            f"{where} sets no working directory. Set the project's working directory to one that exists on this "
+            "machine."
+        )
     path = Path(named).expanduser()
     if not path.is_absolute():
-        raise BadConfig(f"The working directory {named} of {where} is not absolute: a Coordinator may run anywhere.")
+        raise BadConfig(f"The working directory {named} of {where} is not an absolute path. Use the full path.")
     if not path.is_dir():
         raise BadConfig(
-            f"The working directory {named} of {where} does not exist on this machine: create it, or name another one"
-            " (the project's working_directory, or agents.<id>.working_directory in the Coordinator's file)."
+            f"The working directory {named} of {where} does not exist on this machine. Create it, or choose "
+            "another (the project's working_directory, or agents.<id>.working_directory in the Coordinator's "
+            "file)."
         )
     return path.resolve()
 

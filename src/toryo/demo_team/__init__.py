@@ -80,7 +80,7 @@ JOBS = {
         Job(
             project="translation",
             title="Translate hello.txt into Japanese and Chinese",
-            description="Make hello_ja.txt and hello_zh.txt. Who does which is for the manager to decide.",
+            description="Create hello_ja.txt and hello_zh.txt. The manager decides who translates what.",
             given={
                 "hello.txt": "".join(f"{english}\n" for english in LINES),
                 "ja.sed": _phrasebook(0),
@@ -97,14 +97,14 @@ JOBS = {
         Job(
             project="timber",
             title="Report what timber is in stock",
-            description="From stock.csv, make stock.md.",
+            description="Create stock.md from stock.csv.",
             given={"stock.csv": STOCK},
             promised=("totals.txt", "stock.md"),
         ),
         Job(
             project="offer",
             title="Make an offer for ten pieces of oak",
-            description="In offer.txt. The clerk does not know the price; the merchant does.",
+            description="Write it to offer.txt. The clerk does not know the price, the merchant does.",
             promised=("offer.txt",),
         ),
     )

@@ -231,5 +231,5 @@ def refuse_cycle(agent_id: str, reports_to: str | None, tree: Mapping[str, str |
                 agent_id=agent_id,
                 reports_to=reports_to,
             ),
-            "Choose a superior that is not below this agent.",
+            "Choose a superior that does not report to this agent.",
         )

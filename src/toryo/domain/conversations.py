@@ -108,8 +108,9 @@ def with_turn(conversation: Conversation, agent_id: str, now: Millis) -> Convers
     if conversation.turn_of != agent_id:
         raise Refusal(
             Code.NOT_YOUR_TURN,
-            f"It is {conversation.turn_of}'s turn in conversation {conversation.id}.",
-            "Call get_next_action: it waits, and says when the answer is there. Nothing was sent.",
+            f"It is not your turn in conversation {conversation.id}: {conversation.turn_of} must answer first. "
+            "Nothing was sent.",
+            "Call get_next_action: the call waits, and tells you when the answer has arrived.",
             conversation_id=conversation.id,
             turns=conversation.turns,
             max_turns=conversation.max_turns,
@@ -118,7 +119,7 @@ def with_turn(conversation: Conversation, agent_id: str, now: Millis) -> Convers
         raise Refusal(
             Code.CONVERSATION_NOT_ACTIVE,
             f"You have not joined conversation {conversation.id} yet.",
-            "Call get_pending_messages: it hands out the invitation and what was said.",
+            "Call get_pending_messages: it returns the invitation and the messages.",
             conversation_id=conversation.id,
         )
     after = replace(conversation, turns=conversation.turns + 1, turn_of=conversation.other(agent_id), last_turn_at=now)
@@ -164,16 +165,17 @@ def _over(conversation: Conversation) -> Refusal:
     if conversation.reason == "max_turns":
         return Refusal(
             Code.TURN_LIMIT_REACHED,
-            f"Conversation {conversation.id} has had all of its {conversation.max_turns} turns.",
-            "Nothing was sent. Call get_next_action; start_conversation begins a new one if it is needed.",
+            f"Conversation {conversation.id} has used all of its {conversation.max_turns} turns. Nothing was sent.",
+            "Call get_next_action. If you need another conversation, call start_conversation.",
             conversation_id=conversation.id,
             turns=conversation.turns,
             max_turns=conversation.max_turns,
         )
     return Refusal(
         Code.CONVERSATION_NOT_ACTIVE,
-        f"Conversation {conversation.id} is over ({conversation.reason or conversation.state.value}).",
-        "Nothing was sent. Call get_next_action; start_conversation begins a new one if it is needed.",
+        f"Conversation {conversation.id} is over ({conversation.reason or conversation.state.value}). Nothing "
+        "was sent.",
+        "Call get_next_action. If you need another conversation, call start_conversation.",
         conversation_id=conversation.id,
         state=conversation.state.value,
     )
@@ -183,7 +185,7 @@ def not_found(conversation_id: str) -> Refusal:
     """The refusal for an unknown id; also for a conversation that the caller takes no part in."""
     return Refusal(
         Code.CONVERSATION_NOT_FOUND,
-        f"You take part in no conversation {conversation_id}.",
-        "get_pending_messages lists yours under `conversations`.",
+        f"There is no conversation {conversation_id} that you take part in.",
+        "Call get_pending_messages: `conversations` lists yours.",
         conversation_id=conversation_id,
     )

@@ -57,32 +57,33 @@ def refuse_worker(
     if parent.id != main.id:
         raise Refusal(
             Code.PERMISSION_DENIED,
-            "A worker creates subtasks directly under its main task only.",
+            "A worker can create subtasks only directly under its main task.",
             say(
-                "Leave parent_task_id out (it is {main_id}), or ask for other work with request_task.", main_id=main.id
+                "Omit parent_task_id (the default is {main_id}), or ask for other work with request_task.",
+                main_id=main.id,
             ),
             parent_task_id=parent.id,
         )
     if any(draft.assignee_id not in (None, worker.id) for draft in drafts):
         raise Refusal(
             Code.PERMISSION_DENIED,
-            "A worker cannot assign its subtasks to others.",
+            "A worker cannot assign its subtasks to other members.",
             "Omit assignee_id, or ask someone else with request_task.",
         )
     if not main.delegated and main.parent_id is not None:
-        raise Refusal(Code.NOT_NOW, "A self-made subtask is executed, not decomposed again.", _LEAD_ON)
+        raise Refusal(Code.NOT_NOW, "A subtask that you created cannot be divided further.", _LEAD_ON)
     if tree_state.project.settings.decomposition.value == "never":
-        raise Refusal(Code.NOT_NOW, "In this project tasks are executed directly.", _LEAD_ON)
+        raise Refusal(Code.NOT_NOW, "In this project workers do their tasks without creating subtasks.", _LEAD_ON)
     if not fetched:
-        raise Refusal(Code.NOT_NOW, "The task has not been fetched in this session.", "Call get_my_task first.")
+        raise Refusal(Code.NOT_NOW, "You have not read your task in this session.", "Call get_my_task first.")
     if not window_open(main, fetched):
-        raise Refusal(Code.NOT_NOW, "The list of subtasks is closed: work on one of them has begun.", _LEAD_ON)
+        raise Refusal(Code.NOT_NOW, "You cannot add subtasks: work on one of them has begun.", _LEAD_ON)
     made = sum(1 for child in tree_state.tree.children(main) if child.created_by == worker.id)
     cap = tree_state.project.settings.worker_subtasks
     if made + len(drafts) > cap:
         raise Refusal(
             Code.TOO_MANY_SUBTASKS,
-            say("A worker may create {cap} subtasks under one task; {made} exist.", cap=cap, made=made),
+            say("A worker may create up to {cap} subtasks under one task; {made} exist.", cap=cap, made=made),
             _LEAD_ON,
             limit=cap,
             existing=made,
@@ -97,7 +98,7 @@ def refuse_manager(
         raise Refusal(
             Code.NOT_NOW,
             say(
-                "{assignee_id} is working on task {parent_id}: no subtasks can be added to it now.",
+                "{assignee_id} is working on task {parent_id}, so you cannot add subtasks to it now.",
                 assignee_id=parent.assignee_id,
                 parent_id=parent.id,
             ),
@@ -123,14 +124,14 @@ def refuse_assignee(tree_state: TreeState, manager: Agent, assignee_id: str) -> 
         raise Refusal(
             Code.PERMISSION_DENIED,
             say("{assignee_id} does not report to {manager_id}.", assignee_id=assignee_id, manager_id=manager.id),
-            "Choose one of list_subordinates, or leave the task unassigned.",
+            "Choose an agent from list_subordinates, or leave the task unassigned.",
             assignee_id=assignee_id,
         )
     if not tree_state.active_member(assignee_id):
         raise Refusal(
             Code.PERMISSION_DENIED,
             say("{assignee_id} is not an active member of this project.", assignee_id=assignee_id),
-            "Choose an active one of list_subordinates.",
+            "Choose an active agent from list_subordinates.",
             assignee_id=assignee_id,
         )
 
@@ -157,11 +158,11 @@ def refuse_place(
         raise Refusal(
             Code.INVALID_TRANSITION,
             say(
-                "Task {parent_id} is {status}, or a task above it is closed, so it cannot get subtasks.",
+                "Task {parent_id} cannot get subtasks: it is {status}, or a task above it is closed.",
                 parent_id=parent.id,
                 status=parent.status,
             ),
-            "Choose another parent task, or none.",
+            "Choose another parent task, or omit it.",
             parent_task_id=parent.id,
         )
     children = tree.children(parent)
@@ -169,11 +170,11 @@ def refuse_place(
         raise Refusal(
             Code.LIMIT_REACHED,
             say(
-                "Task {parent_id} is {count} levels deep and cannot get subtasks.",
+                "Task {parent_id} is {count} levels deep, the maximum, so it cannot get subtasks.",
                 parent_id=parent.id,
                 count=DEEPEST,
             ),
-            "Choose a parent task at a higher level, or none.",
+            "Choose a parent task at a higher level, or omit it.",
             parent_task_id=parent.id,
         )
     if capped:
@@ -187,7 +188,7 @@ def _refuse_caps(settings: Settings, parent: Task, children: Sequence[Task], wan
         raise Refusal(
             Code.DEPTH_EXCEEDED,
             say(
-                "The tree may be {tree_depth} levels deep; {parent_id} is on the last one.",
+                "Tasks can be nested {tree_depth} levels deep, and {parent_id} is at the last level.",
                 tree_depth=settings.tree_depth,
                 parent_id=parent.id,
             ),
@@ -203,7 +204,10 @@ def _refuse_caps(settings: Settings, parent: Task, children: Sequence[Task], wan
             raise Refusal(
                 Code.TOO_MANY_SUBTASKS,
                 say(
-                    "A task may have {cap} subtasks ({word}); there would be {count}.", cap=cap, word=word, count=count
+                    "A task may have up to {cap} subtasks ({word}); there would be {count}.",
+                    cap=cap,
+                    word=word,
+                    count=count,
                 ),
                 _LEAD_ON,
                 limit=cap,
@@ -234,9 +238,9 @@ def refuse_commands(tree_state: TreeState, drafts: Sequence[Draft], by: Agent | 
         return
     raise Refusal(
         Code.PERMISSION_DENIED,
-        "Only people can set commands here (project setting commands_from)."
+        "In this project only people can set commands (project setting commands_from)."
         if by.role is Role.MANAGER
-        else "Only people can set commands here.",
+        else "In this project only people can set commands.",
         "Describe the work in words; omit context.command and commands in acceptance checks.",
     )
 
@@ -264,7 +268,7 @@ def in_order(drafts: Sequence[Draft]) -> dict[str, tuple[str, ...]]:
         raise Refusal(
             Code.VALIDATION_ERROR,
             say("local_id is used twice: {names}.", names=", ".join(twice)),
-            "Give every task of the batch a local_id of its own.",
+            "Give every task of the batch a different local_id.",
         )
     graph = {draft.local_id or "": tuple(d for d in draft.dependencies if d in local) for draft in drafts}
     done: set[str] = set()
@@ -286,7 +290,7 @@ def _visit(node: str, graph: Mapping[str, tuple[str, ...]], path: list[str], don
         raise Refusal(
             Code.DEPENDENCY_CYCLE,
             "Circular dependency in this batch: " + " -> ".join(cycle) + ".",
-            "Remove one of these dependencies; nothing was created.",
+            "Nothing was created. Remove one of these dependencies.",
             cycle=cycle,
         )
     path.append(node)

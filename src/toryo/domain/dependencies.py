@@ -79,7 +79,7 @@ def refuse_cycle_below(parent_id: str, depends_on: Collection[str], linked: Link
         raise Refusal(
             Code.DEPENDENCY_CYCLE,
             say("A subtask cannot depend on a task above it ({parent_id}).", parent_id=parent_id),
-            "Remove this dependency: a subtask starts after its parent task, and the parent completes after its "
+            "Remove this dependency. A subtask starts after its parent task, and the parent completes after its "
             "subtasks.",
             cycle=[parent_id, parent_id],
         )

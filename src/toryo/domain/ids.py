@@ -29,7 +29,7 @@ def chosen(identifier: str) -> str:
         raise Refusal(
             Code.VALIDATION_ERROR,
             say("{identifier!r} is not a valid id.", identifier=identifier),
-            "Use 1 to 64 of a-z, 0-9, dot, underscore and hyphen, beginning with a letter or digit.",
+            "Use 1 to 64 characters: a-z, 0-9, dot, underscore, hyphen. Begin with a letter or digit.",
         )
     return identifier
 

@@ -111,7 +111,7 @@ def refusal_to_judge(tree_state: TreeState, task: Task, actor: Actor) -> Refusal
         return Refusal(
             Code.PERMISSION_DENIED,
             "Only a person above the assignee can approve or reject a request.",
-            "Ask a superior of the assignee, or an owner.",
+            "Ask a person above the assignee, or an owner.",
             task_id=task.id,
         )
     if task.closed or task.in_progress:
@@ -148,9 +148,9 @@ def _refuse_unknown_move(order: Order) -> None:
         say("A task cannot go from {status} to {to}.", status=task.status, to=to)
         if to is not task.status
         else say("The task is {to} already.", to=to),
-        say("Possible from {status}: {names}.", status=task.status, names=together(names, ", "))
+        say("From {status} it can go to: {names}.", status=task.status, names=together(names, ", "))
         if moves
-        else say("{status} is final: create a new task instead.", status=task.status),
+        else say("{status} is final. Create a new task instead.", status=task.status),
         task_id=task.id,
         current_status=task.status.value,
         possible=moves,
@@ -198,14 +198,14 @@ def _refuse_stranger(tree_state: TreeState, order: Order) -> None:
         raise Refusal(
             Code.PERMISSION_DENIED,
             say("{actor_id} may not change task {task_id}.", actor_id=actor.id, task_id=task.id),
-            "Its assignee, the assignee of a task above it, a superior, or its creator may.",
+            "Its assignee, the assignee of a task above it, its creator, or someone above the assignee may.",
             task_id=task.id,
         )
     if how == "assignee" and not _is_the_assignees(order):
         raise Refusal(
             Code.PERMISSION_DENIED,
-            say("The assignee may not move its own task from {status} to {to}.", status=task.status, to=order.to),
-            "Report the task blocked or failed with the reason, or ask someone above you.",
+            say("The assignee cannot move its own task from {status} to {to}.", status=task.status, to=order.to),
+            "Report the task as blocked or failed with a reason, or ask someone above you.",
             task_id=task.id,
         )
     if task.status is Status.BLOCKED:
@@ -227,7 +227,7 @@ def _refuse_to_lift(order: Order, how: str) -> None:
         raise Refusal(
             Code.NOT_NOW,
             say(
-                "Task {task_id} is blocked because {blocked_cause} is.",
+                "Task {task_id} is blocked because task {blocked_cause} is blocked.",
                 task_id=task.id,
                 blocked_cause=task.blocked_cause,
             ),
@@ -245,7 +245,7 @@ def _refuse_to_lift(order: Order, how: str) -> None:
                 task_id=task.id,
                 blocked_by=task.blocked_by,
             ),
-            "Report your own task blocked with this reason, or work on something else.",
+            "Report your own task as blocked with this reason, or work on something else.",
             task_id=task.id,
             blocked_by=task.blocked_by,
         )
@@ -257,7 +257,7 @@ def _refuse_to_lift(order: Order, how: str) -> None:
                 task_id=task.id,
                 blocked_by=task.blocked_by,
             ),
-            "The one who blocked it, or someone above, can unblock it.",
+            "The member that blocked it can unblock it, or someone above the assignee.",
             task_id=task.id,
             blocked_by=task.blocked_by,
         )
@@ -276,7 +276,7 @@ def _refuse_retry(tree_state: TreeState, order: Order) -> None:
                 task_id=task.id,
                 attempt=task.attempt,
             ),
-            "Cancel it, plan another way, or report your main task blocked so that a person decides.",
+            "Cancel it, change the plan, or report your main task as blocked so that a person decides.",
             task_id=task.id,
             attempt=task.attempt,
         )
@@ -286,10 +286,10 @@ def _refuse_missing_reason(order: Order) -> None:
     if order.to in NEEDS_REASON and not (order.reason or "").strip() and not order.actor.everything:
         raise Refusal(
             Code.VALIDATION_ERROR,
-            say("{to} needs a reason.", to=order.to),
-            "Give the reason in one sentence (toryo: --reason TEXT); others rely on it."
+            say("A reason is required to set a task to {to}.", to=order.to),
+            "Say why in one sentence (toryo: --reason TEXT)."
             if order.actor.person
-            else "Give the `reason` in one sentence; others rely on it.",
+            else "Say why in one sentence in `reason`.",
             task_id=order.task.id,
         )
 
@@ -516,7 +516,7 @@ def _unchecked(task: Task, *, person: bool) -> Refusal:
     return Refusal(
         Code.NOT_NOW,
         "The acceptance checks have not passed yet.",
-        "They run when success is reported (report_completed); without a Coordinator a person confirms them.",
+        "They run when success is reported (report_completed). Without a Coordinator, a person must confirm them.",
         task_id=task.id,
     )
 
@@ -575,7 +575,7 @@ def _ancestor_closed(tree_state: TreeState, task: Task) -> _Words:
     return (
         Code.INVALID_TRANSITION,
         say(
-            "Task {above_id} above it is {status}: tasks below a closed task cannot be started or retried.",
+            "Task {above_id} above it is {status}, so tasks below it cannot be started or retried.",
             above_id=above.id,
             status=above.status,
         ),
@@ -588,7 +588,7 @@ def _project_not_active(tree_state: TreeState, _: Task) -> _Words:
     return (
         Code.NOT_NOW,
         say("Project {project_id} is {status}.", project_id=tree_state.project.id, status=tree_state.project.status),
-        "A person must resume it first (toryo project resume PRJ).",
+        "A person must resume the project first (toryo project resume PRJ).",
         {"reason": f"project_{tree_state.project.status.value}"},
     )
 
@@ -596,7 +596,7 @@ def _project_not_active(tree_state: TreeState, _: Task) -> _Words:
 def _not_approved(_: TreeState, task: Task) -> _Words:
     return (
         Code.NOT_APPROVED,
-        say("Task {task_id} is {approval}.", task_id=task.id, approval=task.approval),
+        say("Task {task_id} is not approved (approval: {approval}).", task_id=task.id, approval=task.approval),
         "A person above its assignee must approve it first. Until then, work on something else.",
         {"approval": task.approval.value},
     )
@@ -621,8 +621,8 @@ def _before(waiting: Sequence[Task]) -> Worded:
     failed = [task.id for task in waiting if task.status is Status.FAILED]
     if never:
         return say(
-            "Cancelled tasks never complete: remove the dependency on {names} (update_task_dependencies), or cancel "
-            "this task.",
+            "A cancelled task is never completed. Remove the dependency on {names} (update_task_dependencies), "
+            "or cancel this task.",
             names=", ".join(never[:_SHOWN]),
         )
     if failed:
@@ -631,7 +631,7 @@ def _before(waiting: Sequence[Task]) -> Worded:
             "task.",
             names=", ".join(failed[:_SHOWN]),
         )
-    return constant("Complete those first, or change the dependencies.")
+    return constant("Complete those tasks first, or remove the dependencies.")
 
 
 def _unassigned(_: TreeState, task: Task) -> _Words:
@@ -647,11 +647,11 @@ def _assignee_not_active(tree_state: TreeState, task: Task) -> _Words:
     return (
         Code.INVALID_TRANSITION,
         say(
-            "{assignee_id}, its assignee, is not an active member of project {project_id}.",
+            "The assignee {assignee_id} is not an active member of project {project_id}.",
             assignee_id=task.assignee_id,
             project_id=tree_state.project.id,
         ),
-        "Assign another agent, or ask a person to activate this one or add it to the project.",
+        "Assign another agent, or ask a person to activate this agent or add it to the project.",
         {"assignee_id": task.assignee_id},
     )
 
@@ -662,18 +662,18 @@ def _parallel_limit(tree_state: TreeState, task: Task) -> _Words:
     return (
         Code.LIMIT_REACHED,
         say(
-            "{assignee_id} is working on {names}, and may have {count} tasks in progress at a time in this project.",
+            "{assignee_id} is working on {names} and may have {count} tasks in progress at a time in this project.",
             assignee_id=task.assignee_id,
             names=", ".join(running),
             count=len(running),
         )
         if len(running) > 1
         else say(
-            "{assignee_id} is working on {names}, and may have one task in progress at a time in this project.",
+            "{assignee_id} is working on {names} and may have one task in progress at a time in this project.",
             assignee_id=task.assignee_id,
             names=", ".join(running),
         ),
-        "Leave this one in todo and start it when that work is finished, or assign another agent.",
+        "Leave this task in todo and start it when that work is finished, or assign it to another agent.",
         {"running": running},
     )
 
@@ -706,8 +706,8 @@ def _free(tree_state: TreeState, task: Task) -> Worded:
     first = next((each for each in waiting if each.closed), waiting[0])
     if first.status is Status.CANCELLED:
         return say(
-            "A cancelled task never completes. Remove the dependency: toryo task edit {task_id} --no-longer-on "
-            "{other}.",
+            "A cancelled task is never completed. Remove the dependency: toryo task edit {task_id} "
+            "--no-longer-on {other}.",
             task_id=task.id,
             other=first.id,
         )
@@ -732,8 +732,9 @@ def _assign(_: TreeState, task: Task) -> Worded:
 
 def _admit(tree_state: TreeState, task: Task) -> Worded:
     return say(
-        "Activate it (toryo agent activate {assignee_id}) and see that it is a member (toryo agent edit {assignee_id}"
-        " --project {project_id}), or assign somebody else: toryo task edit {task_id} --assignee AGENT.",
+        "Activate it (toryo agent activate {assignee_id}), make sure that it is a member (toryo agent edit "
+        "{assignee_id} --project {project_id}), or assign another agent: toryo task edit {task_id} --assignee "
+        "AGENT.",
         assignee_id=task.assignee_id,
         project_id=tree_state.project.id,
         task_id=task.id,
@@ -742,15 +743,15 @@ def _admit(tree_state: TreeState, task: Task) -> Worded:
 
 def _make_room(_: TreeState, task: Task) -> Worded:
     return say(
-        "Start it when that work is finished, let the agent do more at a time (toryo agent edit {assignee_id}"
-        " --max-parallel N), or assign another one: toryo task edit {task_id} --assignee AGENT.",
+        "Start it when that work is finished, allow the agent more tasks at a time (toryo agent edit "
+        "{assignee_id} --max-parallel N), or assign another agent: toryo task edit {task_id} --assignee AGENT.",
         assignee_id=task.assignee_id,
         task_id=task.id,
     )
 
 
 def _resume(tree_state: TreeState, _: Task) -> Worded:
-    return say("Resume it first: toryo project resume {project_id}.", project_id=tree_state.project.id)
+    return say("Resume the project first: toryo project resume {project_id}.", project_id=tree_state.project.id)
 
 
 _BY_PEOPLE = {

@@ -14,9 +14,9 @@ def refuse_weak(password: str) -> None:
         raise Refusal(
             Code.VALIDATION_ERROR,
             say(
-                "A password has {shortest} to {longest:,} characters.",
+                "A password must have {shortest} to {longest:,} characters.",
                 shortest=SHORTEST_PASSWORD,
                 longest=LONGEST_PASSWORD,
             ),
-            "Choose a longer one: a few words in a row are good.",
+            "Choose a longer password, for example several words.",
         )

@@ -90,7 +90,7 @@ def problem(command: Any) -> str | None:
             for number, each in enumerate(command):
                 _holes_of_argument(each, command[:number])
         else:
-            return "a command is a text for the shell, or a list of texts: the program and its arguments"
+            return "a command must be a text for the shell, or a list of texts: the program and its arguments"
     except _Misplaced as wrong:
         return str(wrong)
     return None
@@ -128,15 +128,15 @@ def _text(hole: _Hole, value: Any) -> str:
     if isinstance(value, (list, Mapping)):
         kind = "a list" if isinstance(value, list) else "a mapping"
         raise Unfit(
-            f"{{{{{hole.name}}}}} is {kind}, and a command takes a single value: use for_each, or a part of it."
+            f"{{{{{hole.name}}}}} is {kind}, but a command takes a single value. Use for_each, or a part of it."
         )
     text = str(value).lower() if isinstance(value, bool) else "" if value is None else str(value)
     if CONTROL.search(text):
         raise Unfit(f"The value of {{{{{hole.name}}}}} contains control characters: {text[:80]!r}.")
     if hole.begins and not hole.after_options and text.startswith("-") and not _NUMBER.fullmatch(text):
         raise Unfit(
-            f"The value of {{{{{hole.name}}}}} begins with a hyphen, which programs read as an option: {text[:80]!r}."
-            " Give another value; or write -- before the placeholder, if the program knows that."
+            f"The value of {{{{{hole.name}}}}} begins with a hyphen, which programs read as an option: "
+            f"{text[:80]!r}. Use another value. If the program supports it, write -- before the placeholder."
         )
     return text
 
@@ -159,7 +159,7 @@ def _holes(text: str) -> list[_Hole]:
     if not VARIABLE.search(text):
         return []
     if len(text) > LONGEST:
-        raise _Misplaced(f"a command with {{{{…}}}} has {LONGEST} characters at most: put it into a script")
+        raise _Misplaced(f"a command with {{{{…}}}} can have {LONGEST} characters at most: move it into a script")
     return _Shell(text).holes()
 
 
@@ -202,7 +202,7 @@ class _Shell:
     def _hole(self, found: re.Match[str]) -> _Hole:
         word = self._word or ""
         if word.endswith("$"):
-            raise _Misplaced(f"{found[0]} follows a $: remove the $")
+            raise _Misplaced(f"remove the $ before {found[0]}")
         if self._words or not self._redirected:
             _refuse_running(found[0], self._words, word)
         begins = self._word is None and not self._redirected
@@ -232,8 +232,9 @@ class _Shell:
         found = pattern.match(self._text, self._at)
         if found is None:
             raise _Misplaced(
-                f"a command with {{{{…}}}} must be simple, and {what} here is not: {self._text[self._at :][:40]!r}."
-                " Put that into a script, and give the script the values as arguments"
+                f"a command with {{{{…}}}} must be simple, but it contains {what}: "
+                f"{self._text[self._at :][:40]!r}. Move that into a script, and pass the values to the script as "
+                "arguments"
             )
         inside = VARIABLE.search(found[0])
         if inside is not None:
@@ -251,7 +252,7 @@ class _Shell:
     def _operator(self, char: str) -> None:
         self._end_word()
         if self._text.startswith("((", self._at):
-            raise _Misplaced("a command with {{…}} has no arithmetic: put it into a script")
+            raise _Misplaced("a command with {{…}} cannot contain arithmetic: move it into a script")
         if char == "(":
             self._outer.append(self._words)
             self._words = []
@@ -264,7 +265,8 @@ class _Shell:
     def _redirection(self) -> None:
         if self._text.startswith("<<", self._at):
             raise _Misplaced(
-                "a command with {{…}} has no here document: put it into a script, or use printf '%s\\n' {{…}}"
+                "a command with {{…}} cannot contain a here document: move it into a script, or use printf "
+                "'%s\\n' {{…}}"
             )
         if self._word is not None and self._word.isdecimal():
             self._word = None
@@ -277,7 +279,7 @@ class _Shell:
         if self._word is None:
             return
         if self._word == "[[":
-            raise _Misplaced("a command with {{…}} has no [[ …: write [ … ]")
+            raise _Misplaced("a command with {{…}} cannot contain [[ …: write [ … ]")
         if not self._redirected:
             self._words.append(self._word)
         self._word, self._redirected = None, False
@@ -291,19 +293,20 @@ def _refuse_running(hole: str, words: Sequence[str], prefix: str) -> None:
         while starter and rest and _STARTERS_OWN.fullmatch(rest[0]):
             rest.pop(0)
     if not rest and not _ASSIGNMENT.match(prefix):
-        raise _Misplaced(f"{hole} would choose the program that is run: write the program out")
+        raise _Misplaced(f"{hole} would choose the program to run: write the name of the program instead")
     program = _named(rest[0]) if rest else ""
     inner = next((_named(each) for each in rest if _RUNS_ANYTHING.fullmatch(_named(each))), "") if starts else ""
     evaluates = _EVALUATORS.fullmatch(program) or (program in _DECLARING and not _ASSIGNMENT.match(prefix))
     if evaluates or inner:
         raise _Misplaced(
-            f"{hole} is given to {program if evaluates else inner}, which takes it for a command: write a script that"
-            " checks the value, and give it the value as an argument"
+            f"{hole} is passed to {program if evaluates else inner}, which would run it as a command: write a "
+            "script that checks the value, and pass the value as an argument"
         )
     found = _interpreter(words)
     if found:
         raise _Misplaced(
-            f"{hole} would be (part of) what {found} runs: name a script, and give it the value as an argument"
+            f"{hole} would become part of a command that {found} runs: write a script, and pass the value as an "
+            "argument"
         )
 
 

@@ -64,27 +64,31 @@ Ending = Literal["completed", "failed", "cancelled", "closed"]
 class Condition(Section):
     """One of two kinds: about a `subtask`, or about a `variable`."""
 
-    subtask: str | None = Field(None, description="The id of another subtask: it ends before this is decided.")
-    status: list[Ending] | None = Field(None, min_length=1, description="How it must have ended; closed: in any way.")
-    result: Literal["success", "failed"] | None = Field(None, description="The same, in the words of reports.")
-    summary_matches: Pattern | None = Field(None, description="A regular expression, found in what it reported.")
-    variable: Any = Field(None, description='As in "{{context.kind}}".')
+    subtask: str | None = Field(
+        None, description="The id of another subtask. The condition is checked when that subtask has ended."
+    )
+    status: list[Ending] | None = Field(None, min_length=1, description="How it must have ended. closed: in any way.")
+    result: Literal["success", "failed"] | None = Field(
+        None, description="The same, with the words of reports: success or failed."
+    )
+    summary_matches: Pattern | None = Field(None, description="A regular expression that its summary must match.")
+    variable: Any = Field(None, description='The variable, as in "{{context.kind}}".')
     equals: Any = None
     not_equals: Any = None
-    matches: Pattern | None = Field(None, description="A regular expression, found in the variable.")
+    matches: Pattern | None = Field(None, description="A regular expression that the variable must match.")
 
     @model_validator(mode="after")
     def _of_one_kind(self) -> Condition:
         of_subtask = [self.status, self.result, self.summary_matches]
         of_variable = [self.equals, self.not_equals, self.matches]
         if (self.subtask is None) == (self.variable is None):
-            raise ValueError("a condition is about either a subtask or a variable: give one of the two")
+            raise ValueError("a condition checks either a subtask or a variable: use one of the two")
         if self.subtask is None and not (_any(of_variable) and not _any(of_subtask)):
-            raise ValueError("say what of the variable: equals, not_equals or matches")
+            raise ValueError("add what the variable must be: equals, not_equals or matches")
         if self.variable is None and not (_any(of_subtask) and not _any(of_variable)):
-            raise ValueError("say what of the subtask: status, result or summary_matches")
+            raise ValueError("add what the subtask must be: status, result or summary_matches")
         if self.status is not None and self.result is not None:
-            raise ValueError("status and result are both given: one of them says how it ended")
+            raise ValueError("status and result cannot be combined: use one of them")
         return self
 
     @field_validator("status", mode="before")
@@ -111,7 +115,7 @@ def _any(values: list[Any]) -> bool:
 
 
 class Subtask(Section):
-    id: str = Field(min_length=1, description="Local: what depends_on names.")
+    id: str = Field(min_length=1, description="An id within this plan, for depends_on.")
     title: str = Field(min_length=1)
     description: str = ""
     assignee: str | None = None
@@ -120,13 +124,17 @@ class Subtask(Section):
     priority: Literal["low", "medium", "high", "critical"] = "medium"
     context: dict[str, Any] = {}
     acceptance: list[dict[str, Any]] = []
-    run: str | list[str] | None = Field(None, description="What a worker's own runner executes for this subtask.")
-    timeout_seconds: float | None = Field(None, gt=0, description="For run.")
-    retry: int | None = Field(None, ge=0, description="In place of the plan's.")
-    for_each: list[Any] | str | None = Field(
-        None, description="A list, or a variable that is one: once for each {{item}}."
+    run: str | list[str] | None = Field(
+        None, description="The command that a worker's own runner executes for this subtask."
     )
-    when: list[Condition] = Field([], description="It is left out unless all of these hold; one needs no list.")
+    timeout_seconds: float | None = Field(None, gt=0, description="Seconds that run may take.")
+    retry: int | None = Field(None, ge=0, description="Overrides the limit of the plan.")
+    for_each: list[Any] | str | None = Field(
+        None, description="A list, or a variable that contains one. The subtask is created once for each {{item}}."
+    )
+    when: list[Condition] = Field(
+        [], description="The subtask is left out unless all of these conditions hold. A single condition needs no list."
+    )
 
     @field_validator("acceptance")
     @classmethod
@@ -138,18 +146,18 @@ class Subtask(Section):
                     f"a check has no key {unknown[0]!r}; {yaml_documents.hint(str(unknown[0]), list(CHECK))}"
                 )
             if ("file" in check) is ("command" in check):
-                raise ValueError("each check names either a file or a command: [{file: NOTES.md}]")
+                raise ValueError("each check needs either a file or a command, for example [{file: NOTES.md}]")
         return checks
 
     @model_validator(mode="after")
     def _one_way_to_assign(self) -> Subtask:
         if self.assignee and self.capability:
-            raise ValueError("assignee and capability are both given: one of them says who does it")
+            raise ValueError("assignee and capability cannot be combined: use one of them")
         return self
 
 
 class Plan(Section):
-    match: Pattern = Field("*", description="Which titles this plan is for.")
+    match: Pattern = Field("*", description="The titles that this plan is for.")
     variables: dict[str, Any] = {}
     retry: int = Field(0, ge=0)
     subtasks: list[Subtask] = Field(min_length=1, max_length=500)
@@ -216,17 +224,21 @@ def _check_list(document: Document, plan: Plan, subtask: Subtask, where: yaml_do
     if subtask.for_each is not None and not _ITEM.search(subtask.title):
         path = (*where, "title")
         document.mistake(
-            path, f"{yaml_documents.place(path)}is the same for each thing of the list: put {{{{item}}}} into it"
+            path, f"{yaml_documents.place(path)}is the same for each item of the list: put {{{{item}}}} into it"
         )
     if isinstance(subtask.for_each, str) and not VARIABLE.fullmatch(subtask.for_each.strip()):
         path = (*where, "for_each")
         document.mistake(
-            path, f'{yaml_documents.place(path)}must be a list, or a variable that is one: "{{{{context.files}}}}"'
+            path,
+            f'{yaml_documents.place(path)}must be a list, or a variable that contains one: "{{{{context.files}}}}"',
         )
     for other in _named(subtask):
         if lists.get(other) is not None and lists[other] != subtask.for_each:
             path = (*where, "when")
-            found = f"{other} is made for each thing of a list; only a subtask for the same list can ask how it ended"
+            found = (
+                f"{other} is created for each item of a list, so only a subtask with the same list can check how "
+                "it ended"
+            )
             document.mistake(path, yaml_documents.place(path) + found)
 
 

@@ -69,11 +69,13 @@ class Start(Section):
     """A conversation that a person asks for."""
 
     target_agent_id: str = Field(min_length=1, description="The id of the other agent or person.")
-    about: str = Field(min_length=1, description="Its purpose; the conversation of this script that fits is held.")
-    opening: str | None = Field(None, description="In place of the conversation's.")
-    rounds: Rounds = Field(None, description="In place of the conversation's.")
+    about: str = Field(
+        min_length=1, description="The purpose. A conversation of this script whose pattern matches it is held."
+    )
+    opening: str | None = Field(None, description="Overrides the first message of the conversation.")
+    rounds: Rounds = Field(None, description="Overrides the number of rounds of the conversation.")
     report: str | None = Field(
-        "My conversation with {{partner}} is over: {{last}}", description="What that person is told at its end."
+        "My conversation with {{partner}} is over: {{last}}", description="What the person is told at the end."
     )
 
 
@@ -91,17 +93,21 @@ class Request(Section):
     description: str = "{{text}}"
     assignee_id: str = Field("{{agent_id}}", description="Default: the agent itself.")
     priority: Literal["low", "medium", "high", "critical"] = "medium"
-    answer: str | None = Field("I have asked for task {{task_id}}; it is {{approval}}.", description="When it is made.")
-    refused: str | None = Field("I could not ask for it: {{problem}}", description="When it is refused.")
+    answer: str | None = Field(
+        "I have asked for task {{task_id}}; it is {{approval}}.", description="The answer when the request was made."
+    )
+    refused: str | None = Field(
+        "I could not ask for it: {{problem}}", description="The answer when the request was refused."
+    )
 
 
 class Answer(Section):
-    when: Pattern = Field(description="A regular expression, found anywhere in the message.")
+    when: Pattern = Field(description="A regular expression that is searched in the message.")
     answer: str | None = None
     start: Start | None = None
     request: Request | None = None
     tell: Tell | None = None
-    notify: str | None = Field(None, description="For the agent's own task session.")
+    notify: str | None = Field(None, description="A notification for the agent's own task session.")
 
     @field_validator("when")
     @classmethod
@@ -111,22 +117,26 @@ class Answer(Section):
     @model_validator(mode="after")
     def _does_something(self) -> Answer:
         if not any((self.answer, self.start, self.request, self.tell, self.notify)):
-            raise ValueError("nothing is done: give answer, start, request, tell or notify")
+            raise ValueError("the rule does nothing: add answer, start, request, tell or notify")
         return self
 
 
 class Conversation(Section):
-    about: Pattern = Field(description="A regular expression, found anywhere in the conversation's purpose.")
-    rounds: Rounds = Field(None, description="How many messages each side says.")
-    opening: str | None = Field(None, description="The first message, where this agent begins; default: the purpose.")
+    about: Pattern = Field(description="A regular expression that is searched in the purpose of the conversation.")
+    rounds: Rounds = Field(None, description="How many messages each side sends.")
+    opening: str | None = Field(None, description="The first message, if this agent begins. Default: the purpose.")
     replies: list[str] | dict[str, str] = Field(
-        [], description="What this agent says, one after the other; or what it answers to what."
+        [], description="The messages that this agent sends, in order; or its answers to patterns."
     )
-    otherwise: str | None = Field(None, description="Where no reply fits or the list is used up; default: it ends.")
-    ends: Literal["limit", "starter", "invited"] = Field("limit", description="Who ends it after the rounds.")
-    final: str | None = Field(None, description="Said with the end.")
-    summary: str | None = Field(None, description="Of the whole, for the task it belongs to.")
-    tell: Tell | None = Field(None, description="Passes each message of the partner on to a person.")
+    otherwise: str | None = Field(
+        None, description="The answer when nothing matches or the list is used up. Default: the conversation ends."
+    )
+    ends: Literal["limit", "starter", "invited"] = Field(
+        "limit", description="Who ends the conversation after the rounds."
+    )
+    final: str | None = Field(None, description="The last message.")
+    summary: str | None = Field(None, description="The result of the conversation, for its task.")
+    tell: Tell | None = Field(None, description="Forwards each message of the partner to a person.")
 
     @field_validator("about")
     @classmethod
@@ -135,11 +145,13 @@ class Conversation(Section):
 
 
 class Delegation(Section):
-    about: Pattern = Field(description="A regular expression, found anywhere in the delegation's purpose.")
-    say: str = Field("{{purpose}}", min_length=1, description="What is said, or what a conversation begins with.")
-    await_answer: bool = Field(False, description="A person's answer is the result.")
-    result: str = Field("{{last}}", min_length=1, description="What is reported at the end of a conversation.")
-    fail: str | None = Field(None, description="It is not done, and reported as failed with this reason.")
+    about: Pattern = Field(description="A regular expression that is searched in the purpose of the delegation.")
+    say: str = Field("{{purpose}}", min_length=1, description="The message, or the first message of a conversation.")
+    await_answer: bool = Field(False, description="The answer of a person is the result.")
+    result: str = Field(
+        "{{last}}", min_length=1, description="The result that is reported at the end of a conversation."
+    )
+    fail: str | None = Field(None, description="The delegation is reported as failed with this reason.")
 
     @field_validator("about")
     @classmethod
@@ -159,10 +171,10 @@ class Delegate(Section):
 class Task(Section):
     match: Pattern = Field(
         "*",
-        description="Which titles: as it is, a regular expression for all of it, or a glob.",
+        description="The titles: an exact title, a regular expression for all of it, or a glob.",
     )
     delegate: list[Delegate] = []
-    run: str | list[str] | None = Field(None, description="In place of the task's context.command.")
+    run: str | list[str] | None = Field(None, description="Overrides context.command of the task.")
 
     @field_validator("match")
     @classmethod
@@ -183,15 +195,15 @@ class Behaviour(Section):
     endless: bool = False
     ignores_turns: bool = False
     floods: bool = False
-    crash_after: int | None = Field(None, ge=1, description="It kills itself at this message of its process.")
-    exit_after: int | None = Field(None, ge=1, description="It leaves at this message of its process.")
+    crash_after: int | None = Field(None, ge=1, description="Crashes at this message of its process.")
+    exit_after: int | None = Field(None, ge=1, description="Leaves at this message of its process.")
 
 
 class Script(Section):
     answers: list[Answer] = []
     otherwise: str | None = Field(
-        "I am {{agent_name}}, an agent without a model, and my script has no answer to that. Give me a task.",
-        description="To a person, where no answer fits; null: nothing.",
+        "I am {{agent_name}}, an agent without a model, and my script has no answer to that. You can give me a task.",
+        description="The answer to a person when no rule matches. null: no answer.",
     )
     conversations: list[Conversation] = []
     delegations: list[Delegation] = []

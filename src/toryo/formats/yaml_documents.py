@@ -144,7 +144,9 @@ def of_option(
     if isinstance(value, Mapping):
         return Document(deepcopy(dict(value)), source, {} if within is None else within.lines_below(at))
     if not isinstance(value, str) or not value.strip():
-        words = f"the {option} is missing: write it here as YAML, or give the path of a file in the project's directory"
+        words = (
+            f"the {option} is missing: write it here as YAML, or enter the path of a file in the project's directory"
+        )
         raise Mistakes(source, [Mistake(words, None if within is None else within.line(at))])
     if is_path(value):
         return read(text_of(value.strip(), directory), value.strip())
@@ -295,13 +297,15 @@ class _Loader(yaml.SafeLoader):
                 raise ValueError
             return super().construct_object(node, deep)
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
-            raise _refused(node, f"{str(node.value)[:40]!r} is no {kind}: put it in quotes if it is a text") from None
+            raise _refused(
+                node, f"{str(node.value)[:40]!r} is not a valid {kind}: put it in quotes if it is text"
+            ) from None
 
     def _count(self, where: Any, nodes: int, characters: int) -> None:
         self._nodes += nodes
         self._characters += characters
         if self._nodes > MOST_NODES or self._characters > untrusted_files.LARGEST:
-            raise _refused(where, "this is too large, with everything that its aliases (*name) stand for")
+            raise _refused(where, "this is too large once its aliases (*name) are expanded")
         if time.monotonic() > self._until:
             raise _refused(where, "reading this takes too long")
 
@@ -313,7 +317,7 @@ def _refused(where: Any, words: str) -> yaml.MarkedYAMLError:
 def _no_yaml(wrong: yaml.YAMLError, text: str, above: int | None) -> Mistake:
     """What the parser found, in words for the author of the text, at the place to fix."""
     if not isinstance(wrong, yaml.MarkedYAMLError):
-        return Mistake("not valid YAML: it has control characters, which no text file has")
+        return Mistake("not valid YAML: it contains control characters")
     problem, mark = str(wrong.problem), wrong.problem_mark
     words = next((each for pattern, each in _IN_PLAIN_WORDS if re.search(pattern, problem)), problem)
     if mark is not None and "{shown}" in words:
@@ -330,27 +334,30 @@ def _no_yaml(wrong: yaml.YAMLError, text: str, above: int | None) -> Mistake:
 _IN_PLAIN_WORDS = (
     (r"mapping values are not allowed", "a colon is not expected here: check the indentation, or quote the text"),
     (r"found character '\\t'", "a tab is not allowed here: indent with spaces"),
-    (r"found character .* that cannot start", "no value begins with this character: put the text in quotes"),
-    (r"expected ',' or '\]'", "the list that [ begins on line {opens} is not closed: a comma or ] is missing"),
-    (r"expected ',' or '\}'", "the mapping that { begins on line {opens} is not closed: a comma or } is missing"),
+    (r"found character .* that cannot start", "a value cannot begin with this character: put the text in quotes"),
+    (r"expected ',' or '\]'", "the list that starts with [ on line {opens} is not closed: a comma or ] is missing"),
+    (r"expected ',' or '\}'", "the mapping that starts with { on line {opens} is not closed: a comma or } is missing"),
     (
         r"expected <block end>",
-        "this does not belong to the lines above it: check the indentation of {shown}, and the quotes around it",
+        "this does not fit the lines above it: check the indentation of {shown} and the quotes around it",
     ),
-    (r"could not find expected ':'", "a colon is missing after this key; text of several lines begins with | after it"),
-    (r"unexpected end of stream", "the quotation mark that opens here is never closed"),
+    (
+        r"could not find expected ':'",
+        "a colon is missing after this key; for text of several lines, write | after the colon",
+    ),
+    (r"unexpected end of stream", "this quotation mark is never closed"),
     (r"unexpected document separator", "a text in quotes is not closed before ---"),
-    (r"found undefined alias", "nothing is marked with & and this name: put a text that begins with * in quotes"),
+    (r"found undefined alias", "there is no anchor (&) with this name: put a text that begins with * in quotes"),
     (r"unhashable key", "a key cannot be a list or a mapping: put {{…}} in quotes"),
-    (r"unknown escape character", "within \"…\" this needs two backslashes: \\\\; or write the text in '…'"),
+    (r"unknown escape character", "inside \"…\", write two backslashes: \\\\, or use '…' instead"),
     (r"constructor for the tag", "words that begin with ! are not supported: put the text in quotes"),
-    (r"found another document|but found another", "a second document begins here (---): a file has one"),
+    (r"found another document|but found another", "a second document begins here (---): a file can have only one"),
     (r"sequence entries are not allowed", "a list cannot begin here: put its first - on the next line"),
     (r"expected the node content", "a value is missing, or begins with a character that needs quotes"),
-    (r"second occurrence", "&NAME marks something here that another one above marks already"),
-    (r"chomping or indentation", "after | or > the text begins on the next line"),
+    (r"second occurrence", "the anchor &NAME is already used above"),
+    (r"chomping or indentation", "after | or >, the text must begin on the next line"),
     (r"expected '<document start>'", "this is outside the document: remove the line above it"),
-    (r"found '<stream end>'", "this is not closed before the file ends"),
+    (r"found '<stream end>'", "this is not closed before the end of the file"),
 )
 """By what the parser says. The mistakes that this module finds itself are in plain words already."""
 
@@ -362,7 +369,7 @@ def _note_lines(document: Document, node: yaml.Node, path: Path, above: int) -> 
         for key, value in node.value:
             inner, line = (*path, str(key.value)), key.start_mark.line + 1 + above
             if inner in document.lines:
-                document.mistakes.append(Mistake(f"{key.value} is given twice", line))
+                document.mistakes.append(Mistake(f"{key.value} is set twice", line))
             document.lines[inner] = line
             _note_lines(document, value, inner, above)
     elif isinstance(node, yaml.SequenceNode):

@@ -34,7 +34,7 @@ class Mail:
     def send(self, notice: Notice, now: Millis) -> None:
         address = self._addresses.get(notice.person_id)
         if address is None:
-            raise Undelivered(f"there is no longer an address of {notice.person_id} (TORYO_NOTICES__EMAILS)")
+            raise Undelivered(f"{notice.person_id} no longer has an e-mail address (TORYO_NOTICES__EMAILS)")
         message = written(notice, self._from, address, now)
         try:
             smtp = _connected(self._server)
@@ -45,9 +45,9 @@ class Mail:
         except smtplib.SMTPResponseException as error:
             raise Undelivered(f"the mail server answered {error.smtp_code}") from None
         except smtplib.SMTPRecipientsRefused:
-            raise Undelivered("the mail server refuses the recipient") from None
+            raise Undelivered("the mail server rejected the recipient") from None
         except (OSError, smtplib.SMTPException) as error:
-            raise Undelivered(f"the mail server cannot be used ({type(error).__name__})") from None
+            raise Undelivered(f"no connection to the mail server ({type(error).__name__})") from None
 
     def close(self) -> None:
         """Nothing is open."""
@@ -79,7 +79,7 @@ def _asked(request: dict[str, Any] | None) -> Iterator[str]:
         if lines:
             yield "\n".join([f"{name.capitalize()}:", *(f"  | {line}" for line in lines)])
     if not request["complete"]:
-        yield "It is longer than shown here: look at the whole of it before you approve."
+        yield "The text is longer than shown here. Read all of it before you approve."
 
 
 def _connected(server: SplitResult) -> smtplib.SMTP:
@@ -106,7 +106,9 @@ def _introduce(smtp: smtplib.SMTP, server: SplitResult, context: ssl.SSLContext)
     if server.username is None:
         return
     if not encrypted and not _here(server.hostname or ""):
-        raise Undelivered("the mail server offers no encryption, and the password is not sent without; use smtps://")
+        raise Undelivered(
+            "the mail server does not offer encryption, and the password is never sent unencrypted; use smtps://"
+        )
     smtp.login(unquote(server.username), unquote(server.password or ""))
 
 

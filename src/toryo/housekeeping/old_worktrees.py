@@ -47,7 +47,7 @@ def _give_up(call: Call, job: WorktreeJob) -> bool:
     seen = worktree_locks.seen_at(call, job.coordinator_id)
     if call.now - max(seen or 0, job.created_at) < LOST_AFTER:
         return False
-    trouble = f"Coordinator {job.coordinator_id} has not called since {iso(seen) if seen else 'ever'}: start it."
+    trouble = f"Coordinator {job.coordinator_id} has not called since {iso(seen) if seen else 'ever'}. Start it."
     answer = {"trouble": trouble, "given_up": True}
     call.tx.worktrees.save_job(job, replace(job, finished_at=call.now, done=False, answer=answer))
     call.tx.hint(WORK, f"worktree_job:{job.id}")

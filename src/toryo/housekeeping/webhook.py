@@ -39,7 +39,7 @@ class Webhook:
             with self._http.stream("POST", self._url, content=body, headers=self._headers(notice, body, now)) as answer:
                 status = answer.status_code
         except (httpx.HTTPError, httpx.InvalidURL) as error:
-            raise Undelivered(f"the webhook cannot be reached ({type(error).__name__})") from None
+            raise Undelivered(f"no connection to the webhook ({type(error).__name__})") from None
         if not 200 <= status < 300:
             raise Undelivered(f"the webhook answered {status}")
 

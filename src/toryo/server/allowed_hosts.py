@@ -95,6 +95,7 @@ def _is_ip(name: str) -> bool:
 def _words(header: str, value: bytes) -> str:
     shown = value.decode("latin-1")[:200]
     return (
-        f"This server does not answer requests whose {header} is '{shown}' (a protection against web pages that pose "
-        "as it). Address it as 127.0.0.1 or localhost, or name the host in TORYO_ALLOWED_HOSTS and start it again.\n"
+        f"This server does not accept requests with the {header} '{shown}', as a protection against malicious "
+        "web pages. Use the address 127.0.0.1 or localhost, or add the host to TORYO_ALLOWED_HOSTS and restart "
+        "the server.\n"
     )

@@ -35,7 +35,7 @@ def page(document: Schema) -> str:
             f"<!doctype html><html lang=en><meta charset=utf-8><title>{escape(info['title'])}: REST</title>",
             f"<meta name=viewport content='width=device-width,initial-scale=1'><style>{_STYLE}</style>",
             f"<h1>{escape(info['title'])} {escape(info['version'])}: REST</h1><p>{escape(info['description'])} ",
-            "The same for programs: <a href=/api/v1/openapi.json>openapi.json</a> (OpenAPI 3.1).",
+            "For programs: <a href=/api/v1/openapi.json>openapi.json</a> (OpenAPI 3.1).",
             *_security(document["components"]["securitySchemes"]),
             *_paths(document["paths"]),
             "<h2>Nouns</h2>",
@@ -85,8 +85,8 @@ def _operation(method: str, path: str, operation: Schema) -> str:
     answers = "".join(_answer(status, response) for status, response in operation["responses"].items())
     name, summary = escape(operation["operationId"]), escape(operation["summary"])
     return (
-        f"<details id={name}><summary><b>{method}</b> <code>{escape(path)}</code></summary><p>{summary}"
-        f"<p>Name: <code>{name}</code>. * is needed.{takes}<p>Answers:{answers}</details>"
+        f"<details id={name}><summary><b>{method}</b> <code>{escape(path)}</code></summary><p>{summary}<p>Name: "
+        f"<code>{name}</code>. * is required.{takes}<p>Answers:{answers}</details>"
     )
 
 

@@ -167,10 +167,10 @@ def _refuse_open_registration(settings: Settings) -> None:
     """Where agents register themselves without a key, nobody but this machine may reach the server."""
     if settings.auth.mode == "local" and (settings.trusted_proxies or not is_loopback(settings.host)):
         raise ConfigurationError(
-            "TORYO_AUTH__MODE=local lets every caller register as an agent, and others than this machine reach the "
-            "server.",
-            "Keep it on 127.0.0.1 without a proxy; or leave TORYO_AUTH__MODE out, and make keys: toryo token add "
-            "--agent ID --project PRJ.",
+            "With TORYO_AUTH__MODE=local every caller can register as an agent, but this server can be reached "
+            "from other machines.",
+            "Keep the server on 127.0.0.1 without a proxy; or remove TORYO_AUTH__MODE and make API keys: toryo "
+            "token add --agent ID --project PRJ",
         )
 
 
@@ -180,12 +180,12 @@ def _refuse_without_way_in(settings: Settings, dispatcher: Dispatcher) -> None:
         return
     if not dispatcher.housekeep(accounts.somebody_can_sign_in):
         raise ConfigurationError(
-            f"Others reach this server at {settings.host or 'every address'}, and nobody could sign in: no person has "
-            "a password, and there is no identity provider.",
-            "Set a password: start it for this machine alone (toryo server), then toryo person password "
-            "owner, then start it again as now. Or name a provider (TORYO_AUTH__OIDC_ISSUER); or keep it on 127.0.0.1 "
-            "behind a proxy; or, to allow only tokens and the links of toryo open, set "
-            "TORYO_AUTH__PEOPLE=tokens.",
+            f"This server can be reached from other machines (at {settings.host or 'every address'}), but no one "
+            "could sign in: no person has a password, and no identity provider is set up.",
+            "Do one of these. Set a password: start the server for this machine only (toryo server), run toryo "
+            "person password owner, then start it again as now. Set up an identity provider "
+            "(TORYO_AUTH__OIDC_ISSUER). Keep the server on 127.0.0.1 behind a proxy. Or allow only tokens and "
+            "sign-in links: TORYO_AUTH__PEOPLE=tokens.",
         )
 
 
@@ -243,7 +243,7 @@ def _shared(settings: Settings, held: contextlib.ExitStack) -> Callable[[Transac
         state = RedisState(settings.redis)
     except ValueError:
         raise ConfigurationError(
-            f"{log_redaction.address(settings.redis)} is no Redis URL.",
+            f"{log_redaction.address(settings.redis)} is not a Redis URL.",
             "Write it like redis://:PASSWORD@127.0.0.1:6379/0, with / ? # @ % in the password written as %2F %3F %23 "
             "%40 %25 (TORYO_REDIS_URL, --redis).",
         ) from None

@@ -163,7 +163,7 @@ class BoundedProtocol(CoalescingProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         if self.client is not None and not self._crowd.enter(self, self.client[0]):
-            self._end(503, "There are too many connections. Try again later.")
+            self._end(503, "Too many connections are open. Try again later.")
             self.transport.close()
             return
         self._due("head")
@@ -198,7 +198,7 @@ class BoundedProtocol(CoalescingProtocol):
             if self._in_head and (self._raw > self._bounds.head_bytes or len(self.headers) > self._bounds.headers):
                 self._end(431, "The headers of this request are too large.")
             elif self._in_body and self._raw - self._body > self._bounds.head_bytes + 8 * self._body:
-                self._end(400, "Too much overhead in this chunked body.")
+                self._end(400, "The chunk sizes and extensions of this body are too large.")
             if self._verdict is not None:
                 return
             if self._in_head or not over:
@@ -214,7 +214,7 @@ class BoundedProtocol(CoalescingProtocol):
         if size > self._bounds.head_bytes or len(self.headers) > self._bounds.headers:
             self._refuse(431, "The headers of this request are too large.")
         if len(self.pipeline) >= self._bounds.pipelined:
-            self._refuse(429, "Too many requests were sent ahead of their answers.")
+            self._refuse(429, "Too many requests were sent before the earlier ones were answered.")
         self._in_head, self._in_body, self._raw, self._body = False, True, 0, 0
         super().on_headers_complete()
 
@@ -280,7 +280,7 @@ class BoundedProtocol(CoalescingProtocol):
 
     def _too_late(self) -> None:
         if self._in_head or self._in_body:
-            self._end(408, "The request did not come in time.")
+            self._end(408, "The request was not received in time.")
         else:
             self.transport.close()
 

@@ -19,6 +19,6 @@ def refuse_forged(request: Request) -> None:
     if (not reads and "x-toryo" not in request.headers) or came_from not in ("same-origin", "none"):
         raise Refusal(
             Code.PERMISSION_DENIED,
-            "This request does not come from a page of this server.",
-            "Send the header X-Toryo: 1 with every change, from a page of this server.",
+            "This request was not sent by a page of this server.",
+            "Send changes from a page of this server, with the header X-Toryo: 1.",
         )

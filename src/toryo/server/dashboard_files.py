@@ -26,8 +26,8 @@ GUARDS = {
     "cross-origin-opener-policy": "same-origin",
 }
 NOT_BUILT = (
-    "This Toryo has no dashboard; the rest works without it. In a checkout, type make web, then toryo open. Anywhere"
-    " else, install a wheel that has it (make wheel in a checkout builds one)."
+    "This installation of Toryo has no dashboard; everything else works. In a checkout, run make web, then toryo "
+    "open. Elsewhere, install a wheel that contains the dashboard (make wheel in a checkout builds one)."
 )
 _NOT_BUILT = f"""<!doctype html><meta charset="utf-8"><title>Toryo</title>
 <p>{NOT_BUILT}

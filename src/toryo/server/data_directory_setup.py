@@ -51,9 +51,9 @@ class DataDirectory:
             other = process_locks.server(path) or {}
             where = f" (pid {other.get('pid')}, {other.get('url')})" if other else ""
             raise ConfigurationError(
-                f"Another server already uses the data directory {path}{where}.",
-                f"Use that one, or stop it: toryo down --data-dir {shlex.quote(str(path))}. Or give this one a"
-                " directory of its own with --data-dir.",
+                f"Another server is already using the data directory {path}{where}.",
+                f"Use that server, or stop it: toryo down --data-dir {shlex.quote(str(path))}. To run both, give "
+                "this one another directory with --data-dir.",
             )
         (path / process_locks.SERVER_FILE).unlink(
             missing_ok=True
@@ -72,8 +72,8 @@ class DataDirectory:
             raise _unusable(self.path, error) from None
         if not token.startswith(prefix) or len(token) < 20:
             raise ConfigurationError(
-                f"{file} holds no token (it must begin with {prefix}).",
-                "Delete the file and start again: a new token is made; or put the old one back.",
+                f"{file} does not contain a token (it must begin with {prefix}).",
+                "Restore the file, or delete it and start again: a new token is made.",
             )
         return token
 
@@ -147,5 +147,5 @@ def _unusable(path: Path, error: Exception) -> ConfigurationError:
     reason = error.strerror if isinstance(error, OSError) else str(error)
     return ConfigurationError(
         f"The data directory {path} cannot be used: {reason}.",
-        "Make it writable for this user, or name another with --data-dir or TORYO_DATA_DIR.",
+        "Make it writable for this user, or choose another with --data-dir or TORYO_DATA_DIR.",
     )

@@ -116,7 +116,7 @@ class Edge:
         if foreign is not None:
             await request_bodies.send_text(send, *foreign)
         elif (twice := _given_twice(scope)) is not None:
-            await request_bodies.send_text(send, 400, f"The header {twice} is given twice. Send it once.\n")
+            await request_bodies.send_text(send, 400, f"The header {twice} was sent twice. Send it once.\n")
         elif scope["path"] in _MCP:
             await self._mcp(scope, receive, send)
         else:
@@ -177,7 +177,7 @@ class _SignInPace:
             if seconds:
                 raise Refusal(
                     Code.RATE_LIMITED,
-                    "Too many tries to sign in from one address.",
+                    "Too many sign-in attempts from one address.",
                     say("Wait {seconds} seconds, then try again.", seconds=seconds),
                     retry_after=seconds,
                 )

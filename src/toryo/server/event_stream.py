@@ -38,8 +38,8 @@ async def stream(
     if backwards:
         raise Refusal(
             Code.VALIDATION_ERROR,
-            f"A stream goes forwards only: {' and '.join(backwards)} mean nothing here.",
-            "Leave them out and name after; or read page by page: GET /api/v1/events with Accept: application/json.",
+            f"An event stream only goes forward, so {' and '.join(backwards)} cannot be used.",
+            "Use after instead, or read page by page: GET /api/v1/events with Accept: application/json.",
         )
     arguments = {**arguments, "limit": AT_ONCE, "wait_seconds": 0}
     seen = request.headers.get("last-event-id", "")

@@ -67,7 +67,7 @@ def too_large(limit: int) -> Refusal:
     return Refusal(
         Code.TOO_LARGE,
         say("The request is larger than {limit:,} bytes.", limit=limit),
-        "Send less: put large texts into files of the working directory and name the files.",
+        "Send less: store large texts in files of the working directory and send their names.",
         limit=limit,
     )
 
@@ -75,8 +75,8 @@ def too_large(limit: int) -> Refusal:
 def too_many_values(most: int) -> Refusal:
     return Refusal(
         Code.TOO_LARGE,
-        say("The request holds more than {most:,} values.", most=most),
-        "Send less: put large data into files of the working directory and name the files.",
+        say("The request contains more than {most:,} values.", most=most),
+        "Send less: store large data in files of the working directory and send their names.",
         limit=most,
     )
 
@@ -85,6 +85,6 @@ def crashed(operation: str) -> Refusal:
     """The answer to a caller after a bug in the server; the log has the cause."""
     return Refusal(
         Code.UNAVAILABLE,
-        say("The server failed while it carried out {operation}.", operation=operation),
-        "Try again; if it fails again, show a person this message: the server's log has the cause.",
+        say("{operation} failed because of an internal error of the server.", operation=operation),
+        "Try again. If it fails again, show this message to a person: the cause is in the server's log.",
     )

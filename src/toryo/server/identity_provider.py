@@ -83,7 +83,10 @@ class Provider:
         if self._metadata is None or self._now() - self._asked >= KEYS_LIVE:
             found = await self._get(self._issuer.rstrip("/") + "/.well-known/openid-configuration")
             if found.get("issuer") != self._issuer:
-                raise Untrusted(f"the provider calls itself {found.get('issuer')!r}, not {self._issuer!r}")
+                raise Untrusted(
+                    f"the identity provider says that its issuer is {found.get('issuer')!r}, but oidc_issuer is "
+                    f"{self._issuer!r}"
+                )
             for name in ("authorization_endpoint", "token_endpoint", "jwks_uri"):
                 _refuse_open(name, str(found.get(name, "")), self._issuer)
             self._metadata, self._asked = found, self._now()
@@ -115,7 +118,7 @@ class Provider:
         _refuse_open("userinfo_endpoint", endpoint, self._issuer)
         found = await self._ask("GET", endpoint, headers={"Authorization": f"Bearer {access_token}"})
         if found.get("sub") != subject:
-            raise Untrusted("the provider tells about somebody else than the token names")
+            raise Untrusted("the identity provider returned data of another person")
         return found
 
     async def _get(self, url: str) -> dict[str, Any]:
@@ -128,7 +131,7 @@ class Provider:
             async with httpx.AsyncClient(timeout=ANSWERS_WITHIN, follow_redirects=False, trust_env=True) as client:
                 answer = await client.request(method, url, **how)
         except httpx.HTTPError as error:
-            raise Untrusted(f"the provider does not answer ({type(error).__name__})") from None
+            raise Untrusted(f"the identity provider does not answer ({type(error).__name__})") from None
         return _read(answer)
 
     # --- whether it is true ----------------------------------------------------------------------------------------
@@ -149,12 +152,12 @@ class Provider:
                 options={"require": ["exp", "iat", "iss", "aud", "sub"]},
             )
         except jwt.PyJWTError as error:
-            raise Untrusted(f"the id_token is not valid: {error}") from None
+            raise Untrusted(f"the id_token is invalid: {error}") from None
         if not hmac.compare_digest(str(claims.get("nonce", "")).encode(), departure.nonce.encode()):
-            raise Untrusted("the id_token was made for another sign-in (its nonce)")
+            raise Untrusted("the id_token belongs to another sign-in (wrong nonce)")
         several = isinstance(claims["aud"], list) and len(claims["aud"]) > 1
         if claims.get("azp", None if several else self._client_id) != self._client_id:
-            raise Untrusted("the id_token was made for another program (azp)")
+            raise Untrusted("the id_token was issued for another program (azp)")
         return claims
 
     async def _key(self, kid: object) -> Any:
@@ -167,7 +170,7 @@ class Provider:
                 await self._look_for_keys()
                 found = self._known(kid)
         if found is None:
-            raise Untrusted("the id_token is signed with a key that the provider does not have")
+            raise Untrusted("the id_token is signed with a key that the identity provider does not publish")
         return found
 
     def _known(self, kid: object) -> Any:
@@ -184,7 +187,7 @@ class Provider:
         try:
             self._keys = jwt.PyJWKSet.from_dict(document)
         except jwt.PyJWTError as error:
-            raise Untrusted(f"the provider's keys cannot be read: {error}") from None
+            raise Untrusted(f"the keys of the identity provider cannot be read: {error}") from None
 
 
 def judged(claims: dict[str, Any], auth: AuthSettings) -> Vouched:
@@ -193,7 +196,7 @@ def judged(claims: dict[str, Any], auth: AuthSettings) -> Vouched:
     email = str(claims["email"]).strip().lower() if verified and claims.get("email") else None
     domains = auth.oidc_email_domains
     if domains and (email is None or email.rpartition("@")[2] not in domains):
-        raise Untrusted(f"only people with a verified address at {' or '.join(domains)} may sign in here")
+        raise Untrusted(f"only people with a verified e-mail address at {' or '.join(domains)} may sign in here")
     name = claims.get("name") or claims.get("preferred_username")
     role = _role(claims, auth)
     called = str(name)[:200] if name else None
@@ -201,7 +204,7 @@ def judged(claims: dict[str, Any], auth: AuthSettings) -> Vouched:
         said = {"issuer": str(claims["iss"]), "subject": str(claims["sub"]), "email": email, "name": called}
         return Vouched.model_validate({**said, "login": role})
     except ValidationError as error:
-        raise Untrusted(f"the provider says what cannot be: {error.errors()[0]['msg']}") from None
+        raise Untrusted(f"the identity provider returned an invalid value: {error.errors()[0]['msg']}") from None
 
 
 def _role(claims: dict[str, Any], auth: AuthSettings) -> str | None:
@@ -225,17 +228,17 @@ def _role(claims: dict[str, Any], auth: AuthSettings) -> str | None:
 def _refuse_open(name: str, url: str, issuer: str) -> None:
     """What the provider names is as well guarded on the way as the provider itself."""
     if urlsplit(url).scheme not in ("https", urlsplit(issuer).scheme) or not urlsplit(url).hostname:
-        raise Untrusted(f"the provider's {name} is no https address")
+        raise Untrusted(f"the {name} of the identity provider is not an https URL")
 
 
 def _read(answer: httpx.Response) -> dict[str, Any]:
     if len(answer.content) > LARGEST:
-        raise Untrusted("the provider's answer is too large")
+        raise Untrusted("the answer of the identity provider is too large")
     try:
         found = answer.json()
     except ValueError:
         found = None
     if answer.status_code != 200 or not isinstance(found, dict):
         told = found.get("error") if isinstance(found, dict) else None
-        raise Untrusted(f"the provider refuses ({answer.status_code}{f', {told}' if told else ''})")
+        raise Untrusted(f"the identity provider returned an error ({answer.status_code}{f', {told}' if told else ''})")
     return found

@@ -153,7 +153,8 @@ def unix(path: Path) -> socket.socket:
         bound.close()
         raise ConfigurationError(
             f"Cannot listen on the Unix socket {path}: {error.strerror or error}.",
-            "Name a short path (about 100 characters) in a directory that this user may write to, with --socket.",
+            "Choose a short path (at most about 100 characters) in a directory that this user can write to, with "
+            "--socket.",
         ) from None
     return bound
 
@@ -182,7 +183,7 @@ def _clear(path: Path) -> None:
     if not path.exists() and not path.is_symlink():
         return
     if not path.is_socket():
-        raise ConfigurationError(f"{path} exists and is not a socket.", "Name another path with --socket.")
+        raise ConfigurationError(f"{path} exists and is not a socket.", "Choose another path with --socket.")
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
         probe.settimeout(1)
         try:
@@ -193,7 +194,7 @@ def _clear(path: Path) -> None:
         except OSError:
             pass  # busy, or not ours to open: somebody has it
     raise ConfigurationError(
-        f"Another server answers on the Unix socket {path}.", "Stop it, or name another path with --socket."
+        f"Another server is listening on the Unix socket {path}.", "Stop it, or choose another path with --socket."
     )
 
 
@@ -203,7 +204,7 @@ def _cannot_listen(host: str, port: int, error: OSError) -> ConfigurationError:
         if (ours := process_locks.server_at(port, places)) is not None:
             place, pid = ours
             return ConfigurationError(
-                f"Port {port} on {host} is used by the Toryo server of the data directory {place} (pid {pid}).",
+                f"Port {port} on {host} is in use by the Toryo server of the data directory {place} (pid {pid}).",
                 f"Stop it (toryo down --data-dir {shlex.quote(str(place))}), or choose another port with"
                 " --port (0: any free one).",
             )
@@ -212,8 +213,10 @@ def _cannot_listen(host: str, port: int, error: OSError) -> ConfigurationError:
             "Choose another port with --port (0: any free one), or stop that program.",
         )
     if error.errno == errno.EACCES:
-        return ConfigurationError(f"Port {port} needs privileges.", "Choose a port above 1023 with --port.")
+        return ConfigurationError(
+            f"Port {port} requires administrator privileges.", "Choose a port above 1023 with --port."
+        )
     return ConfigurationError(
         f"Cannot listen on {host}:{port}: {error.strerror or error}.",
-        "Name an address of this machine with --host (127.0.0.1 for this machine alone).",
+        "Choose an address of this machine with --host (127.0.0.1: this machine only).",
     )

@@ -112,7 +112,7 @@ class McpEndpoint:
             await self.streams.open(headers, credentials, receive, send, lambda: self.may_listen(credentials))
         else:
             # Without a session there is no stream to open and none to end: every answer comes with its request.
-            error = {"code": _INVALID_REQUEST, "message": "Method Not Allowed: send JSON-RPC requests by POST"}
+            error = {"code": _INVALID_REQUEST, "message": "Method Not Allowed: send JSON-RPC requests with POST"}
             body = orjson.dumps({"jsonrpc": "2.0", "id": None, "error": error})
             await request_bodies.send_json(send, 405, body, extra=_ONLY_POST)
 

@@ -34,7 +34,9 @@ class Prompts:
 
     async def _get(self, context: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
         if params.name not in PROMPTS:
-            raise MCPError(types.INVALID_PARAMS, f"There is no prompt {params.name[:100]!r}; {', '.join(PROMPTS)} are.")
+            raise MCPError(
+                types.INVALID_PARAMS, f"There is no prompt {params.name[:100]!r}. Available: {', '.join(PROMPTS)}."
+            )
         # Clients with a form send empty fields as empty strings.
         arguments = {name: value for name, value in (params.arguments or {}).items() if value != ""}
         outcome = await self._handlers.answer(params.name, arguments, credentials_of(context), Door.CONTEXT)

@@ -105,12 +105,15 @@ class Resources:
         if session is None:
             raise MCPError(
                 SESSION_NOT_FOUND,
-                "Changes are told on a session's stream: send initialize, then the Mcp-Session-Id of its answer with "
-                "this request and with a GET.",
+                "Changes are sent on the stream of a session. Send initialize first, then send the "
+                "Mcp-Session-Id of its answer with this request and with a GET.",
             )
         result = await self._look(params.uri, context)
         if len(session.subscriptions) >= MOST_SUBSCRIPTIONS and params.uri not in session.subscriptions:
-            raise MCPError(types.INVALID_REQUEST, f"{MOST_SUBSCRIPTIONS} subscriptions are the limit: end one first.")
+            raise MCPError(
+                types.INVALID_REQUEST,
+                f"You have {MOST_SUBSCRIPTIONS} subscriptions, which is the limit. End one first.",
+            )
         read = self._reader(params.uri, credentials)
         assert read is not None
         session.subscriptions[params.uri] = Subscribed(read, result["etag"])
@@ -133,8 +136,8 @@ class Resources:
         if not await self._handlers.may_listen(credentials):
             raise MCPError(
                 types.INVALID_REQUEST,
-                "Only callers who can read resources can listen: connect with Authorization: Bearer and a credential "
-                "that this server knows.",
+                "Only callers who can read resources can subscribe. Connect with Authorization: Bearer and a "
+                "credential of this server.",
             )
         etags = await self._readable(params.notifications.resource_subscriptions or [], context)
         promised = params.notifications.model_copy(update={"resource_subscriptions": list(etags) or None})

@@ -13,13 +13,13 @@ from toryo.operations.calls.observers import Observed
 _BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
 _HELP = {
     "tasks": "Tasks by status.",
-    "queued_tasks": "Tasks that wait in a queue.",
+    "queued_tasks": "Tasks waiting in a queue.",
     "sessions": "Live sessions.",
     "launches": "Live launches.",
-    "claims": "Queue tasks that are claimed.",
-    "mailboxes_waiting": "Agents with a message that was not delivered yet.",
-    "internal_errors": "Faults while something was decided, since this server started.",
-    "delegations_open": "Delegations that are not over.",
+    "claims": "Claimed queue tasks.",
+    "mailboxes_waiting": "Agents with an undelivered message.",
+    "internal_errors": "Internal errors in decisions since the server started.",
+    "delegations_open": "Open delegations.",
 }
 
 
@@ -31,7 +31,7 @@ class Metrics:
         self._calls = Counter("toryo_calls", "Calls answered.", ["operation", "outcome"], registry=self._registry)
         self._seconds = Histogram(
             "toryo_call_seconds",
-            "The work of a call, without waiting.",
+            "Time to process a call, without waiting.",
             ["operation"],
             buckets=_BUCKETS,
             registry=self._registry,

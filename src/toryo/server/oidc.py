@@ -67,7 +67,7 @@ class OidcEndpoint:
             return _refused(refusal.answer())
         except Untrusted as reason:
             _log.warning("sign_in_refused", reason=str(reason), stranger=True)
-            return _page(401, f"You could not be signed in: {reason}.", "Try again, or ask an owner of this server.")
+            return _page(401, f"Sign-in failed: {reason}.", "Try again, or ask an owner of this server.")
 
     async def _leave(self, waiting: Waiting, request: Request) -> Response:
         departure = OidcState(secrets.token_urlsafe(32))
@@ -85,10 +85,10 @@ class OidcEndpoint:
         said = dict(parse_qsl(query[:_LONGEST], keep_blank_values=True))
         departure = OidcState(request_credentials.cookie(request, _cookie_name(request)) or "")
         if not departure.secret or not hmac.compare_digest(said.get("state", "").encode(), departure.state.encode()):
-            raise Untrusted("this is not the browser that began to sign in, or that was too long ago")
+            raise Untrusted("the sign-in was started in another browser or has expired")
         await waiting.as_server(partial(browser_sign_in.come_back_from_provider, state=departure.state))
         if "code" not in said:
-            raise Untrusted(f"the provider says {said.get('error', 'nothing')[:100]}")
+            raise Untrusted(f"the identity provider returned the error {said.get('error', 'nothing')[:100]}")
         person = await self._at_work().vouch(said["code"], departure, _callback(request))
         shown = request_credentials.credentials(dict(request.scope["headers"]), request.scope)
         who = Credentials(remote=shown.remote, browser=shown.browser)

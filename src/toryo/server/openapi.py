@@ -15,7 +15,7 @@ Schema = dict[str, Any]
 
 _PROBLEM: Schema = {
     "type": "object",
-    "description": "A refusal (RFC 9457): what is wrong, and what to do instead.",
+    "description": "A refusal (RFC 9457): what is wrong and what to do.",
     "properties": {
         "type": {"type": "string"},
         "title": {"type": "string"},
@@ -30,11 +30,11 @@ _PROBLEM: Schema = {
 
 _STREAM: Schema = {
     "operationId": "follow_events",
-    "summary": "The events as they happen, as server-sent events: the id of each is its sequence number, its data is "
-    "what read_events shows. Lines that begin with a colon say that somebody is still here.",
+    "summary": "The events as they happen, as server-sent events. The id of each is its sequence number; its data "
+    "has the form of read_events. Lines that begin with a colon keep the connection open.",
     "responses": {
         "200": {
-            "description": "Goes on until the client leaves or the server stops.",
+            "description": "Continues until the client disconnects or the server stops.",
             "content": {"text/event-stream": {"schema": {"type": "string"}}},
         },
         "default": {
@@ -46,29 +46,29 @@ _STREAM: Schema = {
 _LAST_SEEN: Schema = {
     "name": "Last-Event-ID",
     "in": "header",
-    "description": "The last one that was seen, as browsers say it after a break: it counts before `after`.",
+    "description": "The last event received. Browsers send it when they reconnect; it takes precedence over `after`.",
     "schema": {"type": "integer", "minimum": 0},
 }
 _IDEMPOTENCY_KEY: Schema = {
     "name": "Idempotency-Key",
     "in": "header",
-    "description": "The same key with the same content is done once, and answered as the first time.",
+    "description": "A request with the same key and content is carried out once and gets the same answer again.",
     "schema": {"type": "string", "minLength": 1, "maxLength": 200, "pattern": "^[!-~]+$"},
 }
 _IF_MATCH: Schema = {
     "name": "If-Match",
     "in": "header",
-    "description": "The version that was read, in place of `version`: another one there is a conflict.",
+    "description": "The version that was read, instead of `version`. A different current version is a conflict.",
     "schema": {"type": "string", "pattern": '^"?[0-9]{1,15}"?$'},
 }
 SECURITY: Schema = {
-    "token": {"type": "http", "scheme": "bearer", "description": "A person's token."},
+    "token": {"type": "http", "scheme": "bearer", "description": "A token of a person."},
     "browser": {
         "type": "apiKey",
         "in": "cookie",
         "name": "toryo",
-        "description": "What POST /sign-in gives to a browser. Over plain HTTP its name ends with the server's port "
-        "(toryo-8765), over HTTPS it is __Host-toryo. A change also needs the header X-Toryo: 1.",
+        "description": "The cookie that POST /sign-in sets. Over plain HTTP its name ends with the server's port "
+        "(toryo-8765); over HTTPS it is __Host-toryo. Changes also need the header X-Toryo: 1.",
     },
 }
 
@@ -86,11 +86,11 @@ def document(operations: Iterable[Operation], prefix: str, stream: str | None = 
         # As `read_events`, which it is, again and again; `after=now` begins with what comes next.
         left_out = ("limit", "wait_seconds", "newest", "before")
         kept = [parameter for parameter in reading["parameters"] if parameter["name"] not in (*left_out, "after")]
-        after = {"name": "after", "in": "query", "description": "The last sequence number you have seen, or now."}
+        after = {"name": "after", "in": "query", "description": "The last sequence number you have received, or now."}
         either = {"anyOf": [{"type": "integer", "minimum": 0}, {"const": "now"}]}
         paths[prefix + stream] = {"get": {**_STREAM, "parameters": [{**after, "schema": either}, *kept, _LAST_SEEN]}}
         # The same path streams for who asks for it by the header `Accept`.
-        reading["summary"] += " With Accept: text/event-stream, as they happen, as follow_events tells them."
+        reading["summary"] += " With Accept: text/event-stream: as they happen (see follow_events)."
         reading["responses"]["200"]["content"].update(_STREAM["responses"]["200"]["content"])
         reading["parameters"] = [*reading["parameters"], _LAST_SEEN]
     return {

@@ -30,7 +30,7 @@ KINDS = {
             "read_board",
             "project_id",
             "Board of a project",
-            "A project's tasks, one column for each status.",
+            "The tasks of a project, in one column per status.",
         ),
         Kind(
             "task",
@@ -46,7 +46,8 @@ KINDS = {
             "read_inbox",
             "agent_id",
             "Inbox of an agent",
-            "The notifications that wait for the agent's session; reading delivers none (get_notifications does).",
+            "The notifications that wait for the agent's session. Reading them does not mark them as delivered "
+            "(get_notifications does).",
         ),
     )
 }

@@ -144,7 +144,7 @@ def gather(operation: Operation, request: Request, body: bytes) -> dict[str, Any
         for name, value in source.items():
             if name in arguments and arguments[name] != value:
                 raise _invalid(
-                    say("{name} is given twice, with different values.", name=name), say("Give {name} once.", name=name)
+                    say("{name} was sent twice, with different values.", name=name), say("Send {name} once.", name=name)
                 )
             arguments[name] = value
     if "session_token" in arguments:
@@ -206,8 +206,8 @@ def _idempotency_key(request: Request) -> str | None:
     key = given.strip().strip('"')
     if not key or len(key) > LONGEST_KEY or not (key.isascii() and key.isprintable()):
         raise _invalid(
-            "Idempotency-Key is not one.",
-            say("Send 1 to {longest} plain characters, a UUID for example, or no key.", longest=LONGEST_KEY),
+            "The Idempotency-Key is invalid.",
+            say("Send 1 to {longest} printable characters, for example a UUID, or no key.", longest=LONGEST_KEY),
         )
     return key
 
@@ -229,14 +229,14 @@ def _not_a_persons(bearer: str | None) -> Refusal:
     if bearer is not None and bearer.startswith(_OF_PROGRAMS):
         return Refusal(
             Code.AUTHENTICATION_REQUIRED,
-            "REST is for people, with a person's token.",
-            "Agents and Coordinators use MCP at /mcp. What only people do, ask a person for.",
+            "REST is only for people, with a person's token.",
+            "Agents and Coordinators use MCP at /mcp. If only people can do something, ask a person.",
         )
     return Refusal(
         Code.AUTHENTICATION_REQUIRED,
-        "This token is not known here." if bearer is not None else "This needs a person's token.",
-        "In a browser, sign in: toryo open prints a link. Programs send Authorization: Bearer with a person's token, "
-        "which an owner of this server makes.",
+        "This token is unknown." if bearer is not None else "This request requires a person's token.",
+        "In a browser, sign in: toryo open prints a link. Programs send Authorization: Bearer with a person's "
+        "token; an owner of this server can make one.",
     )
 
 

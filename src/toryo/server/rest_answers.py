@@ -48,12 +48,12 @@ async def lost(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     path = request.scope["path"][:200]
     if error.status_code == 404:
-        text = say("There is nothing at {path}.", path=path)
-        where = constant("MCP is at /mcp, REST at /api/v1, /health says how it is.")
+        text = say("There is no page or resource at {path}.", path=path)
+        where = constant("MCP is at /mcp, REST at /api/v1, the health check at /health.")
         then = constant("GET /api/v1/openapi.json lists every path.") if path.startswith(API + "/") else where
         return problem(request, {"error": "notFound", "message": text, "instruction": then}, 404)
     allowed = ", ".join(sorted((error.headers or {}).get("Allow", "").split(", ")))
-    text = say("{path} cannot be used with {method}.", path=path, method=request.method[:20])
+    text = say("{path} does not support {method}.", path=path, method=request.method[:20])
     result = {"error": "methodNotAllowed", "message": text, "instruction": say("Use {methods}.", methods=allowed)}
     return problem(request, result, 405, {"allow": allowed})
 

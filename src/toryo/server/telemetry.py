@@ -97,8 +97,8 @@ def configured() -> Telemetry:
         from opentelemetry.sdk.trace.export import BatchSpanProcessor
     except ImportError as missing:
         raise ConfigurationError(
-            f"Telemetry is switched on, and {missing.name} is not installed.",
-            "Install it: pip install 'toryo[telemetry]'; or switch it off (TORYO_TELEMETRY).",
+            f"Telemetry is on (TORYO_TELEMETRY), but {missing.name} is not installed.",
+            "Install it (pip install 'toryo[telemetry]'), or switch telemetry off.",
         ) from None
     provider = TracerProvider(resource=Resource.create({"service.name": "toryo"}))
     provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))

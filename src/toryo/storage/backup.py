@@ -116,14 +116,14 @@ def _read(connection: Connection, file: Path, *, credentials: bool) -> Restored:
     about = next(lines, {})
     _refuse_foreign(about, file)  # Checked first: another target would not help if the file is not a backup.
     if connection.value(Statement(sa.select(sa.func.count()).select_from(schema.projects))):
-        raise NotEmpty("There are projects in this database already.", "Restore into a data directory of its own.")
+        raise NotEmpty("The database already contains projects.", "Restore into an empty database.")
     for table in reversed(schema.metadata.sorted_tables):
         connection.run(Statement(sa.delete(table)))
     counts: dict[str, int] = {}
     for line in lines:
         if "end" in line:
             if {name: many for name, many in line["end"].items() if many} != counts:
-                raise NotAnArchive(f"{file} does not hold what it says.", "Use another backup.")
+                raise NotAnArchive(f"The contents of {file} do not match its own description.", "Use another backup.")
             _continue_sequence(connection)
             if about["schema"] < _WITH_OWN_ROLES:
                 step_0005_credentials.tell_roles_apart(connection)
@@ -136,7 +136,7 @@ def _read(connection: Connection, file: Path, *, credentials: bool) -> Restored:
             _insert(connection, name, line["columns"], line["rows"])
         elif name not in LEFT_OUT:
             _insert(connection, name, line["columns"], _blanked(name, line["columns"], line["rows"]))
-    raise NotAnArchive(f"{file} ends before its end.", "Use another backup: this one was interrupted or cut.")
+    raise NotAnArchive(f"{file} is incomplete.", "Use another backup: this one was interrupted or cut off.")
 
 
 def _lines(file: Path) -> Iterator[dict[str, Any]]:
@@ -152,7 +152,7 @@ def _lines(file: Path) -> Iterator[dict[str, Any]]:
         ) from None
 
 
-_NAME_ANOTHER = "Name a file that toryo db backup made."
+_NAME_ANOTHER = "Choose a file that toryo db backup made."
 
 
 def _refuse_foreign(about: Any, file: Path) -> None:

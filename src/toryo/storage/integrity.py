@@ -30,7 +30,7 @@ _RULES: tuple[tuple[str, sa.Select[tuple[str]]], ...] = (
         sa.select(_t.c.id).where(_t.c.status == "in_progress", _t.c.assignee_id.is_(None), _t.c.agent_type.is_(None)),
     ),
     (
-        "a task is open below a completed or cancelled one",
+        "a task is open although a task above it is completed or cancelled",
         sa.select(_t.c.id)
         .join(_parent, _parent.c.id == _t.c.parent_id)
         .where(
@@ -39,7 +39,7 @@ _RULES: tuple[tuple[str, sa.Select[tuple[str]]], ...] = (
         ),
     ),
     (
-        "a task does not belong to the tree or project of its parent",
+        "a task belongs to another tree or project than its parent",
         sa.select(_t.c.id)
         .join(_parent, _parent.c.id == _t.c.parent_id)
         .where(
@@ -51,7 +51,7 @@ _RULES: tuple[tuple[str, sa.Select[tuple[str]]], ...] = (
         ),
     ),
     (
-        "a dependency leads to another project",
+        "a task depends on a task of another project",
         sa.select(_t.c.id)
         .join(_d, _d.c.task_id == _t.c.id)
         .join(_other, _other.c.id == _d.c.depends_on)
@@ -64,31 +64,31 @@ _RULES: tuple[tuple[str, sa.Select[tuple[str]]], ...] = (
         .where(_s.c.ended_at.is_(None), _l.c.state != "signed_in"),
     ),
     (
-        "a launch is signed in without a live session",
+        "a launch is marked as signed in without a live session",
         sa.select(_l.c.id)
         .outerjoin(_s, sa.and_(_s.c.launch_id == _l.c.id, _s.c.ended_at.is_(None)))
         .where(_l.c.state == "signed_in", _s.c.id.is_(None)),
     ),
     (
-        "a completed task has an awaited end but no time of completion",
+        "a completed task has no time of completion",
         sa.select(_t.c.id).where(_t.c.status == "completed", _t.c.completed_at.is_(None)),
     ),
     (
-        "a conversation has more turns than it may have",
+        "a conversation has more turns than allowed",
         sa.select(_c.c.id).where(_c.c.turns > _c.c.max_turns),
     ),
     (
-        "a conversation is settled and not over",
+        "a conversation is settled but not over",
         sa.select(_c.c.id).where(_c.c.settled, _c.c.ended_at.is_(None)),
     ),
     (
-        "a message is in a conversation that is not there",
+        "a message belongs to a conversation that does not exist",
         sa.select(_m.c.id)
         .outerjoin(_c, _c.c.id == _m.c.conversation_id)
         .where(_m.c.conversation_id.is_not(None), _c.c.id.is_(None)),
     ),
     (
-        "a message is in a conversation of others",
+        "a message belongs to a conversation between other members",
         sa.select(_m.c.id)
         .join(_c, _c.c.id == _m.c.conversation_id)
         .where(_m.c.thread != _c.c.low_id + sa.literal("|") + _c.c.high_id),
@@ -103,11 +103,11 @@ _RULES: tuple[tuple[str, sa.Select[tuple[str]]], ...] = (
         ),
     ),
     (
-        "a delegation is in the hands of a session that is over",
+        "a delegation belongs to a session that is over",
         sa.select(_g.c.id).join(_s, _s.c.id == _g.c.session_id).where(_s.c.ended_at.is_not(None)),
     ),
     (
-        "a completed task awaits a delegation",
+        "a completed task still waits for a delegation",
         sa.select(_t.c.id)
         .join(_g, _g.c.task_id == _t.c.id)
         .where(
@@ -131,14 +131,14 @@ def check(connection: Connection) -> list[Problem]:
         if ids:
             found.append(Problem(what, ids))
     circle = _circle(connection)
-    return [*found, Problem("tasks wait for each other in a circle", circle)] if circle else found
+    return [*found, Problem("tasks depend on each other in a circle", circle)] if circle else found
 
 
 def _of_file(connection: Connection) -> list[Problem]:
     sound = [str(row[0]) for row in connection.all(_SOUND)]
     keys = sorted({str(row[0]) for row in connection.all(_KEYS)})
     found = [] if sound == ["ok"] else [Problem("the file is damaged", tuple(sound[:20]))]
-    return [*found, Problem("rows refer to rows that are not there", tuple(keys))] if keys else found
+    return [*found, Problem("rows refer to rows that do not exist", tuple(keys))] if keys else found
 
 
 def _circle(connection: Connection) -> tuple[str, ...]:

@@ -25,7 +25,7 @@ def open_database(url: str, *, threads: int = 8, exclusive: bool = True, patienc
 
         return postgresql.PostgreSQLDatabase(url, threads=threads, patience=patience)
     raise DatabaseUnavailable(
-        f"Toryo does not know databases of the kind {log_redaction.address(url)}.",
+        f"The database URL {log_redaction.address(url)} is not supported.",
         "Use sqlite:///path/to/toryo.db or postgresql://…",
     )
 

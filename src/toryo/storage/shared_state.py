@@ -57,11 +57,12 @@ def too_many(quota: Quota) -> Refusal:
     return Refusal(
         Code.LIMIT_REACHED,
         say(
-            "The shared values of this project would take more than {bytes:,} bytes, or be more than {entries:,}.",
+            "The shared values of this project would exceed {bytes:,} bytes or {entries:,} values.",
             bytes=quota.bytes,
             entries=quota.entries,
         ),
-        "Set values that are no longer needed with ttl 1, or keep large ones in files and share their paths.",
+        "Delete values that are no longer needed (set them with ttl 1), or store large ones in files and share "
+        "their paths.",
         limit=quota.bytes,
     )
 
@@ -69,8 +70,8 @@ def too_many(quota: Quota) -> Refusal:
 def conflict(key: str, version: int, expected: int) -> Refusal:
     return Refusal(
         Code.CONFLICT,
-        say("{key} is at version {version}, not {expected}.", key=key, version=version, expected=expected),
-        "Read it again (get_shared_state), and repeat your change on what is there now.",
+        say("{key} has version {version}, not {expected}.", key=key, version=version, expected=expected),
+        "Read it again (get_shared_state) and repeat your change with the new value.",
         key=key,
         version=version,
     )

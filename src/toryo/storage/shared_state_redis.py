@@ -149,8 +149,8 @@ class RedisState:
 def _away() -> Refusal:
     return Refusal(
         Code.UNAVAILABLE,
-        "Shared state is away: Redis does not answer.",
-        "Try again in a few seconds; tasks and results go on meanwhile.",
+        "Shared state is not available: Redis does not answer.",
+        "Try again in a few seconds. Tasks and results continue without it.",
     )
 
 

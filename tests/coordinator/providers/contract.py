@@ -331,18 +331,18 @@ class Contract:
         assert self._how(bench.run()) == found["read"], "where nobody says more, the narrowest"
 
     def test_what_its_declaration_does_not_know_is_not_started(self, bench: Bench) -> None:
-        with pytest.raises(BadConfig, match=r"agt_1: all is no value of permissions"):
+        with pytest.raises(BadConfig, match=r"agt_1: all is not a valid value of permissions"):
             bench.run(provider_options={"permissions": "all"})
         with pytest.raises(BadConfig, match=r"has no option permissons. Did you mean permissions\?"):
             bench.run(provider_options={"permissons": "read"})
-        with pytest.raises(BadConfig, match="is no value of model"):
+        with pytest.raises(BadConfig, match="is not a valid value of model"):
             bench.run(model="--yolo")
         assert not (bench.folder / "bin" / "record.json").exists()
 
     def test_arguments_that_toryo_need_not_know_are_passed_on(self, bench: Bench) -> None:
         seen = bench.run(provider_options={"args": ["--some-flag", "with a value"]})
         assert _in_order(("--some-flag", "with a value"), seen.argv)
-        with pytest.raises(BadConfig, match="is no value of args"):
+        with pytest.raises(BadConfig, match="is not a valid value of args"):
             bench.run(provider_options={"args": "--some-flag"})
 
     def test_what_it_prints_that_nobody_expects_is_shown_as_it_is(self, bench: Bench) -> None:

@@ -137,7 +137,7 @@ class TestClaude(Contract):
         verdict = judged(provider, output, exit_code)
         assert (verdict.failure, verdict.reset_seconds) == (failure, seconds)
         assert reading.usage is None
-        assert beginnings(text, 36)[-1] == f"! the model's service refused ({case}):"[:36]
+        assert beginnings(text, 36)[-1] == f"! the model's service returned an error ({case}):"[:36]
 
     def test_an_answer_that_is_told_in_several_lines_counts_once(self, provider: Provider) -> None:
         lines = [answer("a", SAYS), answer("a", CALLS), answer("a", CALLS, output=9), answer("b", SAYS)]
@@ -201,7 +201,7 @@ class TestClaude(Contract):
 
     def test_an_interrupt_is_no_word_of_the_models_service(self, provider: Provider) -> None:
         ended = result(is_error=True, subtype="error_during_execution")
-        assert "! it stopped trying: error_during_execution\n" in read_all(provider, ended)[1]
+        assert "! stopped retrying: error_during_execution\n" in read_all(provider, ended)[1]
 
     def test_a_used_up_plan_is_known_while_it_runs(self, provider: Provider) -> None:
         def event(status: str) -> str:
@@ -217,7 +217,7 @@ class TestClaude(Contract):
     def test_trouble_that_it_waits_for_is_over_with_the_next_answer(self, provider: Provider) -> None:
         retry = {"type": "system", "subtype": "api_retry", "attempt": 2, "max_retries": 10, "retry_delay_ms": 8200}
         reading, text = read_all(provider, json.dumps({**retry, "error_status": 429, "error": "rate_limit"}))
-        assert text == "! the model's service refused (429): rate_limit, try 2 of 10; again in 8.2 s\n"
+        assert text == "! the model's service returned an error (429): rate_limit, try 2 of 10; retry in 8.2 s\n"
         assert reading.trouble is not None
         reading.line(answer("a", SAYS))
         assert reading.trouble is None

@@ -141,7 +141,7 @@ class TestCopilot(Contract):
         output, _ = recorded(provider, "429")
         lines = [line for line in output.splitlines() if "model.call_failure" in line]
         reading, text = read_all(provider, lines[0])
-        assert text == "! the model's service refused (429): rate limit exceeded\n"
+        assert text == "! the model's service returned an error (429): rate limit exceeded\n"
         assert reading.trouble is not None
         assert not reading.trouble.final
 

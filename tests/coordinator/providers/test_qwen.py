@@ -87,7 +87,7 @@ class TestQwen(Contract):
         retry = telemetry("api_retry", error_message='429 rate "limit" exceeded', status_code=429, retry_delay_ms=5000)
         response = telemetry("api_response", status_code=200, duration_ms=3)
         reading, text = read_all(provider, "\n".join(provider.beside.lines(response + retry + retry)))
-        assert text == '! the model\'s service refused (429): 429 rate "limit" exceeded; again in 5 s\n'
+        assert text == '! the model\'s service refused (429): 429 rate "limit" exceeded; retry in 5 s\n'
         assert reading.trouble is not None
         assert (reading.trouble.status, reading.trouble.retry_seconds) == (429, 5.0)
         assert list(provider.beside.lines(retry + response)) == [], "it was answered then"
@@ -179,7 +179,7 @@ class TestQwen(Contract):
         reading, text = read_all(provider, output)
         assert judged(provider, output, exit_code).failure == failure
         assert reading.usage is None
-        assert beginnings(text, 36)[-1] == f"! the model's service refused ({case}): ["[:36]
+        assert beginnings(text, 36)[-1] == f"! the model's service returned an error ({case}): ["[:36]
         assert [line for line in text.splitlines() if line.startswith("[API")] == [], "told once"
 
     @pytest.mark.parametrize(
@@ -231,7 +231,7 @@ class TestQwen(Contract):
         """Printed by the real program after half a minute of silence."""
         data = {"reason": "retry", "attempt": 1, "maxRetries": 10, "delayMs": 60000}
         reading, text = read_all(provider, json.dumps({"type": "system", "subtype": "retry", "data": data}))
-        assert text == "! the model's service refused: rate limit, try 1 of 10; again in 60 s\n"
+        assert text == "! the model's service returned an error: rate limit, try 1 of 10; retry in 60 s\n"
         verdict = provider.judge(Exit(None, 15, "", reading.trouble))
         assert (verdict.failure, verdict.reset_seconds) == (Failure.RATE_LIMITED, 300)
         reading.line(answer(SAYS))

@@ -1010,7 +1010,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What happened, in order, after a sequence number: who remembers the last one misses nothing. Or backwards. With Accept: text/event-stream, as they happen, as follow_events tells them. */
+        /** What happened, in order, after a sequence number: who remembers the last one misses nothing. Or backwards. With Accept: text/event-stream: as they happen (see follow_events). */
         get: operations["read_events"];
         put?: never;
         post?: never;
@@ -1216,7 +1216,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The events as they happen, as server-sent events: the id of each is its sequence number, its data is what read_events shows. Lines that begin with a colon say that somebody is still here. */
+        /** The events as they happen, as server-sent events. The id of each is its sequence number; its data has the form of read_events. Lines that begin with a colon keep the connection open. */
         get: operations["follow_events"];
         put?: never;
         post?: never;
@@ -1230,7 +1230,7 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /** @description A refusal (RFC 9457): what is wrong, and what to do instead. */
+        /** @description A refusal (RFC 9457): what is wrong and what to do. */
         Problem: {
             type?: string;
             title: string;
@@ -3342,7 +3342,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key with the same content is done once, and answered as the first time. */
+                /** @description A request with the same key and content is carried out once and gets the same answer again. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -3451,7 +3451,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The version that was read, in place of `version`: another one there is a conflict. */
+                /** @description The version that was read, instead of `version`. A different current version is a conflict. */
                 "If-Match"?: string;
             };
             path: {
@@ -3847,7 +3847,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key with the same content is done once, and answered as the first time. */
+                /** @description A request with the same key and content is carried out once and gets the same answer again. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -4018,7 +4018,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The version that was read, in place of `version`: another one there is a conflict. */
+                /** @description The version that was read, instead of `version`. A different current version is a conflict. */
                 "If-Match"?: string;
             };
             path: {
@@ -4422,7 +4422,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key with the same content is done once, and answered as the first time. */
+                /** @description A request with the same key and content is carried out once and gets the same answer again. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -4555,7 +4555,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The version that was read, in place of `version`: another one there is a conflict. */
+                /** @description The version that was read, instead of `version`. A different current version is a conflict. */
                 "If-Match"?: string;
             };
             path: {
@@ -4643,7 +4643,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The version that was read, in place of `version`: another one there is a conflict. */
+                /** @description The version that was read, instead of `version`. A different current version is a conflict. */
                 "If-Match"?: string;
             };
             path: {
@@ -4713,7 +4713,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The version that was read, in place of `version`: another one there is a conflict. */
+                /** @description The version that was read, instead of `version`. A different current version is a conflict. */
                 "If-Match"?: string;
             };
             path: {
@@ -4772,7 +4772,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The version that was read, in place of `version`: another one there is a conflict. */
+                /** @description The version that was read, instead of `version`. A different current version is a conflict. */
                 "If-Match"?: string;
             };
             path: {
@@ -5123,7 +5123,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key with the same content is done once, and answered as the first time. */
+                /** @description A request with the same key and content is carried out once and gets the same answer again. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -5505,7 +5505,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key with the same content is done once, and answered as the first time. */
+                /** @description A request with the same key and content is carried out once and gets the same answer again. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -5846,7 +5846,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key with the same content is done once, and answered as the first time. */
+                /** @description A request with the same key and content is carried out once and gets the same answer again. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -6174,7 +6174,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key with the same content is done once, and answered as the first time. */
+                /** @description A request with the same key and content is carried out once and gets the same answer again. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -6281,7 +6281,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The version that was read, in place of `version`: another one there is a conflict. */
+                /** @description The version that was read, instead of `version`. A different current version is a conflict. */
                 "If-Match"?: string;
             };
             path: {
@@ -6458,7 +6458,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key with the same content is done once, and answered as the first time. */
+                /** @description A request with the same key and content is carried out once and gets the same answer again. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -6761,7 +6761,7 @@ export interface operations {
                 before?: number | null;
             };
             header?: {
-                /** @description The last one that was seen, as browsers say it after a break: it counts before `after`. */
+                /** @description The last event received. Browsers send it when they reconnect; it takes precedence over `after`. */
                 "Last-Event-ID"?: number;
             };
             path?: never;
@@ -7141,7 +7141,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key with the same content is done once, and answered as the first time. */
+                /** @description A request with the same key and content is carried out once and gets the same answer again. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -7430,7 +7430,7 @@ export interface operations {
     follow_events: {
         parameters: {
             query?: {
-                /** @description The last sequence number you have seen, or now. */
+                /** @description The last sequence number you have received, or now. */
                 after?: number | "now";
                 /** @description Only of this project. */
                 project_id?: string | null;
@@ -7450,7 +7450,7 @@ export interface operations {
                 until?: string | null;
             };
             header?: {
-                /** @description The last one that was seen, as browsers say it after a break: it counts before `after`. */
+                /** @description The last event received. Browsers send it when they reconnect; it takes precedence over `after`. */
                 "Last-Event-ID"?: number;
             };
             path?: never;
@@ -7458,7 +7458,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Goes on until the client leaves or the server stops. */
+            /** @description Continues until the client disconnects or the server stops. */
             200: {
                 headers: {
                     [name: string]: unknown;

@@ -55,7 +55,7 @@ def demo(
     directory = _directory(dir) if dir else Path(str(temporary), "crew")
     data = _data_directory(directory, temporary and temporary / "data")
     try:
-        ends = "ends it" if temporary is None else "ends it, and removes its files (--dir keeps them)"
+        ends = "ends it" if temporary is None else "stops it and removes its files (--dir keeps them)"
         as_promised = _perform(here, directory, data, keeps_up=ends if keep else None, open_it=not no_browser)
     except KeyboardInterrupt:
         _remove(temporary)
@@ -101,7 +101,7 @@ def _perform(here: Here, directory: Path, data: Path, *, keeps_up: str | None, o
         if not seen.over:
             display.stuck(there, seen, LIMIT_SECONDS)
         if keeps_up is not None:
-            output.say(f"Toryo stays up at {crew.address} (data in {data}); ^C {keeps_up}.")
+            output.say(f"The demo keeps running at {crew.address} (data in {data}); ^C {keeps_up}.")
             open_dashboard.invite(there, data, open_it=open_it)
             crew.wait()
     return found.ok
@@ -110,15 +110,15 @@ def _perform(here: Here, directory: Path, data: Path, *, keeps_up: str | None, o
 def _directory(given: Path) -> Path:
     """A directory of the demo's own. Raises Misuse, before anything is written, where somebody else's files are."""
     directory = given.expanduser().resolve()
-    elsewhere = "Name a new or empty directory, or that of an earlier demo."
+    elsewhere = "Choose a new or empty directory, or that of an earlier demo."
     if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
         if not (directory / data_directories.MARK / MARKER).is_file():
-            raise Misuse(f"{directory} is not empty, and no demo made it.", elsewhere)
+            raise Misuse(f"{directory} is not empty and was not created by the demo.", elsewhere)
         if not _is_demos(directory / TEAM):
-            raise Misuse(f"{directory / TEAM} no longer belongs to the demo, and would be overwritten.", elsewhere)
+            raise Misuse(f"{directory / TEAM} was changed and would be overwritten.", elsewhere)
         for holder in process_locks.holders(data_directories.prepare(directory)):
             raise Misuse(
-                f"A {holder.name} (pid {holder.pid}) runs there.",
+                f"A {holder.name} (pid {holder.pid}) is running there.",
                 f"Stop it first: cd {shlex.quote(str(directory))} && toryo down",
             )
     return directory

@@ -87,7 +87,7 @@ def result(verdict: Verdict) -> None:
     console = output.console()
     console.print()
     output.table(
-        ("STORY", "TASKS", "FILES", "AS PROMISED"),
+        ("STORY", "TASKS", "FILES", "RESULT"),
         [
             (
                 outcome.story.name,
@@ -101,7 +101,7 @@ def result(verdict: Verdict) -> None:
     )
     console.print()
     output.table(
-        ("START", "AGENT", "PROJECT", "WHY", "SECONDS", "WHAT IT CHANGED"),
+        ("START", "AGENT", "PROJECT", "WHY", "SECONDS", "CHANGES"),
         [
             (
                 number,
@@ -109,15 +109,15 @@ def result(verdict: Verdict) -> None:
                 start.project,
                 start.reason,
                 "" if start.seconds is None else f"{start.seconds:.1f}",
-                "nothing: idle" if start.idle else ", ".join(_times(*change) for change in start.changes.items()),
+                "none (idle)" if start.idle else ", ".join(_times(*change) for change in start.changes.items()),
             )
             for number, start in enumerate(verdict.starts, 1)
         ],
-        empty="Nobody was started.",
+        empty="No agent was started.",
     )
     console.print()
     for conversation in (each for story in verdict.stories for each in story.conversations):
-        output.done(f"What {conversation['initiator_id']} and {conversation['partner_id']} said to each other:")
+        output.done(f"Conversation between {conversation['initiator_id']} and {conversation['partner_id']}:")
         for message in conversation["messages"]:
             output.done(f"  {message['from_agent_id']}: {message['content']}")
         console.print()
@@ -126,8 +126,8 @@ def result(verdict: Verdict) -> None:
     idle = sum(start.idle for start in verdict.starts)
     mark = "✔" if verdict.ok else "✘"
     output.done(
-        f"{mark} {verdict.completed} of {verdict.filed} tasks completed in {verdict.seconds:.1f} s, "
-        f"{len(verdict.starts)} starts, {idle} of them idle"
+        f"{mark} {verdict.completed} of {verdict.filed} tasks completed in {verdict.seconds:.1f} s with "
+        f"{len(verdict.starts)} launches, {idle} of them idle"
     )
 
 
@@ -138,7 +138,7 @@ def _times(kind: str, number: int) -> str:
 
 def stuck(here: Here, seen: Seen, limit_seconds: float) -> None:
     """The time is up: which tasks are still open, and why nobody works on them."""
-    output.say(f"Not done after {limit_seconds:.0f} s. Still open:")
+    output.say(f"Not finished after {limit_seconds:.0f} s. Still open:")
     left = [each for tasks in seen.tasks.values() for each in tasks if each["status"] not in CLOSED]
     for task in left:
         output.say(f"  {task['title']} ({task['status']}, {task['assignee_id'] or 'nobody'})")
@@ -149,7 +149,7 @@ def stuck(here: Here, seen: Seen, limit_seconds: float) -> None:
 
 def where(directory: Path, data: Path) -> None:
     typed, at = output.program(), shlex.quote(str(data))
-    output.done("", f"The files are in {directory}. To look again at who did what, and why, in a terminal of its own:")
+    output.done("", f"The files are in {directory}. To look at the history again, run this in another terminal:")
     output.commands(f"  {typed} up --data-dir {at}")
     output.done("and in another one:")
     output.commands(
@@ -161,5 +161,5 @@ def where(directory: Path, data: Path) -> None:
 
 
 def removed() -> None:
-    output.done("", "The files are removed again. To keep them, name a directory for them:")
+    output.done("", "The files were removed. To keep them, choose a directory:")
     output.commands(f"  {output.program()} demo --dir DIR")

@@ -54,12 +54,12 @@ def _doubled(story: Happened) -> list[str]:
     try:
         seed, result = int(untrusted_files.text(seed_file)), int(untrusted_files.text(result_file))
     except (OSError, ValueError) as error:
-        return [f"no numbers to compare: {error}"]
+        return [f"the numbers cannot be compared: {error}"]
     wrong = [] if 1 <= seed <= 1000 else [f"seed.txt is {seed}, not 1 to 1000"]
     if result != 2 * seed:
         wrong.append(f"result.txt is {result}, not twice {seed}")
     if seed_file.stat().st_mtime_ns > result_file.stat().st_mtime_ns:
-        wrong.append("seed.txt is younger than result.txt")
+        wrong.append("seed.txt is newer than result.txt")
     return wrong + _out_of_order(story.tasks)
 
 
@@ -67,17 +67,17 @@ def _reported(story: Happened) -> list[str]:
     wrong = _different(story.directory / "stock.md", REPORT)
     by_id = {task["task_id"]: task for task in story.tasks}
     if max((_depth(task, by_id) for task in story.tasks), default=0) < 3:
-        wrong.append("the worker did not divide its task: there are no three levels")
+        wrong.append("the worker did not divide its task: there are fewer than three levels")
     return wrong
 
 
 def _asked(story: Happened) -> list[str]:
     wrong = _different(story.directory / "offer.txt", OFFER)
     if not story.conversations:
-        return [*wrong, "nobody asked anybody"]
+        return [*wrong, "no agent asked another one"]
     said = [message["from_agent_id"] for message in story.conversations[-1]["messages"]]
     if said != ["clerk", "merchant"] * 2:
-        wrong.append(f"clerk and merchant did not speak in turns: {', '.join(said)}")
+        wrong.append(f"clerk and merchant did not take turns: {', '.join(said)}")
     return wrong
 
 
@@ -86,7 +86,7 @@ def _different(path: Path, expected: str) -> list[str]:
         found = untrusted_files.text(path)
     except OSError:
         return [f"{path.name} is missing"]
-    return [] if found == expected else [f"{path.name} has other contents than promised"]
+    return [] if found == expected else [f"{path.name} has unexpected contents"]
 
 
 def _overlap(launches: Sequence[Task]) -> bool:

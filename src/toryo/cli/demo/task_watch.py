@@ -98,5 +98,7 @@ def _heard(here: Here, seen: Seen) -> bool:
             [launch, *_] = here.get("/launches", agent_id=agent)["launches"]
             log = here.get(f"/launches/{launch['launch_id']}/log")["text"].strip()
             last = log.splitlines()[-1] if log else launch.get("exit_error") or "nothing"
-            raise Failure(f"{agent} cannot work on this machine. Its process says: {last}", "See also: toryo doctor")
+            raise Failure(
+                f"{agent} cannot work on this machine. Its process printed: {last}", "Check this machine: toryo doctor"
+            )
     return bool(heard["events"])

@@ -72,7 +72,7 @@ class Verdict:
     def wrong(self) -> list[str]:
         stories = [f"{each.story.name}: {what}" for each in self.stories for what in each.wrong]
         return stories + [
-            f"{start.agent} was started for nothing ({start.reason})" for start in self.starts if start.idle
+            f"{start.agent} was started for no reason ({start.reason})" for start in self.starts if start.idle
         ]
 
     @property

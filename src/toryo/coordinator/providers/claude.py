@@ -173,13 +173,13 @@ def _judge(end: Exit) -> Verdict:
 
 def _login(environ: Mapping[str, str]) -> Login:
     if any(environ.get(each) for each in ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN")):
-        return Login(True, "by a key in the environment")
+        return Login(True, "with a key in the environment")
     try:
         answer = ask(("claude", "auth", "status"), environ)
         found = json.loads(answer.out)
         return Login(bool(found["loggedIn"]), str(found.get("authMethod") or ""))
     except (OSError, ValueError, KeyError, TypeError):
-        return Login(None, "claude auth status does not say")
+        return Login(None, "claude auth status does not tell")
 
 
 def _needs(environ: Mapping[str, str]) -> Needs:
@@ -214,6 +214,6 @@ PROVIDER = Provider(
     login=_login,
     needs=_needs,
     install="npm install -g @anthropic-ai/claude-code",
-    log_in="Start claude once and log in, or set ANTHROPIC_API_KEY.",
+    log_in="Run claude once and log in, or set ANTHROPIC_API_KEY.",
     tried="2.1.330",
 )

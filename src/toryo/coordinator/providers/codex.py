@@ -174,23 +174,23 @@ def _judge(end: Exit) -> Verdict:
             if found:
                 words = " ".join(found.group().split())
                 if f"`mcp_servers.{NAME}`" in words:  # in a person's own configuration: it cannot be overridden
-                    words += f". Your own Codex configuration has it: run codex mcp remove {NAME}."
+                    words += f". Your own Codex configuration has this server: run codex mcp remove {NAME}."
                 return Verdict(failure, words=words)
     return judge_model(end)
 
 
 def _login(environ: Mapping[str, str]) -> Login:
     if environ.get("CODEX_API_KEY") or environ.get("CODEX_ACCESS_TOKEN"):
-        return Login(True, "by a key in the environment")
+        return Login(True, "with a key in the environment")
     named = _own_settings(environ).get("model_provider")
     if named and named != "openai":  # whose keys Codex's own login knows nothing of
-        return Login(None, f"its configuration names another model provider, {named}")
+        return Login(None, f"its configuration uses another model provider, {named}")
     try:
         answer = ask(("codex", "login", "status"), environ)
     except OSError:
         answer = None
     if answer is None or answer.exit_code is None:
-        return Login(None, "codex login status does not say")
+        return Login(None, "codex login status does not tell")
     said = (answer.out + answer.err).strip().splitlines()
     return Login(answer.exit_code == 0, said[-1] if said else "")
 

@@ -149,14 +149,14 @@ _TOKENS = ("COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN")
 
 def _login(environ: Mapping[str, str]) -> Login:
     if environ.get("COPILOT_PROVIDER_BASE_URL"):
-        return Login(True, "a model provider of one's own (COPILOT_PROVIDER_BASE_URL)")
+        return Login(True, "with a model provider of your own (COPILOT_PROVIDER_BASE_URL)")
     for name in _TOKENS:
         if environ.get(name):
             return Login(True, f"by {name}")
     users = _users(environ)
     if users:
         return Login(True, ", ".join(users))
-    return Login(None, "no login of its own is noted; that of the GitHub CLI (gh) would do")
+    return Login(None, "no login of its own; that of the GitHub CLI (gh) would work")
 
 
 def _users(environ: Mapping[str, str]) -> list[str]:

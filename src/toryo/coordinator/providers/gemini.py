@@ -194,12 +194,12 @@ def _judge(end: Exit) -> Verdict:
 def _login(environ: Mapping[str, str]) -> Login:
     """Its own login may lie in the system's key ring: then only the kind of it is known."""
     if environ.get("GEMINI_API_KEY") or environ.get("GOOGLE_API_KEY"):
-        return Login(True, "by a key in the environment")
+        return Login(True, "with a key in the environment")
     place = _home(environ)
     if (place / "oauth_creds.json").is_file():
-        return Login(True, "by a Google account")
+        return Login(True, "with a Google account")
     if (place / ".env").is_file() and (place / ".env").stat().st_size:
-        return Login(None, f"{place / '.env'} may hold a key")
+        return Login(None, f"{place / '.env'} may contain a key")
     try:
         return Login(None, f"set up for {_own_settings(place)['security']['auth']['selectedType']}")
     except (KeyError, TypeError):
@@ -234,6 +234,6 @@ PROVIDER = Provider(
     login=_login,
     needs=_needs,
     install="npm install -g @google/gemini-cli",
-    log_in="Start gemini once and log in, or set GEMINI_API_KEY.",
+    log_in="Run gemini once and log in, or set GEMINI_API_KEY.",
     tried="0.61.0",
 )

@@ -215,6 +215,6 @@ PROVIDER = Provider(
     login=_login,
     needs=_needs,
     install="npm install -g opencode-ai",
-    log_in="Run opencode auth login, or set the key of a model's service, such as ANTHROPIC_API_KEY.",
+    log_in="Run opencode auth login, or set the key of a model's service, for example ANTHROPIC_API_KEY.",
     tried="1.18.33",
 )

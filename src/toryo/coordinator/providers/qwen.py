@@ -196,15 +196,15 @@ _KEYS = frozenset({"OPENAI_API_KEY", "DASHSCOPE_API_KEY", "BAILIAN_CODING_PLAN_A
 def _login(environ: Mapping[str, str]) -> Login:
     """Keys may also stand in its settings, in many ways: then only the kind of login is known."""
     if any(environ.get(each) for each in _KEYS):
-        return Login(True, "by a key in the environment")
+        return Login(True, "with a key in the environment")
     place = Path(environ.get("QWEN_HOME") or Path(environ.get("HOME") or "~").expanduser() / ".qwen")
     if (place / ".env").is_file() and (place / ".env").stat().st_size:
-        return Login(None, f"{place / '.env'} may hold a key")
+        return Login(None, f"{place / '.env'} may contain a key")
     try:
         kind = json.loads(untrusted_files.text(place / "settings.json"))["security"]["auth"]["selectedType"]
         return Login(None, f"set up for {kind}")
     except (OSError, ValueError, KeyError, TypeError):
-        return Login(False, "no key, and never set up")
+        return Login(False, "no key, and never configured")
 
 
 def _needs(environ: Mapping[str, str]) -> Needs:
@@ -225,6 +225,6 @@ PROVIDER = Provider(
     login=_login,
     needs=_needs,
     install="npm install -g @qwen-code/qwen-code",
-    log_in="Set OPENAI_API_KEY, OPENAI_BASE_URL and OPENAI_MODEL, or start qwen once and choose with /auth.",
+    log_in="Set OPENAI_API_KEY, OPENAI_BASE_URL and OPENAI_MODEL, or run qwen once and choose with /auth.",
     tried="0.24.4",
 )

@@ -94,7 +94,7 @@ def keep(worktree: Worktree, message: str, author_name: str) -> Kept:
     """
     git = inside(worktree)
     if git is None:
-        words = f"The directory {worktree.path} is gone, so there is nothing to keep but the commits on its branch."
+        words = f"The directory {worktree.path} is gone. Only the commits on its branch are kept."
         return _kept(opened(worktree.repository).git, worktree, trouble=words)
     hindrance = unfinished(git)
     if hindrance:
@@ -126,7 +126,7 @@ def unkept(worktree: Worktree) -> str:
     if git is None:
         return ""
     changed = _uncommitted(git).own
-    words = f"{worktree.path} has uncommitted changes ({named(changed)}): commit them first." if changed else ""
+    words = f"{worktree.path} has uncommitted changes ({named(changed)}). Commit them first." if changed else ""
     return unfinished(git) or words or _astray(git, worktree)
 
 
@@ -142,7 +142,7 @@ def unfinished(git: Git) -> str:
     doing = next((words for name, words in UNFINISHED.items() if (directory / name).exists()), "")
     if not doing and git("ls-files", "--unmerged"):
         doing = "resolving conflicts"
-    words = f"{git.directory} is in the middle of {doing}, which was left as it is: finish or abort it there first."
+    words = f"{git.directory} is in the middle of {doing}. Finish or abort that there first."
     return words if doing else ""
 
 
@@ -209,8 +209,8 @@ def _astray(git: Git, worktree: Worktree) -> str:
         return ""
     where = current_branch(git) or "no branch"
     return (
-        f"{worktree.path} is on {where}, with commits that {worktree.branch} has not got: switch to {worktree.branch}"
-        f" there and merge {git('rev-parse', '--short', 'HEAD')} into it."
+        f"{worktree.path} is on {where}, with commits that are not in {worktree.branch}. Switch to "
+        f"{worktree.branch} there and merge {git('rev-parse', '--short', 'HEAD')} into it."
     )
 
 

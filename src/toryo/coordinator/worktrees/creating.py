@@ -117,7 +117,7 @@ def _branch_off(checkout: Checkout, path: Path, branch: str, bases: Sequence[str
         unnote(path)
         raise
     changed = len(git.must("status", "--porcelain", "-z", "--untracked-files=no", "--no-renames").names)
-    words = f"{checkout.top} has changes that are not committed (files: {changed}); they are not in the worktree."
+    words = f"{checkout.top} has uncommitted changes (files: {changed}), which are not in the worktree."
     return (words,) if changed else ()
 
 
@@ -143,8 +143,8 @@ def _with(git: Git, start: str, commit: str, first: str, name: str) -> str:
     tree = joined(git, start, commit)
     if isinstance(tree, tuple):
         raise Trouble(
-            f"The branches this work is based on conflict: {name} cannot be merged into what came before it (from"
-            f" {first}), because of {', '.join(tree)}. Merge or discard one of these tasks first, then start again."
+            f"The branches that this task builds on conflict: {name} cannot be merged with {first}, because of "
+            f"{', '.join(tree)}. Merge or discard one of these tasks first, then start again."
         )
     words = f"Merge {name}, on which this work is based, too\n"
     return git("commit-tree", tree, "-p", start, "-p", commit, given=words)
@@ -154,8 +154,8 @@ def _refuse_missing(checkout: Checkout, start: str) -> None:
     there = f"{start}:{checkout.subdirectory}"
     if checkout.subdirectory and not checkout.git.holds("rev-parse", "--verify", "--quiet", there):
         raise Trouble(
-            f"{checkout.top / checkout.subdirectory} has no committed files in the repository {checkout.top}, so a"
-            " worktree would be empty there: commit them first, or run git init in that directory."
+            f"{checkout.top / checkout.subdirectory} has no committed files in the repository {checkout.top}, so "
+            "its worktree would be empty. Commit the files first, or run git init in that directory."
         )
 
 
@@ -163,12 +163,12 @@ def _refuse_occupied(checkout: Checkout, path: Path, branch: str) -> None:
     elsewhere = checkout_of(checkout, branch)
     if elsewhere is not None:
         raise Trouble(
-            f"The branch {branch} is checked out in {elsewhere}: switch to another one there, then try again."
+            f"The branch {branch} is checked out in {elsewhere}. Switch to another branch there, then try again."
         )
     if path.is_symlink() or (path.exists() and (not path.is_dir() or any(path.iterdir()))):
-        raise Trouble(f"{path} exists and is not a worktree of {checkout.top}: move it away, then try again.")
+        raise Trouble(f"{path} exists and is not a worktree of {checkout.top}. Move it away, then try again.")
     if tip(checkout.git, PREFIX.rstrip("/")) is not None:
-        raise Trouble("A branch called toryo conflicts with branches called toryo/…: rename it (git branch -m).")
+        raise Trouble("A branch named toryo conflicts with branches named toryo/…. Rename it (git branch -m).")
 
 
 def _refuse_filters(checkout: Checkout) -> None:
@@ -176,9 +176,10 @@ def _refuse_filters(checkout: Checkout) -> None:
     missing = checkout.filters()
     if missing:
         raise Trouble(
-            f"The filter {missing[0]} is set up in {checkout.common / 'config'} only, and Toryo runs no program that a"
-            " repository's own configuration names. If you trust it, set it up in your configuration: git lfs install"
-            f" (for lfs), or git config --global filter.{missing[0]}.clean …; otherwise remove it there."
+            f"The filter {missing[0]} is configured only in {checkout.common / 'config'}, and Toryo does not run "
+            "programs that a repository's own configuration names. If you trust it, configure it for your user: "
+            f"git lfs install (for lfs), or git config --global filter.{missing[0]}.clean …. Otherwise remove it "
+            "there."
         )
 
 
@@ -197,5 +198,5 @@ def _locked(descriptor: int, directory: Path, until: float) -> None:
             return fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as held:
             if time.monotonic() > until:
-                raise Trouble(f"Somebody else is making worktrees in {directory} all the time: try later.") from held
+                raise Trouble(f"Other processes keep creating worktrees in {directory}. Try again later.") from held
         time.sleep(0.02)

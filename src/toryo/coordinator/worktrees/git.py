@@ -81,15 +81,24 @@ OWN = {
 
 _LOCKED = re.compile(r"(\.lock'|could not lock .*): File exists")
 NEXT_STEPS = (
-    ("No space left on device", "The disk is full: free some space (the worktrees of closed tasks can go)."),
-    ("Disk quota exceeded", "The disk quota is used up: free some space (the worktrees of closed tasks can go)."),
-    ("dubious ownership", "Let the Coordinator run as the owner of the repository, or add it to git's safe.directory."),
-    ("Permission denied", "Give the user that the Coordinator runs as the right to read and write there."),
+    (
+        "No space left on device",
+        "The disk is full. Free some space, for example by removing worktrees of closed tasks.",
+    ),
+    (
+        "Disk quota exceeded",
+        "The disk quota is used up. Free some space, for example by removing worktrees of closed tasks.",
+    ),
+    (
+        "dubious ownership",
+        "Run the Coordinator as the owner of the repository, or add the repository to git's safe.directory.",
+    ),
+    ("Permission denied", "Give the user that runs the Coordinator permission to read and write there."),
     ("not a git repository", "Run git init there and commit once, or set the project's isolation to none."),
-    ("unrelated histories", "The two have no commit in common: merge them by hand (--allow-unrelated-histories)."),
-    ("missing blob object", "This is a partial clone, and Toryo fetches nothing: fetch all objects there first."),
-    ("promisor remote", "This is a partial clone, and Toryo fetches nothing: fetch all objects there first."),
-    ("File exists", "If no git is at work there, one was killed: remove the lock file that git names."),
+    ("unrelated histories", "The branches have no common commit. Merge them by hand (--allow-unrelated-histories)."),
+    ("missing blob object", "This is a partial clone, and Toryo does not fetch. Fetch all objects there first."),
+    ("promisor remote", "This is a partial clone, and Toryo does not fetch. Fetch all objects there first."),
+    ("File exists", "If no git process is running there, remove the lock file that git names."),
 )
 
 
@@ -162,8 +171,8 @@ class Git:
         code, output, errors = self._run(arguments, given, seconds, MOST_OUTPUT + 1)
         if len(output) > MOST_OUTPUT:
             raise Trouble(
-                f"git {arguments[0]} in {self.directory} printed more than {MOST_OUTPUT >> 20} MB: too many files are"
-                " changed. Remove or ignore those that do not belong there."
+                f"git {arguments[0]} in {self.directory} printed more than {MOST_OUTPUT >> 20} MB, because too "
+                "many files have changed. Remove or ignore files that do not belong there."
             )
         return Answer(code, output, errors.decode(errors="replace").strip())
 
@@ -172,7 +181,7 @@ class Git:
         try:
             errors, words = tempfile.TemporaryFile(), tempfile.TemporaryFile()  # noqa: SIM115 - closed below
         except OSError as problem:
-            raise Trouble(f"git needs a temporary directory that can be written: {problem.strerror}.") from problem
+            raise Trouble(f"git needs a writable temporary directory: {problem.strerror}.") from problem
         with errors, words:
             words.write(given)
             words.seek(0)
@@ -190,7 +199,7 @@ class Git:
                     _end(process)
             if late.is_set():
                 said = f"git {arguments[0]} in {self.directory} took longer than {seconds:g} s and was stopped."
-                raise Trouble(f"{said} Try again when the machine has less to do.")
+                raise Trouble(f"{said} Try again when the machine is less busy.")
             return process.returncode, output, os.pread(errors.fileno(), MOST_ERRORS, 0)
 
     def _start(self, arguments: tuple[str, ...], given: int, errors: int) -> subprocess.Popen[bytes]:
@@ -206,7 +215,7 @@ class Git:
                 start_new_session=True,
             )
         except NotADirectoryError as problem:
-            raise Trouble(f"{self.directory} is not a directory: name the directory of a repository.") from problem
+            raise Trouble(f"{self.directory} is not a directory. Choose the directory of a repository.") from problem
         except FileNotFoundError as missing:
             raise Trouble(_not_there(self.directory)) from missing
         except OSError as problem:
@@ -227,7 +236,7 @@ def explained(words: str, arguments: tuple[str, ...], directory: Path) -> str:
     """Git's own words, and the next step where it is known."""
     said = " ".join(line.strip() for line in words.splitlines() if line.strip())[:1500]
     step = next((step for sign, step in NEXT_STEPS if sign in said), "")
-    return f"git {arguments[0]} failed in {directory}: {said or 'it does not say why'}. {step}".strip()
+    return f"git {arguments[0]} failed in {directory}: {said or 'git printed no error message'}. {step}".strip()
 
 
 def require() -> None:
@@ -235,7 +244,7 @@ def require() -> None:
     version = _version(os.environ.get("PATH", os.defpath))
     if version < OLDEST:
         found, wanted = (".".join(map(str, each)) for each in (version, OLDEST))
-        raise Trouble(f"git {found} is too old for worktrees per task: install git {wanted} or newer.")
+        raise Trouble(f"git {found} is too old for worktrees. Install git {wanted} or newer.")
 
 
 @functools.lru_cache(maxsize=8)
@@ -246,8 +255,8 @@ def _version(path: str) -> tuple[int, ...]:  # noqa: ARG001 - asked again where 
 
 def _not_there(directory: Path) -> str:
     if not directory.exists():
-        return f"The directory {directory} does not exist: create it, or name another one."
-    return "git was not found: install it, or set the project's isolation to none."
+        return f"The directory {directory} does not exist. Create it, or choose another."
+    return "git was not found. Install it, or set the project's isolation to none."
 
 
 def _end(process: subprocess.Popen[bytes], late: threading.Event | None = None) -> None:

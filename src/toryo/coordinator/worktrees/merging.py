@@ -80,12 +80,14 @@ def merge(
     checkout = replace(checkout, git=checkout.git.signed(person.name, person.email))
     target = into or worktree.base_branch
     if target is None:
-        raise Trouble(f"{worktree.branch} started from no branch (a detached HEAD): name the branch to merge into.")
+        raise Trouble(
+            f"{worktree.branch} was not started from a branch (detached HEAD). Choose the branch to merge into."
+        )
     if target == worktree.branch:
-        raise Trouble(f"{target} cannot be merged into itself: name another branch.")
+        raise Trouble(f"{target} cannot be merged into itself. Choose another branch.")
     for each in (target, worktree.branch):
         if tip(checkout.git, each) is None:
-            raise Trouble(f"There is no branch {each} in {worktree.repository}: create it, or name another one.")
+            raise Trouble(f"There is no branch {each} in {worktree.repository}. Create it, or choose another.")
     words = commits_and_diffs.unkept(worktree)
     if words:
         raise Trouble(f"{worktree.branch} cannot be merged yet. {words}")
@@ -94,7 +96,7 @@ def merge(
             outcome = _attempt(checkout, worktree, target, message)
             if outcome is not None:
                 return outcome
-    raise Trouble(f"The branch {target} moved on {ATTEMPTS} times while it was being merged into: try again.")
+    raise Trouble(f"The branch {target} changed {ATTEMPTS} times during the merge. Try again.")
 
 
 def merged_before(repository: Path, name: str, into: str, since: str) -> Merged | None:
@@ -114,7 +116,7 @@ def _attempt(checkout: Checkout, worktree: Worktree, target: str, message: str) 
     git = checkout.git
     old, new = git("rev-parse", f"refs/heads/{target}"), git("rev-parse", f"refs/heads/{worktree.branch}")
     if contains(git, old, new):
-        return Nothing(old, target, f"{target} has everything of {worktree.branch} already.")
+        return Nothing(old, target, f"{target} already contains everything of {worktree.branch}.")
     tree = joined(git, old, new)
     if isinstance(tree, tuple):
         return Conflict(tree, _conflict(worktree, target, tree))
@@ -129,9 +131,8 @@ def _attempt(checkout: Checkout, worktree: Worktree, target: str, message: str) 
 
 def _conflict(worktree: Worktree, target: str, files: tuple[str, ...]) -> str:
     return (
-        f"{worktree.branch} and {target} changed the same places of {commits_and_diffs.named(files)}."
-        f" Nothing was merged. Merge {target} into {worktree.branch} in {worktree.path}, resolve it there and commit,"
-        " then merge again."
+        f"{worktree.branch} and {target} conflict in {commits_and_diffs.named(files)}. Nothing was merged. Merge "
+        f"{target} into {worktree.branch} in {worktree.path}, resolve the conflict and commit, then merge again."
     )
 
 
@@ -141,7 +142,7 @@ def _move(checkout: Checkout, target: str, commit: str, old: str) -> bool:
     git = checkout.git
     moved = git.ask("update-ref", "-m", "toryo: merge", f"refs/heads/{target}", commit, old)
     if moved.code != 0 and tip(git, target) == old:
-        raise Trouble(f"{target} cannot be moved to the merge: {moved.errors}")
+        raise Trouble(f"{target} cannot be updated to the merge: {moved.errors}")
     return moved.code == 0
 
 
@@ -161,10 +162,11 @@ def _hindered(git: Git, target: str, errors: str) -> str:
     files = tuple(line.strip() for line in errors.splitlines() if line.startswith("\t"))
     if not files:
         words = " ".join(errors.split())
-        return f"{target} cannot be merged into where it is checked out, in {git.directory}: {words}"
+        return f"{target} is checked out in {git.directory} and cannot be merged into there: {words}"
     return (
-        f"Merging into {target} would overwrite what is not committed in {git.directory}:"
-        f" {commits_and_diffs.named(files)}. Nothing was merged. Commit, stash or remove these there, then merge again."
+        f"Merging into {target} would overwrite uncommitted changes in {git.directory}: "
+        f"{commits_and_diffs.named(files)}. Nothing was merged. Commit, stash or remove them there, then merge "
+        "again."
     )
 
 
@@ -174,7 +176,9 @@ def _refuse_rebase(checkout: Checkout, branch: str) -> None:
         directory = checkout.directory_of(entry.path)
         for kind in ("rebase-merge", "rebase-apply"):
             if directory is not None and _says(directory / kind / "head-name") == f"refs/heads/{branch}":
-                raise Trouble(f"{branch} is being rebased in {entry.path}: finish or abort that, then merge again.")
+                raise Trouble(
+                    f"{branch} is being rebased in {entry.path}. Finish or abort the rebase, then merge again."
+                )
 
 
 def _says(file: Path) -> str:

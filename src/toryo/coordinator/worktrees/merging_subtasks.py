@@ -39,12 +39,12 @@ def _one(git: Git, worktree: Worktree, name: str, commit: str) -> str:
     tree = joined(git, head, commit)
     if isinstance(tree, tuple):
         return (
-            f"{name} is not in {worktree.path}: both changed {commits_and_diffs.named(tree)}. Merge it there by hand"
-            f" (git merge {name}), or merge the one of them that counts."
+            f"{name} was not merged into {worktree.path}: both changed {commits_and_diffs.named(tree)}. Merge it "
+            f"there by hand (git merge {name}), or choose one of the two."
         )
     merged = git("commit-tree", tree, "-p", head, "-p", commit, given=f"Bring {name} into {worktree.branch}\n")
     try:
         git("merge", "--ff-only", "--quiet", "--no-stat", "--no-overwrite-ignore", merged, seconds=LONG)
     except Trouble as trouble:
-        return f"{name} is not in {worktree.path}: {trouble}"
+        return f"{name} was not merged into {worktree.path}: {trouble}"
     return ""

@@ -101,8 +101,8 @@ def inside(worktree: Worktree) -> Git | None:
     if directory is not None and git is not None and _connected(worktree.path, directory):
         return git
     raise Trouble(
-        f"{worktree.path} is no longer a worktree of {worktree.repository}: its .git was removed or replaced. Move the"
-        f" directory away; the next start of the task makes it again from branch {worktree.branch}."
+        f"{worktree.path} is no longer a worktree of {worktree.repository}: its .git was removed or replaced. "
+        f"Move the directory away. The next launch of the task creates it again from branch {worktree.branch}."
     )
 
 
@@ -181,7 +181,7 @@ def forget(checkout: Checkout, path: Path) -> None:
     """Removes a worktree's directory and what git knows of it. Only this one: a person's worktree on a disk that is
     not mounted just now stays known, which `git worktree prune` would not leave so."""
     if path.is_symlink() or (path / ".git").is_dir():
-        raise Trouble(f"{path} holds a repository of its own: look at it, and remove it by hand.")
+        raise Trouble(f"{path} contains another repository. Check it, then remove it by hand.")
     _clear(path)
     if entry_at(checkout, path) is not None:
         checkout.git("worktree", "remove", "--force", "--force", str(path))
@@ -190,7 +190,10 @@ def forget(checkout: Checkout, path: Path) -> None:
 def described(checkout: Checkout, path: Path, branch: str, notes: tuple[str, ...] = ()) -> Worktree:
     base_branch, base_commit = _base(checkout, path, branch)
     if (path / ".gitmodules").is_file():
-        notes = (*notes, "Submodules are not checked out in the worktree: git submodule update --init does it.")
+        notes = (
+            *notes,
+            "Submodules are not checked out in the worktree. Check them out with git submodule update --init.",
+        )
     return Worktree(path, branch, base_branch, base_commit, checkout.top, checkout.subdirectory, notes)
 
 

@@ -32,8 +32,10 @@ def discard(worktree: Worktree) -> Discarded:
         commits = _thrown_away(checkout.git, worktree)
         _remove(checkout, worktree)
     if not commits:
-        return Discarded(worktree.branch, None, f"{worktree.branch} is gone, and every commit of it is elsewhere, too.")
-    words = f"{worktree.branch} was discarded. Until git gc cleans up, this gets it back, in {worktree.repository}:"
+        return Discarded(
+            worktree.branch, None, f"{worktree.branch} was removed. All of its commits are in other branches."
+        )
+    words = f"{worktree.branch} was discarded. Until git gc runs, this command in {worktree.repository} restores it:"
     names = (worktree.branch, f"{worktree.branch}-astray")
     back = (f"git branch {name} {commit}" for name, commit in zip(names, commits, strict=False))
     return Discarded(worktree.branch, commits[0], f"{words} {'; '.join(back)}")
@@ -54,7 +56,7 @@ def remove(worktree: Worktree, *, force: bool = False) -> None:
 def _refuse_in_use(checkout: Checkout, worktree: Worktree) -> None:
     place = checkout_of(checkout, worktree.branch)
     if place is not None and place != worktree.path:
-        raise Trouble(f"{worktree.branch} is checked out in {place}: switch to another branch there, then try again.")
+        raise Trouble(f"{worktree.branch} is checked out in {place}. Switch to another branch there, then try again.")
 
 
 def _refuse_loss(git: Git, worktree: Worktree, *, force: bool) -> None:
@@ -62,12 +64,12 @@ def _refuse_loss(git: Git, worktree: Worktree, *, force: bool) -> None:
     others = () if force or words else commits_and_diffs.others(worktree)
     if others:
         named = commits_and_diffs.named(others)
-        words = f"What is inside and cannot be kept is nowhere else: {named}. Move away what counts."
+        words = f"These files cannot be saved and exist nowhere else: {named}. Move away what you need."
     last = tip(git, worktree.branch)
     if not words and last is not None and not _elsewhere(git, worktree, last):
-        words = f"{worktree.branch} has commits that no other branch has: merge it first, or discard it."
+        words = f"{worktree.branch} has commits that are in no other branch. Merge it first, or discard it."
     if words:
-        raise Trouble(f"{worktree.path} is not removed. {words}")
+        raise Trouble(f"{worktree.path} was not removed. {words}")
 
 
 def _elsewhere(git: Git, worktree: Worktree, commit: str) -> bool:

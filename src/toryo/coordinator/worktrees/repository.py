@@ -101,7 +101,7 @@ class Checkout:
             return self.common
         found = [each for each in _within(self.common / "worktrees") if _checkout_of(each) == path]
         if len(found) > 1:
-            raise Trouble(f"{self.common} has two worktrees at {path}: remove the wrong one of {_named(found)}.")
+            raise Trouble(f"{self.common} has two worktrees at {path}. Remove the wrong one of {_named(found)}.")
         return found[0] if found else None
 
     def filters(self) -> list[str]:
@@ -121,18 +121,18 @@ def opened(repository: Path) -> Checkout:
     inside, *found = answer.text.split("\n")
     if inside == "false":
         raise Trouble(
-            f"{repository} is a bare repository (or inside of .git), where nobody can work: name a checkout of it as"
-            " the project's working directory, or set isolation to none."
+            f"{repository} is a bare repository (or inside .git), which has no working files. Choose a checkout "
+            "of it as the project's working directory, or set isolation to none."
         )
     if answer.code != 0 or len(found) != len(ASKED):
-        words = answer.errors or "the path of the repository has more than one line"
+        words = answer.errors or "the path of the repository contains a line break"
         raise Trouble(explained(words, ("rev-parse",), repository))
     top, directory, common = Path(found[0]), Path(found[1]).resolve(), Path(found[2]).resolve()
     prefix = found[3].removesuffix("/")
     if pointed((top / ".git").resolve()) != directory:
         raise Trouble(
-            f"{top} is not where the repository {directory} is checked out (core.worktree in its configuration):"
-            " remove that setting, or set isolation to none."
+            f"{top} is not the checkout of the repository {directory} (core.worktree in its configuration). "
+            "Remove that setting, or set isolation to none."
         )
     _refuse_redirected(directory, common)
     _refuse_links(directory, common)
@@ -143,8 +143,8 @@ def opened(repository: Path) -> Checkout:
         apart = _StandIn(common, config)
     except OSError as problem:
         raise Trouble(
-            f"Toryo's git needs a temporary directory, and to write in {common}: {problem.strerror}"
-            f" ({problem.filename}). Make room there, or allow it."
+            f"git needs a temporary directory and write access to {common}: {problem.strerror} "
+            f"({problem.filename}). Free some space there, or grant access."
         ) from problem
     variables = {
         "GIT_DIR": str(directory),
@@ -154,7 +154,7 @@ def opened(repository: Path) -> Checkout:
     }
     checkout = Checkout(Git(top, variables, apart), top, prefix, directory, common, config)
     if not checkout.git.holds("rev-parse", "--verify", "--quiet", "HEAD^{commit}"):
-        raise Trouble(f"The repository {top} has no commit yet, so there is nothing to start from: commit once there.")
+        raise Trouble(f"The repository {top} has no commit yet. Make a first commit there.")
     return checkout
 
 
@@ -162,8 +162,8 @@ def _refuse_redirected(directory: Path, common: Path) -> None:
     """A `commondir` leads git from a checkout to its repository, and nowhere else: agents may have written another."""
     if directory != common and directory.parent != common / "worktrees":
         raise Trouble(
-            f"{directory / 'commondir'} leads git to {common}, which is not the repository of that directory: an agent"
-            " may have written it. Remove it, and check what it names before you use git there."
+            f"{directory / 'commondir'} points git to {common}, which is not the repository of that directory. "
+            "It may have been written by an agent. Remove it, and check where it points before you use git there."
         )
 
 
@@ -174,8 +174,8 @@ def _refuse_links(directory: Path, common: Path) -> None:
             link = _link_in(folder / name)
             if link is not None:
                 raise Trouble(
-                    f"{link} is a symbolic link, which git does not make and which may show another repository's files"
-                    " as this one's. Replace it by what it leads to, or remove it."
+                    f"{link} is a symbolic link, which git does not create and which may show files of another "
+                    "repository. Replace it with the file or directory that it points to, or remove it."
                 )
 
 
@@ -244,7 +244,7 @@ def _format(common: Path, config: Mapping[str, str]) -> str:
     unknown = sorted(set(extensions) - FORMAT - IRRELEVANT)
     if unknown:
         raise Trouble(
-            f"The repository {common} uses {', '.join(unknown)}, which Toryo does not know: set isolation to none."
+            f"The repository {common} uses {', '.join(unknown)}, which Toryo does not support. Set isolation to none."
         )
     lines = ["[core]", "\tbare = false"]
     wanted = {key.split(".")[1]: value for key, value in extensions.items() if key in FORMAT}

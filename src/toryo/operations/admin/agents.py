@@ -77,8 +77,10 @@ def _mistakes_of_plans(options: dict[str, Any]) -> list[Wrong]:
     return [
         Wrong(
             name,
-            provider_options.say("The {option} has a mistake: {mistake}", option=name, mistake=each.told(found.source)),
-            provider_options.say("Correct it, then send the request again."),
+            provider_options.say(
+                "A provider option is invalid ({option}): {mistake}", option=name, mistake=each.told(found.source)
+            ),
+            provider_options.say("Correct it and send the request again."),
         )
         for name, found in plan_options.mistakes(options)
         for each in found.found
@@ -404,7 +406,7 @@ def deactivate_agent(call: Call, wanted: OneAgent) -> AgentResult:
         raise Refusal(
             Code.PERMISSION_DENIED,
             say("{owner} cannot be deactivated: it is the owner of the data directory.", owner=agent.id),
-            "To revoke one of its access tokens: toryo token person revoke ID.",
+            "To revoke one of its access tokens instead: toryo token person revoke ID",
         )
     agent_dismissal.dismiss(call, agent)
     if agent.human:

@@ -113,7 +113,7 @@ def start_demo(call: Call, _: NoParameters) -> DemoStarted:
             Code.UNAVAILABLE,
             say(
                 "The demo's files cannot be created: {why}.",
-                why=call.prepared or constant("it was removed at the same time"),
+                why=call.prepared or constant("the demo was removed at the same time"),
             ),
             "Make sure that the server can write to its data directory, then try again.",
         )
@@ -144,7 +144,7 @@ def _refuse_taken(call: Call) -> None:
         raise Refusal(
             Code.CONFLICT,
             "The demo is already on this server.",
-            "Look at its projects; or remove it first (Overview: Remove demo; DELETE /api/v1/demo).",
+            "Open its projects, or remove it first (Overview: Remove demo; DELETE /api/v1/demo).",
             projects=here,
         )
     foreign = [project.id for project in _called(call) if not _is_ours(call, project)]
@@ -153,7 +153,7 @@ def _refuse_taken(call: Call) -> None:
         raise Refusal(
             Code.CONFLICT,
             say("The demo needs ids that are already in use: {names}.", names=", ".join(foreign)),
-            "Run it on a separate server: toryo demo --keep.",
+            "Run the demo on a separate server: toryo demo --keep",
             taken=foreign,
         )
 
@@ -170,7 +170,7 @@ def remove_demo(call: Call, _: NoParameters) -> DemoRemoved:
         raise Refusal(
             Code.PROJECT_NOT_FOUND,
             "The demo is not on this server.",
-            "There is nothing to remove. Start the demo on the Overview, or with POST /api/v1/demo.",
+            "Nothing to remove. Start the demo on the Overview, or with POST /api/v1/demo.",
         )
     agents = [each for each in _agents(call) if each.active]
     for project in projects:

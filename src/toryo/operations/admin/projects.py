@@ -64,7 +64,7 @@ def create_project(call: Call, wanted: CreateProject) -> ProjectResult:
         raise Refusal(
             Code.CONFLICT,
             say("Project {project_id} already exists.", project_id=project_id),
-            "Choose another id, or change the one that exists.",
+            "Choose another id, or edit the existing project.",
             existing_id=project_id,
         )
     project = Project(
@@ -257,7 +257,7 @@ def _illegal(project: Project, wanted: str) -> Refusal:
             status=project.status,
             wanted=constant(wanted),
         ),
-        "Resume it first.",
+        "Resume the project first.",
         current_status=project.status.value,
     )
 

@@ -205,7 +205,7 @@ class Call:
         if found is None or not visibility.sees(self, found.project_id):
             raise Refusal(
                 Code.TASK_NOT_FOUND,
-                say("There is no task {task_id} here.", task_id=task_id),
+                say("There is no task {task_id} that you can see.", task_id=task_id),
                 did_you_mean.hint(task_id, self.tasks_like(task_id), self._where_tasks_are()),
                 task_id=task_id,
             )

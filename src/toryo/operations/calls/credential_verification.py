@@ -82,7 +82,7 @@ def _by_argument(tx: Transaction, shown: Credentials) -> Caller | None:
     if found is None and shown.bearer is not None and shown.bearer.startswith((LAUNCH, SESSION)):
         raise Refusal(
             Code.SESSION_TOKEN_INVALID,
-            "This session_token is not known here.",
+            "This session_token is unknown.",
             "Omit session_token: the connection already identifies you.",
         )
     return found or _by_session_token(tx, shown.session_token)
@@ -114,7 +114,7 @@ def _by_launch(tx: Transaction, token: str) -> Caller:
     if launch is None:
         raise Refusal(
             Code.INVALID_CREDENTIALS,
-            "This launch credential is not known here.",
+            "This launch credential is unknown.",
             END_PROCESS,
             action="exit",
         )
@@ -139,8 +139,8 @@ def _by_access_token(tx: Transaction, token: str, now: Millis) -> Caller:
     if found is None or person is None or not person.active:
         raise Refusal(
             Code.INVALID_CREDENTIALS,
-            "This token is not known here.",
-            "Use a token of this server; an owner of it makes a new one.",
+            "This token is unknown.",
+            "Use a token of this server. An owner can make a new one.",
         )
     login = at_most(tx, person, found.at_most)
     return Caller(Kind.PERSON, agent=person, login=login, access_token=found, credential=found.id)
@@ -153,7 +153,7 @@ def _by_browser(tx: Transaction, token: str, now: Millis) -> Caller:
         raise Refusal(
             Code.AUTHENTICATION_REQUIRED,
             "This browser is not signed in.",
-            "Sign in again: toryo open prints a link.",
+            "Sign in again: toryo open prints a sign-in link.",
         )
     login = at_most(tx, person, found.at_most)
     return Caller(Kind.PERSON, agent=person, login=login, sign_in_id=found.id, credential=found.made_with)
@@ -164,7 +164,7 @@ def _by_key(tx: Transaction, token: str) -> Caller:
     if key is None or key.revoked_at is not None:
         raise Refusal(
             Code.INVALID_CREDENTIALS,
-            "This API key is not known here, or was revoked.",
+            "This API key is unknown or was revoked.",
             "Ask the person who gave it to you for a new one.",
         )
     agent = tx.agents.find(key.agent_id) if key.agent_id else None
@@ -172,8 +172,7 @@ def _by_key(tx: Transaction, token: str) -> Caller:
         raise Refusal(
             Code.PERMISSION_DENIED,
             say("{agent_id} is inactive, or no longer a member of this key's project.", agent_id=agent.id),
-            "Ask the person who gave you this key: an owner of this server activates the agent, or adds it to the "
-            "project.",
+            "Ask the person who gave you this key: an owner must activate the agent or add it to the project.",
         )
     return Caller(Kind.QUEUE, agent=agent, key=key)
 
@@ -189,8 +188,8 @@ def _by_session_token(tx: Transaction, token: str) -> Caller:
     if found is None:
         raise Refusal(
             Code.SESSION_TOKEN_INVALID,
-            "This session_token is not known here.",
-            "Sign in again: authenticate(agent_id, passkey), without session_token. Then use the token it returns.",
+            "This session_token is unknown.",
+            "Sign in again: call authenticate(agent_id, passkey) without session_token, then use the token it returns.",
         )
     return found
 

@@ -448,7 +448,7 @@ class Request:
                     Code.RATE_LIMITED,
                     "Too many calls with this API key.",
                     say(
-                        "Wait {seconds} seconds, then call less often: poll_tasks itself waits for tasks.",
+                        "Wait {seconds} seconds, then call less often. poll_tasks itself waits for tasks.",
                         seconds=seconds,
                     ),
                     retry_after=seconds,
@@ -525,7 +525,7 @@ def _fault(error: Exception) -> Refusal:
     if isinstance(error, DatabaseUnavailable):
         return Refusal(Code.UNAVAILABLE, error.message, error.instruction)
     if isinstance(error, Unstorable):
-        return Refusal(Code.VALIDATION_ERROR, str(error), "Leave such characters and numbers out.")
+        return Refusal(Code.VALIDATION_ERROR, str(error), "Remove the characters or numbers that cannot be stored.")
     if isinstance(error, ConstraintBroken):
         return Refusal(Code.CONFLICT, "Someone else changed this at the same time.", "Read it again, then retry.")
     raise error

@@ -21,7 +21,9 @@ Id = Annotated[str, Field(min_length=1, max_length=64)]
 
 def _command(text: str) -> str:
     if texts.several_lines(text) != text:
-        raise PydanticCustomError("control_character", "must not have control characters but newlines and tabs")
+        raise PydanticCustomError(
+            "control_character", "must not contain control characters other than newlines and tabs"
+        )
     return text
 
 
@@ -64,7 +66,7 @@ def line(value: Any) -> Any:
     found = texts.not_of_a_line(text)
     if found is not None:
         raise PydanticCustomError(
-            "one_line", "must be one line of visible characters, and has {character}", {"character": found}
+            "one_line", "must be one line of visible characters, but contains {character}", {"character": found}
         )
     return text
 

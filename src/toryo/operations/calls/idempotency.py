@@ -101,10 +101,10 @@ def _again(before: JsonObject) -> JsonObject:
         raise Refusal(
             Code.CONFLICT,
             say(
-                "This was done already{made}; its {secret} was shown once.",
+                "This request was already carried out{made}. Its {secret} was shown once and is not shown again.",
                 made=f" ({made})" if made else "",
                 secret=before["secrets"][0],
             ),
-            "If you did not receive it, create another one with a new key, and revoke or renew this one.",
+            "If you did not receive it, create another one with a new idempotency key, and revoke or renew this one.",
         )
     return answer

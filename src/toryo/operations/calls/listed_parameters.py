@@ -1,7 +1,7 @@
 """The parameters of an operation as JSON Schema: whole, and as `tools/list` shows them.
 
 Every agent pays for the list at each start, so it has what a model needs to call a tool correctly, and nothing else.
-What is not shown is accepted all the same; `help(tool_name)` shows it, and a refusal names the limits.
+What is not shown is still accepted: `help(tool_name)` shows it, and a refusal names the limits.
 """
 
 from __future__ import annotations

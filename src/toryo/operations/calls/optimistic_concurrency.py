@@ -11,7 +11,7 @@ def refuse_stale(seen: int | None, now: int) -> None:
     if seen is not None and seen != now:
         raise Refusal(
             Code.CONFLICT,
-            say("It has changed since you read it: it is at version {now}, you sent {seen}.", now=now, seen=seen),
+            say("It has changed since you read it: the current version is {now}, you sent {seen}.", now=now, seen=seen),
             "Read it again, then repeat your change.",
             version=now,
         )

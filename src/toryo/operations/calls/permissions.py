@@ -33,7 +33,7 @@ def refuse(operation: Operation, caller: Caller) -> None:
         if caller.kind is not Kind.COORDINATOR:
             raise Refusal(
                 Code.COORDINATOR_REQUIRED,
-                say("{operation_name} is for Coordinators.", operation_name=operation.name),
+                say("Only Coordinators can call {operation_name}.", operation_name=operation.name),
                 _own_way(caller),
             )
         return
@@ -68,8 +68,8 @@ def key_required(name: str, caller: Caller) -> Refusal:
     stranger = caller.kind is Kind.NOBODY
     return Refusal(
         Code.AUTHENTICATION_REQUIRED,
-        say("{name} needs an API key.", name=name),
-        "Pass it as Authorization: Bearer or as api_key; a person who owns this server makes one."
+        say("{name} requires an API key.", name=name),
+        "Pass it as Authorization: Bearer or as api_key. An owner of this server can make one."
         if stranger
         else _own_way(caller),
     )
@@ -80,7 +80,7 @@ def _own_way(caller: Caller) -> str:
     if caller.session is not None:
         return "Call get_next_action and do what it says."
     if caller.kind is Kind.LAUNCH:
-        return "Call authenticate first (no arguments are needed): it says what comes next."
+        return "Call authenticate first (no arguments are needed), then follow its answer."
     if caller.kind is Kind.NOBODY:
         return "Sign in first: authenticate(agent_id, passkey). The person who started you has both."
     return "Call help: it lists the tools that you may call."
@@ -97,7 +97,7 @@ def _refuse_key(operation: Operation, caller: Caller, key: ApiKey) -> None:
         raise Refusal(
             Code.PERMISSION_DENIED,
             "Only an orchestrator can create tasks for queues.",
-            "Ask the person who gave you this key for an orchestrator's key.",
+            "Ask the person who gave you this key for a key of an orchestrator.",
         )
 
 
@@ -105,19 +105,19 @@ def _refuse_person(operation: Operation, caller: Caller) -> None:
     if caller.kind is not Kind.PERSON:
         raise Refusal(
             Code.AUTHENTICATION_REQUIRED,
-            say("{operation_name} is for people.", operation_name=operation.name),
+            say("Only people can call {operation_name}.", operation_name=operation.name),
             _instead_of_a_person(caller),
         )
     if operation.grant is Grant.OWNER and caller.login is not Login.OWNER:
         raise Refusal(
             Code.PERMISSION_DENIED,
-            say("{operation_name} is for the owner.", operation_name=operation.name),
+            say("Only an owner can call {operation_name}.", operation_name=operation.name),
             "Ask an owner of this server to do it.",
         )
     if operation.grant is Grant.WRITER and caller.login is Login.VIEWER:
         raise Refusal(
             Code.PERMISSION_DENIED,
-            "A viewer can read, but not change anything.",
+            "A viewer can read, but cannot change anything.",
             "Ask an owner of this server for the role member.",
         )
 
@@ -132,7 +132,7 @@ def _instead_of_a_person(caller: Caller) -> str:
             "needed. Then call get_next_action."
         )
     if caller.key is not None:
-        return "Tell the person who gave you this key that it is needed."
+        return "Tell the person who gave you this key that it must be done."
     if caller.kind is Kind.LAUNCH:
         return _own_way(caller)
     return "A person must do it, signed in or with their own token."
@@ -142,7 +142,7 @@ def _refuse_reader(operation: Operation, caller: Caller) -> None:
     if caller.session is None and not caller.is_person:
         raise Refusal(
             Code.AUTHENTICATION_REQUIRED,
-            say("{operation_name} needs to know who reads.", operation_name=operation.name),
+            say("{operation_name} must know who is reading.", operation_name=operation.name),
             "Connect with Authorization: Bearer and the session_token that authenticate returns."
             if caller.kind is Kind.NOBODY
             else _own_way(caller),
@@ -157,11 +157,11 @@ def refuse_session(operation: Operation, caller: Caller) -> None:
             raise Refusal(
                 Code.AUTHENTICATION_REQUIRED,
                 "This process has not signed in yet.",
-                "Call authenticate first (no arguments are needed): it says what comes next.",
+                "Call authenticate first (no arguments are needed), then follow its answer.",
             )
         raise Refusal(
             Code.AUTHENTICATION_REQUIRED,
-            say("{operation_name} needs a session.", operation_name=operation.name),
+            say("{operation_name} requires a session.", operation_name=operation.name),
             "Call authenticate with your agent_id and passkey, then pass the session_token it returns."
             if caller.kind is Kind.NOBODY
             else _own_way(caller),
@@ -173,11 +173,11 @@ def refuse_session(operation: Operation, caller: Caller) -> None:
             raise Refusal(
                 Code.CHAT_SESSION_REQUIRED,
                 say(
-                    "{operation_name} is for chat sessions; this is a {purpose} session.",
+                    "Only chat sessions can call {operation_name}; this is a {purpose} session.",
                     operation_name=operation.name,
                     purpose=session.purpose,
                 ),
-                "Use delegate_to_chat_session: your chat session sends it for you.",
+                "Call delegate_to_chat_session: your chat session sends it for you.",
                 purpose=session.purpose.value,
             )
         return
@@ -185,16 +185,16 @@ def refuse_session(operation: Operation, caller: Caller) -> None:
         raise Refusal(
             Code.TASK_SESSION_REQUIRED,
             say(
-                "{operation_name} is for task sessions; this is a {purpose} session.",
+                "Only task sessions can call {operation_name}; this is a {purpose} session.",
                 operation_name=operation.name,
                 purpose=session.purpose,
             ),
-            "This session only talks; your task session does the work. Call get_next_action.",
+            "In this session you can only chat; your task session does the work. Call get_next_action.",
             purpose=session.purpose.value,
         )
     if operation.grant is Grant.MANAGER and (caller.agent is None or caller.agent.role is not Role.MANAGER):
         raise Refusal(
             Code.MANAGER_REQUIRED,
-            say("{operation_name} is for managers.", operation_name=operation.name),
+            say("Only managers can call {operation_name}.", operation_name=operation.name),
             "Work on your own task: call get_next_action and do what it says.",
         )

@@ -27,7 +27,7 @@ def told(tx: Transaction, caller: Caller) -> str:
     names = ", ".join(f"{agent.id} ({rank(agent)})" for agent in here[:_NAMED])
     rest = len(here) - _NAMED
     more = f", and {rest} more{' (list_team)' if caller.session is not None else ''}" if rest > 0 else ""
-    return f"Here are: {names}{more}." if names else "Nobody else is here."
+    return f"You can reach: {names}{more}." if names else "You can reach no one else."
 
 
 Rank = schemas.RoleName | Literal["person"]

@@ -55,9 +55,10 @@ def _refuse_unstorable(operation: Operation, arguments: dict[str, Any]) -> None:
         raise Refusal(
             Code.VALIDATION_ERROR,
             say(
-                "{operation_name}: a text holds a NUL character, which cannot be stored.", operation_name=operation.name
+                "{operation_name}: a text contains a NUL character, which cannot be stored.",
+                operation_name=operation.name,
             ),
-            "Leave NUL characters out, and call it again.",
+            "Remove NUL characters and call it again.",
         )
 
 
@@ -109,7 +110,7 @@ def _problem(mistake: Mapping[str, Any]) -> Worded:
 def _nearest(name: str, known: list[str]) -> Worded:
     close = nearest(name, known)
     if close is None:
-        return say("Leave out {name}.", name=name)
+        return say("Omit {name}.", name=name)
     return say("Did you mean {close} instead of {name}?", close=close, name=name)
 
 

@@ -356,7 +356,7 @@ def _answered(call: Call, said: RespondChat) -> Message | None:
         raise Refusal(
             Code.VALIDATION_ERROR,
             f"Message {message.id} is from {message.from_agent_id}, not from {said.target_agent_id}.",
-            "Omit target_agent_id: the sender of the message gets the answer.",
+            "Omit target_agent_id: the answer goes to the sender of the message.",
             message_id=message.id,
         )
     return message
@@ -365,8 +365,8 @@ def _answered(call: Call, said: RespondChat) -> Message | None:
 def message_not_found(message_id: str) -> Refusal:
     return Refusal(
         Code.MESSAGE_NOT_FOUND,
-        f"No message {message_id} was sent to you.",
-        "get_pending_messages has the ids of your messages.",
+        f"There is no message {message_id} to you.",
+        "Call get_pending_messages for the ids of your messages.",
         message_id=message_id,
     )
 
@@ -374,8 +374,9 @@ def message_not_found(message_id: str) -> Refusal:
 def _conversation_required(target: Agent) -> Refusal:
     return Refusal(
         Code.CONVERSATION_REQUIRED,
-        f"{target.id} is an agent: agents talk in conversations only, and you have no open one with it.",
-        f'Call start_conversation(target_agent_id="{target.id}", initial_message="..."). Nothing was sent.',
+        f"{target.id} is an agent. Agents talk only in conversations, and you have no open one with it. Nothing "
+        "was sent.",
+        f'Call start_conversation(target_agent_id="{target.id}", initial_message="...").',
         target_agent_id=target.id,
     )
 
@@ -450,7 +451,7 @@ def start_conversation(call: Call, wanted: StartConversation) -> Started:
     if partner.human:
         raise Refusal(
             Code.VALIDATION_ERROR,
-            f"{partner.id} is a person: people are written to, without turns.",
+            f"{partner.id} is a person. Write to people with messages, not conversations.",
             f'Call send_message(target_agent_id="{partner.id}", content="...").',
             target_agent_id=partner.id,
         )
@@ -459,7 +460,7 @@ def start_conversation(call: Call, wanted: StartConversation) -> Started:
         raise Refusal(
             Code.VALIDATION_ERROR,
             f"Delegation {delegation.id} is about {delegation.target_agent_id}, not about {partner.id}.",
-            f"Start the conversation with {delegation.target_agent_id}, or leave delegation_id out.",
+            f"Start the conversation with {delegation.target_agent_id}, or omit delegation_id.",
             delegation_id=delegation.id,
         )
     conversation, created = messaging_conversations.start(
@@ -468,7 +469,7 @@ def start_conversation(call: Call, wanted: StartConversation) -> Started:
     )  # fmt: skip
     told = words("chat.then", call.language)
     if not created:
-        told = f"A conversation with {partner.id} is open already; your first message was not sent. {told}"
+        told = f"A conversation with {partner.id} is already open, so your first message was not sent. {told}"
     return {
         "success": True,
         "conversation_id": conversation.id,
@@ -562,7 +563,7 @@ def _in_hand(call: Call, delegation_id: str) -> Delegation:
     if delegation.session_id != call.session.id:
         raise Refusal(
             Code.NOT_NOW,
-            f"Delegation {delegation.id} is {delegation.status.value}, not in the hands of this session.",
+            f"This session is not working on delegation {delegation.id} ({delegation.status.value}).",
             "If it is still open, call get_pending_messages first.",
             delegation_id=delegation.id,
             status=delegation.status.value,
@@ -660,8 +661,8 @@ def notify_task_session(call: Call, wanted: NotifyTaskSession) -> Notified:
     if call.tx.handovers.count_waiting(address) >= _LEFT_AT_ONCE:
         raise Refusal(
             Code.RATE_LIMITED,
-            f"{_LEFT_AT_ONCE} notifications wait already; this one was not left.",
-            "Your task session reads them first.",
+            f"{_LEFT_AT_ONCE} notifications are already waiting, so this one was not stored.",
+            "Try again after your task session has read them.",
         )
     notification = Notification(
         id=call.new_id(ids.NOTIFICATION),

@@ -91,8 +91,8 @@ def _refuse_too_many(call: Call, task: Task, open_cap: int, ever_cap: int) -> No
         if count >= cap:
             raise Refusal(
                 Code.LIMIT_REACHED,
-                f"Task {task.id} has {count} delegations {what}; {cap} is the limit.",
-                "Go on with what you know: get_next_action. get_task_conversations shows what was said.",
+                f"Task {task.id} has {count} delegations {what}; the limit is {cap}.",
+                "Continue with what you know: call get_next_action. get_task_conversations returns what was said.",
                 limit=cap,
             )
 

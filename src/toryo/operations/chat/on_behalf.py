@@ -24,7 +24,7 @@ def person(call: Call, as_person: str | None) -> Agent:
         raise Refusal(
             Code.VALIDATION_ERROR,
             say("{found_id} is an agent, not a person.", found_id=found.id),
-            "Name a person in as_person (--as); toryo why AGENT says what an agent waits for.",
+            "Pass a person in as_person (--as). To see what an agent waits for: toryo why AGENT",
             agent_id=found.id,
         )
     return found

@@ -216,7 +216,7 @@ def send_chat_message(call: Call, said: SendChat) -> ChatSent:
                 related_task_id=said.related_task_id,
                 project_id=project.id,
             ),
-            "Name a task of this project.",
+            "Pass a task of this project.",
             task_id=said.related_task_id,
         )
     message = messages.store(call, project.id, me.id, agent, said.content, related_task_id=said.related_task_id)
@@ -298,7 +298,7 @@ def _refuse_observer(call: Call, me: Agent, agent: Agent, other: Agent) -> None:
     raise Refusal(
         Code.PERMISSION_DENIED,
         say(
-            "You are not in the thread of {agent_id} and {other_id}, and not above either of them.",
+            "You are neither part of the thread between {agent_id} and {other_id} nor above either of them.",
             agent_id=agent.id,
             other_id=other.id,
         ),
@@ -481,7 +481,7 @@ def _seen(call: Call, conversation_id: str) -> Conversation:
         raise Refusal(
             Code.CONVERSATION_NOT_FOUND,
             say("There is no conversation {conversation_id}.", conversation_id=conversation_id),
-            "The list of a project's conversations has their ids.",
+            "List the conversations of the project for their ids.",
             conversation_id=conversation_id,
         )
     return conversation

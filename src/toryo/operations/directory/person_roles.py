@@ -25,7 +25,7 @@ def id_taken(existing: Agent) -> Refusal:
     return Refusal(
         Code.CONFLICT,
         say(words, agent_id=existing.id),
-        say("Choose another id, or change the one that exists: toryo {command}", command=edit.format(existing.id)),
+        say("Choose another id, or change the existing one: toryo {command}", command=edit.format(existing.id)),
         existing_id=existing.id,
     )
 
@@ -47,8 +47,8 @@ def person(call: Call, person_id: str) -> Agent:
     if not found.human:
         raise Refusal(
             Code.VALIDATION_ERROR,
-            say("{found_id} is an agent: no one can sign in as an agent.", found_id=found.id),
-            "Name a person (toryo person list).",
+            say("{found_id} is an agent. Only people can sign in.", found_id=found.id),
+            "Choose a person (toryo person list).",
         )
     return found
 
@@ -73,7 +73,7 @@ def refuse_more(person: Agent, at_most: str, own: str) -> None:
         raise Refusal(
             Code.PERMISSION_DENIED,
             say(
-                "A link or token for {person_id} can have the role {own} at most, which is your own.",
+                "A link or token for {person_id} can have at most the role {own}, your own role.",
                 person_id=person.id,
                 own=own,
             ),

@@ -86,7 +86,7 @@ def get_agent_action(call: Call, wanted: AgentAction) -> ActionResult:
     """Returns start, hold or stop, with the reason. start creates the launch."""
     agent = call.tx.agents.find(wanted.agent_id)
     if agent is None:
-        return _held(wanted.agent_id, None, Purpose.TASK, "agent_not_assigned", "agent unknown")
+        return _held(wanted.agent_id, None, Purpose.TASK, "agent_not_assigned", "there is no such agent")
     projects = [call.project(wanted.project_id).id] if wanted.project_id else call.tx.agents.projects_of(agent.id)
     for each in sorted(projects):
         call.enter(each)
@@ -104,11 +104,13 @@ def get_agent_action(call: Call, wanted: AgentAction) -> ActionResult:
     for action in (Action.STOP, Action.START):
         for purpose, project_id, snapshot, decision in asked:
             if decision.action is action and elsewhere and action is Action.START:
-                return _held(agent.id, project_id, purpose, "no_labels", "it asks for labels that are not offered here")
+                return _held(
+                    agent.id, project_id, purpose, "no_labels", "it requires labels that this Coordinator does not have"
+                )
             if decision.action is action:
                 return _acted_on(call, snapshot, decision, purpose, project_id)
     if not asked:
-        return _held(agent.id, None, Purpose.TASK, "agent_not_assigned", "a member of no project")
+        return _held(agent.id, None, Purpose.TASK, "agent_not_assigned", "not a member of any project")
     purpose, project_id, _, decision = asked[0]
     return _held(agent.id, project_id, purpose, decision.reason, decision.words)
 
@@ -143,7 +145,7 @@ def _acted_on(call: Call, snapshot: Snapshot, decision: Decision, purpose: Purpo
             return _held(snapshot.agent_id, project_id, purpose, found.code, found.words)
         made = starts.order(call, snapshot, decision, purpose)
         if made is None:
-            return _held(snapshot.agent_id, project_id, purpose, "start_pending", "somebody else was faster")
+            return _held(snapshot.agent_id, project_id, purpose, "start_pending", "another Coordinator was faster")
         said["launch"] = starts.shown(call, *made)
     else:
         launch = snapshot.launches.get(purpose)

@@ -39,7 +39,7 @@ def report_check_result(call: Call, reported: CheckResult) -> CheckTaken:
         raise Refusal(
             Code.VALIDATION_ERROR,
             f"There is no check {reported.check_id}.",
-            "Report checks that claim_starts returned.",
+            "Report only checks that claim_starts returned.",
         )
     call.enter(check.project_id)
     task = call.tx.tasks.find(check.task_id)

@@ -42,9 +42,7 @@ def obstacle(agent: Agent, program: Program, coordinators: Iterable[Seen], now: 
     if not missing:
         return PlacementProblem(
             "none",
-            constant(
-                "none has called for 90 s. Start one: `toryo up`, or `toryo coordinator` beside a running server."
-            ),
+            constant("none has called for 90 s. Start one: `toryo up`, or `toryo coordinator` if a server is running."),
         )
     code = max((code for _, code in missing if code is not None), key=LACKS.index)
     return PlacementProblem(code, _words(code, agent, program, [seen for seen, its in missing if its == code]))
@@ -55,8 +53,8 @@ def _words(code: str, agent: Agent, program: Program, near: list[Seen]) -> Worde
     if code == "no_provider":
         have = ", ".join(sorted({name for seen in near for name in seen.providers or []})) or "none"
         return say(
-            "its program {provider} is missing at {names} (there: {have}). Install it there, or give the agent"
-            " another: toryo agent edit {agent_id} --provider NAME",
+            "its provider {provider} is not available at {names} (available: {have}). Install it there, or give "
+            "the agent another provider: toryo agent edit {agent_id} --provider NAME",
             provider=program.provider,
             names=names,
             have=have,
@@ -64,15 +62,16 @@ def _words(code: str, agent: Agent, program: Program, near: list[Seen]) -> Worde
         )
     if code == "not_listed":
         return say(
-            "the files of {names} name other agents only. Add agents.{agent_id} there, or leave agents: out.",
+            "{names} starts only agents named in its file. Add agents.{agent_id} there, or remove agents: from "
+            "the file.",
             names=names,
             agent_id=agent.id,
         )
     if code == "no_capability":
         wanted = ", ".join(sorted({word for seen in near for word in seen.capabilities or []})) or "none"
         return say(
-            "{names} takes only agents with one of the capabilities {wanted}. Give it one: toryo agent edit {agent_id}"
-            " --capability WORD, or change capabilities: in the Coordinator's file.",
+            "{names} starts only agents with one of the capabilities {wanted}. Add one: toryo agent edit "
+            "{agent_id} --capability WORD, or change capabilities: in the Coordinator's file.",
             names=names,
             wanted=wanted,
             agent_id=agent.id,

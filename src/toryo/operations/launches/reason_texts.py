@@ -11,60 +11,60 @@ from toryo.operations.launches.placement import PlacementProblem
 from toryo.workflow.launch import Action, Decision
 
 WORDS = {
-    "project_paused": "The project is paused (nobody is started for its tasks; chats go on) or archived (nobody is"
-    " started). Resume it: toryo project resume {project_id}",
+    "project_paused": "The project is paused (no tasks are worked on, chats go on) or archived (nothing is started)."
+    " Resume it: toryo project resume {project_id}",
     "agent_not_assigned": "The agent is not a member of the project. Add it:"
     " toryo agent edit {agent_id} --project {project_id}",
     "agent_inactive": "The agent is inactive. Activate it: toryo agent activate {agent_id}",
     "not_managed": "It has no provider, so it is not started automatically.",
-    "bad_options": "Its options have a mistake, so it is not started. toryo agent show {agent_id} names it. Correct it:"
-    " toryo agent edit {agent_id} --option NAME=VALUE",
-    "task_withdrawn": "Its main task was taken out of its hands; its process is being stopped.",
-    "runaway": "A guard stopped it: it called without getting anywhere.",
-    "time_limit": "It has run longer than one launch may.",
-    "silent": "Its process is alive but has neither called nor printed for too long.",
-    "budget_exhausted": "Today's budget is used up. It goes on at midnight (UTC), or as soon as the budget is raised: "
-    "toryo project edit {project_id} --set budget_per_day=N",
-    "blocked_without_in_progress": "It has blocked tasks, and none in progress.",
+    "bad_options": "Its provider options have a mistake, so it is not started. See which: toryo agent show {agent_id}. "
+    "Correct it: toryo agent edit {agent_id} --option NAME=VALUE",
+    "task_withdrawn": "Its main task is no longer its own. Its process is being stopped.",
+    "runaway": "A guard stopped it: it kept calling without making progress.",
+    "time_limit": "It has reached the time limit of one launch.",
+    "silent": "Its process is alive, but has neither called nor printed anything for too long.",
+    "budget_exhausted": "Today's budget is used up. It continues at midnight (UTC), or as soon as the budget is raised:"
+    " toryo project edit {project_id} --set budget_per_day=N",
+    "blocked_without_in_progress": "It has blocked tasks and none in progress.",
     "already_running": "It is running, or was started and is about to sign in.",
-    "start_pending": "Its start was ordered; its process has not signed in yet.",
-    "handing_over": "Another agent's session still lives on its task.",
-    "worker_blocked": "It waits, and something below it is blocked or has failed: it is started to decide.",
-    "plan_changed": "It waits, and something new needs it: it is started.",
+    "start_pending": "It is being started; its process has not signed in yet.",
+    "handing_over": "Another agent's session is still open on its task.",
+    "worker_blocked": "It waits, and a task below its own is blocked or has failed: it is started to decide.",
+    "plan_changed": "It waits, and something has changed that it must handle: it is started.",
     "workers_finished": "Everything it waited for is finished: it is started.",
-    "handled_blocked": "It waits, and has seen the block that is left open.",
-    "waiting_for_workers": "It waits for those who work below it.",
-    "waiting_for_delegation": "It waits for a delegation.",
-    "waiting_for_approval": "It waits for an approval.",
-    "waiting_for_person": "It waits for a person.",
+    "handled_blocked": "It waits until the block that it has already seen is resolved.",
+    "waiting_for_workers": "It waits for the agents that work on its subtasks.",
+    "waiting_for_delegation": "It waits for the result of a delegation.",
+    "waiting_for_approval": "It waits until a person approves a task.",
+    "waiting_for_person": "It waits until a person finishes a task.",
     "has_in_progress_task": "It has a task in progress: it is started as soon as a Coordinator has a free slot.",
-    "no_in_progress_task": "No task of its own is in progress.",
-    "no_chat_work": "Nobody wants to talk to it.",
+    "no_in_progress_task": "It has no task in progress.",
+    "no_chat_work": "It has nothing to do in chat.",
     "has_ready_queue_task": "A task of its queue is ready: it is started as soon as a Coordinator has a free slot.",
-    "internal_error": "Internal error, see the server's log.",
-    "has_pending_purpose": "Somebody wants to talk to it: it is started as soon as a Coordinator has a free chat slot.",
+    "internal_error": "Internal error. See the server's log.",
+    "has_pending_purpose": "Someone wants to chat: it is started as soon as a Coordinator has a free chat slot.",
 }
 
 
 STEPS = {
-    "report_model": "says which model it is",
-    "get_notifications": "reads what has changed",
+    "report_model": "reports its model",
+    "get_notifications": "reads its notifications",
     "get_task": "reads its task",
-    "create_subtasks": "breaks its task down",
+    "create_subtasks": "divides its task into subtasks",
     "execute_task": "works on its task",
     "start_subtask": "starts its next subtask",
     "execute_subtask": "works on a subtask",
-    "report_completion": "reports that all is done",
+    "report_completion": "reports its result",
     "wait_for_delegation": "waits for an answer",
     "wait_for_others": "waits for others",
     "wait_for_messages": "waits for messages",
     "get_pending_messages": "reads its messages",
-    "review_and_resolve_blocks": "looks at what is blocked or has failed",
-    "resolve_dependency_deadlock": "looks why nothing can be started",
-    "situational_awareness": "looks at the situation",
+    "review_and_resolve_blocks": "handles blocked or failed subtasks",
+    "resolve_dependency_deadlock": "finds out why no subtask can start",
+    "situational_awareness": "reviews the situation",
     "start": "assigns and starts tasks",
     "adjust": "changes the plan",
-    "wait": "leaves until others are done",
+    "wait": "leaves until its workers are done",
     "logout": "leaves",
     "exit": "leaves",
 }
@@ -92,7 +92,7 @@ def explained(
 ) -> Worded:
     """`obstacle`: why none of the Coordinators can start it, where it should be."""
     if obstacle is not None:
-        return say("It should be started, and no Coordinator can: {obstacle}", obstacle=obstacle.words)
+        return say("It should be started, but no Coordinator can start it: {obstacle}", obstacle=obstacle.words)
     if decision.reason == "cooling_down":
         return say(
             "In cooldown because {why}; it restarts automatically. To restart it sooner once the cause is fixed: "
@@ -102,8 +102,8 @@ def explained(
         )
     if decision.reason == "handing_over" and "held_by" in decision.facts:
         return say(
-            "A session of {agent} still lives on its task. It ends when {agent} leaves, or after the grace time."
-            " At once: toryo sessions --end {session}",
+            "A session of {agent} is still open on its task. It ends when {agent} leaves, or after the grace "
+            "period. To end it now: toryo sessions --end {session}",
             agent=decision.facts["held_by"],
             session=decision.facts.get("held_by_session", "SESSION"),
         )
@@ -111,7 +111,9 @@ def explained(
     told = said(decision.reason, agent_id, project_id) if known else constant(decision.words)
     if "stands_in" in decision.facts and decision.action is Action.START:
         why = _failure(decision.facts)
-        told = together((told, say("{program} is used instead: {why}.", program=decision.facts["stands_in"], why=why)))
+        told = together(
+            (told, say("{program} is used instead, because {why}.", program=decision.facts["stands_in"], why=why))
+        )
     return together((told, constant("(stopping)"))) if decision.action is Action.STOP else told
 
 

@@ -124,7 +124,7 @@ def reported(call: Call, launch_id: str) -> Launch:
         raise Refusal(
             Code.LAUNCH_NOT_FOUND,
             f"There is no launch {launch_id}.",
-            "Report launches that claim_starts or get_agent_action handed out.",
+            "Report only launches that claim_starts or get_agent_action returned.",
             launch_id=launch_id,
         )
     return launch

@@ -87,8 +87,8 @@ def _refuse_too_many(call: Call, project_id: str, low: str, high: str) -> None:
     if call.tx.chat.started_since(project_id, low, high, call.now - CONVERSATION_WINDOW) >= limit:
         raise Refusal(
             Code.RATE_LIMITED,
-            f"{low} and {high} have started {limit} conversations within an hour; that is the limit.",
-            "Report what there is (report_delegation_completed), or try again later.",
+            f"{low} and {high} have started {limit} conversations within an hour, which is the limit.",
+            "Report the delegation with what you have (report_delegation_completed), or try again later.",
             limit=limit,
         )
 
@@ -193,7 +193,8 @@ def _summarise(call: Call, conversation: Conversation) -> None:
         session_id=None,
         author_id=conversation.ended_by or conversation.initiator_id,
         progress=f"Conversation of {conversation.initiator_id} with {conversation.partner_id} about "
-        f"{quoted(conversation.purpose[:_BRIEF])}: over after {conversation.turns} turns ({conversation.reason}).",
+        f"{quoted(conversation.purpose[:_BRIEF])} ended after {conversation.turns} turns "
+        f"({conversation.reason}).",
         findings=conversation.summary
         or "\n".join(f"{message.from_agent_id}: {one_line(message.content[:_BRIEF])}" for message in said),
         blockers=None,

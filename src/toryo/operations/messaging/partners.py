@@ -15,23 +15,23 @@ def refuse_partner(call: Call, project: Project, writer: Agent, other: Agent) ->
     if writer.id == other.id:
         raise Refusal(
             Code.VALIDATION_ERROR,
-            say("{other_id} is you.", other_id=other.id),
-            reachable_agents.told(call.tx, call.caller) if call.of_agent else "Name somebody else.",
+            say("You cannot send a message to yourself ({other_id}).", other_id=other.id),
+            reachable_agents.told(call.tx, call.caller) if call.of_agent else "Choose another member.",
             target_agent_id=other.id,
         )
     if project.status is Status.ARCHIVED:
         raise Refusal(
             Code.NOT_NOW,
-            say("Project {project_id} is archived: nobody comes to read.", project_id=project.id),
-            "Nobody starts in it until a person resumes it."
+            say("Project {project_id} is archived, so no one would read the message.", project_id=project.id),
+            "A person must resume the project first."
             if call.of_agent
-            else "A person must resume it first (toryo project resume PRJ).",
+            else "A person must resume the project first (toryo project resume PRJ).",
             project_id=project.id,
         )
     if not other.active:
         raise Refusal(
             Code.PERMISSION_DENIED,
-            say("{other_id} is inactive: nobody comes to read.", other_id=other.id),
+            say("{other_id} is inactive, so no one would read the message.", other_id=other.id),
             reachable_agents.told(call.tx, call.caller)
             if call.of_agent
             else "Write to an active member, or ask a person to activate it.",
@@ -43,7 +43,7 @@ def refuse_partner(call: Call, project: Project, writer: Agent, other: Agent) ->
     raise Refusal(
         Code.PERMISSION_DENIED,
         say(
-            "{other_id} is neither a member of this project nor above or below {writer_id}.",
+            "{other_id} is not a member of this project, and neither above nor below {writer_id}.",
             other_id=other.id,
             writer_id=writer.id,
         ),

@@ -18,11 +18,11 @@ def refuse_flood(call: Call, project_id: str, writer_id: str, to_id: str) -> Non
         raise Refusal(
             Code.RATE_LIMITED,
             say(
-                "{limit} messages a minute from {writer_id} to {to_id} are the limit; this one was not stored.",
+                "{writer_id} may send {to_id} {limit} messages a minute. This message was not stored.",
                 limit=limit,
                 writer_id=writer_id,
                 to_id=to_id,
             ),
-            "Wait, and put more into one message.",
+            "Wait, then combine your messages into one.",
             retry_after=(MESSAGE_WINDOW - (call.now - nth)) // 1000 + 1,
         )

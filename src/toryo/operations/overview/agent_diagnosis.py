@@ -91,9 +91,9 @@ def _explained(
 ) -> Worded:
     agent = call.tx.agents.find(s.agent_id) if decision.reason == "not_managed" else None
     if agent is not None and agent.human:
-        return constant("It is a person: nobody starts people.")
+        return constant("This is a person. Toryo does not start people.")
     if agent is not None and agent.agent_type is not None:
-        return say("Nobody starts it: its own program serves the queue {queue}.", queue=agent.agent_type)
+        return say("Toryo does not start it: its own program serves the queue {queue}.", queue=agent.agent_type)
     if decision.reason == "already_running":
         launch = call.tx.launches.live_of(s.project_id, s.agent_id).get(purpose)
         session = call.tx.sessions.live_of(s.project_id, s.agent_id).get(purpose)
@@ -117,7 +117,7 @@ def _what_was_wrong(call: Call, agent_id: str, project_id: str, decision: Decisi
     if last is None:
         return ""
     said = needs.end_in_words(call, last)
-    return say("The last start: {said}", said=said[:1000]) if said else ""
+    return say("The last launch said: {said}", said=said[:1000]) if said else ""
 
 
 # --- what helps ------------------------------------------------------------------------------------------------------
@@ -134,8 +134,8 @@ def _to_start(call: Call, s: Snapshot, _: Decision) -> Worded:
                 return _start(task)
             first = first or hindrance
     return first or say(
-        "It has none to start. Give it one: toryo task add TITLE --project {project_id} --assignee {agent_id}"
-        " --status in_progress",
+        "It has no task that can be started. Create one: toryo task add TITLE --project {project_id} --assignee "
+        "{agent_id} --status in_progress",
         project_id=s.project_id,
         agent_id=s.agent_id,
     )
@@ -153,9 +153,7 @@ def _hindrance(call: Call, task: Task) -> Worded | None:
 
 def _start(task: Task) -> Worded:
     if task.status is Status.FAILED:
-        return say(
-            "“{title}” has failed. To try it once more: toryo task retry {task_id}", title=task.title, task_id=task.id
-        )
+        return say("“{title}” has failed. To retry it: toryo task retry {task_id}", title=task.title, task_id=task.id)
     return say(
         "“{title}” is {status}. To start it: toryo task move {task_id} in_progress",
         title=task.title,
@@ -214,7 +212,10 @@ def _by_hand(_call: Call, s: Snapshot, _: Decision) -> Worded | str:
     """Nobody starts it: what it has in progress is done by a process of somebody's own."""
     if s.agent is None or s.agent.human or s.agent.agent_type is not None:
         return ""
-    return say("Start its process by hand, or: toryo agent edit {agent_id} --provider NAME", agent_id=s.agent_id)
+    return say(
+        "Start its process by hand, or give it a provider: toryo agent edit {agent_id} --provider NAME",
+        agent_id=s.agent_id,
+    )
 
 
 _ADVICE: dict[str, Callable[[Call, Snapshot, Decision], str]] = {

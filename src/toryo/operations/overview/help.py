@@ -16,11 +16,12 @@ from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import JsonObject, Result
 
 FORMER_NAMES = {
-    "exit": "Now called wait: leave until your workers are done (select_action).",
-    "delegate": "Now called start: assign and start tasks (select_action). To delegate talk, a chat session is used.",
-    "needs_assignment": "Now part of start: assign_task, then update_task_status.",
-    "needs_start": "For managers now part of start; workers are told start_subtask.",
-    "waiting_for_dependencies": "Now part of wait.",
+    "exit": 'Now select_action("wait"): leave until your workers are done.',
+    "delegate": 'Now select_action("start"): assign and start tasks. To have your chat session talk to someone: '
+    "delegate_to_chat_session.",
+    "needs_assignment": 'Now part of select_action("start"): assign_task, then update_task_status.',
+    "needs_start": 'For managers, now part of select_action("start"). Workers are told start_subtask.',
+    "waiting_for_dependencies": 'Now part of select_action("wait").',
 }
 """Names of the older protocol that agents may still know."""
 
@@ -90,7 +91,7 @@ def _about(call: Call, name: str) -> Helped:
         raise Refusal(
             Code.TOOL_NOT_FOUND,
             say("There is no tool {name!r}.", name=name),
-            "Call help without arguments for all of them.",
+            "Call help without arguments to list all tools.",
         )
     refusal = _refusal(call, found)
     about: HelpedTool = {"name": name, "description": found.summary, "parameters": found.input_schema}

@@ -54,7 +54,7 @@ def read_launch_log(call: Call, wanted: ReadLog) -> LogResult | Later:
             did_you_mean.hint(
                 wanted.launch_id,
                 ((each.id, "") for each in call.tx.launches.listed() if visibility.sees(call, each.project_id)),
-                "Name an agent for its newest launch (toryo logs AGENT), or list the launches for their ids.",
+                "Show an agent's latest launch (toryo logs AGENT), or list the launches for their ids.",
             ),
         )
     parts = call.tx.launches.log(launch.id, wanted.offset)
@@ -93,6 +93,6 @@ def _removed(call: Call, launch: Launch) -> str:
     days = call.context.settings.log_keep_days
     where = f"the machine of its Coordinator ({launch.coordinator_id})" if launch.coordinator_id else "its machine"
     return (
-        f"The output of this launch was removed: it is kept for {days} days here (TORYO_LOG_KEEP_DAYS). "
-        f"Its file may still be on {where}: {launch.id}.log in the log directory there."
+        f"The output of this launch was removed: the server keeps it for {days} days (TORYO_LOG_KEEP_DAYS). Its "
+        f"file may still be on {where}: {launch.id}.log in the log directory there."
     )

@@ -52,8 +52,8 @@ _GUARDED = {failure.value: nature for failure, nature in NATURES.items() if natu
 """Failures that a guard has made an end of; it is started again when its cooldown is over."""
 _NO_REASON = "No reason was given."
 GUARDS = {
-    "agent_left_without_reporting": "Its agent has left without reporting, again and again.",
-    "no_progress": "Its agent was started again and again, and nothing came of it.",
+    "agent_left_without_reporting": "Its agent has left several times without reporting.",
+    "no_progress": "Its agent was started several times and made no progress.",
 }
 
 
@@ -268,7 +268,7 @@ def _folded(found: Iterable[Need]) -> Iterator[Need]:
             continue
         listing = Action("list", f"toryo {_FOLDED[first.kind]} --project {first.project_id}")
         common = [action for action in first.actions if all(action in other.actions for other in those)]
-        others = say("The same holds for {more} more tasks.", more=more) if more > 1 else constant(_ONE_MORE)
+        others = say("The same applies to {more} more tasks.", more=more) if more > 1 else constant(_ONE_MORE)
         yield replace(
             first,
             title=together((first.title, say("and {more} more", more=more))),
@@ -279,7 +279,7 @@ def _folded(found: Iterable[Need]) -> Iterator[Need]:
         )
 
 
-_ONE_MORE = "The same holds for one more task."
+_ONE_MORE = "The same applies to one more task."
 
 
 def _by_project(view: _View, source: Callable[[_View], Iterator[Need]]) -> list[Need]:
@@ -341,7 +341,7 @@ def _approvals(view: _View) -> Iterator[Need]:
             Kind.APPROVAL,
             task,
             (
-                say("To approve: {title}", title=task.title),
+                say("Approval requested: {title}", title=task.title),
                 together(
                     (
                         _asks(view, request),
@@ -362,9 +362,9 @@ def _asks(view: _View, request: Request) -> Worded:
     """Who requested it, on whose behalf, and who would be assigned."""
     asker, assignee = view.name(request.asked_by), view.name(request.assignee_id)
     if request.asked_for is None:
-        return say("{asker} asks for it; {assignee} would do it.", asker=asker, assignee=assignee)
+        return say("Requested by {asker}. Would be assigned to {assignee}.", asker=asker, assignee=assignee)
     return say(
-        "{asker} asks for it, for {person}; {assignee} would do it.",
+        "Requested by {asker} for {person}. Would be assigned to {assignee}.",
         asker=asker,
         person=view.name(request.asked_for),
         assignee=assignee,
@@ -395,7 +395,7 @@ def _block(view: _View, task: Task, remedy: remedies.Remedy | None) -> Iterator[
         Kind.BLOCKED_BY_GUARD if guarded else Kind.BLOCKED,
         task,
         (
-            say("Stopped by a guard: {title}" if guarded else "Blocked: {title}", title=task.title),
+            say("Blocked by a guard: {title}" if guarded else "Blocked: {title}", title=task.title),
             constant(GUARDS.get(reason) or reason[:BRIEF])
             if guarded
             else together((_said_by(view.name(task.blocked_by), reason), remedy.words if remedy else "")),
@@ -505,7 +505,7 @@ def _review(view: _View, task: Task, work: Worktree) -> Iterator[Need]:
         view.responsible(task.assignee_id, task.project_id),
         Kind.REVIEW,
         task,
-        (say("To review: {title}", title=task.title), work.trouble[:BRIEF] if work.trouble else size),
+        (say("Review changes: {title}", title=task.title), work.trouble[:BRIEF] if work.trouble else size),
         Action("review", f"toryo task diff {task.id}"),
         Action("merge", f"toryo task merge {task.id}"),
         Action("discard", f"toryo task discard {task.id}"),
@@ -530,7 +530,7 @@ def _stalls(view: _View) -> Iterator[Need]:
                 task,
                 (
                     say("Stalled: {title}", title=task.title),
-                    constant("Parts of it could be started, and nobody starts them."),
+                    constant("Some of its subtasks can be started, but no one starts them."),
                 ),
                 Action("list", f"toryo task list --project {task.project_id}"),
                 *([Action("why", f"toryo why {task.assignee_id}")] if task.assignee_id else []),
@@ -565,7 +565,7 @@ def _freed(view: _View) -> Iterator[Need]:
             )
 
 
-_NOT_STARTED = "What had blocked it is resolved, but it could not go on then, and nobody has started it since."
+_NOT_STARTED = "The cause of its block is resolved, but it could not continue then, and no one has started it since."
 _TOLD_ELSEWHERE = (StartBlocker.PROJECT_NOT_ACTIVE, StartBlocker.NOT_APPROVED, StartBlocker.DEPENDENCY)
 
 
@@ -612,8 +612,8 @@ def _own_tasks(view: _View) -> Iterator[Need]:
             Kind.TASK,
             task,
             (
-                say("Yours to do: {title}", title=task.title),
-                say("It is in progress, and you are its assignee. Filed by {creator}.", creator=task.created_by),
+                say("Your task: {title}", title=task.title),
+                say("It is in progress and assigned to you. Created by {creator}.", creator=task.created_by),
             ),
             Action("complete", f"toryo task move {task.id} completed"),
             Action("block", f"toryo task move {task.id} blocked --reason …"),
@@ -628,16 +628,16 @@ def _messages(view: _View) -> Iterator[Need]:
     """What others have written to a person who has not been shown it, thread by thread."""
     for unread in view.call.tx.needs.unread(view.people, view.projects):
         if unread.kind is MessageKind.MESSAGE:
-            yield _thread(view, unread, Kind.MESSAGE, say("{who} has written to you", who=view.name(unread.other_id)))
+            yield _thread(view, unread, Kind.MESSAGE, say("New message from {who}", who=view.name(unread.other_id)))
         elif view.call.tx.chat.mailbox(unread.project_id, unread.other_id).has_undelivered:
-            title = say("{who} does not come to read your message", who=view.name(unread.other_id))
+            title = say("{who} has not read your message", who=view.name(unread.other_id))
             yield _thread(view, unread, Kind.NOBODY_CAME, title)
 
 
 def _thread(view: _View, unread: Unread, kind: Kind, title: str) -> Need:
     message = view.call.tx.chat.at(unread.project_id, unread.newest)
     many = unread.many > 1 and kind is Kind.MESSAGE
-    more = say("({count} messages; this is the newest)", count=unread.many) if many else ""
+    more = say("({count} new messages; this is the latest)", count=unread.many) if many else ""
     return Need(
         person_id=unread.person_id,
         kind=kind,
@@ -670,7 +670,7 @@ def _delegations(view: _View) -> Iterator[Need]:
             Kind.DELEGATION_FAILED,
             task,
             (
-                say("No answer from {who}: {title}", who=view.name(delegation.target_agent_id), title=task.title),
+                say("Delegation to {who} failed: {title}", who=view.name(delegation.target_agent_id), title=task.title),
                 _failure(delegation),
             ),
             Action("tell", f"toryo task steer {task.id} …"),
@@ -680,7 +680,7 @@ def _delegations(view: _View) -> Iterator[Need]:
 
 def _failure(delegation: Delegation) -> Worded:
     why = delegation.result[:BRIEF] if isinstance(delegation.result, str) else constant("it was reported as failed")
-    return say("Wanted: {purpose} Failed: {why}", purpose=delegation.purpose[:BRIEF], why=why)
+    return say("Requested: {purpose} Reason for failure: {why}", purpose=delegation.purpose[:BRIEF], why=why)
 
 
 # --- budgets ---------------------------------------------------------------------------------------------------------
@@ -720,7 +720,7 @@ def _used_up(view: _View, project: Project, spent: Worded, waiting_since: Millis
             about=f"{project.id} {usages.date_of(today)}",
             title=say("Today's budget of {project} is used up: {spent}", project=project.name, spent=spent),
             text=say(
-                "No task is worked on there until {time}, or until the budget is raised.",
+                "No task of this project is worked on until {time}, or until the budget is raised.",
                 time=iso(usages.end_of_day(view.now)),
             ),
             since=max(used_up, waiting_since),
@@ -849,7 +849,7 @@ def _locked(view: _View) -> Iterator[Need]:
                 about=agent.id,
                 title=say("Sign-in of {agent} is locked", agent=agent.name),
                 text=say(
-                    "Its passkey was wrong too often from one address: nobody signs in from there until {time}.",
+                    "A wrong passkey was used too often from one address. Sign-in from there is locked until {time}.",
                     time=iso(until),
                 ),
                 since=since,
@@ -876,7 +876,11 @@ def _faults(view: _View) -> Iterator[Need]:
                 kind=Kind.AGENT_CANNOT_START if agent_id else Kind.STUCK,
                 about=" ".join(filter(None, [fault_isolation.REASON, project_id, agent_id])),
                 title=say("Internal error: {what}", what=view.name(agent_id) if agent_id else project_id or "Toryo"),
-                text=say("Internal error, see the server's log ({where}; {times} times).", where=where, times=times),
+                text=say(
+                    "An internal error occurred. See the server's log ({where}; {times} times).",
+                    where=where,
+                    times=times,
+                ),
                 since=min(each.since for each in faults),
                 actions=tuple(looks),
                 project_id=project_id or None,

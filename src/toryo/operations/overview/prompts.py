@@ -128,11 +128,11 @@ def agent_start(call: Call, wanted: AgentStart) -> Prompted:
     own = call.agent.id if started else None
     agent_id = own or wanted.agent_id
     if agent_id is None:
-        raise Refusal(Code.VALIDATION_ERROR, "Which agent starts?", "Name it in agent_id.")
+        raise Refusal(Code.VALIDATION_ERROR, "Which agent starts?", "Pass it in agent_id.")
     if own is not None and wanted.agent_id not in (None, own):
-        raise Refusal(Code.AGENT_NOT_FOUND, f"This connection belongs to {own}.", "Leave agent_id out.")
+        raise Refusal(Code.AGENT_NOT_FOUND, f"This connection belongs to {own}.", "Omit agent_id.")
     words = first_words(agent_id, _language_of(call, wanted.project_id).value, by_hand=not started)
-    return _prompted(f"The first words of {agent_id}", words)
+    return _prompted(f"First prompt of {agent_id}", words)
 
 
 def _language_of(call: Call, project_id: str | None) -> Language:
@@ -228,7 +228,7 @@ def status_report(call: Call, wanted: StatusReport) -> Prompted:
 def _project_id(call: Call, given: str | None) -> str:
     wanted = given or call.caller.project_id
     if wanted is None:
-        raise Refusal(Code.VALIDATION_ERROR, "Which project?", "Name it in project_id.")
+        raise Refusal(Code.VALIDATION_ERROR, "Which project?", "Pass it in project_id.")
     return wanted
 
 
@@ -305,7 +305,7 @@ def _task(call: Call, given: str | None) -> Task:
     own = call.session.task_id if call.has_session else None
     wanted = given or own
     if wanted is None:
-        raise Refusal(Code.VALIDATION_ERROR, "Which task?", "Name it in task_id.")
+        raise Refusal(Code.VALIDATION_ERROR, "Which task?", "Pass it in task_id.")
     return call.task(wanted)
 
 

@@ -103,8 +103,8 @@ def _blocked(picture: Picture, task: Task) -> HeldBy:
         "reason": "blocked",
         "explanation": task.blocked_reason or constant("No reason was given."),
         "released_by": say(
-            "{who}, a person, or somebody above unblocks it.",
-            who=by.name if by is not None else task.blocked_by or constant("The one who blocked it"),
+            "{who}, a person, or someone above the assignee must unblock it.",
+            who=by.name if by is not None else task.blocked_by or constant("The member that blocked it"),
         ),
     }
 
@@ -132,15 +132,19 @@ def _hindered(picture: Picture, tree_state: TreeState, task: Task, hindrance: St
 
 
 def _resting(until: Millis) -> HeldBy:
-    said = constant("An attempt was lost: it rests before the next one.")
-    return {"reason": "resting", "explanation": said, "released_by": say("Time alone, at {time}.", time=iso(until))}
+    said = constant("The last attempt was lost. The next one starts after a pause.")
+    return {
+        "reason": "resting",
+        "explanation": said,
+        "released_by": say("It continues automatically at {time}.", time=iso(until)),
+    }
 
 
 def _unserved(agent_type: str) -> HeldBy:
     return {
         "reason": "no_agent_for_queue",
-        "explanation": say("Nobody serves the queue {queue}.", queue=agent_type),
-        "released_by": say("An agent for {queue}: one that polls, or that a Coordinator starts.", queue=agent_type),
+        "explanation": say("No agent serves the queue {queue}.", queue=agent_type),
+        "released_by": say("Start an agent that serves {queue}, or have one poll it.", queue=agent_type),
     }
 
 
@@ -161,26 +165,26 @@ def _in_progress(picture: Picture, tree_state: TreeState, task: Task, doing: Map
 def _by_member(member: Mapping[str, Any]) -> HeldBy:
     """Its agent does not run: as the strip says."""
     reason = str(member["reason"] or member["state"])
-    explanation = member["explanation"] or constant("Nobody works on it.")
+    explanation = member["explanation"] or constant("No one is working on it.")
     return {"reason": reason, "explanation": explanation, "released_by": _by_agent(reason, member["until"])}
 
 
 def _by_agent(reason: str, until: str | None) -> Worded:
     if until is not None:
-        return say("Time alone, at {time}; or a person, as said.", time=until)
-    return constant(OF_AGENTS.get(reason, "A person, as said: toryo why ID names the row."))
+        return say("It continues automatically at {time}, or earlier if a person acts as described.", time=until)
+    return constant(OF_AGENTS.get(reason, "A person must act as described. Details: toryo why ID"))
 
 
 OF_AGENTS = {
-    "project_paused": "Resuming the project.",
-    "agent_inactive": "Activating the agent, or giving the task to another.",
-    "agent_not_assigned": "Adding the agent to the project, or giving the task to another.",
-    "bad_options": "Correcting the options of its agent (toryo agent show ID names the mistakes).",
-    "not_managed": "Starting its process by hand, or giving the agent a provider.",
-    "handled_blocked": "Its blocked subtasks must be unblocked.",
-    "handing_over": "The end of the other agent's session.",
-    "has_in_progress_task": "A Coordinator that can start this agent.",
-    "no_in_progress_task": "Its agent, once it is started.",
+    "project_paused": "Resume the project.",
+    "agent_inactive": "Activate the agent, or assign the task to another one.",
+    "agent_not_assigned": "Add the agent to the project, or assign the task to another one.",
+    "bad_options": "Correct the options of its agent (toryo agent show ID names the mistakes).",
+    "not_managed": "Start its process by hand, or give the agent a provider.",
+    "handled_blocked": "Unblock its blocked subtasks.",
+    "handing_over": "The session of the other agent must end.",
+    "has_in_progress_task": "A Coordinator must start its agent.",
+    "no_in_progress_task": "Its agent continues as soon as it is started.",
 }
 
 
@@ -193,29 +197,29 @@ def _dependencies(_: Picture, tree_state: TreeState, task: Task) -> Worded:
         (say("“{title}” ({status})", title=each.title, status=each.status) for each in waiting[:_SHOWN]), ", "
     )
     if len(waiting) <= _SHOWN:
-        return say("The completion of {names}.", names=names)
-    return say("The completion of {names} and {more} more.", names=names, more=len(waiting) - _SHOWN)
+        return say("{names} must be completed.", names=names)
+    return say("{names} and {more} more must be completed.", names=names, more=len(waiting) - _SHOWN)
 
 
 def _room(picture: Picture, tree_state: TreeState, task: Task) -> Worded:
     busy = sorted(tree_state.busy.get(task.assignee_id or "", frozenset()))
     names = together((say("“{title}”", title=picture.tasks[each].title) for each in busy[:_SHOWN]), ", ")
-    return say("The end of {names}, or another assignee.", names=names)
+    return say("Wait until {names} ends, or assign another agent.", names=names)
 
 
 def _closed(_: Picture, tree_state: TreeState, task: Task) -> Worded:
     above = next(ancestor for ancestor in tree_state.tree.ancestors(task) if ancestor.closed)
-    return say("Nothing but trying “{title}” again.", title=above.title)
+    return say("Retry “{title}”.", title=above.title)
 
 
 _RELEASED_BY: dict[StartBlocker, Callable[[Picture, TreeState, Task], Worded]] = {
     StartBlocker.ANCESTOR_CLOSED: _closed,
-    StartBlocker.PROJECT_NOT_ACTIVE: lambda *_: constant("Resuming the project."),
-    StartBlocker.NOT_APPROVED: lambda *_: constant("The approval of a person above its assignee."),
+    StartBlocker.PROJECT_NOT_ACTIVE: lambda *_: constant("Resume the project."),
+    StartBlocker.NOT_APPROVED: lambda *_: constant("A person above its assignee must approve it."),
     StartBlocker.DEPENDENCY: _dependencies,
-    StartBlocker.UNASSIGNED: lambda *_: constant("An assignee, or a queue."),
+    StartBlocker.UNASSIGNED: lambda *_: constant("Assign it to an agent or to a queue."),
     StartBlocker.ASSIGNEE_NOT_ACTIVE: lambda *_: constant(
-        "Activating its assignee or adding it to the project, or another one."
+        "Activate its assignee or add it to the project, or assign another agent."
     ),
     StartBlocker.PARALLEL_LIMIT: _room,
 }

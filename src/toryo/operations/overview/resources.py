@@ -229,7 +229,7 @@ def _sessions(call: Call, agent_id: str) -> list[Session]:
         if agent_id != call.agent.id:
             raise Refusal(
                 Code.AGENT_NOT_FOUND,
-                f"There is no inbox of {agent_id} for you.",
+                f"You cannot read the inbox of {agent_id}.",
                 f"Read your own: {call.agent.id}.",
                 agent_id=agent_id,
             )

@@ -136,7 +136,7 @@ class _Look:
             return None
         if not agent.active:
             return _Idle(
-                say("{agent}, its assignee, is inactive.", agent=agent.name),
+                say("Its assignee {agent} is inactive.", agent=agent.name),
                 Action("activate", f"toryo agent activate {agent.id}"),
                 constant("An owner can activate it."),
             )
@@ -144,15 +144,15 @@ class _Look:
             return None
         if place not in self.places:
             return _Idle(
-                say("{agent}, its assignee, is not a member of the project.", agent=agent.name),
+                say("Its assignee {agent} is not a member of the project.", agent=agent.name),
                 Action("join", f"toryo agent edit {agent.id} --project {place[1]}"),
                 constant("An owner can add it to the project."),
             )
         if not agent.managed and self._nobody_starts_it(place, task):
             return _Idle(
                 say(
-                    "No process of {agent}, its assignee, is signed in. Start one by hand: nothing else does, as it "
-                    "has no provider.",
+                    "No process of its assignee {agent} is signed in. Start one by hand: without a provider, "
+                    "Toryo cannot start it.",
                     agent=agent.name,
                 ),
                 Action("correct", f"toryo agent edit {agent.id} --provider NAME"),
@@ -209,7 +209,7 @@ class _Look:
 
     def _part(self, task: Task, top: Task) -> Stuck:
         said = say(
-            "It is in progress as a part of “{title}”, which is {status}: nobody works on it before that is started.",
+            "It is in progress as part of “{title}”, which is {status}. No one works on it until “{title}” is started.",
             title=top.title,
             status=top.status,
         )
@@ -218,7 +218,7 @@ class _Look:
 
     def _waiting(self, top: Task) -> Stuck:
         others = [self.picture.tasks[each] for each in sorted(self.waits[top.id])]
-        said = say("It waits for {names}, which cannot go on either.", names=_names(others))
+        said = say("It waits for {names}, which cannot continue either.", names=_names(others))
         list_all = Action("list", f"toryo task list --project {top.project_id}")
         return Stuck(top, said, top.moved_at, (Action("why", f"toryo why {top.assignee_id}"), list_all))
 
@@ -235,7 +235,7 @@ class _Look:
             free = Action("free", f"toryo task edit {task.id} {without}")
             yield Stuck(task, said, since, (free, cancel), cause=("dependency", *_few(each.id for each in dead)))
         elif task.agent_type is not None and self._nobody_comes(tree_state, task, task.agent_type):
-            said = say("Nobody serves the queue {queue}.", queue=task.agent_type)
+            said = say("No agent serves the queue {queue}.", queue=task.agent_type)
             serve = Action("serve", f"toryo agent run --type {shlex.quote(task.agent_type)} -- COMMAND")
             yield Stuck(task, said, task.moved_at, (serve, cancel), cause=("queue", task.agent_type))
 
@@ -261,7 +261,7 @@ class _Look:
     def _below_failed(self, cause: Task | None) -> Iterator[Stuck]:
         if cause is None or cause.status is not Status.FAILED or not self._never_completes(cause):
             return
-        said = constant("It was set to failed, and what is left below it waits until it is tried again or cancelled.")
+        said = constant("It failed. The tasks below it wait until it is retried or cancelled.")
         retry = Action("retry", f"toryo task retry {cause.id}")
         yield Stuck(cause, said, cause.moved_at, (retry, Action("cancel", f"toryo task cancel {cause.id} --reason …")))
 

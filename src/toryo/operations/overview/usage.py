@@ -104,12 +104,12 @@ def show_usage(call: Call, wanted: ShowUsage) -> UsageResult:
 def _days(call: Call, wanted: ShowUsage) -> tuple[date | None, date | None]:
     if wanted.days is not None:
         if wanted.since is not None or wanted.until is not None:
-            raise _refusal("days is given together with since or until.", "Give either days, or since and until.")
+            raise _refusal("days cannot be combined with since or until.", "Pass either days, or since and until.")
         today = usages.day_of(call.now)
         return usages.date_of(today - wanted.days + 1), usages.date_of(today)
     if wanted.since is not None and wanted.until is not None and wanted.since > wanted.until:
         said = say("since ({since}) is after until ({until}).", since=wanted.since, until=wanted.until)
-        raise _refusal(said, "Give the first day as since and the last one as until.")
+        raise _refusal(said, "Pass the first day as since and the last day as until.")
     return wanted.since, wanted.until
 
 
@@ -129,7 +129,7 @@ def _tasks(call: Call, wanted: ShowUsage) -> list[str] | None:
         said = say(
             "The task {task_id} belongs to another project, {project_id}.", task_id=task.id, project_id=task.project_id
         )
-        raise _refusal(said, "Leave out project_id, or give that one.")
+        raise _refusal(said, "Omit project_id, or pass that one.")
     return [task.id, *(descendant.id for descendant in call.tx.tasks.tree(task.root_id).descendants(task))]
 
 
@@ -143,8 +143,8 @@ def _rows(call: Call, by: tuple[Group, ...], meant: Wanted) -> list[Row]:
     columns = tuple(_COLUMNS[each] for each in by)
     found = call.tx.usages.sums(columns, meant, MOST_ROWS + 1)
     if len(found) > MOST_ROWS:
-        said = say("That would be more than {most} rows.", most=MOST_ROWS)
-        raise _refusal(said, "Ask for fewer days, for one project, agent or task, or leave out a part of by.")
+        said = say("The answer would have more than {most} rows.", most=MOST_ROWS)
+        raise _refusal(said, "Ask for fewer days, for one project, agent or task, or remove a part of by.")
     found.sort(
         key=lambda row: [(row[column] is None, "" if row[column] is None else row[column]) for column in columns]
     )

@@ -107,8 +107,8 @@ def _whose(call: Call, person_id: str | None) -> Agent:
     if call.caller.login is not Login.OWNER:
         raise Refusal(
             Code.PERMISSION_DENIED,
-            "Tokens of others are for owners.",
-            "Leave person_id out, or ask an owner of this server.",
+            "Only owners can manage the tokens of others.",
+            "Omit person_id, or ask an owner of this server.",
         )
     return person_roles.person(call, person_id)
 
@@ -184,7 +184,7 @@ def revoke_access_token(call: Call, wanted: OneToken) -> TokenRevoked:
         raise Refusal(
             Code.VALIDATION_ERROR,
             say("There is no access token {token_id}.", token_id=wanted.token_id),
-            "toryo token person list has the ids of yours.",
+            "List yours for their ids: toryo token person list",
         )
     if found.revoked_at is None:
         credential_revocation.revoke(call, found)
@@ -297,13 +297,13 @@ def revoke_server_token(call: Call, wanted: OneToken) -> TokenRevoked:
         raise Refusal(
             Code.VALIDATION_ERROR,
             say("There is no server token {token_id}.", token_id=wanted.token_id),
-            "toryo token server has their ids.",
+            "List the server tokens for their ids: toryo token server",
         )
     if _is_here(call, found):
         raise Refusal(
             Code.NOT_NOW,
-            say("{file} of this server's data directory holds it.", file=found.name),
-            "Put a new one in its place: toryo token rotate owner, or toryo token rotate coordinator.",
+            say("It is stored in {file} of the server's data directory and cannot be revoked here.", file=found.name),
+            "Replace it: toryo token rotate owner, or toryo token rotate coordinator.",
         )
     credential_revocation.revoke_of_directory(call, found)
     return {"success": True, "token_id": found.id}

@@ -136,8 +136,8 @@ def _put(call: Call, account: Account, email: str | None) -> None:
     if other is not None and other.agent_id != account.agent_id:
         raise Refusal(
             Code.CONFLICT,
-            say("{agent_id} is known by this address already.", agent_id=other.agent_id),
-            "Give another one, or change theirs first: toryo person edit ID --email ADDRESS.",
+            say("{agent_id} already has this e-mail address.", agent_id=other.agent_id),
+            "Choose another address, or change theirs first: toryo person edit ID --email ADDRESS",
             existing_id=other.agent_id,
         )
     address = person_roles.address(email) if email is not None else account.email
@@ -181,8 +181,8 @@ def _keep_first_owner(person: Agent, login: str | None) -> None:
     if person.id == OWNER_ID and login != people.OWNER:
         raise Refusal(
             Code.PERMISSION_DENIED,
-            say("{owner} stays an owner: it is the owner of the data directory.", owner=OWNER_ID),
-            "Add other people for those who need fewer rights: toryo person add ID --role member.",
+            say("{owner} must stay an owner: it is the owner of the data directory.", owner=OWNER_ID),
+            "For people who need fewer rights, add others: toryo person add ID --role member",
         )
 
 
@@ -268,12 +268,14 @@ def set_password(call: Call, wanted: SetPassword) -> PasswordSet:
     passwords.refuse_weak(wanted.password.get_secret_value())
     before = call.tx.people.account(person.id)
     if call.prepared is None or call.prepared.password_hash != (before.password_hash if before is not None else None):
-        raise Refusal(Code.CONFLICT, "Somebody else set this password at the same time.", "Look, and set it again.")
+        raise Refusal(
+            Code.CONFLICT, "Someone else set this password at the same time.", "Check it, and set it again if needed."
+        )
     checked = call.prepared
     # Another user of the same browser must not take the account over; the server's own token may.
     mine = person.id == call.agent.id and (call.caller.sign_in_id is not None or call.caller.access_token is not None)
     if mine and before is not None and before.password_hash is not None and not checked.fits:
-        raise Refusal(Code.INVALID_CREDENTIALS, "The current password is incorrect.", "Give it as old_password.")
+        raise Refusal(Code.INVALID_CREDENTIALS, "The current password is incorrect.", "Pass it as old_password.")
     login = wanted.login or people.role_of(person, before)
     _keep_first_owner(person, login)
     account = before or Account(person.id, login, own_login=login)
@@ -296,14 +298,17 @@ def _refuse_foreign(call: Call, wanted: SetPassword) -> None:
     if not owner and (wanted.person_id != call.agent.id or wanted.login is not None):
         raise Refusal(
             Code.PERMISSION_DENIED,
-            "Passwords and roles of others are set by owners.",
-            "Set your own, without login, or ask an owner of this server.",
+            "Only owners can set the passwords and roles of others.",
+            "Set your own by omitting login, or ask an owner of this server.",
         )
     if not owner and not person_roles.is_whole(call):
         raise Refusal(
             Code.PERMISSION_DENIED,
-            say("Here you are a {role} only, which is less than you are.", role=person_roles.of_caller(call)),
-            "Sign in as yourself (toryo open), and set it there.",
+            say(
+                "You are signed in as {role}, with fewer rights than your account has.",
+                role=person_roles.of_caller(call),
+            ),
+            "Sign in with your full rights (toryo open), then set it.",
         )
 
 

@@ -112,8 +112,8 @@ def _for_whom(call: Call, person_id: str | None) -> Agent:
     if call.caller.login is not Login.OWNER:
         raise Refusal(
             Code.PERMISSION_DENIED,
-            "Links for others are made by owners.",
-            "Leave person_id out, or ask an owner of this server.",
+            "Only owners can make sign-in links for others.",
+            "Omit person_id, or ask an owner of this server.",
         )
     person = person_roles.person(call, person_id)
     if not person.active:
@@ -158,14 +158,14 @@ def sign_in(call: Call, wanted: SignInWith) -> SignedIn | Refused:
     if wanted.person_id is None or wanted.password is None:
         raise Refusal(
             Code.VALIDATION_ERROR,
-            "Neither a code nor a person's id and password were given.",
+            "A sign-in code, or a person's id and password, is required.",
             "Open the link that toryo open prints, or send person_id and password.",
         )
     if call.context.settings.auth.people == "tokens":
         raise Refusal(
             Code.PERMISSION_DENIED,
-            "Nobody signs in to this server with a password.",
-            "Get a link: toryo open, with your token. (Its owner has set TORYO_AUTH__PEOPLE=tokens.)",
+            "Passwords are switched off on this server (TORYO_AUTH__PEOPLE=tokens).",
+            "Sign in with a link: run toryo open with your token.",
         )
     return _with_password(call, wanted, wanted.person_id)
 
@@ -175,8 +175,8 @@ def _with_code(call: Call, code: str) -> SignedIn:
     if found is None:
         raise Refusal(
             Code.INVALID_CREDENTIALS,
-            "This link is not valid: it opens once, within ten minutes.",
-            "Get another one: toryo open.",
+            "This sign-in link is not valid. A link works once, for ten minutes.",
+            "Get a new one: toryo open",
         )
     return _signed_in(call, call.known_agent(found.agent_id), found.at_most, How.LINK, found)
 
@@ -210,8 +210,8 @@ def _refuse_locked(call: Call, wanted: SignInWith) -> None:
     if until is not None:
         raise Refusal(
             Code.RATE_LIMITED,
-            "Too many wrong passwords: signing in with one is locked for a while.",
-            say("Try again at {time}, or ask an owner for a link (toryo person link ID).", time=iso(until)),
+            "Too many wrong passwords: sign-in with a password is locked for a while.",
+            say("Try again at {time}, or ask an owner for a sign-in link (toryo person link ID).", time=iso(until)),
         )
 
 
@@ -224,7 +224,7 @@ def _wrong(call: Call, wanted: SignInWith, person: Agent | None) -> Refused:
     refusal = Refusal(
         Code.INVALID_CREDENTIALS,
         "Wrong user id or password.",
-        "Try again, or ask an owner for a link (toryo person link ID).",
+        "Try again, or ask an owner for a sign-in link (toryo person link ID).",
     )
     return Refused(refusal.answer())
 
@@ -233,7 +233,7 @@ def _inactive(person: Agent) -> Refusal:
     return Refusal(
         Code.PERMISSION_DENIED,
         say("{person_id} is inactive.", person_id=person.id),
-        "Ask an owner of this server (toryo agent activate ID).",
+        "Ask an owner of this server to activate it (toryo agent activate ID).",
     )
 
 
@@ -315,7 +315,7 @@ def come_back_from_provider(call: Call, state: str) -> None:
     if not call.tx.people.come_back(digest(state), call.now):
         raise Refusal(
             Code.INVALID_CREDENTIALS,
-            "This sign-in has expired or was used: it works once, within ten minutes.",
+            "This sign-in has expired or was already used. It works once, for ten minutes.",
             "Sign in again.",
         )
 
@@ -325,7 +325,7 @@ def sign_in_vouched(call: Call, wanted: provider_accounts.Vouched) -> SignedIn |
     if wanted.issuer != call.context.settings.auth.oidc_issuer:
         raise Refusal(
             Code.PERMISSION_DENIED,
-            "That is not the identity provider of this server.",
+            "The sign-in was not started with the identity provider of this server.",
             "Sign in again.",
         )
     call.tx.lock_everything()

@@ -97,7 +97,7 @@ def role_now(call: Call, wanted: Vouched, account: Account) -> str | None:
 def not_yet(wanted: Vouched) -> Refusal:
     return Refusal(
         Code.PERMISSION_DENIED,
-        say("{who} may not sign in here.", who=wanted.email or wanted.name or constant("You")),
-        "Ask for a role at your identity provider, or an owner of this server: toryo person add ID --role member "
-        "--email ADDRESS.",
+        say("{who} is not allowed to sign in here.", who=wanted.email or wanted.name or constant("You")),
+        "Ask for a role at your identity provider, or ask an owner of this server to add you: toryo person add "
+        "ID --role member --email ADDRESS",
     )

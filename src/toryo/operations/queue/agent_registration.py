@@ -101,14 +101,14 @@ def _issued(call: Call, wanted: Register) -> tuple[ApiKey, str]:
     if len(projects) != 1:
         raise Refusal(
             Code.VALIDATION_ERROR,
-            f"Without an API key the project must be clear; {len(projects)} are active.",
+            f"Without an API key there must be exactly one active project, but there are {len(projects)}.",
             "Ask the person who started you for an API key of your project.",
         )
     if call.tx.queues.presence(wanted.agent_id) is not None or call.tx.queues.keys_of(wanted.agent_id):
         raise Refusal(
             Code.INVALID_CREDENTIALS,
-            f"{wanted.agent_id} has a key already.",
-            "Use that api_key (its first registration answered with it, or a person has made it), or another agent_id.",
+            f"{wanted.agent_id} already has an API key.",
+            "Use that api_key (its first registration returned it, or a person made it), or choose another agent_id.",
         )
     call.enter(projects[0])
     key = ApiKey(
@@ -137,13 +137,13 @@ def _refuse_other_key(key: ApiKey, wanted: Register) -> None:
         raise Refusal(
             Code.PERMISSION_DENIED,
             f"This API key belongs to {key.agent_id}.",
-            f"Register as {key.agent_id}, or use a key of your own.",
+            f"Register as {key.agent_id}, or use your own key.",
         )
     if not key.serves(wanted.agent_type):
         raise Refusal(
             Code.PERMISSION_DENIED,
-            f"This API key is not for {wanted.agent_type}.",
-            f"It is for: {', '.join(key.types)}.",
+            f"This API key does not allow the agent type {wanted.agent_type}.",
+            f"It allows: {', '.join(key.types)}.",
         )
 
 
@@ -157,8 +157,8 @@ def _refuse_taken(call: Call, key: ApiKey, agent_id: str, before: Presence | Non
 def _somebody_elses(agent_id: str) -> Refusal:
     return Refusal(
         Code.PERMISSION_DENIED,
-        f"{agent_id} is somebody else's id.",
-        "Choose another agent_id, or ask the person who gave you this key for one of that agent.",
+        f"The id {agent_id} belongs to someone else.",
+        "Choose another agent_id, or ask the person who gave you this key for a key of that agent.",
     )
 
 

@@ -139,7 +139,7 @@ def revoke_api_key(call: Call, wanted: OneKey) -> KeyRevoked:
                     if visibility.sees(call, project.id)
                     for each in call.tx.queues.keys(project.id)
                 ),
-                "toryo token list has the ids of a project's keys.",
+                "List the keys of a project for their ids: toryo token list",
             ),
             key_id=wanted.key_id,
         )

@@ -173,7 +173,7 @@ def self_driven(call: Call, agent_id: str) -> Agent | None:
         raise Refusal(
             Code.PERMISSION_DENIED,
             f"{present.id} is {'a person' if present.human else 'an agent that a Coordinator starts'}.",
-            "Queues are served with API keys by agents that run by themselves: choose another agent_id.",
+            "API keys are for queue agents, which run by themselves. Choose another agent_id.",
             agent_id=present.id,
         )
     return present

@@ -75,8 +75,8 @@ def requeue_task(call: Call, wanted: Requeue) -> Requeued:
             Code.INVALID_TRANSITION,
             say("Task {task_id} is {status}.", task_id=task.id, status=task.status)
             if task.for_queue
-            else say("Task {task_id} is no queue task.", task_id=task.id),
-            "Only queue tasks that have failed are put back.",
+            else say("Task {task_id} is not a queue task.", task_id=task.id),
+            "Only queue tasks that have failed can be put back into the queue.",
             task_id=task.id,
         )
     back = mutations.move(call, call.tree_state(task), task, Status.TODO)

@@ -36,8 +36,8 @@ def poll_tasks(call: Call, wanted: Poll) -> Polled | Later:
     if room <= 0:
         raise Refusal(
             Code.LIMIT_REACHED,
-            f"You hold {len(held)} tasks; {queue.CLAIMED_AT_ONCE} is the limit.",
-            "Submit results first.",
+            f"You have claimed {len(held)} tasks; the limit is {queue.CLAIMED_AT_ONCE}.",
+            "Submit results first (submit_result).",
             limit=queue.CLAIMED_AT_ONCE,
         )
     project = call.project(presence.project_id)

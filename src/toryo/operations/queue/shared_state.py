@@ -48,8 +48,8 @@ def set_shared_state(call: Call, wanted: SetState) -> StateSet:
     if size > LONGEST:
         raise Refusal(
             Code.TOO_LARGE,
-            f"The value has {size} bytes as JSON; {LONGEST} is the limit.",
-            "Keep it in a file, and share the path.",
+            f"The value is {size} bytes long as JSON; the limit is {LONGEST}.",
+            "Store it in a file and share the path.",
             limit=LONGEST,
         )
     project_id = call.caller.project_id or ""

@@ -55,9 +55,7 @@ def submit_result(call: Call, submitted: Submit) -> Submitted | Refused:
     """Submit the result of a task that you claimed. Safe to repeat."""
     mine = call.caller.key.agent_id if call.caller.key is not None else call.actor.id
     if submitted.agent_id not in (None, mine):
-        raise Refusal(
-            Code.PERMISSION_DENIED, f"This API key belongs to {mine}.", "Leave agent_id out, or use your own."
-        )
+        raise Refusal(Code.PERMISSION_DENIED, f"This API key belongs to {mine}.", "Omit agent_id, or pass your own.")
     me = mine or call.actor.id
     task = call.task(submitted.task_id)
     outcome = submitted.model_dump(include={"status", "result", "error", "retryable"})
@@ -88,7 +86,7 @@ def _late(call: Call, task: Task, me: str, submitted: Submit, outcome: JsonObjec
         raise Refusal(
             Code.PERMISSION_DENIED,
             f"You have not claimed task {task.id}.",
-            "Submit results of tasks that poll_tasks gave you.",
+            "Submit results only for tasks that poll_tasks returned to you.",
             task_id=task.id,
         )
     if claim.end_reason in ("submitted", "failed") and claim.outcome == outcome:
@@ -96,8 +94,8 @@ def _late(call: Call, task: Task, me: str, submitted: Submit, outcome: JsonObjec
     if claim.end_reason == "submitted":
         raise Refusal(
             Code.CONFLICT,
-            f"Another result was submitted for attempt {claim.attempt} of task {task.id}.",
-            "The first one stands; nothing was changed.",
+            f"A different result was already submitted for attempt {claim.attempt} of task {task.id}.",
+            "The first result is kept. Nothing was changed.",
             task_id=task.id,
             status=task.status.value,
         )
@@ -113,8 +111,9 @@ def _too_late(call: Call, task: Task, claim: Claim, outcome: JsonObject) -> Refu
     )
     refusal = Refusal(
         Code.NOT_NOW,
-        f"Attempt {claim.attempt} of task {task.id} is over ({claim.end_reason}); it is in attempt {task.attempt}.",
-        "Your result was not taken (it is kept as an event). Poll for the next task.",
+        f"Your attempt {claim.attempt} of task {task.id} is over ({claim.end_reason}); the task is now in "
+        f"attempt {task.attempt}. Your result was not accepted, but is kept as an event.",
+        "Call poll_tasks for the next task.",
         task_id=task.id,
         attempt=task.attempt,
     )

@@ -146,8 +146,9 @@ def _by_passkey(call: Call, wanted: Authenticate) -> SignedIn | Refused:
     if not wanted.agent_id or not wanted.passkey:
         raise Refusal(
             Code.VALIDATION_ERROR,
-            "agent_id and passkey are needed: this connection carries no launch credential.",
-            "If you were given an agent_id and a passkey, call authenticate(agent_id, passkey). Else end this process.",
+            "This connection has no launch credential, so agent_id and passkey are required.",
+            "If you were given an agent_id and a passkey, call authenticate(agent_id, passkey). Otherwise end "
+            "this process.",
             action="exit",
         )
     agent = call.tx.agents.find(wanted.agent_id)

@@ -29,7 +29,8 @@ def refuse(call: Call, operation: Operation) -> None:
         raise Refusal(
             Code.RUNAWAY,
             f"A guard stopped this session ({session.runaway}).",
-            'Say what stood in your way: report_completed(result="blocked", summary="why"). Then end this process.'
+            'Report why you could not continue: report_completed(result="blocked", summary="why"). Then end this '
+            "process."
             if works
             else "Call logout, and end this process.",
             action="exit",
@@ -74,8 +75,9 @@ def _refuse_paused(call: Call, session: Session) -> None:
     if project is None or not project.active:
         raise Refusal(
             Code.NOT_NOW,
-            f"The project is {project.status.value if project is not None else 'gone'}; its tasks stay as they are.",
-            "Save a note of where you are (save_progress), call logout and end this process.",
+            f"The project is {project.status.value if project is not None else 'gone'}, so its tasks cannot be "
+            "changed.",
+            "Save a note of your progress (save_progress), call logout and end this process.",
             action="exit",
             reason="project_paused",
         )
@@ -88,7 +90,7 @@ def _refuse_withdrawn(call: Call, session: Session) -> None:
         raise Refusal(
             Code.NOT_NOW,
             f"The main task of this session is no longer yours ({cause[0]}).",
-            "Save a note if it helps the next one (save_progress), call logout and end this process.",
+            "Save a note for the next agent if useful (save_progress), call logout and end this process.",
             action="exit",
             reason="task_withdrawn",
         )

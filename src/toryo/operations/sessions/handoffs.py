@@ -33,9 +33,7 @@ def save_progress(call: Call, note: Progress) -> Noted:
     """Save a progress note on a task; its next session is given it."""
     task = of_own_tree(call, note.task_id)
     if not any((note.progress, note.findings, note.blockers, note.next_steps)):
-        raise Refusal(
-            Code.VALIDATION_ERROR, "The note is empty.", "Fill in progress, findings, blockers or next_steps."
-        )
+        raise Refusal(Code.VALIDATION_ERROR, "The note is empty.", "Pass progress, findings, blockers or next_steps.")
     return {"success": True, "note_id": add_note(call, task.id, note)}
 
 
@@ -86,13 +84,13 @@ def accept_handoff(call: Call, wanted: AcceptHandoff) -> HandoffResult:
         raise Refusal(
             Code.HANDOFF_NOT_FOUND,
             f"There is no handoff {wanted.handoff_id} here.",
-            "get_my_task and get_task show the handoffs of a task.",
+            "Call get_my_task or get_task: they return the handoffs of a task.",
         )
     if handoff.to_agent_id not in (None, call.agent.id):
         raise Refusal(
             Code.PERMISSION_DENIED,
             f"This handoff is for {handoff.to_agent_id}.",
-            "Accept only handoffs that are addressed to you or to nobody.",
+            "Accept only handoffs that are addressed to you or to no one.",
         )
     if handoff.accepted_at is None:
         handoff = call.tx.handovers.accept(handoff, call.agent.id, call.now)

@@ -74,13 +74,13 @@ def of_own_tree(call: Call, task_id: str | None) -> Task:
     session = call.session
     wanted = task_id or session.task_id
     if wanted is None:
-        raise Refusal(Code.VALIDATION_ERROR, "This session has no main task.", "Name a task in task_id.")
+        raise Refusal(Code.VALIDATION_ERROR, "This session has no main task.", "Pass a task in task_id.")
     task = call.task(wanted)
     if session.root_id is not None and task.root_id != session.root_id:
         raise Refusal(
             Code.PERMISSION_DENIED,
-            f"Task {task.id} is not in your own tree.",
-            "Notes and handoffs are left on your main task, and on tasks above and below it.",
+            f"Task {task.id} does not belong to your main task.",
+            "You can leave notes and handoffs only on your main task and on tasks above and below it.",
             task_id=task.id,
         )
     return task

@@ -17,8 +17,8 @@ def ask_superiors(call: Call, task: Task) -> None:
     asked = [person for person in people if person is not None and person.human and person.active]
     asked = asked or [owner for owner in call.tx.agents.owners() if owner.active]
     told = (
-        f"{_asker(call, task)} asks for a task of {task.assignee_id}: {quoted(task.title)} ({task.id}). "
-        f"Look at it, and approve or reject it: toryo task approve {task.id}, or toryo task reject {task.id} --reason …"
+        f"{_asker(call, task)} requests a task for {task.assignee_id}: {quoted(task.title)} ({task.id}). Approve "
+        f"or reject it: toryo task approve {task.id}, or toryo task reject {task.id} --reason …"
     )
     for person in asked:
         about = task.assignee_id if task.assignee_id not in (None, person.id) else call.actor.id
@@ -30,9 +30,9 @@ def ask_superiors(call: Call, task: Task) -> None:
 def tell_consented(call: Call, task: Task, person: Agent) -> None:
     """What a person's message has approved, in their own thread: they have not seen the text that was filed."""
     told = (
-        f"{call.agent.name} has filed {quoted(task.title)} ({task.id}) for {task.assignee_id}, approved by your "
-        f"message. Look at it: toryo task show {task.id}; start it: toryo task move {task.id} in_progress; take it "
-        f"back: toryo task cancel {task.id} --reason …"
+        f"{call.agent.name} created {quoted(task.title)} ({task.id}) for {task.assignee_id}; your message "
+        f"approved it. See it: toryo task show {task.id}. Start it: toryo task move {task.id} in_progress. "
+        f"Cancel it: toryo task cancel {task.id} --reason …"
     )
     messages.tell_person(call, task.project_id, person.id, call.agent.id, told, task.id)
 

@@ -97,8 +97,8 @@ def _prepared(todo: Mapping[int, Todo]) -> dict[int, Any] | Refusal:
 def _too_long(number: int) -> Refusal:
     return Refusal(
         Code.TOO_LARGE,
-        say("These changes take longer than {seconds} seconds; none was made.", seconds=LONGEST_SECONDS),
-        say("Send them in parts: the first {number} took that long.", number=number),
+        say("These changes take longer than {seconds} seconds. Nothing was changed.", seconds=LONGEST_SECONDS),
+        say("Send fewer at a time: the first {number} took that long.", number=number),
     )
 
 
@@ -164,6 +164,6 @@ def _ids(value: Any, before: list[Made]) -> Any:
         return found_id
     raise Refusal(
         Code.VALIDATION_ERROR,
-        say("{value} is not the project or task of an earlier change.", value=value),
+        say("{value} does not refer to the project or task of an earlier change.", value=value),
         "Number the changes from 0, and refer only to earlier ones.",
     )

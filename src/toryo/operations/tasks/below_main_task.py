@@ -25,8 +25,8 @@ def _itself(task_id: str) -> Refusal:
     """The refusal for an agent that wants to change its own main task."""
     return Refusal(
         Code.PERMISSION_DENIED,
-        f"Task {task_id} is your main task itself: those above it change it.",
-        "If it cannot be done as it is, say so in your report: report_completed (blocked or failed).",
+        f"Task {task_id} is your own main task. Only those above it can change it.",
+        "If you cannot do it as it is, report it as blocked or failed and say why (report_completed).",
         task_id=task_id,
     )
 
@@ -48,7 +48,7 @@ def below(call: Call, tree_state: TreeState, main: Task, task_id: str, *, itself
     raise Refusal(
         Code.PERMISSION_DENIED,
         f"Task {task_id} is not below your main task.",
-        "list_tasks shows the tasks that are yours to manage.",
+        "Call list_tasks for the tasks that you manage.",
         task_id=task_id,
     )
 
@@ -61,7 +61,7 @@ def own(call: Call, task_id: str) -> tuple[TreeState, Task]:
         raise Refusal(
             Code.MANAGER_REQUIRED,
             f"Task {task_id} is not one of your own subtasks.",
-            "A worker changes its self-made subtasks only; call get_next_action.",
+            "A worker can change only subtasks that it created itself. Call get_next_action.",
             task_id=task_id,
         )
     return tree_state, task
@@ -172,7 +172,7 @@ def move(call: Call, task_id: str, to: Status, reason: str | None) -> MoveResult
     if task_id == main.id:
         raise Refusal(
             Code.NOT_NOW,
-            "Your main task is finished by report_completed alone.",
+            "Only report_completed can finish your main task.",
             "Call report_completed with success, failed or blocked.",
             task_id=task_id,
         )
@@ -198,8 +198,10 @@ def _refuse_others(call: Call, task: Task) -> None:
     if call.agent.role is not Role.MANAGER and task.assignee_id != call.agent.id:
         raise Refusal(
             Code.PERMISSION_DENIED,
-            f"Task {task.id} is {task.assignee_id}'s." if task.assignee_id else f"Task {task.id} is nobody's.",
-            "A worker moves its own subtasks only; call get_next_action.",
+            f"Task {task.id} is assigned to {task.assignee_id}."
+            if task.assignee_id
+            else f"Task {task.id} has no assignee.",
+            "A worker can move only its own subtasks. Call get_next_action.",
             task_id=task.id,
         )
 

@@ -67,9 +67,11 @@ class CreateTask(Parameters):
         given = self.model_fields_set
         for_queue, own = _QUEUE_FORM & given, _OWN_FORM & given
         if for_queue and own:
-            raise ValueError(f"{', '.join(sorted(own))} and {', '.join(sorted(for_queue))} do not go together")
+            raise ValueError(f"{', '.join(sorted(own))} and {', '.join(sorted(for_queue))} cannot be combined")
         if not for_queue and not own:
-            raise ValueError("title and description (of a subtask), or agent_type and task_description, are missing")
+            raise ValueError(
+                "pass title and description (of a subtask), or agent_type and task_description (of a queue task)"
+            )
         needed = {"agent_type", "task_description"} if for_queue else {"title", "description"}
         missing = sorted(each for each in needed if getattr(self, each) is None)
         if missing:
@@ -176,8 +178,8 @@ def create_task(call: Call, wanted: CreateTask) -> Created | queue_tasks.Filed:
     if call.caller.kind is not Kind.SESSION:
         raise Refusal(
             Code.VALIDATION_ERROR,
-            "An API key files tasks for queues.",
-            "Give agent_type and task_description in place of title and description.",
+            "With an API key you can create only tasks for queues.",
+            "Pass agent_type and task_description instead of title and description.",
         )
     refuse_session(catalogue()["create_task"], call.caller)
     [made] = _create(call, wanted.parent_task_id, [_draft(wanted, None)], wanted.intent).values()
@@ -189,7 +191,7 @@ def _for_queue(call: Call, wanted: CreateTask) -> queue_tasks.Filed:
         raise Refusal(
             Code.PERMISSION_DENIED,
             "Only an orchestrator can create tasks for queues.",
-            "Create a subtask with title and description, or ask a person for the capability orchestrator.",
+            "Create a subtask with title and description, or ask a person to give you the capability orchestrator.",
         )
     return queue_tasks.file(
         call,

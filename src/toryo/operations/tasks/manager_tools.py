@@ -58,7 +58,7 @@ def select_action(call: Call, wanted: SelectAction) -> Selected:
     if step.action not in manager.MAY_CHOOSE:
         raise Refusal(
             Code.NOT_NOW,
-            f"There is nothing to choose now: the next action is {step.action}.",
+            f"There is nothing to choose now. The next action is {step.action}.",
             "Call get_next_action and do what it says.",
         )
     case = next_action.case_of(snapshot, call.session)
@@ -80,18 +80,18 @@ def select_action(call: Call, wanted: SelectAction) -> Selected:
 def _nothing_to_start(case: RuleInput) -> Refusal:
     """`start` is refused unless something can be started; what can be chosen is named."""
     waits = bool(facts.outstanding(case))
-    other = 'select_action("wait"): others are at work for you' if waits else _ADJUST
+    other = 'select_action("wait"): others are working for you' if waits else _ADJUST
     return Refusal(
         Code.NOT_NOW,
         "No task can be started now.",
-        f"Choose another: {other}.",
+        f"Call {other}.",
         alternatives=["wait", "adjust"] if waits else ["adjust"],
     )
 
 
 _ADJUST = (
-    'select_action("adjust"), to assign, unblock, cancel or add tasks, or change what they wait for. If nothing can be '
-    'done: report_completed(result="blocked")'
+    'select_action("adjust") to assign, unblock, cancel or add tasks, or to change dependencies. If nothing '
+    'helps: report_completed(result="blocked")'
 )
 
 
@@ -101,8 +101,8 @@ def _nothing_to_wait_for(case: RuleInput) -> Refusal:
     other = f'select_action("start"): {", ".join(ready)} can be started' if ready else _ADJUST
     return Refusal(
         Code.NOT_NOW,
-        "Nobody is at work for you: nothing would wake you.",
-        f"Choose another: {other}.",
+        "No one is working for you, so nothing would wake you.",
+        f"Call {other}.",
         dispatchable=ready,
         alternatives=["start", "adjust"] if ready else ["adjust"],
     )
@@ -181,8 +181,8 @@ def _since(text: str) -> int:
     except (ValueError, OverflowError):
         raise Refusal(
             Code.VALIDATION_ERROR,
-            f"since is no ISO 8601 time: {text!r}.",
-            "Write it like 2026-02-03T14:00:00Z, or leave it out.",
+            f"since is not an ISO 8601 time: {text!r}.",
+            "Write it like 2026-02-03T14:00:00Z, or omit it.",
         ) from None
 
 
@@ -275,8 +275,8 @@ def get_subordinate_profile(call: Call, wanted: SubordinateProfile) -> ProfileRe
     if found is None or not call.tx.agents.members_among(call.session.project_id, [found.id]):
         raise Refusal(
             Code.AGENT_NOT_FOUND,
-            f"{wanted.agent_id} is not below you in this project.",
-            "list_subordinates has the ids.",
+            f"{wanted.agent_id} does not report to you in this project.",
+            "Call list_subordinates for the ids.",
             agent_id=wanted.agent_id,
         )
     return {"success": True, "agent": {**rendering.agent(found), **_occupation(call, found)}}

@@ -60,7 +60,8 @@ def refuse_restless(call: Call, task: Task) -> None:
         raise Refusal(
             Code.RUNAWAY,
             say("This session has moved task {task_id} {moves_made} times.", task_id=task.id, moves_made=moves_made),
-            'Say what stood in your way: report_completed(result="blocked", summary="why"). Then end this process.',
+            'Report why you could not continue: report_completed(result="blocked", summary="why"). Then end this '
+            "process.",
             action="exit",
         )
 
@@ -83,7 +84,7 @@ def carry_out(call: Call, changes: Sequence[Change], actor: Actor, reason: str |
     _notify_sessions(call, first, last, actor, reason)
     if changes and actor.person and changes[0].verb:
         task = changes[0].after
-        told = f"{actor.id} has moved {quoted(task.title)} to {task.status.value}.{_why(reason)}"
+        told = f"{actor.id} moved {quoted(task.title)} to {task.status.value}.{_why(reason)}"
         tell_above(call, task, "status_change", told)
     for each in last.values():
         if each.status in (Status.FAILED, Status.CANCELLED) and first[each.id].open:
@@ -171,7 +172,7 @@ def _notify(call: Call, agent_id: str, before: Task, after: Task, reason: str | 
         return
     if before.in_progress and before.assignee_id == agent_id:
         what = after.status.value if after.assignee_id == agent_id else "reassigned"
-        lost = f"Your task {quoted(after.title)} was taken out of your hands: {what}."
+        lost = f"You no longer work on your task {quoted(after.title)}: {what}."
         told = f"{lost}{_why(reason)} Stop, and call get_next_action."
         notifications.notify(call, after, agent_id, session.id, INTERRUPT, told, what)
 
@@ -212,7 +213,7 @@ def tell_judged(call: Call, task: Task, verdict: str, reason: str | None) -> Non
 
     An absent agent is told when it works again; a person in their thread with the agent they asked.
     """
-    then = " It waits in the backlog until somebody starts it." if task.status is Status.BACKLOG else ""
+    then = " It stays in the backlog until someone starts it." if task.status is Status.BACKLOG else ""
     message = f"{quoted(task.title)} ({task.id}) was {verdict}.{_why(reason)}{then if verdict == 'approved' else ''}"
     tell_above(call, task, "status_change", message)
     asker = call.tx.agents.find(task.requested_by or "")
@@ -323,17 +324,18 @@ def existing_dependency(call: Call, project_id: str, task_id: str) -> Task:
     if task is None or task.project_id != project_id:
         raise Refusal(
             Code.TASK_NOT_FOUND,
-            say("The dependency {task_id} is no task of this project.", task_id=task_id)
+            say("The dependency {task_id} is not a task of this project.", task_id=task_id)
             if call.actor.person
             else say(
-                "The dependency {task_id} is no task of this project and no local_id of this call.", task_id=task_id
+                "The dependency {task_id} is neither a task of this project nor a local_id of this call.",
+                task_id=task_id,
             ),
             did_you_mean.hint(
                 task_id,
                 call.tasks_like(task_id, project_id),
                 "List them: toryo task list --project PRJ."
                 if call.actor.person
-                else "Use ids of tasks of this project, or local ids of the same call.",
+                else "Use ids of tasks of this project, or local_ids of this call.",
             ),
             task_id=task_id,
         )
@@ -341,11 +343,11 @@ def existing_dependency(call: Call, project_id: str, task_id: str) -> Task:
         raise Refusal(
             Code.DEPENDENCY_NOT_MET,
             say(
-                "The dependency {task_id} is {status}: it will not be completed.",
+                "The dependency {task_id} is {status}, so it will not be completed.",
                 task_id=task_id,
                 status=task.status,
             ),
-            "Leave it out, or depend on a task that replaces it. A failed one may be tried again first.",
+            "Remove it, or depend on a task that replaces it. A failed task can be retried first.",
             task_id=task_id,
         )
     return task
@@ -412,22 +414,22 @@ def assign(call: Call, tree_state: TreeState, task: Task, assignee_id: str | Non
     if task.in_progress and not call.actor.person:
         raise Refusal(
             Code.NOT_NOW,
-            say("Task {task_id} is in progress by {assignee_id}.", task_id=task.id, assignee_id=task.assignee_id),
-            "Put it back first (update_task_status todo), or let it finish.",
+            say("{assignee_id} is working on task {task_id}.", task_id=task.id, assignee_id=task.assignee_id),
+            "Move it to todo first (update_task_status), or wait until it is finished.",
             task_id=task.id,
         )
     if task.closed:
         raise Refusal(
             Code.INVALID_TRANSITION,
             say("Task {task_id} is {status}.", task_id=task.id, status=task.status),
-            "Only open tasks are assigned.",
+            "Only open tasks can be assigned.",
             task_id=task.id,
         )
     if task.in_progress and assignee_id is None:
         raise Refusal(
             Code.INVALID_TRANSITION,
             "A task in progress needs an assignee.",
-            "Move it to todo first, or name somebody else.",
+            "Move it to todo first, or choose another assignee.",
             task_id=task.id,
         )
     given = _assigned(call, task, assignee_id, task.created_by)
@@ -447,9 +449,9 @@ def assign(call: Call, tree_state: TreeState, task: Task, assignee_id: str | Non
         call.tx.tasks.save(before[each.id], each)
         data = {"from": before[each.id].assignee_id, "to": assignee_id}
         call.event("task.assigned", task=each, fact=True, data=data)
-    _notify_sessions(call, before, {each.id: each for each in changed}, call.actor, "assigned to somebody else")
+    _notify_sessions(call, before, {each.id: each for each in changed}, call.actor, "assigned to someone else")
     if call.actor.person:
-        told = f"{call.actor.id} has given {quoted(task.title)} to {assignee_id or 'nobody'}."
+        told = f"{call.actor.id} assigned {quoted(task.title)} to {assignee_id or 'no one'}."
         tell_above(call, task, "plan_change", told)
     hint(call, changed)
     return _stored(call, task.id)
@@ -485,15 +487,15 @@ def _refuse_parts_left_over(tree_state: TreeState, changed: Sequence[Task]) -> N
         raise Refusal(
             Code.LIMIT_REACHED,
             say(
-                "{assignee_id} works on {names} below task {task_id}. Without the task above them, {assignee_id} would "
-                "have {count} main tasks in progress; the limit is {most}.",
+                "{assignee_id} is working on {names} below task {task_id}. Without task {task_id}, {assignee_id} "
+                "would have {count} main tasks in progress; the limit is {most}.",
                 assignee_id=agent_id,
                 names=", ".join(part.id for part in parts),
                 task_id=changed[0].id,
                 count=len(running),
                 most=most,
             ),
-            "Move those tasks to todo first, or assign them to somebody else too.",
+            "Move those tasks to todo first, or reassign them too.",
             running=running,
         )
 
@@ -517,8 +519,8 @@ def edit(call: Call, task: Task, *, title: str | None = None, priority: Any = No
     if task.closed:
         raise Refusal(
             Code.INVALID_TRANSITION,
-            say("Task {task_id} is {status} and stays as it is.", task_id=task.id, status=task.status),
-            "File a new task.",
+            say("Task {task_id} is {status} and can no longer be changed.", task_id=task.id, status=task.status),
+            "Create a new task.",
             task_id=task.id,
         )
     before = call.tx.tasks.details(task.id)
@@ -565,8 +567,10 @@ def depend(call: Call, task: Task, add: Sequence[str], remove: Sequence[str]) ->
     if task.closed or task.in_progress:
         raise Refusal(
             Code.INVALID_TRANSITION,
-            say("Task {task_id} is {status}: its dependencies no longer matter.", task_id=task.id, status=task.status),
-            "Change the dependencies of tasks that have not been started.",
+            say(
+                "Task {task_id} is {status}, so its dependencies no longer matter.", task_id=task.id, status=task.status
+            ),
+            "Only tasks that have not been started can have their dependencies changed.",
             task_id=task.id,
         )
     present = call.tx.tasks.depends_on([task.id]).get(task.id, [])
@@ -580,7 +584,7 @@ def depend(call: Call, task: Task, add: Sequence[str], remove: Sequence[str]) ->
     if added or removed:
         call.tx.tasks.save(task, replace(task, updated_at=call.now))
         call.event("task.dependencies_changed", task=task, fact=True, data={"added": added, "removed": removed})
-        notify_worker(call, task, "plan_change", f"What {quoted(task.title)} waits for has changed.")
+        notify_worker(call, task, "plan_change", f"The dependencies of {quoted(task.title)} have changed.")
         hint(call, [task])
     now = [each for each in present if each not in removed] + added
     return {"dependencies": now, "added": added, "removed": removed}

@@ -69,7 +69,7 @@ def _standing_still(call: Call, task: Task) -> StandingStill:
     said = []
     if task.agent_type not in tree_state.served:
         found["no_agent"] = True
-        said.append(f"Nobody serves the queue {task.agent_type} now: it waits until an agent of that type registers.")
+        said.append(f"No agent serves the queue {task.agent_type} now. The task waits until one registers.")
     never = [
         dependency.id
         for dependency in tree_state.tree.open_dependencies(own)
@@ -77,7 +77,7 @@ def _standing_still(call: Call, task: Task) -> StandingStill:
     ]
     if never:
         found["dependency_failed"] = True
-        said.append(f"It depends on what has failed or was cancelled ({', '.join(never)}), and so cannot be started.")
+        said.append(f"It depends on tasks that failed or were cancelled ({', '.join(never)}), so it cannot start.")
     return {**found, "message": " ".join(said)} if said else {}
 
 
@@ -111,8 +111,8 @@ def _parent(call: Call, parent_id: str | None) -> Task | None:
     if call.actor.id not in (parent.created_by, parent.assignee_id):
         raise Refusal(
             Code.PERMISSION_DENIED,
-            f"Task {parent.id} was neither created by you nor is it yours.",
-            "Leave parent_task_id out, or name a task that you created or hold.",
+            f"You neither created task {parent.id} nor is it assigned to you.",
+            "Omit parent_task_id, or pass a task that you created or claimed.",
             parent_task_id=parent.id,
         )
     return parent

@@ -28,18 +28,18 @@ def of_block(task: Task, agent: Agent | None, context: Any) -> Remedy | None:
     if agent.provider == COMMAND and not (context.get("command") or context.get("delegate")):
         command = """--context '{"command": "…"}'"""
         return Remedy(
-            constant("Give it a command, then unblock it."),
+            constant("Add a command to the task, then unblock it."),
             (Action("edit", f"toryo task edit {task.id} {command}"),),
         )
     if agent.provider == "playbook":
         return Remedy(
-            constant("The same plan ends in the same way: change the task or the plan, then unblock it."),
+            constant("With the same plan it would be blocked again. Change the task or the plan, then unblock it."),
             (
                 Action("edit", f"toryo task edit {task.id} --title …"),
                 Action("correct", f"toryo agent edit {agent.id} --option playbook=FILE"),
             ),
         )
     return Remedy(
-        constant("The same task ends in the same way: remove the cause or change the task, then unblock it."),
+        constant("Unchanged, it would be blocked again. Remove the cause or change the task, then unblock it."),
         (Action("edit", f"toryo task edit {task.id} --context …"),),
     )

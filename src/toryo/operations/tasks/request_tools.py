@@ -122,16 +122,16 @@ def _consent(call: Call, message_id: str | None) -> Message | None:
         if message_id is not None:
             raise Refusal(
                 Code.CHAT_SESSION_REQUIRED,
-                "message_id is for chats: a task session asks for itself.",
-                "Leave message_id out.",
+                "message_id is only for chat sessions.",
+                "Omit message_id.",
                 purpose=call.session.purpose.value,
             )
         return None
     if message_id is None:
         raise Refusal(
             Code.VALIDATION_ERROR,
-            "In a chat a task is requested for the person who asks for it.",
-            "Give message_id: the id of that person's message, from get_pending_messages.",
+            "In a chat session you can request a task only for a person who asks for it.",
+            "Pass message_id: the id of that person's message, from get_pending_messages.",
         )
     message = call.tx.chat.message(message_id)
     if message is None or (message.project_id, message.to_agent_id) != (call.session.project_id, call.agent.id):
@@ -146,8 +146,8 @@ def _consent(call: Call, message_id: str | None) -> Message | None:
 def _no_message(message_id: str) -> Refusal:
     return Refusal(
         Code.MESSAGE_NOT_FOUND,
-        say("No message {message_id} was delivered to you.", message_id=message_id),
-        "get_pending_messages has the ids of your messages.",
+        say("There is no message {message_id} to you.", message_id=message_id),
+        "Call get_pending_messages for the ids of your messages.",
         message_id=message_id,
     )
 
@@ -157,19 +157,19 @@ def _refuse_unfit(call: Call, message: Message) -> None:
     if sender is None or not sender.human:
         raise Refusal(
             Code.PERMISSION_DENIED,
-            say("Message {message_id} is not a person's.", message_id=message.id),
-            "Only a person's message asks for a task; a task session may request one for itself.",
+            say("Message {message_id} is not from a person.", message_id=message.id),
+            "In a chat session, only a person's message can request a task. A task session may request one for itself.",
             message_id=message.id,
         )
     if message.used_for is not None:
         raise Refusal(
             Code.CONFLICT,
             say(
-                "Message {message_id} has been used already: for task {used_for}.",
+                "Message {message_id} was already used for task {used_for}.",
                 message_id=message.id,
                 used_for=message.used_for,
             ),
-            "One message asks for one task. Ask the person to write again for another.",
+            "One message can request one task. Ask the person to send another message.",
             message_id=message.id,
             task_id=message.used_for,
         )
@@ -177,7 +177,7 @@ def _refuse_unfit(call: Call, message: Message) -> None:
         raise Refusal(
             Code.NOT_NOW,
             say("Message {message_id} is older than a day.", message_id=message.id),
-            "Ask the person whether it is still wanted; their new message can be used.",
+            "Ask the person whether they still want it, and use their new message.",
             message_id=message.id,
         )
 
@@ -223,12 +223,12 @@ def _refuse_too_many(call: Call, project: Project, requester_id: str) -> None:
             raise Refusal(
                 Code.LIMIT_REACHED,
                 say(
-                    "{requester_id} has {count} requests {what}; {cap} is the limit.",
+                    "{requester_id} has {count} requests {what}; the limit is {cap}.",
                     requester_id=requester_id,
                     count=count,
                     what=what,
                     cap=cap,
                 ),
-                "Wait until some are done, and go on with your own work: get_next_action.",
+                "Continue with your own work (get_next_action), and request again when some are done.",
                 limit=cap,
             )

@@ -77,8 +77,8 @@ def file_task(call: Call, wanted: FileTask) -> FiledTask:
     if to is Status.IN_PROGRESS and wanted.assignee_id is None:
         raise Refusal(
             Code.INVALID_TRANSITION,
-            "A task that begins in progress needs an assignee.",
-            "Name one (assignee_id; --assignee AGENT), or let it begin in todo.",
+            "A task cannot start in progress without an assignee.",
+            "Pass one (assignee_id; --assignee AGENT), or create the task in todo.",
         )
     first = Status.TODO if to is Status.IN_PROGRESS else to
     [made] = mutations.create(call, project, parent, [draft], status=first).values()
@@ -87,7 +87,9 @@ def file_task(call: Call, wanted: FileTask) -> FiledTask:
     try:
         mutations.move(call, call.tree_state(made.task), made.task, to)
     except Refusal as refusal:
-        refusal.instruction = constant("Nothing was filed. File it in todo, and start it when that is settled.")
+        refusal.instruction = constant(
+            "Nothing was created. Create the task in todo, and start it when that is resolved."
+        )
         raise
     return _shown(call, made.task.id)
 
@@ -100,7 +102,7 @@ def _parent(call: Call, project: Project, parent_id: str | None) -> Task | None:
         raise Refusal(
             Code.TASK_NOT_FOUND,
             say("There is no task {parent_id} in project {project_id}.", parent_id=parent_id, project_id=project.id),
-            "A task and its parent belong to one project.",
+            "A task and its parent must belong to the same project.",
             task_id=parent_id,
         )
     return parent
@@ -110,8 +112,8 @@ def _refuse_assignee(call: Call, project: Project, assignee_id: str | None, agen
     if assignee_id is not None and agent_type is not None:
         raise Refusal(
             Code.VALIDATION_ERROR,
-            "A task goes to an agent or to a queue, not to both.",
-            "Give assignee_id or agent_type.",
+            "A task cannot have both an assignee and a queue.",
+            "Pass either assignee_id or agent_type.",
         )
     if assignee_id is None:
         return
@@ -121,7 +123,7 @@ def _refuse_assignee(call: Call, project: Project, assignee_id: str | None, agen
             Code.PERMISSION_DENIED,
             say("{agent_id} is not a member of project {project_id}.", agent_id=agent.id, project_id=project.id),
             say(
-                "Add it first (toryo agent edit {agent_id} --project {project_id}), or assign a member.",
+                "Add it first (toryo agent edit {agent_id} --project {project_id}), or choose a member.",
                 agent_id=agent.id,
                 project_id=project.id,
             ),
@@ -248,8 +250,8 @@ def _refuse_stranger(call: Call, task: Task) -> None:
     if moves.relation(call.tree_state(task), task, call.actor) is None:
         raise Refusal(
             Code.PERMISSION_DENIED,
-            say("You may read task {task_id}, not change it.", task_id=task.id),
-            "Its creator, its assignee, those above, and owners may.",
+            say("You can read task {task_id}, but not change it.", task_id=task.id),
+            "Its creator, its assignee, those above the assignee, and owners can.",
             task_id=task.id,
         )
 
@@ -359,8 +361,8 @@ def steer_task(call: Call, wanted: SteerTask) -> Steered:
     if task.closed:
         raise Refusal(
             Code.INVALID_TRANSITION,
-            say("Task {task_id} is {status}: no one works on it.", task_id=task.id, status=task.status),
-            "File a new task.",
+            say("Task {task_id} is {status}, so no one works on it.", task_id=task.id, status=task.status),
+            "Create a new task.",
             task_id=task.id,
         )
     reached = mutations.steer(call, task, f"{call.agent.name} says about {quoted(task.title)}: {wanted.text}")
@@ -375,8 +377,8 @@ def steer_task(call: Call, wanted: SteerTask) -> Steered:
     told = call.tx.agents.find(reached or task.assignee_id or "")
     if told is not None and told.without_model:
         warning = say(
-            "{agent} runs without a model (provider {provider}), so messages do not change what it does. Edit the task,"
-            " or assign it to an agent with a model. The message is kept in the task's history.",
+            "{agent} runs without a model (provider {provider}), so a message does not change what it does. Edit "
+            "the task, or assign it to an agent with a model. The message is kept in the history of the task.",
             agent=told.name,
             provider=told.provider,
         )
@@ -403,8 +405,8 @@ def confirm_checks(call: Call, wanted: ConfirmChecks) -> FiledTask:
     if not task.has_acceptance or task.checks not in (Checks.RUNNING, Checks.FAILED, Checks.NONE):
         raise Refusal(
             Code.NOT_NOW,
-            say("Task {task_id} has no acceptance checks to judge now.", task_id=task.id),
-            "Checks are judged once success has been reported.",
+            say("Task {task_id} has no acceptance checks waiting for a decision.", task_id=task.id),
+            "Acceptance checks can be confirmed after success was reported.",
             task_id=task.id,
         )
     failure: CheckFailure = {"check": "by hand", "message": wanted.message or "not accepted"}

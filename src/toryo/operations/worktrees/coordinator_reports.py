@@ -108,7 +108,7 @@ def _launch(call: Call, launch_id: str) -> Launch:
         raise Refusal(
             Code.LAUNCH_NOT_FOUND,
             f"There is no launch {launch_id} on a task.",
-            "Report worktrees of launches that claim_starts handed out.",
+            "Report only worktrees of launches that claim_starts returned.",
             launch_id=launch_id,
         )
     return launch
@@ -142,7 +142,7 @@ def report_worktree_job(call: Call, told: ReportWorktreeJob) -> Taken:
         raise Refusal(
             Code.WORKTREE_JOB_NOT_FOUND,
             f"There is no worktree job {told.job_id}.",
-            "Report worktree jobs that claim_starts handed out.",
+            "Report only worktree jobs that claim_starts returned.",
         )
     call.enter(job.project_id)
     job = call.tx.worktrees.job(told.job_id) or job

@@ -174,7 +174,7 @@ def show_worktree_job(call: Call, wanted: OneWorktreeJob) -> WorktreeJobResult |
         raise Refusal(
             Code.WORKTREE_JOB_NOT_FOUND,
             say("There is no worktree job {job_id}.", job_id=wanted.job_id),
-            "Ask again: toryo task diff TASK, merge or discard.",
+            "Request a new one: toryo task diff TASK, merge or discard.",
         )
     if not job.over and call.may_wait:
         return Later(frozenset({f"worktree_job:{job.id}"}))
@@ -190,8 +190,8 @@ def _worktree(call: Call, task: Task) -> Worktree:
         raise Refusal(
             Code.WORKTREE_NOT_FOUND,
             say("Task {task_id} has no worktree.", task_id=task.id),
-            "A task gets one at its first start, in a project whose setting isolation is worktree"
-            " (toryo project edit PRJ --set isolation=worktree).",
+            "In a project with isolation=worktree, a task gets one when it is first started (toryo project edit "
+            "PRJ --set isolation=worktree).",
             task_id=task.id,
         )
     return found
@@ -203,12 +203,12 @@ def _open(call: Call, task: Task) -> Worktree:
         merged = found.state is worktrees.State.MERGED
         how = (
             say(
-                "The work of task {task_id} was merged into {branch} already.",
+                "The work of task {task_id} was already merged into {branch}.",
                 task_id=task.id,
                 branch=found.merged_into,
             )
             if merged
-            else say("The work of task {task_id} was discarded already.", task_id=task.id)
+            else say("The work of task {task_id} was already discarded.", task_id=task.id)
         )
         raise Refusal(
             Code.WORKTREE_NOT_FOUND,
@@ -254,14 +254,14 @@ def _refuse_scattered(found: Sequence[Worktree]) -> None:
         raise Refusal(
             Code.NOT_NOW,
             say(
-                "The work of task {task_id} is with Coordinator {coordinator_id}, that of {other_task} with "
+                "The work of task {task_id} is on Coordinator {coordinator_id}, that of {other_task} on "
                 "{other_coordinator}.",
                 task_id=elsewhere.task_id,
                 coordinator_id=elsewhere.coordinator_id,
                 other_task=found[-1].task_id,
                 other_coordinator=found[-1].coordinator_id,
             ),
-            "Merge them one by one: toryo task merge ID --only, the parts first.",
+            "Merge them one by one, subtasks first: toryo task merge ID --only",
             task_id=elsewhere.task_id,
         )
 
@@ -285,7 +285,8 @@ def _refuse_away(call: Call, worktree: Worktree) -> None:
             since=since,
         ),
         say(
-            "Start it there (toryo coordinator), or look yourself: git log {branch}, in {path}.",
+            "Start the Coordinator there (toryo coordinator), or look at the files yourself: git log {branch}, "
+            "in {path}.",
             branch=worktree.branch,
             path=worktree.path,
         ),

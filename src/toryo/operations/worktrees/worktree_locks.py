@@ -110,7 +110,9 @@ def refuse_at_work(call: Call, found: Sequence[Worktree]) -> None:
         raise Refusal(
             Code.NOT_NOW,
             say(
-                "{agent_id} works on task {task_id}." if worker.live else "{agent_id} is just leaving task {task_id}.",
+                "{agent_id} is working on task {task_id}."
+                if worker.live
+                else "{agent_id} is about to leave task {task_id}.",
                 agent_id=worker.agent_id,
                 task_id=worker.task_id,
             ),
@@ -123,12 +125,12 @@ def refuse_at_work(call: Call, found: Sequence[Worktree]) -> None:
         raise Refusal(
             Code.NOT_NOW,
             say(
-                "{asked_by} has asked to {kind} it already ({job_id}).",
+                "{asked_by} has already requested this worktree job: {kind} ({job_id}).",
                 asked_by=job.asked_by,
                 kind=job.kind,
                 job_id=job.id,
             ),
-            "Wait for the Coordinator's answer.",
+            "Wait until the Coordinator has finished it.",
             job_id=job.id,
         )
 
@@ -177,7 +179,7 @@ def _worktree_job(call: Call, own: Worktree) -> FileConflict | None:
     if job is None:
         return None
     words = say(
-        "{asked_by} has asked to {kind} its work ({job_id}): it starts when that is done.",
+        "{asked_by} has requested a worktree job for it: {kind} ({job_id}). It is started when the job is done.",
         asked_by=job.asked_by,
         kind=job.kind,
         job_id=job.id,
@@ -193,7 +195,7 @@ def _elsewhere(call: Call, own: Worktree, coordinator_id: str | None) -> FileCon
     if coordinator_id is None and all(is_away(call, other) for other in others):
         return None
     words = say(
-        "Its work is on the machine of Coordinator {coordinator_id}, which is there and starts it.",
+        "Its work is on the machine of Coordinator {coordinator_id}, so only that Coordinator starts it.",
         coordinator_id=own.coordinator_id,
     )
     return FileConflict("files_elsewhere", words)
@@ -205,7 +207,7 @@ def _not_kept(call: Call, task: Task) -> FileConflict | None:
     if worker is None:
         return None
     words = say(
-        "It builds on task {task_id}, whose process ({agent_id}) is just leaving: it starts then.",
+        "It builds on task {task_id}, whose process ({agent_id}) is about to end. It is started after that.",
         task_id=worker.task_id,
         agent_id=worker.agent_id,
     )

@@ -103,7 +103,7 @@ def answer(calls: Iterable[Call]) -> None:
         try:
             loop.call_soon_threadsafe(_settle, theirs)
         except RuntimeError:
-            _log.debug("%d callers are gone: their event loop is closed", len(theirs))
+            _log.debug("%d callers can no longer be answered: their event loop is closed", len(theirs))
 
 
 def _settle(calls: list[AwaitedCall]) -> None:
@@ -112,7 +112,7 @@ def _settle(calls: list[AwaitedCall]) -> None:
 
 
 def gone() -> DatabaseUnavailable:
-    return DatabaseUnavailable("The database has been closed.", "Start the server again.")
+    return DatabaseUnavailable("The database has been closed.", "Restart the server.")
 
 
 class Worker(Protocol):

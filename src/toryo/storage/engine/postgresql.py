@@ -77,7 +77,7 @@ class PostgreSQLDatabase(Database):
         except psycopg.Error as error:
             raise DatabaseUnavailable(
                 f"PostgreSQL at {self.place} cannot be reached: {_first_line(error)}.",
-                "Start it or correct the database URL; a running server goes on by itself.",
+                "Start PostgreSQL or correct the database URL. A running server continues by itself.",
             ) from error
         driver.prepared_max = _STATEMENTS_KEPT
         driver.adapters.register_loader("numeric", _PlainNumber)
@@ -166,7 +166,7 @@ class PostgreSQLConnection(DriverConnection):
         if self.waits_for_locks:
             self.one(wait, key=number)
         elif not self.value(attempt, key=number):
-            self.failure = self.failure or _WouldWait(f"Somebody else holds {key!r}.", "Try again.")
+            self.failure = self.failure or _WouldWait(f"{key!r} is locked by another transaction.", "Try again.")
             raise self.failure
 
     def define(self, change: sa.DDLElement | str) -> None:
@@ -224,7 +224,9 @@ class PostgreSQLConnection(DriverConnection):
 
     def meaning(self, error: Exception) -> Exception | None:
         if self.broken:
-            return _Lost(f"The connection to PostgreSQL at {self._place} broke ({_first_line(error)}).", "Try again.")
+            return _Lost(
+                f"The connection to PostgreSQL at {self._place} was lost ({_first_line(error)}).", "Try again."
+            )
         # What an error on a working connection means; None for errors that only a bug can cause.
         if isinstance(error, UnicodeEncodeError):
             return Unstorable(f"A value cannot be stored: {error}.")
@@ -234,9 +236,9 @@ class PostgreSQLConnection(DriverConnection):
         if self._reads_only and state == "25006":
             return MisusedDatabase("A work given to read() tried to write. Give it to write().")
         if state in {"40001", "40P01"}:
-            return _Conflict(f"Other transactions were in the way ({words}).", "Try again.")
+            return _Conflict(f"The transaction conflicts with other transactions ({words}).", "Try again.")
         if state in {"57P01", "57P02", "57P03"} or (state == "0A000" and "cached plan" in words):
-            return _Lost(f"PostgreSQL at {self._place} ended the connection ({words}).", "Try again.")
+            return _Lost(f"PostgreSQL at {self._place} closed the connection ({words}).", "Try again.")
         return _row_refused(error) or _unavailable(error, self._place)
 
     def _execute(self, compiled: Compiled, params: dict[str, Any]) -> psycopg.Cursor[Row]:
@@ -314,7 +316,7 @@ class _Hand:
             except _Conflict:
                 self._usable().rollback()
         raise DatabaseUnavailable(
-            f"PostgreSQL at {self._database.place} is too busy: other transactions were in the way every time.",
+            f"PostgreSQL at {self._database.place} is too busy: every attempt conflicted with other transactions.",
             "Try again.",
         )
 
@@ -337,9 +339,9 @@ class _Hand:
             connection.command(b"COMMIT")
         except _Lost as error:
             raise OutcomeUnknown(
-                f"The connection to PostgreSQL at {self._database.place} broke while the change was being kept; "
-                "it was kept wholly or not at all.",
-                "Look whether it is there before you repeat it.",
+                f"The connection to PostgreSQL at {self._database.place} was lost during a commit. The change "
+                "was saved completely or not at all.",
+                "Check whether it was saved before you repeat it.",
             ) from error
 
 
@@ -395,7 +397,7 @@ def _conninfo(url: str, patience: float) -> tuple[str, str]:
     # Its message repeats the text that cannot be parsed, which may contain the password.
     except psycopg.ProgrammingError:
         raise DatabaseUnavailable(
-            f"The database URL {log_redaction.address(url)} cannot be read.",
+            f"The database URL {log_redaction.address(url)} is invalid.",
             "Write postgresql://USER:PASSWORD@HOST:5432/NAME, with / ? # @ % in the password written as %2F %3F %23 "
             "%40 %25.",
         ) from None
@@ -414,18 +416,18 @@ def _conninfo(url: str, patience: float) -> tuple[str, str]:
 
 _GRANT = "Grant it: GRANT ALL ON SCHEMA public TO the user of the URL."
 _UNAVAILABLE = {
-    "25006": ("does not take changes", "Use the primary server, not a standby."),
-    "25P03": ("ended a transaction that had stopped moving", "Try again."),
-    "3F000": ("has no schema in which this user may make tables", _GRANT),
-    "42501": ("does not allow this user to do that", _GRANT),
-    "53100": ("cannot grow: its disk is full", "Free some space; the server goes on by itself."),
-    "53200": ("is out of memory", "Give it more, or fewer connections."),
-    "53300": ("takes no more connections", "Raise its max_connections or start fewer servers."),
-    "55P03": ("did not give a lock in time", "Try again; look for a transaction that another program holds open."),
-    "57014": ("cancelled the statement", "Try again; look at its statement_timeout."),
-    "58030": ("cannot read or write its files", "Look at its disk and log."),
-    "XX001": ("is damaged", "Look at its log; restore a backup."),
-    "XX002": ("is damaged", "Look at its log; restore a backup."),
+    "25006": ("is read-only", "Use the primary server, not a standby."),
+    "25P03": ("ended an idle transaction", "Try again."),
+    "3F000": ("has no schema in which this user can create tables", _GRANT),
+    "42501": ("denied access to this user", _GRANT),
+    "53100": ("is out of disk space", "Free some space. The server continues by itself."),
+    "53200": ("is out of memory", "Give PostgreSQL more memory, or allow fewer connections."),
+    "53300": ("accepts no more connections", "Raise its max_connections or start fewer servers."),
+    "55P03": ("did not grant a lock in time", "Try again. Check for a transaction that another program keeps open."),
+    "57014": ("cancelled the statement", "Try again. Check the statement_timeout of PostgreSQL."),
+    "58030": ("cannot read or write its files", "Check the disk and the log of PostgreSQL."),
+    "XX001": ("is damaged", "Check the log of PostgreSQL, and restore a backup."),
+    "XX002": ("is damaged", "Check the log of PostgreSQL, and restore a backup."),
 }
 
 
@@ -447,7 +449,7 @@ def _unavailable(error: psycopg.Error, place: str) -> DatabaseUnavailable | None
         return DatabaseUnavailable(f"PostgreSQL at {place} {what} ({_first_line(error)}).", instruction)
     if isinstance(error, psycopg.OperationalError):
         return DatabaseUnavailable(
-            f"PostgreSQL at {place} failed: {_first_line(error)}.", "Try again; look at its log."
+            f"PostgreSQL at {place} failed: {_first_line(error)}.", "Try again. Check the log of PostgreSQL."
         )
     return None
 

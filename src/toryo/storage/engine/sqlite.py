@@ -125,9 +125,10 @@ class SQLiteDatabase(Database):
             self._lost = True
         if self._lost:
             raise DatabaseUnavailable(
-                f"The database {self.place} was deleted, moved or replaced while the server ran: nothing can be saved.",
-                "Put it back where it was; or stop the server (^C in its terminal, or kill its process) and start it"
-                " again: from a backup (toryo db restore), or with an empty database.",
+                f"The database {self.place} was deleted, moved or replaced while the server was running. Nothing "
+                "can be saved.",
+                "Put the file back. Or stop the server (^C in its terminal, or kill its process) and start it "
+                "again, from a backup (toryo db restore) or with an empty database.",
             )
 
     def refuse_while_lost(self) -> None:
@@ -318,7 +319,7 @@ class _Writer:
         if connection.one(_USE_WAL) != ("wal",):
             connection.close()
             raise DatabaseUnavailable(
-                f"The file system of {self._database.place} cannot be used by several readers at once.",
+                f"The file system of {self._database.place} does not allow several readers at the same time.",
                 "Put the database on a local disk.",
             )
         return connection
@@ -389,7 +390,7 @@ def _path(url: str) -> Path:
     name = sa.make_url(url).database
     if not name or name == ":memory:" or name.startswith("file:"):
         raise DatabaseUnavailable(
-            f"{log_redaction.address(url)} names no file, and Toryo needs one: it uses several connections.",
+            f"{log_redaction.address(url)} does not name a file. Toryo needs one, because it uses several connections.",
             "Use sqlite:///path/to/toryo.db.",
         )
     return Path(name).resolve()
@@ -432,8 +433,8 @@ def _claim(path: Path) -> int:
         owner = os.read(descriptor, 32).decode(errors="replace").strip()
         os.close(descriptor)
         raise DatabaseInUse(
-            f"Another process{f' ({owner})' if owner else ''} has the database {path} open.",
-            "Use the server that is running, stop it first, or choose another database.",
+            f"Another process{f' ({owner})' if owner else ''} has opened the database {path}.",
+            "Use the running server, stop it first, or choose another database.",
         ) from error
     os.truncate(descriptor, 0)
     os.write(descriptor, f"{os.getpid()}\n".encode())
@@ -453,17 +454,20 @@ _DUPLICATES = {
 }
 
 _UNAVAILABLE: dict[int, tuple[str, str]] = {
-    sqlite3.SQLITE_BUSY: ("is locked by another process", "End what else has it open; then try again."),
+    sqlite3.SQLITE_BUSY: ("is locked by another process", "Stop the other program that has opened it, then try again."),
     sqlite3.SQLITE_LOCKED: ("is locked", "Try again."),
-    sqlite3.SQLITE_PROTOCOL: ("is locked by another process", "End what else has it open; then try again."),
-    sqlite3.SQLITE_READONLY: ("may not be written", "Make the file and its directory writable for this user."),
-    sqlite3.SQLITE_PERM: ("may not be used", "Make the file and its directory writable for this user."),
-    sqlite3.SQLITE_FULL: ("cannot grow: the disk is full", "Free some space; the server goes on by itself."),
-    sqlite3.SQLITE_IOERR: ("cannot be read or written", "Look at the disk and its free space; then try again."),
-    sqlite3.SQLITE_CANTOPEN: ("cannot be opened", "See that the file and its directory exist and are writable."),
+    sqlite3.SQLITE_PROTOCOL: (
+        "is locked by another process",
+        "Stop the other program that has opened it, then try again.",
+    ),
+    sqlite3.SQLITE_READONLY: ("is read-only", "Make the file and its directory writable for this user."),
+    sqlite3.SQLITE_PERM: ("cannot be accessed", "Make the file and its directory writable for this user."),
+    sqlite3.SQLITE_FULL: ("is out of disk space", "Free some space. The server continues by itself."),
+    sqlite3.SQLITE_IOERR: ("cannot be read or written", "Check the disk and its free space, then try again."),
+    sqlite3.SQLITE_CANTOPEN: ("cannot be opened", "Make sure that the file and its directory exist and are writable."),
     sqlite3.SQLITE_CORRUPT: ("is damaged", "Stop the server and restore a backup."),
     sqlite3.SQLITE_NOTADB: ("is not an SQLite database", "Choose another file."),
-    sqlite3.SQLITE_NOMEM: ("cannot be used: memory is exhausted", "Free some memory; then try again."),
+    sqlite3.SQLITE_NOMEM: ("is out of memory", "Free some memory, then try again."),
 }
 
 

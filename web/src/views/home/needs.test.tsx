@@ -36,7 +36,7 @@ const approval = need({
   kind: "approval",
   task_id: "t1",
   agent_id: "ada",
-  title: "To approve: Buy a server",
+  title: "Approval requested: Buy a server",
   request: asked,
   actions: [
     { name: "approve", command: "toryo task approve t1" },
@@ -53,7 +53,7 @@ const blocked = need({
 const message = need({
   kind: "message",
   agent_id: "ren",
-  title: "Ren has written to you",
+  title: "New message from Ren",
   actions: [{ name: "answer", command: "toryo chat ren --project shop" }],
 });
 const agents = { "GET /agents": { agents: [{ agent_id: "ada", name: "Ada" }] } };

@@ -53,7 +53,7 @@ describe("the door", () => {
 
   it("says the server's words for a link that was used, and how to go on", async () => {
     serve({
-      "POST /sign-in": refusal(401, "invalidCredentials", "This link is not valid.", "Get another one: toryo open."),
+      "POST /sign-in": refusal(401, "invalidCredentials", "This link is not valid.", "Get a new one: toryo open"),
     });
     const { href } = await show(door, "/sign-in#used", "/sign-in");
     const alert = await screen.findByRole("alert");
