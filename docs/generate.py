@@ -134,7 +134,7 @@ An operation is declared once; the MCP tool, the REST route and this page are de
 `session_token`, which is not needed where the connection itself carries a credential. Routes are below `/api/v1`.
 
 `tools/list` is shorter than this page: it shows a caller the tools and parameters of its role, without limits of length
-and without descriptions that only repeat a name. What it leaves out is accepted all the same; `help` with `tool_name`
+and without descriptions that only repeat a name. What it leaves out is still accepted; `help` with `tool_name`
 shows all of a tool.
 
 Every tool has an example: its arguments, and the answer without `success` and `next`. `…` stands for what is left out.
