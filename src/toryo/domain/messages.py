@@ -1,7 +1,7 @@
 """Messages and mailboxes: what they are, and what an agent has been handed out. Pure values.
 
 Who may write to whom needs the tree of agents and stands in `operations/messaging/partners.py`; when a chat process
-runs stands in `workflow/chat.py`.
+runs stands in `workflow/chat_rules.py`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The state of one tree of tasks, and of the people and programs around it: what rules about tasks look at.
 
-Pure values. Whether a task can be started is decided in `start_conditions.py`.
+Pure values. Whether a task can be started is decided in `task_readiness.py`.
 """
 
 from __future__ import annotations

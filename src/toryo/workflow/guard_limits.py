@@ -1,6 +1,7 @@
 """The limits of guards, graces and cooldowns: defaults of the server's settings.
 
-What trips is a row of `launch.py`, the budget too; how high that is stands with each project (`domain/projects.py`).
+What trips is a row of `launch_rules.py`, the budget too; how high the budget is stands with each project
+(`domain/projects.py`).
 """
 
 from __future__ import annotations

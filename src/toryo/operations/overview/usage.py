@@ -1,6 +1,6 @@
 """What agents' programs have used: tokens and money, summed by day, agent, project, task and so on; and budgets today.
 
-How it is counted stands in `launches/usage_counting.py`, what a used-up budget means in `workflow/launch.py`.
+How it is counted stands in `launches/usage_counting.py`, what a used-up budget means in `workflow/launch_rules.py`.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import DetailedResult, Result, Said
 from toryo.operations.tasks import below_main_task, mutations
 from toryo.operations.translations import words
-from toryo.workflow import facts, manager, next_action
+from toryo.workflow import facts, manager_rules, next_action
 from toryo.workflow.snapshot import RuleInput
 
 # --- choosing --------------------------------------------------------------------------------------------------------
@@ -52,7 +52,7 @@ def select_action(call: Call, wanted: SelectAction) -> Selected:
     """Choose what to do next after looking at the situation; then call get_next_action."""
     snapshot = call.own_snapshot()
     step = next_action.decide(snapshot, call.session)
-    if step.action not in manager.MAY_CHOOSE:
+    if step.action not in manager_rules.MAY_CHOOSE:
         raise Refusal(
             Code.NOT_NOW,
             f"There is nothing to choose now: the next action is {step.action}.",
