@@ -1,4 +1,7 @@
-"""The queue protocol: an agent that runs already claims tasks of its queue."""
+"""The queue protocol: an agent that runs already claims tasks of its queue.
+
+Which tasks are ready, and in which order they are claimed, is in `storage/poll_order.py`.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,8 @@ class Polled(Result):
 
 @operation("poll_tasks", grant=Grant.QUEUE_AGENT, parameters=Poll, waits=True, bare="result")
 def poll_tasks(call: Call, wanted: Poll) -> Polled | Later:
-    """Claim tasks of your queue: they are yours, in progress, for their time-out. None: an empty list."""
+    """Claim tasks of your queue, highest priority first, then the oldest: they are yours, in progress, for their
+    time-out. None: an empty list."""
     presence = queue_claims.seen(call, queue_claims.present(call, wanted.agent_id))
     held = call.tx.queues.claims_of(presence.agent_id)
     room = queue.CLAIMED_AT_ONCE - len(held)
