@@ -290,18 +290,18 @@ def _resolved(schema: Any, described: Any) -> Any:
 
 def tables() -> str:
     """The rule tables by which Toryo decides, in the order in which they are asked."""
-    from toryo.workflow import chat, launch, manager, next_action, worker
+    from toryo.workflow import chat_rules, launch_rules, manager_rules, next_action, worker_rules
 
     parts = ["# Decision tables\n", NOTE, _TABLES_INTRODUCTION, "## Should this agent be running?\n"]
-    for title, rules in (*launch.TASK_TABLE, ("Chat", launch.CHAT_ROWS)):
+    for title, rules in (*launch_rules.TASK_TABLE, ("Chat", launch_rules.CHAT_ROWS)):
         rows = [(rule.row, rule.words, f"**{rule.then.action.value}** `{rule.then.reason}`") for rule in rules]
         parts += [f"### {title}\n", _table(("Row", "When", "Answer"), rows), ""]
     parts.append("## What does it do next?\n")
     for title, steps in (
         ("First, every session", next_action.FIRST_ROWS),
-        ("A worker", worker.WORKER_ROWS),
-        ("A manager", manager.MANAGER_ROWS),
-        ("A chat session", chat.CHAT_ROWS),
+        ("A worker", worker_rules.WORKER_ROWS),
+        ("A manager", manager_rules.MANAGER_ROWS),
+        ("A chat session", chat_rules.CHAT_ROWS),
     ):
         parts += [f"### {title}\n", _table(("Row", "When", "Action", "State"), map(_step, steps)), ""]
     return "\n".join(parts)

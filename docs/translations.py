@@ -26,7 +26,7 @@ from toryo.operations import translations
 from toryo.operations.calls.callers import Login
 from toryo.operations.launches import reason_texts
 from toryo.operations.overview import needs, prompts, queue_status
-from toryo.workflow import instructions, launch
+from toryo.workflow import instructions, launch_rules
 
 SOURCE = Path(toryo.__file__).parent
 NOT_TRANSLATED = (
@@ -200,9 +200,9 @@ def _tables() -> Iterator[tuple[str, str]]:
     yield from ((text, "first_prompt.py") for text in (first_prompt.FIXED, *parts, first_prompt.REMINDER))
     natures = (text for nature in NATURES.values() for text in (nature.words, nature.people, nature.guarded))
     yield from ((text, "failures.py") for text in natures if text is not None)
-    rows = (*launch.AGENT_ROWS, *launch.OTHERWISE_ROWS, *launch.CHAT_ROWS)
-    yield from ((row.words, "workflow/launch.py") for row in rows)
-    yield from ((row.words, "workflow/launch.py") for row in launch.MAIN_TASK_ROWS)
+    rows = (*launch_rules.AGENT_ROWS, *launch_rules.OTHERWISE_ROWS, *launch_rules.CHAT_ROWS)
+    yield from ((row.words, "workflow/launch_rules.py") for row in rows)
+    yield from ((row.words, "workflow/launch_rules.py") for row in launch_rules.MAIN_TASK_ROWS)
 
 
 def _calls(without: tuple[str, ...]) -> Iterator[tuple[str, ast.Call]]:

@@ -16,8 +16,10 @@ import pytest
 from tests.cli.conftest import Process, Toryo
 from tests.cli.terminals import TORYO, Terminal
 from tests.environments import clean_environment
+from toryo.cli import chat, waiting
 from toryo.cli.chat_panel import Heard, Panel
 from toryo.cli.command_context import Here
+from toryo.cli.exit_codes import ServerAway
 from toryo.client import Client, Unreachable, server_discovery
 from toryo.operations.calls.credential_verification import digest
 
@@ -457,6 +459,27 @@ def test_who_may_not_talk_any_more_is_told_so_and_the_thread_ends(
     toryo.json("project", "archive", "yard")
     assert thread.ended() == 4
     assert "toryo: Project yard is archived, so no one would read the message." in thread.text
+
+
+class Gone(Here):
+    """The server goes away while a message is sent to it."""
+
+    def send(self, method: str, path: str, body: Any = None) -> dict[str, Any]:
+        if path.endswith("/messages"):
+            raise Unreachable("nobody listens", sent=False)
+        return super().send(method, path, body)
+
+
+def test_who_waits_for_a_message_to_be_stored_is_told_and_ends_with_3(
+    crew: Toryo, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(waiting, "SILENT_SECONDS", 0.2)
+    here = Gone(data_dir=Path(crew.environment["TORYO_DATA_DIR"]))
+    with pytest.raises(ServerAway, match=r"has not answered within 1 s, and may not have stored the message") as ended:
+        chat._once(here, Panel(here, "yard", NOBODY, None), "Hello", 1)
+    assert ended.value.exit_code == 3
+    assert f"toryo chats show {NOBODY}" in ended.value.instruction
+    assert "The server does not answer, so the message is not stored yet. Waiting up to 1 s" in capsys.readouterr().err
 
 
 class Losing(Here):

@@ -24,7 +24,7 @@ from tests.domain.things import (
     task,
     tree_state,
 )
-from toryo.domain import start_conditions
+from toryo.domain import task_readiness
 from toryo.domain.dependencies import Links, refuse_cycle
 from toryo.domain.errors import Refusal
 from toryo.domain.moves import Actor, Change
@@ -120,7 +120,7 @@ def assert_what_was_started_may_run(where: TreeState, changes: list[Change]) -> 
     """Guard 1 held at every start, also where a cascade was undone."""
     for change in changes:
         if change.verb and change.after.in_progress:
-            assert list(start_conditions.hindrances(where, where.tree.tasks[change.after.id])) == []
+            assert list(task_readiness.hindrances(where, where.tree.tasks[change.after.id])) == []
 
 
 def assert_all_is_in_order(where: TreeState) -> None:
@@ -176,7 +176,7 @@ def test_a_block_that_is_lifted_at_once_has_changed_nothing_but_times(where: Tre
             held = after(where, moves(where, name, Status.BLOCKED))
             lifted = outcome(moves, held, name, each.status)
             if isinstance(lifted, Refusal):
-                assert next(start_conditions.hindrances(where, each), None), "only guard 1 may stand in the way"
+                assert next(task_readiness.hindrances(where, each), None), "only guard 1 may stand in the way"
                 continue
             assert _facts(after(held, lifted)) == _facts(where)
 

@@ -12,6 +12,7 @@ from toryo.domain.tasks import (
     CLOSED,
     MOVES,
     OPEN,
+    ORDER,
     Priority,
     Status,
     priority_named,
@@ -80,6 +81,12 @@ def test_tasks_are_ordered_by_priority_then_age_then_place() -> None:
     second = task("c", created_at=NOW - 7, place=1)
     urgent = task("e", priority=Priority.CRITICAL, created_at=NOW)
     assert sorted([low, second, first, old, urgent], key=lambda each: each.order) == [urgent, old, first, second, low]
+
+
+def test_a_task_has_its_place_by_the_fields_that_statements_sort_by() -> None:
+    one = task("one", priority=Priority.HIGH, place=3)
+    assert one.order == (one.priority.rank, *(getattr(one, name) for name in ORDER[1:]))
+    assert ORDER[0] == "priority"
 
 
 def test_delegated_is_what_somebody_else_created() -> None:

@@ -26,7 +26,7 @@ from toryo.operations.queue.claims import Fate
 from toryo.operations.worktrees import coordinator_reports, worktree_locks
 from toryo.storage import snapshots
 from toryo.storage.open_database import upgrade
-from toryo.workflow import facts, launch
+from toryo.workflow import facts, launch_rules
 
 Break = Callable[[pytest.MonkeyPatch], None]
 
@@ -40,8 +40,8 @@ class Mutant:
 
 
 def _without(*rows: str) -> Break:
-    kept = [rule for rule in launch.MAIN_TASK_ROWS if rule.row not in rows]
-    return lambda patch: patch.setattr(launch, "MAIN_TASK_ROWS", kept)
+    kept = [rule for rule in launch_rules.MAIN_TASK_ROWS if rule.row not in rows]
+    return lambda patch: patch.setattr(launch_rules, "MAIN_TASK_ROWS", kept)
 
 
 def _answers(owner: object, name: str, answer: Callable[..., Any]) -> Break:

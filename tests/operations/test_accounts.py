@@ -340,6 +340,21 @@ def test_ids_and_addresses_are_of_one_person_each(house: World):
     assert "bea" not in {person["person_id"] for person in house.owner.call("list_people")["people"]}
 
 
+def test_an_address_is_cleared_by_null_and_free_for_somebody_else(house: World):
+    house.owner.call("change_person", person_id="ann", email="ann@example.org")
+    house.owner.call("change_person", person_id="ann", name="Ann")
+    assert _address(house, "ann") == "ann@example.org"
+    house.owner.call("change_person", person_id="ann", email=None)
+    assert _address(house, "ann") is None
+    house.owner.call("add_person", person_id="bea", login="viewer", email="ann@example.org")
+
+
+def _address(house: World, person_id: str) -> str | None:
+    shown = {person["person_id"]: person for person in house.owner.call("list_people")["people"]}
+    found: str | None = shown[person_id]["email"]
+    return found
+
+
 def test_an_id_that_an_agent_or_somebody_removed_has_is_refused_with_what_exists(house: World):
     house.worker("bob")
     taken = house.owner.refused("add_person", "conflict", person_id="bob", login="viewer")

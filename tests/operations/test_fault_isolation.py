@@ -19,7 +19,7 @@ from toryo.storage import schema
 from toryo.storage.engine.database import Connection
 from toryo.storage.engine.statements import Statement
 from toryo.storage.errors import ConstraintBroken
-from toryo.workflow import launch as table
+from toryo.workflow import launch_rules
 
 BROKEN = "w1"
 Plant = Callable[..., None]
@@ -91,7 +91,7 @@ def test_it_is_started_as_soon_as_it_can_be_decided_about_again(
 ) -> None:
     crew.task(BROKEN)
     with monkeypatch.context() as patch:
-        patch.setattr(table, "decide", _fails)
+        patch.setattr(launch_rules, "decide", _fails)
         assert crew.coordinator().starts() == []
     assert crew.coordinator().starts() == [BROKEN]
     crew.advance(internal_faults.SHOWN_FOR / 1000 + 1)
@@ -124,7 +124,7 @@ def test_neither_stops_nor_ends_of_others_wait_for_it(crew: World, plant: Plant,
 def test_chats_of_others_are_started(crew: World, plant: Plant) -> None:
     for each in (BROKEN, "w2"):
         crew.say(each, "Hello")
-    plant(table, "decide_chat", lambda snapshot, **_: snapshot.agent_id == BROKEN)
+    plant(launch_rules, "decide_chat", lambda snapshot, **_: snapshot.agent_id == BROKEN)
     started = crew.coordinator().claim(free_chat_slots=5)["start"]
     assert [(each["agent_id"], each["purpose"]) for each in started] == [("w2", "chat")]
     assert crew.say(BROKEN, "Are you there?")
@@ -207,7 +207,7 @@ def test_a_project_whose_needs_cannot_be_found_hides_none_of_another(
 def test_who_asks_about_it_is_told_of_the_error_and_of_everybody_else(crew: World, plant: Plant, where: str) -> None:
     for each in (BROKEN, "w2"):
         crew.task(each)
-    plant(table, "decide", lambda snapshot, **_: snapshot.agent_id == BROKEN)
+    plant(launch_rules, "decide", lambda snapshot, **_: snapshot.agent_id == BROKEN)
     if where == "why":
         task, chat = crew.owner.call("why", agent_id=BROKEN)["decisions"]
         assert (task["action"], task["reason"]) == ("hold", "internal_error")
@@ -222,7 +222,7 @@ def test_who_asks_about_it_is_told_of_the_error_and_of_everybody_else(crew: Worl
 
 def test_faults_are_counted_and_one_agent_is_one_need(crew: World, plant: Plant) -> None:
     crew.task(BROKEN)
-    plant(table, "decide", lambda snapshot, **_: snapshot.agent_id == BROKEN)
+    plant(launch_rules, "decide", lambda snapshot, **_: snapshot.agent_id == BROKEN)
     for _ in range(3):
         crew.coordinator().claim()
     crew.owner.call("why", agent_id=BROKEN)
@@ -235,7 +235,7 @@ def test_members_are_not_told_what_only_owners_can_look_up(crew: World, plant: P
     crew.task(BROKEN)
     member = crew.member("mia")
     crew.owner.call("add_member", project_id=crew.project_id, agent_id="mia")
-    plant(table, "decide", lambda snapshot, **_: snapshot.agent_id == BROKEN)
+    plant(launch_rules, "decide", lambda snapshot, **_: snapshot.agent_id == BROKEN)
     crew.coordinator().claim()
     assert [each["agent_id"] for each in told(crew)] == [BROKEN], "owners are"
     assert member.call("needs_you")["items"] == []

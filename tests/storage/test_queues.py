@@ -15,7 +15,7 @@ from toryo.domain.projects import Status as ProjectStatus
 from toryo.domain.queue import ApiKey, Claim, Entry, Presence, ended, renewed
 from toryo.domain.tasks import Approval, Details, Priority, Status, Task
 from toryo.domain.times import HOUR, MINUTE, SECOND
-from toryo.storage import queues, schema
+from toryo.storage import poll_order, queues, schema
 from toryo.storage.engine.database import Database
 from toryo.storage.engine.statements import Statement
 from toryo.storage.errors import ConstraintBroken
@@ -209,9 +209,9 @@ def full(store: Store) -> Database:
     return store.database
 
 
-@pytest.mark.parametrize("name", ["_READY", "_READY_WHOLE", "_NEXT_RETRY", "_READY_TYPES"])
+@pytest.mark.parametrize("name", ["READY", "READY_WHOLE", "NEXT_RETRY", "READY_TYPES"])
 def test_what_is_ready_is_read_by_the_index_of_queues(full: Database, name: str) -> None:
-    said = " ".join(plan(full, getattr(queues, name)))
+    said = " ".join(plan(full, getattr(poll_order, name)))
     assert "tasks_queued" in said, said
 
 

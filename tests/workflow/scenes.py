@@ -13,10 +13,9 @@ from toryo.domain.launches import Launch, Purpose, State
 from toryo.domain.sessions import Session
 from toryo.domain.tasks import Task, Wait
 from toryo.domain.tree_state import TreeState
-from toryo.workflow import launch as launches
-from toryo.workflow import next_action
+from toryo.workflow import launch_rules, next_action
 from toryo.workflow.guard_limits import Limits
-from toryo.workflow.launch import Action, Decision
+from toryo.workflow.launch_rules import Action, Decision
 from toryo.workflow.snapshot import News, RuleInput, Snapshot
 from toryo.workflow.step import Step
 
@@ -102,7 +101,7 @@ def snapshot(
 
 def decided(where: TreeState | None = None, who: str = "boss", **facts: Any) -> tuple[str, str, str]:
     """Row, action and reason of the launch decision."""
-    return shown(launches.decide(snapshot(where, who, **facts)))
+    return shown(launch_rules.decide(snapshot(where, who, **facts)))
 
 
 def shown(decision: Decision) -> tuple[str, str, str]:

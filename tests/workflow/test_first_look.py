@@ -1,6 +1,6 @@
 """Who chooses to wait without ever having looked is made to look first: else what happens meanwhile would be lost.
 
-A story on the whole path, because looks and news are loaded; the tables themselves are tried in `test_manager.py`.
+A story on the whole path, because looks and news are loaded; `test_manager_rules.py` tries the tables themselves.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ from toryo.operations.calls.callers import Caller, Kind
 from toryo.operations.calls.catalogue import Available, Operation, catalogue, tools
 from toryo.operations.translations import words
 from toryo.translation_catalogues import texts
-from toryo.workflow import chat, instructions, manager, next_action, worker
+from toryo.workflow import chat_rules, instructions, manager_rules, next_action, worker_rules
 from toryo.workflow.instructions import TOOLS, key_of
 from toryo.workflow.step import Step
 
@@ -44,7 +44,7 @@ CHAT = Caller(Kind.SESSION, ANN, session("ann", None, purpose=Purpose.CHAT), ord
 
 def steps(role: Role) -> Iterator[Step]:
     """Whatever the tables can tell an agent of this role, in a task session."""
-    own = manager.MANAGER_ROWS if role is Role.MANAGER else worker.WORKER_ROWS
+    own = manager_rules.MANAGER_ROWS if role is Role.MANAGER else worker_rules.WORKER_ROWS
     yield from (rule.then for rule in own)
     yield from (rule.then for rule in next_action.FIRST_ROWS if rule.then.action != "exit")
     yield from (Step("exit", "exit", reason) for reason in (*EXITS, *WITHDRAWN))
@@ -59,7 +59,7 @@ def keys(role: Role) -> frozenset[str]:
 
 def chat_steps() -> Iterator[Step]:
     """Whatever the tables can tell a chat session."""
-    yield from (rule.then for rule in chat.CHAT_ROWS)
+    yield from (rule.then for rule in chat_rules.CHAT_ROWS)
     yield from (rule.then for rule in next_action.FIRST_ROWS if rule.then.action != "exit")
     yield from (Step("exit", "exit", reason) for reason in CHAT_EXITS)
 

@@ -22,8 +22,8 @@ from toryo.domain.launches import Purpose
 from toryo.domain.projects import Project, Status
 from toryo.domain.sessions import Session
 from toryo.domain.tree_state import TreeState
-from toryo.workflow import launch, next_action
-from toryo.workflow.launch import Action, Decision
+from toryo.workflow import launch_rules, next_action
+from toryo.workflow.launch_rules import Action, Decision
 from toryo.workflow.snapshot import Cooldown, Snapshot
 
 pytestmark = pytest.mark.slow
@@ -103,10 +103,10 @@ def explored() -> Seen:
     seen = Seen()
     for words, found in worlds():
         seen.worlds += 1
-        decision = launch.decide(found)
+        decision = launch_rules.decide(found)
         seen.rows[f"{decision.row}: {decision.words}"] += 1
-        seen.expect("the same facts give the same decision", launch.decide(found) == decision, words)
-        by_hand = launch.decide(found, by_hand=True)
+        seen.expect("the same facts give the same decision", launch_rules.decide(found) == decision, words)
+        by_hand = launch_rules.decide(found, by_hand=True)
         for each in (decision, by_hand):
             if each.action is Action.START:
                 _ask_whether_it_may_work(seen, words, found, each)
@@ -130,14 +130,14 @@ def _ask_whether_it_may_work(seen: Seen, words: str, found: Snapshot, decision: 
     known = session(fetched_at=None)
     then = next_action.decide(replace(found, sessions={Purpose.TASK: known}), known)
     seen.expect("whoever is started is not told to leave", then.action == "get_task", words, then.action)
-    after = launch.decide(signed_in)
+    after = launch_rules.decide(signed_in)
     goes_on = after.reason == "already_running"
     seen.expect("whoever is started and signed in is left running", goes_on, words, after.reason)
 
 
 def _ask_by_hand(seen: Seen, words: str, decision: Decision, by_hand: Decision) -> None:
     same = (decision.action, decision.reason, decision.task_id) == (by_hand.action, by_hand.reason, by_hand.task_id)
-    excused = decision.reason in launch.NOT_FOR_PEOPLE
+    excused = decision.reason in launch_rules.NOT_FOR_PEOPLE
     seen.expect("a start by hand is refused for the same reasons but a few", same or excused, words, by_hand.reason)
 
 
@@ -147,8 +147,11 @@ TOLD = {"agent_not_assigned": "agent_inactive"}
 
 def _further_causes(found: Snapshot, live: Session) -> list[str]:
     """Of several causes the two tables name different ones first."""
-    tripped = launch.tripped(found, live)
-    causes = {"agent_inactive": launch.inactive(found) or launch.not_member(found), tripped or "": tripped is not None}
+    tripped = launch_rules.tripped(found, live)
+    causes = {
+        "agent_inactive": launch_rules.inactive(found) or launch_rules.not_member(found),
+        tripped or "": tripped is not None,
+    }
     return [cause for cause, holds in causes.items() if holds]
 
 
@@ -198,9 +201,9 @@ def test_in_every_small_world_of_an_agent(promise: str) -> None:
 
 
 def test_every_row_about_an_agent_is_the_first_match_of_some_world() -> None:
-    rows = [f"{rule.row}: {rule.words}" for rule in (*launch.AGENT_ROWS, launch.OTHERWISE_ROWS[-1])]
+    rows = [f"{rule.row}: {rule.words}" for rule in (*launch_rules.AGENT_ROWS, launch_rules.OTHERWISE_ROWS[-1])]
     rows += [f"{rule.row}: {rule.words}" for rule in next_action.FIRST_ROWS]
-    rows += [f"{rule.row}: {rule.words}" for rule in launch.MAIN_TASK_ROWS if rule.row in ("7a", "13")]
+    rows += [f"{rule.row}: {rule.words}" for rule in launch_rules.MAIN_TASK_ROWS if rule.row in ("7a", "13")]
     assert [each for each in rows if not explored().rows[each]] == []
 
 

@@ -20,8 +20,8 @@ from tests.workflow.test_models_agent import AGENTS, GROUNDS, MEMBERS, PROJECTS
 from tests.workflow.worlds import Seen
 from toryo.domain.launches import Purpose
 from toryo.domain.sessions import Session
-from toryo.workflow import chat, launch, next_action
-from toryo.workflow.launch import Action, Decision
+from toryo.workflow import chat_rules, launch_rules, next_action
+from toryo.workflow.launch_rules import Action, Decision
 from toryo.workflow.snapshot import ChatState, Cooldown, Snapshot
 from toryo.workflow.step import Step
 
@@ -128,14 +128,14 @@ def explored() -> Seen:
     seen = Seen()
     for words, found in worlds():
         seen.worlds += 1
-        decision = launch.decide_chat(found)
+        decision = launch_rules.decide_chat(found)
         seen.rows[f"launch: {decision.words}"] += 1
-        by_hand = launch.decide_chat(found, by_hand=True)
+        by_hand = launch_rules.decide_chat(found, by_hand=True)
         for each in (decision, by_hand):
             if each.action is Action.START:
                 _ask_whether_it_may_talk(seen, words, found)
         same = (decision.action, decision.reason) == (by_hand.action, by_hand.reason)
-        excused = decision.reason in launch.NOT_FOR_PEOPLE
+        excused = decision.reason in launch_rules.NOT_FOR_PEOPLE
         seen.expect("a start by hand is refused for the same reasons but two", same or excused, words)
         seen.expect("who is wanted is held for a cause", decision.reason != "no_chat_work" or not _wanted(found), words)
         live = found.sessions.get(Purpose.CHAT)
@@ -165,7 +165,7 @@ def _ask_whether_it_may_talk(seen: Seen, words: str, found: Snapshot) -> None:
     seen.expect("whoever is started is not told to leave", then.action not in next_action.ENDS_SESSION, words)
     busy = then.action == "get_pending_messages" or talk.watched
     seen.expect("whoever is started has something to fetch or is watched", busy, words, then.action)
-    goes_on = launch.decide_chat(signed_in).reason == "already_running"
+    goes_on = launch_rules.decide_chat(signed_in).reason == "already_running"
     seen.expect("whoever is started and signed in is left running", goes_on, words)
 
 
@@ -214,7 +214,7 @@ def _ask_about_an_interrupt(seen: Seen, words: str, found: Snapshot, known: Sess
 def _ask_whether_it_stays_away(seen: Seen, words: str, found: Snapshot) -> None:
     """It left in order: its panels were opened before, and what it had in hand is parked."""
     left = replace(found, sessions={}, launches={}, talk=replace(found.talk, opened_since=False, in_hand=False))
-    again = launch.decide_chat(left)
+    again = launch_rules.decide_chat(left)
     seen.expect("whoever leaves for want of work is not started again", again.action is Action.HOLD, words)
 
 
@@ -249,7 +249,7 @@ def elsewhere() -> Seen:
     for words, found in around():
         for number, talk in enumerate(FEW):
             here = replace(found, talk=talk)
-            decision, live = launch.decide_chat(here), found.sessions.get(Purpose.CHAT)
+            decision, live = launch_rules.decide_chat(here), found.sessions.get(Purpose.CHAT)
             told = next_action.decide(here, live) if live is not None else None
             others = [
                 replace(here, tree_states=(wait,), blocked_tasks=3, others_on={"main": "ann"})
@@ -262,7 +262,7 @@ def elsewhere() -> Seen:
                 others += [replace(here, project=PROJECTS[each]) for each in ("just paused", "long paused")]
             for other in others:
                 seen.worlds += 1
-                same = launch.decide_chat(other)
+                same = launch_rules.decide_chat(other)
                 alike = (same.action, same.reason, same.row) == (decision.action, decision.reason, decision.row)
                 seen.expect("the decision about chat looks at nothing else", alike, words, number)
                 if live is not None:
@@ -312,8 +312,8 @@ def test_chat_goes_on_whatever_becomes_of_the_work(promise: str) -> None:
 
 
 def test_every_row_of_both_tables_of_chat_is_the_first_match_of_some_world() -> None:
-    rows = [f"launch: {rule.words}" for rule in launch.CHAT_ROWS]
-    rows += [f"chat {rule.row}: {rule.words}" for rule in chat.CHAT_ROWS]
+    rows = [f"launch: {rule.words}" for rule in launch_rules.CHAT_ROWS]
+    rows += [f"chat {rule.row}: {rule.words}" for rule in chat_rules.CHAT_ROWS]
     rows += [f"{rule.row}: {rule.words}" for rule in next_action.FIRST_ROWS if rule.row < "first 6"]
     assert [each for each in rows if not explored().rows[each]] == []
 

@@ -21,8 +21,8 @@ from toryo.domain.launches import Purpose
 from toryo.domain.sessions import Choice, Session
 from toryo.domain.tasks import Approval, Status, Task
 from toryo.domain.tree_state import TreeState
-from toryo.workflow import facts, launch, manager, next_action
-from toryo.workflow.launch import Action
+from toryo.workflow import facts, launch_rules, manager_rules, next_action
+from toryo.workflow.launch_rules import Action
 from toryo.workflow.snapshot import News, RuleInput
 from toryo.workflow.step import Step
 
@@ -147,7 +147,7 @@ def _ask_what_it_is_told(seen: Seen, words: str, where: TreeState) -> None:
         words,
         [task.id for task in found.dispatchable],
     )
-    decision = launch.decide(snapshot(where))
+    decision = launch_rules.decide(snapshot(where))
     _count(seen, decision.row, decision.words)
     seen.expect("a main task that does not wait is started", decision.action is Action.START, words)
     first = _told(seen, where, SIGNED_IN)
@@ -166,18 +166,18 @@ def _ask_about_wait(seen: Seen, words: str, where: TreeState) -> None:
     """`wait` is accepted exactly where the launch table holds who has left with everything seen."""
     can_start = tuple(dispatchable(where))
     looked = replace(MAIN, wait=WAITS, look_dispatchable=can_start)
-    left = launch.decide(snapshot(_with(where, looked)))
+    left = launch_rules.decide(snapshot(_with(where, looked)))
     accepted = facts.outstanding(RuleInput(snapshot(where), where, MAIN, FETCHED))
     for look in {can_start, ()}:
         there = _with(where, replace(MAIN, look_dispatchable=look))
         away = _with(where, replace(MAIN, look_dispatchable=look, wait=WAITS))
         for about in _news(where)[:2]:
             step = _told(seen, there, CHOSE[Choice.WAIT], about)
-            if step.action in manager.MAY_CHOOSE:
+            if step.action in manager_rules.MAY_CHOOSE:
                 held = left.action is Action.HOLD
                 seen.expect("wait is accepted where leaving holds", accepted == held, words, left.row)
             if step.action == "wait":
-                again = launch.decide(snapshot(away, news={"main": about}))
+                again = launch_rules.decide(snapshot(away, news={"main": about}))
                 at_once = again.action is not Action.HOLD
                 seen.expect("who was told to wait is not started at once", not at_once, words, again.row)
                 seen.expect("who waits will be woken by somebody", _somebody_comes(where), words)
@@ -190,7 +190,7 @@ def _ask_when_it_is_woken(seen: Seen, words: str, where: TreeState) -> None:
         main = replace(MAIN, wait=WAITS, look_dispatchable=look)
         waits = _with(where, main)
         for about in _news(where):
-            decision = launch.decide(snapshot(waits, news={"main": about}))
+            decision = launch_rules.decide(snapshot(waits, news={"main": about}))
             _count(seen, decision.row, decision.words)
             kinds = {each.kind for each in about}
             cause = (
@@ -251,7 +251,7 @@ def _is_kept_going(where: TreeState, who: str) -> bool:
     if who in where.signed_in:
         name = next(task.id for task in where.tree.tasks.values() if task.assignee_id == who and task.in_progress)
         live = {Purpose.TASK: session(who, name)}
-    decision = launch.decide(snapshot(where, who, sessions=live))
+    decision = launch_rules.decide(snapshot(where, who, sessions=live))
     return decision.action is Action.START or decision.reason in ("already_running", "waiting_for_workers")
 
 
@@ -264,7 +264,7 @@ def _ask_again(seen: Seen, words: str, where: TreeState) -> None:
         seen.expect("the same facts give the same next action", len(answers) == 1, words, choice)
     for wait in (None, WAITS):
         main = replace(MAIN, wait=wait)
-        decisions = {launch.decide(snapshot(_with(state, main))) for state in (where, where, turned)}
+        decisions = {launch_rules.decide(snapshot(_with(state, main))) for state in (where, where, turned)}
         seen.expect("the same facts give the same launch decision", len(decisions) == 1, words, wait)
 
 
@@ -321,9 +321,11 @@ def test_in_every_small_world_of_a_manager(promise: str) -> None:
 
 
 def test_every_row_of_a_manager_is_the_first_match_of_some_world() -> None:
-    rows = [f"manager {rule.row}: {rule.words}" for rule in manager.MANAGER_ROWS]
+    rows = [f"manager {rule.row}: {rule.words}" for rule in manager_rules.MANAGER_ROWS]
     rows += [
-        f"{rule.row}: {rule.words}" for rule in launch.MAIN_TASK_ROWS if rule.row in ("8", "9", "10", "11", "12", "13")
+        f"{rule.row}: {rule.words}"
+        for rule in launch_rules.MAIN_TASK_ROWS
+        if rule.row in ("8", "9", "10", "11", "12", "13")
     ]
     assert [each for each in rows if not explored().rows[each]] == []
 

@@ -20,8 +20,8 @@ from toryo.domain.errors import Refusal
 from toryo.domain.projects import Decomposition
 from toryo.domain.tasks import Checks, Status, Task, Wait
 from toryo.domain.tree_state import TreeState
-from toryo.workflow import facts, launch, next_action, worker
-from toryo.workflow.launch import Action
+from toryo.workflow import facts, launch_rules, next_action, worker_rules
+from toryo.workflow.launch_rules import Action
 from toryo.workflow.step import Step
 
 pytestmark = pytest.mark.slow  # the first test of a process explores for all of them
@@ -146,8 +146,8 @@ def _wakes(where: TreeState) -> bool:
     return _decided(replace(where, tree=tree.changed(*judged)), "others").action is Action.START
 
 
-def _decided(where: TreeState, kind: str | None) -> launch.Decision:
-    return launch.decide(snapshot(_left(where, kind), "ann"))
+def _decided(where: TreeState, kind: str | None) -> launch_rules.Decision:
+    return launch_rules.decide(snapshot(_left(where, kind), "ann"))
 
 
 def _left(where: TreeState, kind: str | None) -> TreeState:
@@ -223,8 +223,8 @@ def test_in_every_small_world_of_a_worker(promise: str) -> None:
 
 
 def test_every_row_of_a_worker_is_the_first_match_of_some_world() -> None:
-    rows = [f"worker {rule.row}: {rule.words}" for rule in worker.WORKER_ROWS]
-    rows += [f"{rule.row}: {rule.words}" for rule in launch.MAIN_TASK_ROWS if rule.row in ("12a", "13")]
+    rows = [f"worker {rule.row}: {rule.words}" for rule in worker_rules.WORKER_ROWS]
+    rows += [f"{rule.row}: {rule.words}" for rule in launch_rules.MAIN_TASK_ROWS if rule.row in ("12a", "13")]
     assert [each for each in rows if not explored().rows[each]] == []
 
 

@@ -24,7 +24,7 @@ from tests.workflow.worlds import BELOW_A_WORKER, PLENTY, Around, Seen, trees, w
 from toryo.domain.errors import Refusal
 from toryo.domain.tasks import Approval, Status, Task, Wait
 from toryo.domain.tree_state import TreeState
-from toryo.workflow import facts, launch, next_action
+from toryo.workflow import facts, launch_rules, next_action
 from toryo.workflow.step import Step
 
 pytestmark = pytest.mark.slow
@@ -134,8 +134,8 @@ def _ask(seen: Seen, words: str, where: TreeState) -> None:
     if told[-1] == "wait_for_others":
         main = where.tree.tasks["job"]
         left = replace(where, tree=where.tree.changed(replace(main, wait=Wait("others", NOW, 5))))
-        held = launch.decide(snapshot(left, "ann"))
-        waits = held.action is launch.Action.HOLD or held.task_id != "job"  # it may have another main task by now
+        held = launch_rules.decide(snapshot(left, "ann"))
+        waits = held.action is launch_rules.Action.HOLD or held.task_id != "job"  # it may have another main task by now
         seen.expect("who was told to wait is not started at once", waits, words, held.row)
         case = next_action.case_of(snapshot(where, "ann"), FETCHED)
         assert case is not None

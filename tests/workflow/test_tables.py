@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from toryo.operations.launches import reason_texts
-from toryo.workflow import chat, launch, manager, next_action, worker
+from toryo.workflow import chat_rules, launch_rules, manager_rules, next_action, worker_rules
 from toryo.workflow.rules import Rule, always, first_match
 
 AGENT = """
@@ -122,7 +122,7 @@ def written(table: str) -> list[list[str]]:
     return [line.split(None, 3) for line in table.strip().splitlines()]
 
 
-def launches(rules: Iterable[Rule[Any, launch.Verdict]]) -> list[list[str]]:
+def launches(rules: Iterable[Rule[Any, launch_rules.Verdict]]) -> list[list[str]]:
     return [[rule.row, rule.then.action.value, rule.then.reason, rule.words] for rule in rules]
 
 
@@ -131,21 +131,25 @@ def steps(rules: Iterable[Rule[Any, Any]]) -> list[list[str]]:
 
 
 def test_the_launch_decision_asks_about_the_agent_first() -> None:
-    assert launches(launch.AGENT_ROWS) == written(AGENT)
+    assert launches(launch_rules.AGENT_ROWS) == written(AGENT)
 
 
 def test_the_launch_decision_then_asks_about_each_main_task() -> None:
-    assert launches(launch.MAIN_TASK_ROWS) == written(MAIN_TASK)
+    assert launches(launch_rules.MAIN_TASK_ROWS) == written(MAIN_TASK)
 
 
 def test_the_launch_decision_ends_with_its_queue_and_nothing_to_do() -> None:
-    assert launches(launch.OTHERWISE_ROWS) == written(OTHERWISE)
+    assert launches(launch_rules.OTHERWISE_ROWS) == written(OTHERWISE)
 
 
 def test_every_row_by_which_anything_is_decided_is_printed_in_the_reference() -> None:
     """The page is made from the very tables: no rule stands beside them."""
     page = (Path(__file__).parents[2] / "docs" / "reference" / "tables.md").read_text()
-    rules = [rule for module in (launch, worker, manager, chat, next_action) for rule in _rules_in(vars(module))]
+    rules = [
+        rule
+        for module in (launch_rules, worker_rules, manager_rules, chat_rules, next_action)
+        for rule in _rules_in(vars(module))
+    ]
     assert {rule.row for rule in rules} >= {"1", "7a", "12a", "14", "15", "chat", "first 7"}
     assert [rule.words for rule in rules if f"| {rule.words} |" not in page] == []
 
@@ -163,7 +167,7 @@ def _rules_in(names: dict[str, Any]) -> list[Rule[Any, Any]]:
 
 def test_chat_is_decided_by_a_table_of_its_own() -> None:
     rows = [["chat" if row == "+" else row, *said] for row, *said in written(CHAT)]
-    assert launches(launch.CHAT_ROWS) == rows
+    assert launches(launch_rules.CHAT_ROWS) == rows
 
 
 def test_every_session_asks_the_first_rows_first() -> None:
@@ -171,31 +175,40 @@ def test_every_session_asks_the_first_rows_first() -> None:
 
 
 def test_a_worker_is_told_by_the_workers_table() -> None:
-    assert steps(worker.WORKER_ROWS) == written(WORKER)
+    assert steps(worker_rules.WORKER_ROWS) == written(WORKER)
 
 
 def test_a_manager_is_told_by_the_managers_table() -> None:
-    assert steps(manager.MANAGER_ROWS) == written(MANAGER)
+    assert steps(manager_rules.MANAGER_ROWS) == written(MANAGER)
 
 
 def test_a_chat_session_is_told_by_the_table_of_chat() -> None:
-    assert steps(chat.CHAT_ROWS) == written(CHAT_SESSION)
-    leaving = {rule.then.action: rule.then.reason for rule in chat.CHAT_ROWS if rule.then.reason}
+    assert steps(chat_rules.CHAT_ROWS) == written(CHAT_SESSION)
+    leaving = {rule.then.action: rule.then.reason for rule in chat_rules.CHAT_ROWS if rule.then.reason}
     assert leaving == {"exit": "user_closed_chat", "logout": "session_timeout"}
 
 
 def test_every_reason_is_told_to_people_in_a_sentence_of_its_own() -> None:
-    rows: list[Rule[Any, launch.Verdict]] = [*launch.AGENT_ROWS, *launch.MAIN_TASK_ROWS, *launch.CHAT_ROWS]
-    for rule in (*rows, *launch.OTHERWISE_ROWS):
-        decision = launch.Decision(rule.then.action, rule.then.reason, rule.row, rule.words)
+    rows: list[Rule[Any, launch_rules.Verdict]] = [
+        *launch_rules.AGENT_ROWS,
+        *launch_rules.MAIN_TASK_ROWS,
+        *launch_rules.CHAT_ROWS,
+    ]
+    for rule in (*rows, *launch_rules.OTHERWISE_ROWS):
+        decision = launch_rules.Decision(rule.then.action, rule.then.reason, rule.row, rule.words)
         told = reason_texts.explained(decision)
         assert told.removesuffix(" (stopping)") not in ("", rule.words), rule.then.reason
-        assert told.endswith(" (stopping)") is (rule.then.action is launch.Action.STOP)
+        assert told.endswith(" (stopping)") is (rule.then.action is launch_rules.Action.STOP)
 
 
 def test_the_last_row_of_every_table_always_holds() -> None:
-    tables: list[Any] = [launch.MAIN_TASK_ROWS, launch.CHAT_ROWS, worker.WORKER_ROWS, manager.MANAGER_ROWS]
-    tables += [chat.CHAT_ROWS, launch.OTHERWISE_ROWS]
+    tables: list[Any] = [
+        launch_rules.MAIN_TASK_ROWS,
+        launch_rules.CHAT_ROWS,
+        worker_rules.WORKER_ROWS,
+        manager_rules.MANAGER_ROWS,
+    ]
+    tables += [chat_rules.CHAT_ROWS, launch_rules.OTHERWISE_ROWS]
     assert all(table[-1].when is always for table in tables)
     assert always(object())
 
@@ -209,4 +222,4 @@ def test_the_first_row_that_holds_wins_and_without_one_nothing_does() -> None:
 
 
 def test_one_may_choose_under_the_last_four_rows_of_the_managers_table() -> None:
-    assert {rule.then.action for rule in manager.MANAGER_ROWS[-4:]} == manager.MAY_CHOOSE
+    assert {rule.then.action for rule in manager_rules.MANAGER_ROWS[-4:]} == manager_rules.MAY_CHOOSE

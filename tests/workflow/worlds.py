@@ -18,7 +18,7 @@ from tests.workflow.scenes import snapshot
 from toryo.domain.agents import Agent
 from toryo.domain.tasks import Approval, Status, Task
 from toryo.domain.tree_state import TreeState
-from toryo.workflow import launch
+from toryo.workflow import launch_rules
 
 
 @dataclass(frozen=True)
@@ -204,8 +204,8 @@ def _within_limits(where: TreeState) -> bool:
 
 def lasts(where: TreeState, who: str) -> bool:
     """Whether the agent is held still, however much has happened elsewhere and however late it is."""
-    decisions = [launch.decide(snapshot(state, who, now=NOW + 10**9)) for state in later(where)]
-    return all(decision.action is launch.Action.HOLD for decision in decisions)
+    decisions = [launch_rules.decide(snapshot(state, who, now=NOW + 10**9)) for state in later(where)]
+    return all(decision.action is launch_rules.Action.HOLD for decision in decisions)
 
 
 def later(where: TreeState) -> list[TreeState]:

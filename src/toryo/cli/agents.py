@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from toryo import provider_options
-from toryo.cli import output, shell_completion, wider_rights
+from toryo.cli import clearing, output, shell_completion, wider_rights
 from toryo.cli.command_context import Here, command
 from toryo.cli.exit_codes import Misuse
 
@@ -180,12 +180,14 @@ def edit_agent(
         list[str] | None, typer.Option("--project", metavar="PRJ", help="Joins this project as well.")
     ] = None,
     leave: Annotated[list[str] | None, typer.Option("--leave", metavar="PRJ", help="Leaves this project.")] = None,
+    clear: clearing.OfAgent = None,
     yes: wider_rights.YesOfAgents = False,
 ) -> None:
     """Change an agent, or the projects it belongs to. Options that are not named stay as they are."""
     described = _described(name, reports_to, provider, model, prompt, agent_type, capability, max_parallel)
     described["provider_options"] = _options(options, option)
     body = {key: each for key, each in {"role": role, **described}.items() if each is not None}
+    body = clearing.cleared("agent", clear, body)
     if replace_options:
         body["replace_options"] = True
         body["provider_options"] = _said(body.get("provider_options")) or {}

@@ -5,16 +5,17 @@ from __future__ import annotations
 import contextlib
 import signal
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from typing import Annotated, Any
 
 import typer
 
-from toryo.cli import chat_terminal, message_format, output, projects
+from toryo.cli import chat_terminal, message_format, output, projects, waiting
 from toryo.cli.chat_panel import Heard, Panel
 from toryo.cli.command_context import Here, command
-from toryo.cli.exit_codes import Failure, Misuse
+from toryo.cli.exit_codes import Failure, Misuse, ServerAway
 
 USUAL_WAIT_SECONDS = 300
 """How long the answer to a line on stdin is awaited where nothing is said."""
@@ -148,7 +149,7 @@ def _lines() -> Iterator[str]:
 def _answered(panel: Panel, content: str, wait: int, show: Show) -> dict[str, Any]:
     """Says it and awaits the answer; what comes is shown as it comes."""
     until = time.monotonic() + wait
-    sent = panel.say(content, until)
+    sent = _stored(panel, content, wait, until)
     for heard in panel.looks(until):
         show(heard)
         if answers := [message for message in heard.messages if _answers(message, sent, panel.agent)]:
@@ -159,6 +160,26 @@ def _answered(panel: Panel, content: str, wait: int, show: Show) -> dict[str, An
         f"The message is kept and delivered when the agent starts. See why: toryo why {panel.agent}",
         {**_exchange(panel, sent, []), "success": False},
     )
+
+
+def _stored(panel: Panel, content: str, wait: int, until: float) -> dict[str, Any]:
+    """The message as it was stored; says so if the server takes long. Raises ServerAway if it stays away until then."""
+    from toryo.client import Unreachable
+
+    long = output.duration(wait)
+    told = f"The server does not answer, so the message is not stored yet. Waiting up to {long} for it; ^C ends this."
+    slow = threading.Timer(waiting.SILENT_SECONDS, output.say, [told])
+    slow.daemon = True
+    slow.start()
+    try:
+        return panel.say(content, until)
+    except Unreachable as away:
+        raise ServerAway(
+            f"The server has not answered within {long}, and may not have stored the message.",
+            f"When it runs again (`toryo up`), look whether the message is there: toryo chats show {panel.agent}",
+        ) from away
+    finally:
+        slow.cancel()
 
 
 def _answers(message: dict[str, Any], sent: dict[str, Any], agent: str) -> bool:

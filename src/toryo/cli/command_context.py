@@ -25,6 +25,9 @@ from toryo.cli.exit_codes import Misuse, ServerAway
 if TYPE_CHECKING:
     from toryo.client import Client
 
+NULL = object()
+"""In the body of a request: the value is removed."""
+
 DataDir = Annotated[
     Path | None,
     typer.Option(
@@ -115,10 +118,10 @@ class Here:
         return self._asked("GET", path, params=params)
 
     def send(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """What is None in the body was not said, and is not sent."""
+        """What is None in the body was not said, and is not sent. `NULL` is sent as null."""
         from orjson import JSONEncodeError
 
-        said = {key: each for key, each in (body or {}).items() if each is not None}
+        said = {key: None if each is NULL else each for key, each in (body or {}).items() if each is not None}
         try:
             return self._asked(method, path, json=said)
         except JSONEncodeError:

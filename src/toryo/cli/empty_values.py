@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+from toryo.cli import clearing
 from toryo.cli.exit_codes import Misuse
 
 MAY_BE_EMPTY = frozenset({"TEXT", "TEXT|@FILE", "CMD..."})
@@ -29,11 +30,18 @@ def refuse(command: Any) -> None:
         refuse(below)
 
 
+def _clears(command: Any) -> bool:
+    return any("--clear" in parameter.opts for parameter in command.params)
+
+
 def _processed(parameter: Any, process_value: Any, context: Any, value: Any) -> Any:
     values = value if isinstance(value, (list, tuple)) else (value,)
     if any(isinstance(each, str) and not each.strip() for each in values):
         option = max(parameter.opts, key=len)
         optional = "" if parameter.required else ", or omit it"
+        kind = context.parent.info_name if context.parent is not None and _clears(context.command) else None
+        clear = clearing.hint(kind, option)
+        optional = f", omit it, or clear the value with {clear}" if clear else optional
         name = option if option.startswith("-") else parameter.metavar.removesuffix("...")
         raise Misuse(
             f"{name} is empty.",

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from toryo.cli import output, terminal_questions, wider_rights
+from toryo.cli import clearing, output, terminal_questions, wider_rights
 from toryo.cli.command_context import Here, command
 from toryo.cli.exit_codes import Misuse
 from toryo.cli.open_dashboard import link
@@ -85,15 +85,17 @@ def edit_person(
     ] = None,
     name: Name = None,
     email: Email = None,
+    clear: clearing.OfPerson = None,
     yes: wider_rights.Yes = False,
 ) -> None:
     """Change what somebody may do, or is called. It counts at once, wherever they are signed in."""
-    if role is None and name is None and email is None:
+    body = clearing.cleared("person", clear, {"login": role, "name": name, "email": email})
+    if not any(each is not None for each in body.values()):
         raise Misuse("Nothing to change.", "See `toryo person edit --help`.")
     if role is not None and not yes:
         known = {each["person_id"]: each["login"] for each in here.get("/people")["people"]}
         wider_rights.confirm(here, wider_rights.of_role(known.get(person), role))
-    answer = here.send("PATCH", f"/people/{person}", {"login": role, "name": name, "email": email})
+    answer = here.send("PATCH", f"/people/{person}", body)
     here.answer(answer, lambda: output.done(f"{person} is {answer['person']['login']}"))
 
 

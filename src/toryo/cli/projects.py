@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from toryo.cli import output, shell_completion, wider_rights
+from toryo.cli import clearing, output, shell_completion, wider_rights
 from toryo.cli.command_context import Here, command
 from toryo.cli.exit_codes import Misuse
 
@@ -90,6 +90,7 @@ def edit_project(
         str | None, typer.Option("--description", "-d", metavar="TEXT", help="Its description, for people and agents.")
     ] = None,
     set: Settings = None,
+    clear: clearing.OfProject = None,
     yes: wider_rights.Yes = False,
 ) -> None:
     """Change what a project is called, where it works, or its settings."""
@@ -99,8 +100,9 @@ def edit_project(
         "description": description,
         "settings": settings(set),
     }
+    body = clearing.cleared("project", clear, body)
     if not any(each is not None for each in body.values()):
-        raise Misuse("Nothing to change.", "Use --name, --dir, --description or --set KEY=VALUE.")
+        raise Misuse("Nothing to change.", "Use --name, --dir, --description, --set KEY=VALUE or --clear NAME.")
     answer = wider_rights.patch(here, f"/projects/{project}", body, yes=yes)
     here.answer(answer, lambda: output.done(f"changed {project}"))
 

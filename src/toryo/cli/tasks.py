@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from toryo.cli import needs, output, projects, shell_completion, terminal_questions, worktrees
+from toryo.cli import clearing, needs, output, projects, shell_completion, terminal_questions, worktrees
 from toryo.cli.command_context import Here, command
 from toryo.cli.exit_codes import FAILED, Misuse
 from toryo.cli.reconnecting import following
@@ -244,6 +244,7 @@ def edit_task(
         list[str] | None,
         typer.Option("--no-longer-on", metavar="TASK", help="A task that it no longer waits for; repeatable."),
     ] = None,
+    clear: clearing.OfTask = None,
 ) -> None:
     """Change what a task says, who does it, or what it waits for."""
     body = {
@@ -256,6 +257,7 @@ def edit_task(
         "add_dependencies": depends_on or None,
         "remove_dependencies": no_longer_on or None,
     }
+    body = clearing.cleared("task", clear, body)
     if not any(each is not None for each in body.values()):
         raise Misuse("Nothing to change.", "See `toryo task edit --help`.")
     answer = here.send("PATCH", f"/tasks/{task}", body)

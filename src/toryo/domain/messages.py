@@ -1,7 +1,7 @@
 """Messages and mailboxes: their values, and what an agent has received. Pure.
 
 `operations/messaging/partners.py` decides which members may write to each other, because that needs the tree of agents;
-`workflow/chat.py` decides when a chat process runs.
+`workflow/chat_rules.py` decides when a chat process runs.
 """
 
 from __future__ import annotations

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from toryo.domain import start_conditions
+from toryo.domain import task_readiness
 from toryo.domain.agents import superiors
 from toryo.domain.errors import Code, Refusal
-from toryo.domain.start_conditions import StartBlocker
+from toryo.domain.task_readiness import StartBlocker
 from toryo.domain.task_tree import Tree
 from toryo.domain.tasks import MOVES, Checks, Status, Task, verb
 from toryo.domain.times import Millis
@@ -376,7 +376,7 @@ class _Moving:
             return Status.BACKLOG
         if task.blocked_from is not Status.IN_PROGRESS or task.for_queue:  # Its claim ended when it was blocked.
             return Status.TODO
-        return Status.TODO if next(start_conditions.hindrances(self.tree_state, task), None) else Status.IN_PROGRESS
+        return Status.TODO if next(task_readiness.hindrances(self.tree_state, task), None) else Status.IN_PROGRESS
 
     def lift_reports(self) -> None:
         """Unblocks tasks that were reported blocked because of other blocks, after the last of those is lifted."""
@@ -414,7 +414,7 @@ def _left_blocked(change: Change) -> bool:
 
 def _start(moving: _Moving) -> None:
     task, tree_state = moving.own(), moving.tree_state
-    for hindrance in start_conditions.hindrances(tree_state, task):
+    for hindrance in task_readiness.hindrances(tree_state, task):
         raise refusal_to_start(tree_state, task, hindrance, person=moving.order.actor.person)
     was_blocked = task.status is Status.BLOCKED
     after = moving.change(

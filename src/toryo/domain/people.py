@@ -6,7 +6,7 @@ A person's role is stored once, in their account; links, browsers and tokens may
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from toryo.domain.agents import Agent, Role
@@ -21,6 +21,8 @@ KEPT_FOR: Millis = 30 * DAY
 """How long sign-ins that are over are kept."""
 
 OWNER, MEMBER, VIEWER = "owner", "member", "viewer"
+MAILTO = "mailto:"
+"""Begins a `subject` that is only an address."""
 _RANKS = {VIEWER: 0, MEMBER: 1, OWNER: 2}
 
 
@@ -69,6 +71,11 @@ class Account:
     email: str | None = None
     """An address set by an owner or verified by the identity provider. Merges are committed with it."""
     changed_at: Millis = 0
+
+    def without_address(self) -> Account:
+        """Whoever an identity provider knows by more than the address is still known to it."""
+        by_address = self.subject is not None and self.subject.startswith(MAILTO)
+        return replace(self, email=None, subject=None if by_address else self.subject)
 
 
 @dataclass(frozen=True, slots=True)

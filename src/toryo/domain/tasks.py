@@ -108,6 +108,13 @@ class Checks(StrEnum):
     FAILED = "failed"
 
 
+ORDER = ("priority", "created_at", "ordinal", "id")
+"""In which order tasks are listed, started and returned by a poll: the highest priority first, then the oldest.
+
+Tasks of the same call were created at the same time: their place in the call decides, and last the id.
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class Wait:
     """What the session of a main task's assignee left to wait for. Ends at the next sign-in for that task."""
@@ -214,7 +221,7 @@ class Task:
 
     @property
     def order(self) -> tuple[int, Millis, int, str]:
-        """Stable sort key: priority, then creation."""
+        """Sort key: the values of `ORDER`."""
         return (self.priority.rank, self.created_at, self.ordinal, self.id)
 
 

@@ -1,6 +1,6 @@
 """One tree of tasks with the people and programs around it: the input of all rules about tasks.
 
-Pure values. `start_conditions.py` decides whether a task can be started.
+Pure values. `task_readiness.py` decides whether a task can be started.
 """
 
 from __future__ import annotations

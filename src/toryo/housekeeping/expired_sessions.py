@@ -6,7 +6,7 @@ from toryo.domain.launches import Launch, Purpose, State
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.fault_isolation import each_fenced
 from toryo.operations.launches import end_of_session, launch_decisions
-from toryo.workflow.launch import Action
+from toryo.workflow.launch_rules import Action
 
 SWEEP = "sweep"
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
-from toryo.domain import start_conditions
+from toryo.domain import task_readiness
 from toryo.domain.times import SECOND
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.fault_isolation import fenced
@@ -35,7 +35,7 @@ def _notice_of(call: Call, agent_id: str, project_id: str) -> list[str]:
             newest = call.tx.events.last_fact(main.root_id)
             call.tx.tasks.save(main, replace(main, stalled_event=newest))
             startable = [
-                child.id for child in tree_state.tree.children(main) if start_conditions.startable(tree_state, child)
+                child.id for child in tree_state.tree.children(main) if task_readiness.startable(tree_state, child)
             ]
             call.event("task.stalled", task=main, data={"startable": startable})
             found.append(main.id)
@@ -49,7 +49,7 @@ def _stalls(call: Call, case: RuleInput) -> bool:
     quiet_since = max([case.main.moved_at, *(descendant.moved_at for descendant in case.descendants)])
     if call.now - quiet_since < case.tree_state.project.settings.stall_seconds * SECOND:
         return False
-    waiting = any(start_conditions.startable(case.tree_state, child) for child in case.children)
+    waiting = any(task_readiness.startable(case.tree_state, child) for child in case.children)
     return (
         waiting and not facts.outstanding(case) and not any(descendant.in_progress for descendant in case.descendants)
     )

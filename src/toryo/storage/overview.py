@@ -18,7 +18,7 @@ from toryo.storage import schema
 from toryo.storage.engine.database import Connection
 from toryo.storage.engine.statements import Statement, in_list, upsert
 from toryo.storage.queues import CLAIMS
-from toryo.storage.tasks import WAIT
+from toryo.storage.tasks import ORDER, WAIT
 
 _t, _d, _m, _a, _u = schema.tasks, schema.dependencies, schema.memberships, schema.agents, schema.usages
 _l, _s, _c, _k, _e, _v = (
@@ -146,7 +146,7 @@ _CARD_THEN = (
 _every_card = (
     sa.select(*(_t.c[name] for name in (*_CARD, *_CARD_THEN)))
     .where(_t.c.project_id == _p("project_id"))
-    .order_by(_t.c.priority, _t.c.created_at, _t.c.ordinal, _t.c.id)
+    .order_by(*ORDER)
 )
 _CARDS = Statement(_every_card)
 _SOME_CARDS = Statement(_every_card.where(in_list(_t.c.id, "ids")))

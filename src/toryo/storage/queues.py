@@ -1,4 +1,7 @@
-"""API keys, presences, claims, ready queue tasks and shared values, as rows. A key is stored as its hash only."""
+"""API keys, presences, claims, dead letters and shared values, as rows. A key is stored as its hash only.
+
+Which tasks of a queue are ready, and in which order they are returned, is in `poll_order.py`.
+"""
 
 from __future__ import annotations
 
@@ -7,22 +10,15 @@ from typing import Any
 import sqlalchemy as sa
 
 from toryo.domain.queue import ApiKey, Claim, Entry, Presence
-from toryo.domain.tasks import CLOSED, Status, Task
+from toryo.domain.tasks import Task
 from toryo.domain.times import Millis
-from toryo.storage import schema
+from toryo.storage import poll_order, schema
 from toryo.storage.engine.database import Connection
 from toryo.storage.engine.statements import Statement, octets, upsert
 from toryo.storage.rows import JSON, TUPLE, Rows, to_json, update_by_id
 from toryo.storage.tasks import ROWS as TASKS
 
-_k, _s, _c, _e, _t, _d = (
-    schema.api_keys,
-    schema.presences,
-    schema.claims,
-    schema.shared_entries,
-    schema.tasks,
-    schema.dependencies,
-)
+_k, _s, _c, _e, _t = schema.api_keys, schema.presences, schema.claims, schema.shared_entries, schema.tasks
 _p = sa.bindparam
 
 KEYS = Rows(ApiKey, _k, {"types": TUPLE, "tools": TUPLE})
@@ -70,68 +66,8 @@ _SAVE_CLAIM = Statement(
 
 _DELETE_CLAIM = Statement(sa.delete(_c).where(_c.c.task_id == _p("task_id"), _c.c.attempt == _p("attempt")))
 
-# --- ready tasks -----------------------------------------------------------------------------------------------------
+# --- dead letters -----------------------------------------------------------------------------------------------------
 
-_wanted, _parent = _t.alias("wanted"), _t.alias("parent")
-_is_queued: sa.ColumnElement[bool] = sa.literal_column("tasks.status = 'todo' AND tasks.agent_type IS NOT NULL")
-_unmet = (
-    sa.select(sa.literal(1))
-    .select_from(_d.join(_wanted, _wanted.c.id == _d.c.depends_on))
-    .where(_d.c.task_id == _t.c.id, _wanted.c.status != "completed")
-    .exists()
-)
-_under_closed = (
-    sa.select(sa.literal(1))
-    .where(
-        _parent.c.id == _t.c.parent_id,
-        _parent.c.status.in_([sa.literal(each.value) for each in Status if each in CLOSED]),
-    )
-    .exists()
-)
-_ready = (
-    _is_queued,
-    _t.c.project_id == _p("project_id"),
-    _t.c.agent_type == _p("agent_type"),
-    _t.c.approval == "approved",
-    sa.or_(_t.c.not_before.is_(None), _t.c.not_before <= _p("now")),
-    ~_unmet,
-    ~_under_closed,
-)
-_READY = Statement(
-    TASKS.select()
-    .where(*_ready)
-    .order_by(_t.c.priority, _t.c.created_at, _t.c.ordinal, _t.c.id)
-    .limit(_p("limit", type_=sa.Integer))
-    .offset(_p("skip", type_=sa.Integer))
-)
-_child, _talk = _t.alias("child"), schema.delegations
-_has_parts = sa.select(sa.literal(1)).where(_child.c.parent_id == _t.c.id).exists()
-_was_delegated = sa.select(sa.literal(1)).where(_talk.c.task_id == _t.c.id).exists()
-_READY_WHOLE = Statement(
-    TASKS.select()
-    .where(*_ready, ~_has_parts, ~_was_delegated)
-    .order_by(_t.c.priority, _t.c.created_at, _t.c.ordinal, _t.c.id)
-    .limit(1)
-)
-_NEXT_RETRY = Statement(
-    sa.select(sa.func.min(_t.c.not_before)).where(
-        _is_queued,
-        _t.c.project_id == _p("project_id"),
-        _t.c.agent_type == _p("agent_type"),
-        _t.c.not_before > _p("now"),
-    )
-)
-_READY_TYPES = Statement(
-    sa.select(_t.c.project_id, _t.c.agent_type, sa.func.min(_t.c.created_at))
-    .where(
-        _is_queued,
-        _t.c.approval == "approved",
-        sa.or_(_t.c.not_before.is_(None), _t.c.not_before <= _p("now")),
-        ~_unmet,
-        ~_under_closed,
-    )
-    .group_by(_t.c.project_id, _t.c.agent_type)
-)
 _failed_at = sa.func.coalesce(_t.c.completed_at, sa.literal(0))
 _NEVER: Millis = 2**53
 _DEAD = Statement(
@@ -247,26 +183,29 @@ class Queues:
     # ready tasks
 
     def ready(self, project_id: str, agent_type: str, now: Millis, limit: int, skip: int = 0) -> list[Task]:
-        """Queue tasks that may be claimable, by priority and age, after the first `skip`. A hint: the rules of moves
-        decide.
+        """Queue tasks that may be claimable, in the order of `poll_order.py`, after the first `skip`.
+
+        A hint: the rules of moves decide.
         """
         asked = {"project_id": project_id, "agent_type": agent_type, "now": now, "limit": limit, "skip": skip}
-        return TASKS.nouns(self._connection.all(_READY, **asked))
+        return TASKS.nouns(self._connection.all(poll_order.READY, **asked))
 
     def ready_whole(self, project_id: str, agent_type: str, now: Millis) -> Task | None:
         """The first ready task without subtasks or delegations: an agent that claims it can start working."""
-        return TASKS.one(self._connection.one(_READY_WHOLE, project_id=project_id, agent_type=agent_type, now=now))
+        return TASKS.one(
+            self._connection.one(poll_order.READY_WHOLE, project_id=project_id, agent_type=agent_type, now=now)
+        )
 
     def next_retry(self, project_id: str, agent_type: str, now: Millis) -> Millis | None:
         """When the back-off of the next task of a queue ends."""
         found: Millis | None = self._connection.value(
-            _NEXT_RETRY, project_id=project_id, agent_type=agent_type, now=now
+            poll_order.NEXT_RETRY, project_id=project_id, agent_type=agent_type, now=now
         )
         return found
 
     def ready_types(self, now: Millis) -> list[tuple[str, str, Millis]]:
         """Project, queue, and since when a task waits, for every queue with a ready task."""
-        return [(row[0], row[1], row[2]) for row in self._connection.all(_READY_TYPES, now=now)]
+        return [(row[0], row[1], row[2]) for row in self._connection.all(poll_order.READY_TYPES, now=now)]
 
     def dead(self, project_id: str, most: int, after: tuple[Millis, str] | None = None) -> list[Task]:
         """Queue tasks that have failed permanently, newest first; `after` is the time and id of the last one shown."""

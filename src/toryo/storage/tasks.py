@@ -21,6 +21,8 @@ from toryo.storage.rows import JSON, TUPLE, Rows, enum, from_json, to_json, upda
 
 _t, _d = schema.tasks, schema.dependencies
 
+ORDER = tuple(_t.c[name] for name in domain.ORDER)
+
 WAIT = (
     lambda wait: None if wait is None else to_json([wait.kind, wait.since, wait.event]),
     lambda text: None if text is None else Wait(*from_json(text)),
@@ -292,7 +294,6 @@ class Tasks:
         return [row[0] for row in self._connection.all(_DEPENDANTS, id=task_id)]
 
 
-_ORDER = (_t.c.priority, _t.c.created_at, _t.c.ordinal, _t.c.id)
 _PLACE = ("after_priority", "after_created_at", "after_ordinal", "after_id")
 
 
@@ -300,9 +301,9 @@ _PLACE = ("after_priority", "after_created_at", "after_ordinal", "after_id")
 def _listing(names: tuple[str, ...], after: bool, limited: bool) -> Statement:
     wanted = [_t.c[name] == _p(name) for name in names]
     if after:
-        place = (_p(name, type_=column.type) for name, column in zip(_PLACE, _ORDER, strict=True))
-        wanted.append(sa.tuple_(*_ORDER) > sa.tuple_(*place))
-    statement = ROWS.select().where(_t.c.project_id == _p("project_id"), *wanted).order_by(*_ORDER)
+        place = (_p(name, type_=column.type) for name, column in zip(_PLACE, ORDER, strict=True))
+        wanted.append(sa.tuple_(*ORDER) > sa.tuple_(*place))
+    statement = ROWS.select().where(_t.c.project_id == _p("project_id"), *wanted).order_by(*ORDER)
     return Statement(statement.limit(_p("limit", type_=sa.Integer)) if limited else statement)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from toryo.domain import creation_rules, start_conditions
+from toryo.domain import creation_rules, task_readiness
 from toryo.domain.projects import Decomposition
 from toryo.domain.sessions import Choice
 from toryo.domain.tasks import Approval, Checks, Status, Task
@@ -93,7 +93,7 @@ def own_startable_subtask(case: RuleInput) -> bool:
 def next_subtask(case: RuleInput) -> Task | None:
     """The next subtask by priority, then order."""
     own = (task for task in case.front if task.assignee_id == case.agent.id)
-    return next((task for task in own if start_conditions.startable(case.tree_state, task)), None)
+    return next((task for task in own if task_readiness.startable(case.tree_state, task)), None)
 
 
 def others_at_work(case: RuleInput) -> bool:
@@ -187,7 +187,7 @@ def agents_busy(case: RuleInput) -> bool:
 
 def queue_task_ready(case: RuleInput) -> bool:
     """(f) A queue task below is ready and its queue has an agent; a claimed one is its agent's main task."""
-    return any(start_conditions.queued(case.tree_state, descendant) for descendant in case.descendants)
+    return any(task_readiness.queued(case.tree_state, descendant) for descendant in case.descendants)
 
 
 def ai_at_work(case: RuleInput) -> bool:
@@ -212,7 +212,7 @@ def _is_person(case: RuleInput, task: Task) -> bool:
 
 
 def held_by_limit(case: RuleInput) -> bool:
-    return any(start_conditions.held_by_limit(case.tree_state, child, case.agent.id) for child in case.children)
+    return any(task_readiness.held_by_limit(case.tree_state, child, case.agent.id) for child in case.children)
 
 
 def waits_for_outside(case: RuleInput) -> bool:
@@ -261,7 +261,7 @@ def awaited(case: RuleInput) -> frozenset[str] | None:
     # Main tasks that use up the limits by which children are held back.
     found: set[str] = set()
     for child in case.children:
-        if start_conditions.held_by_limit(case.tree_state, child, case.agent.id):
+        if task_readiness.held_by_limit(case.tree_state, child, case.agent.id):
             found.update(*(case.tree_state.busy.get(each, frozenset()) for each in _could_do(case, child)))
     return frozenset(at_work | found | {task.id for task in _outside_at_work(case)})
 

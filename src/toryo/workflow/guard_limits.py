@@ -1,6 +1,7 @@
 """Limits of guards, grace times and cooldowns: the defaults of the server's settings.
 
-The guards themselves and the budget are rows of `launch.py`; the budget is set per project (`domain/projects.py`).
+The guards themselves and the budget are rows of `launch_rules.py`; each project has its own budget
+(`domain/projects.py`).
 """
 
 from __future__ import annotations

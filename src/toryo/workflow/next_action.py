@@ -8,7 +8,7 @@ from dataclasses import replace
 from toryo.domain.agents import Role
 from toryo.domain.launches import Purpose
 from toryo.domain.sessions import Session
-from toryo.workflow import chat, launch, manager, worker
+from toryo.workflow import chat_rules, launch_rules, manager_rules, worker_rules
 from toryo.workflow.rules import Rule, first_match
 from toryo.workflow.snapshot import RuleInput, Snapshot
 from toryo.workflow.step import Step
@@ -26,11 +26,11 @@ _Asking = tuple[Snapshot, Session]
 
 
 def _guard(asking: _Asking) -> bool:
-    return launch.tripped(*asking) in ("runaway", "time_limit", "budget_exhausted")
+    return launch_rules.tripped(*asking) in ("runaway", "time_limit", "budget_exhausted")
 
 
 def _inactive(asking: _Asking) -> bool:
-    return launch.inactive(asking[0]) or launch.not_member(asking[0])
+    return launch_rules.inactive(asking[0]) or launch_rules.not_member(asking[0])
 
 
 def _for_task(asking: _Asking) -> bool:
@@ -56,13 +56,13 @@ FIRST_ROWS: Sequence[Rule[_Asking, Step]] = (
     Rule(
         "first 6",
         "task sessions: project paused or archived",
-        lambda a: _for_task(a) and launch.project_not_active(a[0]),
+        lambda a: _for_task(a) and launch_rules.project_not_active(a[0]),
         Step("exit", "exit", "project_paused"),
     ),
     Rule(
         "first 7",
         "task sessions: its main task is no longer its own (task_closed if it closed it itself)",
-        lambda a: _for_task(a) and launch.withdrawn(*a) is not None,
+        lambda a: _for_task(a) and launch_rules.withdrawn(*a) is not None,
         Step("exit", "exit", "task_withdrawn"),
     ),
 )
@@ -75,16 +75,16 @@ def decide(snapshot: Snapshot, session: Session) -> Step:
         # The row's step; an exit names its cause.
         step = row.then.by(row.row, row.words)
         if step.reason == "guard":
-            return replace(step, reason=launch.tripped(snapshot, session) or "")
+            return replace(step, reason=launch_rules.tripped(snapshot, session) or "")
         if step.reason == "task_withdrawn" and _closed_by_itself(snapshot, session):
             return replace(step, reason="task_closed")
         return step
     if session.purpose is Purpose.CHAT:
-        return chat.decide(snapshot)
+        return chat_rules.decide(snapshot)
     tree_state = snapshot.ground_of(session.task_id)
     assert tree_state is not None, "row 'first 7' answers for a task that is gone"
     case = RuleInput(snapshot, tree_state, tree_state.tree.tasks[session.task_id or ""], session)
-    return manager.decide(case) if case.agent.role is Role.MANAGER else worker.decide(case)
+    return manager_rules.decide(case) if case.agent.role is Role.MANAGER else worker_rules.decide(case)
 
 
 def _closed_by_itself(snapshot: Snapshot, session: Session) -> bool:
@@ -103,5 +103,5 @@ def case_of(snapshot: Snapshot, session: Session) -> RuleInput | None:
 
 def riding(step: Step, session: Session, role: Role | None) -> bool:
     """Whether other answers may carry this step unchanged, because returning it has no effect."""
-    looks = role is Role.MANAGER and step.action in manager.LOOKS
+    looks = role is Role.MANAGER and step.action in manager_rules.LOOKS
     return not (looks or step.action in ONLY_BY_ASKING or (step.action == "exit" and session.over))

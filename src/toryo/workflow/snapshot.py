@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from toryo.domain import start_conditions
+from toryo.domain import task_readiness
 from toryo.domain.agents import Agent
 from toryo.domain.launches import Launch, Purpose
 from toryo.domain.projects import Project
@@ -207,9 +207,7 @@ class RuleInput:
     @cached_property
     def dispatchable(self) -> list[Task]:
         """Children that a manager could start now, in order."""
-        return [
-            child for child in self.children if start_conditions.dispatchable(self.tree_state, child, self.agent.id)
-        ]
+        return [child for child in self.children if task_readiness.dispatchable(self.tree_state, child, self.agent.id)]
 
     @property
     def open_delegations(self) -> int:

@@ -109,6 +109,8 @@ export const sessions = (projectId: string | null) =>
     queryKey: ["sessions", projectId],
     queryFn: () =>
       get<{ sessions: Session[] }>("/sessions", { project_id: projectId }).then((answer) => answer.sessions),
+    // No event tells that an agent is heard of again.
+    refetchInterval: (query) => (query.state.data?.some((each) => !each.confirmed) === true ? 5_000 : false),
   });
 
 export const launches = (wanted: { project_id?: string; agent_id?: string; task_id?: string }) =>

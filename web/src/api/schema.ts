@@ -6304,7 +6304,7 @@ export interface operations {
                      */
                     name?: string | null;
                     /**
-                     * @description By which a provider knows them, from their next sign-in on.
+                     * @description By which a provider knows them, from their next sign-in on; null: none.
                      * @default null
                      */
                     email?: string | null;

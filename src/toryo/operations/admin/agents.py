@@ -9,7 +9,7 @@ from typing import Any, Literal, NotRequired
 
 from pydantic import Field
 
-from toryo import provider_options, secret_patterns
+from toryo import clearable_fields, provider_options, secret_patterns
 from toryo.domain import agents as people
 from toryo.domain import ids
 from toryo.domain.agents import Agent, Kind, Role
@@ -243,7 +243,7 @@ class EditAgent(OneAgent):
     preview: bool = Field(False, description="Dry run: change nothing; return the changes, and what widens rights.")
 
 
-_MAY_BE_NULL = frozenset({"reports_to", "provider", "model", "agent_type"})
+_MAY_BE_NULL = clearable_fields.nullable("edit_agent")
 
 
 @operation(

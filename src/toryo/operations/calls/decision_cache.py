@@ -13,7 +13,7 @@ from toryo.domain.events import SETUP
 from toryo.domain.tasks import Task
 from toryo.domain.times import SECOND, Millis
 from toryo.storage.transaction import Transaction
-from toryo.workflow.launch import Action, Decision, would_only_wait
+from toryo.workflow.launch_rules import Action, Decision, would_only_wait
 from toryo.workflow.snapshot import RuleInput, Snapshot
 
 LOOK_AGAIN_AFTER: Millis = 60 * SECOND

@@ -32,8 +32,8 @@ from toryo.operations.launches import launch_decisions, placement, reason_texts
 from toryo.operations.messaging import conversations as messaging_conversations
 from toryo.operations.messaging import mailboxes, messages, partners
 from toryo.storage.threads import Thread
-from toryo.workflow import chat as table
-from toryo.workflow.launch import Action
+from toryo.workflow import chat_rules
+from toryo.workflow.launch_rules import Action
 
 _CHATS = "/projects/{project_id}/chats"
 MOST_ABOUT = 500
@@ -166,7 +166,7 @@ def _status(call: Call, project_id: str, agent: Agent) -> schemas.ChatStatus:
 def _status_of_program(call: Call, project_id: str, agent: Agent) -> schemas.ChatStatus:
     snapshot, decision = launch_decisions.decide(call, agent.id, project_id, Purpose.CHAT, changes=False)
     if Purpose.CHAT in snapshot.sessions:
-        leaving = table.nobody_needs_it(snapshot) and not snapshot.talk.wanted
+        leaving = chat_rules.nobody_needs_it(snapshot) and not snapshot.talk.wanted
         state: schemas.ChatState = "terminating" if leaving or decision.action is Action.STOP else "connected"
     elif Purpose.CHAT in snapshot.launches or decision.action is Action.START:
         state = "connecting"

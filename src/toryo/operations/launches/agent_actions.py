@@ -22,7 +22,7 @@ from toryo.operations.launches import end_of_session, launch_decisions, reason_t
 from toryo.operations.launches.claim_request import OFFERED, Labels
 from toryo.operations.worktrees import worktree_locks
 from toryo.workflow import program_choice
-from toryo.workflow.launch import Action, Decision
+from toryo.workflow.launch_rules import Action, Decision
 from toryo.workflow.snapshot import Snapshot
 
 

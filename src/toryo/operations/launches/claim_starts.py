@@ -31,7 +31,7 @@ from toryo.operations.worktrees import worktree_locks
 from toryo.operations.worktrees.job_handout import Job, jobs_for
 from toryo.storage.coordinators import Seen
 from toryo.workflow import program_choice
-from toryo.workflow.launch import Action
+from toryo.workflow.launch_rules import Action
 
 
 class Claimed(Result):

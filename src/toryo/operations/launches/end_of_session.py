@@ -22,8 +22,8 @@ from toryo.operations.messaging import conversations
 from toryo.operations.queue import claims
 from toryo.operations.queue.claims import Fate
 from toryo.operations.tasks import mutations
-from toryo.workflow import launch as rows
-from toryo.workflow.launch import Decision
+from toryo.workflow import launch_rules
+from toryo.workflow.launch_rules import Decision
 
 GUARD = Actor(SYSTEM, everything=True, guard=True)
 
@@ -76,7 +76,7 @@ def _fate(call: Call, session: Session, why: End) -> Fate:
 def _obeyed(call: Call, session: Session, why: End) -> bool:
     """It was told to leave, for what is not its own doing."""
     told = why in (End.LEFT_TO_WAIT, End.TOLD_TO_EXIT)
-    return told and not rows.failed_by_itself(session, call.context.limits, call.now)
+    return told and not launch_rules.failed_by_itself(session, call.context.limits, call.now)
 
 
 def _heeded_the_time_limit(call: Call, session: Session, why: End) -> bool:
@@ -85,10 +85,10 @@ def _heeded_the_time_limit(call: Call, session: Session, why: End) -> bool:
 
     That costs no attempt, but is a start without progress if it was one: the guard against these ends a row of them.
     """
-    if why is not End.TOLD_TO_EXIT or not rows.ran_its_time(session, call.context.limits, call.now):
+    if why is not End.TOLD_TO_EXIT or not launch_rules.ran_its_time(session, call.context.limits, call.now):
         return False
     by_itself = call.has_session and call.session.id == session.id
-    return by_itself or not rows.ran_its_time(session, call.context.limits, session.last_call_at)
+    return by_itself or not launch_rules.ran_its_time(session, call.context.limits, session.last_call_at)
 
 
 def _goes_on_later(call: Call, session: Session) -> bool:

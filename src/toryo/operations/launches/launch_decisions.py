@@ -8,8 +8,8 @@ from toryo.domain.launches import Purpose, State
 from toryo.operations.calls.call import Call
 from toryo.operations.launches import end_of_session
 from toryo.operations.messaging import conversations
-from toryo.workflow import launch as table
-from toryo.workflow.launch import Action, Decision
+from toryo.workflow import launch_rules
+from toryo.workflow.launch_rules import Action, Decision
 from toryo.workflow.snapshot import Snapshot
 
 
@@ -34,8 +34,8 @@ def decide(
 
 def _decided(snapshot: Snapshot, purpose: Purpose, by_hand: bool) -> Decision:
     if purpose is Purpose.CHAT:
-        return table.decide_chat(snapshot, by_hand=by_hand)
-    return table.decide(snapshot, by_hand=by_hand)
+        return launch_rules.decide_chat(snapshot, by_hand=by_hand)
+    return launch_rules.decide(snapshot, by_hand=by_hand)
 
 
 def _lapse(call: Call, snapshot: Snapshot) -> bool:

@@ -13,7 +13,7 @@ from toryo.domain.wording import Worded, constant, say
 from toryo.operations.calls.call import Call
 from toryo.storage.coordinators import Seen
 from toryo.workflow import program_choice
-from toryo.workflow.launch import Action, Decision
+from toryo.workflow.launch_rules import Action, Decision
 from toryo.workflow.snapshot import Snapshot
 
 

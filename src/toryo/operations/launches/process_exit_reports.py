@@ -20,7 +20,7 @@ from toryo.operations.calls.results import Result
 from toryo.operations.launches import cooldowns, end_of_session, launch_decisions, running_launches
 from toryo.operations.launches.cooldowns import hindered
 from toryo.operations.launches.usage_counting import count_usage
-from toryo.workflow.launch import withdrawn
+from toryo.workflow.launch_rules import withdrawn
 
 
 class ProgramSession(Parameters):

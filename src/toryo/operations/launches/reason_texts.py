@@ -8,7 +8,7 @@ from typing import Any
 from toryo import failures
 from toryo.domain.wording import Worded, constant, say, together
 from toryo.operations.launches.placement import PlacementProblem
-from toryo.workflow.launch import Action, Decision
+from toryo.workflow.launch_rules import Action, Decision
 
 WORDS = {
     "project_paused": "The project is paused (no tasks are worked on, chats go on) or archived (nothing is started)."

@@ -16,7 +16,7 @@ from toryo.operations.calls.call import Call
 from toryo.operations.calls.fault_isolation import each_fenced
 from toryo.operations.launches import end_of_session, launch_decisions
 from toryo.operations.launches.claim_request import CLAIM, ClaimStarts
-from toryo.workflow.launch import Action
+from toryo.workflow.launch_rules import Action
 
 _TELL_AGAIN_AFTER: Millis = 15 * SECOND
 

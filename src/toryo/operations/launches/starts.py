@@ -20,7 +20,7 @@ from toryo.operations.launches import end_of_session
 from toryo.operations.queue import claims
 from toryo.operations.worktrees import worktree_locks
 from toryo.workflow import program_choice
-from toryo.workflow.launch import Decision
+from toryo.workflow.launch_rules import Decision
 from toryo.workflow.snapshot import Snapshot
 
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from toryo.domain import moves, start_conditions
+from toryo.domain import moves, task_readiness
 from toryo.domain.launches import Purpose
-from toryo.domain.start_conditions import StartBlocker
+from toryo.domain.task_readiness import StartBlocker
 from toryo.domain.tasks import Approval, Status, Task
 from toryo.domain.times import iso, iso_or_none
 from toryo.domain.wording import Worded, constant, say, together
@@ -21,7 +21,7 @@ from toryo.operations.launches import last_seen, launch_decisions, placement, re
 from toryo.operations.overview import needs
 from toryo.operations.tasks import remedies
 from toryo.operations.worktrees import worktree_locks
-from toryo.workflow.launch import Action, Decision
+from toryo.workflow.launch_rules import Action, Decision
 from toryo.workflow.snapshot import Snapshot
 
 _SHOWN = 3
@@ -144,7 +144,7 @@ def _to_start(call: Call, s: Snapshot, _: Decision) -> Worded:
 def _hindrance(call: Call, task: Task) -> Worded | None:
     """Why a task cannot be started yet."""
     tree_state = call.tree_state(task)
-    hindrance: StartBlocker | None = next(start_conditions.hindrances(tree_state, task), None)
+    hindrance: StartBlocker | None = next(task_readiness.hindrances(tree_state, task), None)
     if hindrance is None or task.status is Status.FAILED:
         return None
     why = moves.refusal_to_start(tree_state, task, hindrance).message

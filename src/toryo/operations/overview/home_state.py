@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TypeVar
 
-from toryo.domain import start_conditions
+from toryo.domain import task_readiness
 from toryo.domain.launches import Launch, Purpose
 from toryo.domain.projects import Project, Status
 from toryo.domain.queue import Claim, Presence
@@ -183,7 +183,7 @@ class Picture:
             if (
                 task.agent_type is not None
                 and not rests
-                and start_conditions.claimable(self.tree_states[task.project_id], task)
+                and task_readiness.claimable(self.tree_states[task.project_id], task)
             ):
                 found.setdefault((task.project_id, task.agent_type), []).append(task)
         return found

@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from toryo.domain import moves, people, start_conditions, usages
+from toryo.domain import moves, people, task_readiness, usages
 from toryo.domain.agents import Agent, Role, mistakes_of, superiors
 from toryo.domain.delegations import Delegation, DelegationStatus
 from toryo.domain.launches import Launch
@@ -20,7 +20,7 @@ from toryo.domain.messages import MessageKind
 from toryo.domain.needs import Action, Kind, Need, Request, requested
 from toryo.domain.projects import Project
 from toryo.domain.projects import Status as ProjectStatus
-from toryo.domain.start_conditions import StartBlocker
+from toryo.domain.task_readiness import StartBlocker
 from toryo.domain.tasks import Details, Status, Task
 from toryo.domain.times import DAY, Millis, iso
 from toryo.domain.wording import Worded, constant, say, together
@@ -551,7 +551,7 @@ def _freed(view: _View) -> Iterator[Need]:
         if event is None or "caused_by" not in event.data or _left_to_agent(view, task, above):
             continue
         tree_state = view.call.tree_state(task)
-        hindrance = next(start_conditions.hindrances(tree_state, task), None)
+        hindrance = next(task_readiness.hindrances(tree_state, task), None)
         if hindrance not in _TOLD_ELSEWHERE:
             hindered = moves.refusal_to_start(tree_state, task, hindrance).message if hindrance is not None else ""
             yield from _of_task(

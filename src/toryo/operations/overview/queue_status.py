@@ -8,9 +8,9 @@ from typing import Any
 
 from typing_extensions import TypedDict
 
-from toryo.domain import moves, start_conditions
+from toryo.domain import moves, task_readiness
 from toryo.domain.launches import Purpose
-from toryo.domain.start_conditions import StartBlocker
+from toryo.domain.task_readiness import StartBlocker
 from toryo.domain.tasks import Status, Task
 from toryo.domain.times import Millis, iso
 from toryo.domain.tree_state import TreeState
@@ -112,7 +112,7 @@ def _blocked(picture: Picture, task: Task) -> HeldBy:
 def _to_do(picture: Picture, tree_state: TreeState, task: Task) -> str | Why:
     for_queue = {StartBlocker.UNASSIGNED} if task.for_queue else set()
     hindrance = next(
-        (blocker for blocker in start_conditions.hindrances(tree_state, task) if blocker not in for_queue), None
+        (blocker for blocker in task_readiness.hindrances(tree_state, task) if blocker not in for_queue), None
     )
     if hindrance is not None:
         return partial(_hindered, picture, tree_state, task, hindrance)

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from toryo.domain import start_conditions
+from toryo.domain import task_readiness
 from toryo.domain.agents import Role
 from toryo.domain.launches import Purpose
 from toryo.domain.needs import Action
@@ -22,8 +22,7 @@ from toryo.domain.times import SECOND, Millis
 from toryo.domain.tree_state import TreeState
 from toryo.domain.wording import Worded, constant, say, together
 from toryo.operations.overview.home_state import Picture, Place
-from toryo.workflow import facts
-from toryo.workflow import launch as table
+from toryo.workflow import facts, launch_rules
 from toryo.workflow.snapshot import RuleInput, Snapshot
 
 _SHOWN = 3
@@ -116,7 +115,7 @@ class _Look:
         case = self._case(place, task)
         if agent.role is Role.MANAGER:
             return (facts.awaited(case) or None) if task.wait is not None else None
-        return facts.awaited_from_others(case) if table.worker_waits_for_others(case) else None
+        return facts.awaited_from_others(case) if launch_rules.worker_waits_for_others(case) else None
 
     def _case(self, place: Place, task: Task) -> RuleInput:
         agent, project = self.picture.agents[place[0]], self.picture.projects[place[1]]
@@ -254,7 +253,7 @@ class _Look:
     def _nobody_comes(self, tree_state: TreeState, task: Task, queue: str) -> bool:
         """Only after the stall time: until then the agent of the queue may be restarting."""
         stalls = self._stalls(tree_state.project, task.moved_at)
-        return stalls and queue not in tree_state.served and start_conditions.claimable(tree_state, task)
+        return stalls and queue not in tree_state.served and task_readiness.claimable(tree_state, task)
 
     # --- what is below a failure ---------------------------------------------------------------------------------
 

@@ -23,9 +23,8 @@ from toryo.operations.calls import fault_isolation
 from toryo.operations.launches import placement, reason_texts
 from toryo.operations.overview import agent_diagnosis
 from toryo.operations.overview.home_state import Picture, Place
-from toryo.workflow import launch as table
-from toryo.workflow import program_choice
-from toryo.workflow.launch import Action
+from toryo.workflow import launch_rules, program_choice
+from toryo.workflow.launch_rules import Action
 
 IN_FULL = 8
 """How many waiting agents are diagnosed in full; limits the cost of the overview."""
@@ -186,7 +185,7 @@ def _signed_in(
     picture: Picture, place: Place, shown: Member, session: Session, used: dict[str, tuple[int, float | None]]
 ) -> Member:
     works = session.purpose is Purpose.TASK
-    decide = table.decide if works else table.decide_chat
+    decide = launch_rules.decide if works else launch_rules.decide_chat
     decision = decide(picture.snapshot(place))
     stops = decision.action is Action.STOP
     tokens, cost = used.get(session.launch_id, (None, None))
@@ -261,7 +260,7 @@ def _not_running(
             "until": told["until"],
         }
     snapshot = picture.snapshot(place)
-    decision = table.decide(snapshot)
+    decision = launch_rules.decide(snapshot)
     if place in last and decision.row in _ABOUT_MAIN_TASKS:
         return {**shown, **first, "state": state_of("hold", last[place]), **_words(last[place])}
     program = program_choice.chosen(snapshot, Purpose.TASK)
@@ -278,7 +277,7 @@ def _not_running(
     }
 
 
-_ABOUT_MAIN_TASKS = frozenset(rule.row for rule in table.MAIN_TASK_ROWS)
+_ABOUT_MAIN_TASKS = frozenset(rule.row for rule in launch_rules.MAIN_TASK_ROWS)
 
 
 class _Why(TypedDict):

@@ -1,6 +1,6 @@
 """Usage of agents' programs: tokens and money, summed by day, agent, project, task and so on; and today's budgets.
 
-`launches/usage_counting.py` counts it; `workflow/launch.py` applies budgets.
+`launches/usage_counting.py` counts it; `workflow/launch_rules.py` applies budgets.
 """
 
 from __future__ import annotations

@@ -69,7 +69,7 @@ def _shown(call: Call, person: Agent) -> Person:
         **shown,
         "projects": call.tx.agents.projects_of(person.id),
         "password": account is not None and account.password_hash is not None,
-        "provider": subject is not None and not subject.startswith("mailto:"),
+        "provider": subject is not None and not subject.startswith(people.MAILTO),
         "email": account.email if account is not None else None,
         "browsers": sum(sign_in.live(call.now) for sign_in in call.tx.people.sign_ins_of(person.id)),
         "tokens": sum(token.live(call.now) for token in call.tx.people.tokens_of(person.id)),
@@ -148,7 +148,9 @@ class ChangePerson(Parameters):
     person_id: Id = Field(description="Who.")
     login: Role | None = Field(None, description="What they may do from now on.")
     name: Name | None = Field(None, description="What they are called.")
-    email: Email | None = Field(None, description="By which a provider knows them, from their next sign-in on.")
+    email: Email | None = Field(
+        None, description="By which a provider knows them, from their next sign-in on; null: none."
+    )
     version: int | None = Field(None, description="The version you expect; any other is a conflict.")
 
 
@@ -168,6 +170,8 @@ def change_person(call: Call, wanted: ChangePerson) -> PersonResult:
     login = wanted.login or people.role_of(person, before)
     _keep_first_owner(person, login)
     account = before or Account(person.id, login, own_login=login)
+    if wanted.email is None and "email" in wanted.model_fields_set:
+        account = account.without_address()
     _put(call, replace(account, login=login, own_login=wanted.login or account.own_login), wanted.email)
     credential_revocation.lose_ownership(call, person.id, people.role_of(person, before), login)
     person = person_roles.renewed(call, person, name=(wanted.name or person.name).strip())

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from typing_extensions import TypedDict
 
-from toryo.domain import queue, start_conditions
+from toryo.domain import queue, task_readiness
 from toryo.domain.agents import SYSTEM, Agent
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.moves import Actor
@@ -44,7 +44,7 @@ def claim(call: Call, task: Task, agent: Agent, launch_id: str | None = None) ->
     claimed = tree_state.claimed(task, agent.id)
     given = replace(claimed.tree.tasks[task.id], status=task.status)
     becomes = replace(claimed, tree=claimed.tree.changed(given))
-    if not start_conditions.startable(becomes, given):
+    if not task_readiness.startable(becomes, given):
         return None
     call.tx.tasks.save(task, given)
     for before in tree_state.tree.descendants(task):

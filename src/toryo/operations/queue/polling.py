@@ -1,4 +1,7 @@
-"""The queue protocol: an agent that already runs claims tasks of its queue."""
+"""The queue protocol: an agent that already runs claims tasks of its queue.
+
+Which tasks are ready, and in which order they are claimed, is in `storage/poll_order.py`.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,7 @@ class Polled(Result):
 
 @operation("poll_tasks", grant=Grant.QUEUE_AGENT, parameters=Poll, waits=True, bare="result")
 def poll_tasks(call: Call, wanted: Poll) -> Polled | Later:
-    """Claim tasks of your queue. Returns them, each yours until its time-out; an empty list if there is none."""
+    """Claim tasks of your queue, by priority, then age. Yours until the time-out. Returns them, or an empty list."""
     presence = queue_claims.seen(call, queue_claims.present(call, wanted.agent_id))
     held = call.tx.queues.claims_of(presence.agent_id)
     room = queue.CLAIMED_AT_ONCE - len(held)

@@ -31,7 +31,7 @@ from toryo.operations.calls.results import Refused, Result, Said
 from toryo.operations.launches import end_of_session, launch_decisions, reason_texts, starts
 from toryo.operations.translations import words
 from toryo.workflow import next_action
-from toryo.workflow.launch import Action
+from toryo.workflow.launch_rules import Action
 from toryo.workflow.snapshot import Snapshot
 
 

@@ -21,7 +21,7 @@ from toryo.operations.sessions import guards
 from toryo.operations.sessions.notes import Progress, Text, add_note
 from toryo.operations.tasks import acceptance_checks, mutations
 from toryo.operations.translations import words
-from toryo.workflow import launch as launches
+from toryo.workflow import launch_rules
 from toryo.workflow.snapshot import Snapshot
 
 
@@ -58,7 +58,9 @@ def report_completed(call: Call, report: ReportCompleted) -> Reported | Refused 
     if session.over and (before := _remembered_answer(session, report)) is not None:
         return before
     snapshot = call.own_snapshot()
-    if launches.withdrawn(snapshot, session) is not None or (session.over and not _may_have_last_word(call, snapshot)):
+    if launch_rules.withdrawn(snapshot, session) is not None or (
+        session.over and not _may_have_last_word(call, snapshot)
+    ):
         return _too_late(call, report)
     tree_state = snapshot.ground_of(session.task_id)
     assert tree_state is not None
@@ -101,10 +103,10 @@ def _may_have_last_word(call: Call, snapshot: Snapshot) -> bool:
     """A guard has told this session to leave, not long ago, and nobody has gone on since: its report still counts."""
     session = call.session
     just_now = call.now < (session.ended_at or 0) + call.context.limits.stop_grace
-    told = session.end_reason is End.TOLD_TO_EXIT and launches.tripped(snapshot, session) is not None
-    employed = not (launches.inactive(snapshot) or launches.not_member(snapshot))
+    told = session.end_reason is End.TOLD_TO_EXIT and launch_rules.tripped(snapshot, session) is not None
+    employed = not (launch_rules.inactive(snapshot) or launch_rules.not_member(snapshot))
     followed = snapshot.launches.get(Purpose.TASK) is not None
-    return just_now and told and employed and not followed and not launches.project_not_active(snapshot)
+    return just_now and told and employed and not followed and not launch_rules.project_not_active(snapshot)
 
 
 def _blocks_below(tasks: Any) -> tuple[str, ...]:

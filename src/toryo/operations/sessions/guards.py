@@ -13,7 +13,7 @@ from toryo.domain.times import SECOND
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.calls.catalogue import Available, Operation
 from toryo.operations.calls.credential_verification import END_PROCESS
-from toryo.workflow.launch import withdrawal
+from toryo.workflow.launch_rules import withdrawal
 
 
 def refuse(call: Call, operation: Operation) -> None:

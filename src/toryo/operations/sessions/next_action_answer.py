@@ -31,7 +31,7 @@ from toryo.operations.launches import end_of_session
 from toryo.operations.messaging import conversations, mailboxes
 from toryo.operations.tasks import below_main_task
 from toryo.operations.translations import words
-from toryo.workflow import facts, launch, manager, next_action
+from toryo.workflow import facts, launch_rules, manager_rules, next_action
 from toryo.workflow.instructions import TOOLS, key_of
 from toryo.workflow.snapshot import RuleInput, Snapshot
 from toryo.workflow.step import Step
@@ -205,7 +205,7 @@ def _words_of(call: Call, snapshot: Snapshot, case: RuleInput | None, step: Step
 
 def _detail(snapshot: Snapshot, session: Session, step: Step) -> str:
     if step.reason == "task_withdrawn":
-        cause = launch.withdrawn(snapshot, session)
+        cause = launch_rules.withdrawn(snapshot, session)
         return cause[0] if cause else ""
     return session.runaway or step.reason
 
@@ -271,7 +271,7 @@ def _belongings(call: Call, case: RuleInput, step: Step) -> Belongings:
         found["waits_for"] = [rendering.brief_task(task) for task in facts.at_work_for(case)[:_MANY]]
     if step.state == "fixing_checks":
         found["failed_checks"] = list(details.check_failures)
-    if call.agent.role is Role.MANAGER and step.action in (*manager.LOOKS, "report_completion"):
+    if call.agent.role is Role.MANAGER and step.action in (*manager_rules.LOOKS, "report_completion"):
         found["since_you_left"] = since_left(call, case)
         if facts.check_failed(case):
             found["failed_checks"] = list(details.check_failures)
@@ -345,7 +345,7 @@ def since_left(call: Call, case: RuleInput) -> SinceYouLeft:
 def _take_effect(call: Call, case: RuleInput, step: Step) -> None:
     session, main = call.session, case.main
     if case.agent.role is Role.MANAGER:
-        if step.action in manager.LOOKS:
+        if step.action in manager_rules.LOOKS:
             _look(call, case)
         if session.choice is not None and step.action not in ("start", "adjust", "wait"):
             call.change_session(choice=None, choice_event=None)

@@ -25,7 +25,7 @@ from toryo.operations.calls.listed_parameters import PLAIN
 from toryo.operations.calls.results import DetailedResult, Result, Said
 from toryo.operations.tasks import below_main_task, mutations
 from toryo.operations.translations import words
-from toryo.workflow import facts, manager, next_action
+from toryo.workflow import facts, manager_rules, next_action
 from toryo.workflow.snapshot import RuleInput
 
 # --- choosing --------------------------------------------------------------------------------------------------------
@@ -55,7 +55,7 @@ def select_action(call: Call, wanted: SelectAction) -> Selected:
     """Choose what to do next. Then call get_next_action."""
     snapshot = call.own_snapshot()
     step = next_action.decide(snapshot, call.session)
-    if step.action not in manager.MAY_CHOOSE:
+    if step.action not in manager_rules.MAY_CHOOSE:
         raise Refusal(
             Code.NOT_NOW,
             f"There is nothing to choose now. The next action is {step.action}.",

@@ -12,7 +12,7 @@ from typing import Any, final
 from typing_extensions import TypedDict
 
 from toryo.domain import dependencies as graph
-from toryo.domain import ids, moves, queue, start_conditions
+from toryo.domain import ids, moves, queue, task_readiness
 from toryo.domain.agents import SYSTEM
 from toryo.domain.creation_rules import Draft, in_order
 from toryo.domain.delegations import failed
@@ -461,7 +461,7 @@ def _refuse_running_at_nobody(tree_state: TreeState, changed: Sequence[Task], *,
     """A task in progress goes only to somebody who could start it."""
     becomes = replace(tree_state, tree=tree_state.tree.changed(*changed))
     task = changed[0]
-    hindrance = next(start_conditions.hindrances(becomes, task), None)
+    hindrance = next(task_readiness.hindrances(becomes, task), None)
     if hindrance is not None:
         raise moves.refusal_to_start(becomes, task, hindrance, person=person)
 

@@ -1,7 +1,7 @@
 import { cleanup, screen, waitFor, within } from "@testing-library/react";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
-import { ANSWERS, AT, LATER } from "@/example";
+import { ANSWERS, AT, LATER, session } from "@/example";
 import { chooseLanguage } from "@/i18n";
 import { press, refusal, serve, show, write } from "@/testkit";
 import { Sessions } from "@/views/sessions";
@@ -23,6 +23,16 @@ describe("the sessions of agents", () => {
     expect(await screen.findByText("Show prices")).toBeTruthy();
     expect(screen.getByText("Ada")).toBeTruthy();
     expect(screen.getByText("claude · oak-2")).toBeTruthy();
+  });
+
+  it("say that an agent was not heard of since the server started, in both languages", async () => {
+    serve({ ...ANSWERS, "GET /sessions": { sessions: [{ ...session, confirmed: false }] } });
+    await sessions();
+    expect(await screen.findByText(/Not confirmed, last seen/)).toBeTruthy();
+    cleanup();
+    await chooseLanguage("ja");
+    await sessions();
+    expect(await screen.findByText(/稼働未確認/)).toBeTruthy();
   });
 
   it("are ended by force after asking, with the reason", async () => {

@@ -67,6 +67,11 @@ function Row({ session, projectId }: { session: Session; projectId: string }) {
           {name}
           <Badge tone={session.purpose === "chat" ? "violet" : "blue"}>{t(`purpose.${session.purpose}`)}</Badge>
           {session.runaway !== null && <Badge tone="red">{t("runaway", { guard: session.runaway })}</Badge>}
+          {!session.confirmed && (
+            <Badge tone="amber">
+              {t("unconfirmed")} <Ago at={session.last_seen_at} />
+            </Badge>
+          )}
         </p>
         {session.task_id !== null && (
           <Link

@@ -1,10 +1,12 @@
 // One member of the team: who it is, what it does now and by what evidence, and what can be done about it.
+import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Bot, Cpu, UserRound } from "lucide-react";
 import { Fragment } from "react";
 import { useTranslation } from "react-i18next";
 
 import type { Member } from "@/api/model";
+import { sessions } from "@/api/queries";
 import { useMay } from "@/app/may";
 import { AgentState, Ago, Avatar, Badge, Countdown, Elapsed } from "@/ui";
 
@@ -109,6 +111,7 @@ function Now({ member, off, projectId }: { member: Member | undefined; off: bool
             {member.task_title ?? member.task_id}
           </Link>
         )}
+        <NotConfirmed agentId={member.agent_id} projectId={projectId} />
         {member.started_at !== null && (
           <span className="text-xs text-faint">
             <Elapsed from={member.started_at} />
@@ -129,5 +132,18 @@ function Now({ member, off, projectId }: { member: Member | undefined; off: bool
         ))}
       </p>
     </div>
+  );
+}
+
+// Signed in, but neither it nor its Coordinator has reported since the server started: it may have crashed.
+function NotConfirmed({ agentId, projectId }: { agentId: string; projectId: string }) {
+  const { t } = useTranslation("team");
+  const found = useQuery(sessions(projectId));
+  const silent = found.data?.find((each) => each.agent_id === agentId && !each.confirmed);
+  if (silent === undefined) return null;
+  return (
+    <Badge tone="amber">
+      {t("unconfirmed")} <Ago at={silent.last_seen_at} />
+    </Badge>
   );
 }

@@ -13,9 +13,9 @@ from tests.domain.things import (
     todo,
     tree_state,
 )
-from toryo.domain import start_conditions
+from toryo.domain import task_readiness
 from toryo.domain.projects import Status as ProjectStatus
-from toryo.domain.start_conditions import StartBlocker
+from toryo.domain.task_readiness import StartBlocker
 from toryo.domain.tasks import Approval, Status, Task
 from toryo.domain.tree_state import TreeState
 
@@ -30,7 +30,7 @@ def part(status: Status = Status.TODO, assignee: str | None = "ann", **fields) -
 
 
 def hindrances(where: TreeState, name: str = "part") -> list[StartBlocker]:
-    return list(start_conditions.hindrances(where, where.tree.tasks[name]))
+    return list(task_readiness.hindrances(where, where.tree.tasks[name]))
 
 
 def test_nothing_hinders_a_ready_task_of_a_free_member() -> None:
@@ -70,7 +70,7 @@ def test_every_hindrance_is_found_and_told_in_a_fixed_order() -> None:
 )
 def test_each_part_of_guard_1_hinders_by_itself(where: TreeState, hindrance: StartBlocker) -> None:
     assert hindrances(where) == [hindrance]
-    assert not start_conditions.startable(where, where.tree.tasks["part"])
+    assert not task_readiness.startable(where, where.tree.tasks["part"])
 
 
 def test_subtasks_of_the_same_agent_do_not_count_against_its_limit() -> None:
@@ -82,8 +82,8 @@ def test_subtasks_of_the_same_agent_do_not_count_against_its_limit() -> None:
 
 @pytest.mark.parametrize("status", [each for each in Status if each is not Status.TODO])
 def test_startable_is_only_what_is_in_todo(status: Status) -> None:
-    assert not start_conditions.startable(tree_state(MAIN, part(status)), part(status))
-    assert start_conditions.startable(tree_state(MAIN, part()), part())
+    assert not task_readiness.startable(tree_state(MAIN, part(status)), part(status))
+    assert task_readiness.startable(tree_state(MAIN, part()), part())
 
 
 # --- what a manager can dispatch, and what only the limit holds back -------------------------------------------------
@@ -92,7 +92,7 @@ def test_startable_is_only_what_is_in_todo(status: Status) -> None:
 def judged(where: TreeState) -> tuple[bool, bool]:
     """Whether `part` can be dispatched by boss, and whether only the limit holds it back."""
     child = where.tree.tasks["part"]
-    return start_conditions.dispatchable(where, child, "boss"), start_conditions.held_by_limit(where, child, "boss")
+    return task_readiness.dispatchable(where, child, "boss"), task_readiness.held_by_limit(where, child, "boss")
 
 
 NO_WORKER = [agent("ann", provider=None, reports_to="boss"), agent("bob", active=False, reports_to="boss")]

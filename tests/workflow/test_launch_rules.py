@@ -47,7 +47,7 @@ from toryo.domain.projects import Status as ProjectStatus
 from toryo.domain.sessions import Session
 from toryo.domain.tasks import Approval, Status, Task
 from toryo.domain.tree_state import TreeState
-from toryo.workflow import launch
+from toryo.workflow import launch_rules
 from toryo.workflow.snapshot import ChatState, Cooldown, News
 
 LIVE = session()
@@ -169,12 +169,12 @@ def test_6_a_live_task_session_is_running_already() -> None:
 def test_6_a_launch_not_yet_signed_in_is_pending_until_its_deadline() -> None:
     launches = {Purpose.TASK: ordered()}
     assert decided(launches=launches) == hold("6", "start_pending")
-    assert launch.decide(snapshot(launches=launches)).until == ordered().deadline
+    assert launch_rules.decide(snapshot(launches=launches)).until == ordered().deadline
 
 
 def test_7_cooling_down_after_failures_holds_until_the_moment_it_names() -> None:
     assert decided(cooldowns=COOLING) == hold("7", "cooling_down")
-    assert launch.decide(snapshot(cooldowns=COOLING)).until == NOW + 60_000
+    assert launch_rules.decide(snapshot(cooldowns=COOLING)).until == NOW + 60_000
     assert decided(cooldowns=COOLING, now=NOW + 60_000) == start("13", "has_in_progress_task")
 
 
@@ -184,7 +184,7 @@ def test_7_the_budget_is_used_up() -> None:
 
 def test_what_does_not_concern_a_person_does_not_refuse_a_start_by_hand() -> None:
     def by_hand(**facts: Any) -> tuple[str, str, str]:
-        return shown(launch.decide(snapshot(**facts), by_hand=True))
+        return shown(launch_rules.decide(snapshot(**facts), by_hand=True))
 
     unmanaged = tree_state(MAIN, crew=[agent("boss", Role.MANAGER, provider=None)])
     assert by_hand(where=unmanaged) == start("13", "has_in_progress_task")
@@ -319,7 +319,7 @@ def test_12a_all_it_could_be_told_is_wait_for_others() -> None:
 def test_13_a_main_task() -> None:
     assert decided() == start("13", "has_in_progress_task")
     assert anns() == start("13", "has_in_progress_task")
-    assert launch.decide(snapshot()).task_id == "main"
+    assert launch_rules.decide(snapshot()).task_id == "main"
 
 
 @pytest.mark.parametrize("status", [each for each in Status if each is not Status.IN_PROGRESS])
@@ -339,27 +339,27 @@ def test_15_subtasks_of_the_same_agent_and_tasks_of_others_are_no_main_tasks() -
 
 def test_of_several_main_tasks_the_first_that_starts_wins_else_the_first_hold() -> None:
     held, free = tree_state(WAITING, AT_ANN), tree_state(at_work("second", "boss"))
-    decision = launch.decide(snapshot(tree_states=(held, free)))
+    decision = launch_rules.decide(snapshot(tree_states=(held, free)))
     assert (decision.reason, decision.task_id) == ("has_in_progress_task", "second")
     delegating = tree_state(
         waiting(replace(MAIN, id="later", root_id="later", created_at=NOW)), open_delegations={"later": 1}
     )
     for order in ((held, delegating), (delegating, held)):
-        decision = launch.decide(snapshot(tree_states=order))
+        decision = launch_rules.decide(snapshot(tree_states=order))
         assert (decision.reason, decision.task_id) == ("waiting_for_workers", "main")
 
 
 def test_the_most_urgent_main_task_is_started_first_whatever_the_order_they_are_loaded_in() -> None:
     first, second = tree_state(at_work("old", "boss", created_at=1)), tree_state(at_work("new", "boss", created_at=2))
     for order in ((first, second), (second, first)):
-        assert launch.decide(snapshot(tree_states=order)).task_id == "old"
+        assert launch_rules.decide(snapshot(tree_states=order)).task_id == "old"
 
 
 # --- what is told with a decision ------------------------------------------------------------------------------------
 
 
 def test_a_decision_names_its_row_and_the_facts_it_read() -> None:
-    told = launch.decide(snapshot(tree_state(WAITING, AT_ANN)))
+    told = launch_rules.decide(snapshot(tree_state(WAITING, AT_ANN)))
     assert told.words == "it waits: what is outstanding, workers first"
     assert told.facts == {
         "main_task": "main",
@@ -369,7 +369,7 @@ def test_a_decision_names_its_row_and_the_facts_it_read() -> None:
         "dispatchable": [],
         "new": [],
     }
-    facts = launch.decide(snapshot(tree_state(todo("main", "boss")), live=LIVE, cooldowns=COOLING)).facts
+    facts = launch_rules.decide(snapshot(tree_state(todo("main", "boss")), live=LIVE, cooldowns=COOLING)).facts
     assert facts == {
         "main_tasks": [],
         "blocked_tasks": 0,
@@ -387,7 +387,7 @@ def chat(
     who: str = "boss", live: Session | None = None, where: TreeState | None = None, **facts: Any
 ) -> tuple[str, str, str]:
     sessions = {} if live is None else {live.purpose: live}
-    return shown(launch.decide_chat(snapshot(where, who, sessions=sessions, **facts)))
+    return shown(launch_rules.decide_chat(snapshot(where, who, sessions=sessions, **facts)))
 
 
 CHATTING = session(purpose=Purpose.CHAT, task_id=None)
@@ -465,15 +465,15 @@ def test_a_person_starts_a_chat_by_hand_though_nobody_else_would() -> None:
     unmanaged = snapshot(tree_state(MAIN, crew=[agent("boss", Role.MANAGER, provider=None)]), talk=WANTED)
     cooling = snapshot(talk=WANTED, cooldowns={Purpose.CHAT: Cooldown(NOW + 1, "crashed")})
     for each in (unmanaged, cooling):
-        assert launch.decide_chat(each).action is launch.Action.HOLD
-        assert shown(launch.decide_chat(each, by_hand=True)) == start("chat", "has_pending_purpose")
+        assert launch_rules.decide_chat(each).action is launch_rules.Action.HOLD
+        assert shown(launch_rules.decide_chat(each, by_hand=True)) == start("chat", "has_pending_purpose")
 
 
 def test_a_decision_about_chat_says_what_it_has_read_and_until_when() -> None:
     cooling = snapshot(
         talk=ChatState(undelivered=True, watched=True), cooldowns={Purpose.CHAT: Cooldown(NOW + 1, "crashed")}
     )
-    assert launch.decide_chat(cooling).facts == {"undelivered": True, "watched": True, "cooldown": "crashed"}
-    assert launch.decide_chat(cooling).until == NOW + 1
-    running = launch.decide_chat(snapshot(live=CHATTING))
+    assert launch_rules.decide_chat(cooling).facts == {"undelivered": True, "watched": True, "cooldown": "crashed"}
+    assert launch_rules.decide_chat(cooling).until == NOW + 1
+    running = launch_rules.decide_chat(snapshot(live=CHATTING))
     assert (running.facts, running.until) == ({"session_id": CHATTING.id}, None)

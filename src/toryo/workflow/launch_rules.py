@@ -18,7 +18,7 @@ from toryo.domain.sessions import Session
 from toryo.domain.tasks import Task
 from toryo.domain.times import DAY, Millis
 from toryo.domain.tree_state import TreeState
-from toryo.workflow import facts, program_choice, worker
+from toryo.workflow import facts, program_choice, worker_rules
 from toryo.workflow.guard_limits import Limits
 from toryo.workflow.rules import Rule, always, first_match
 from toryo.workflow.snapshot import RuleInput, Snapshot
@@ -271,7 +271,7 @@ def _manager_waits(case: RuleInput) -> bool:
 def could_only_be_told(case: RuleInput) -> str:
     """The next action of a worker that fetched its task again: the next row of its table."""
     imagined = RuleInput(case.snapshot, case.tree_state, case.main, None, fetched=True)
-    return worker.decide(imagined).action
+    return worker_rules.decide(imagined).action
 
 
 def worker_waits_for_delegation(case: RuleInput) -> bool:

@@ -1,0 +1,30 @@
+"""What can be cleared of an agent, a project, a task and a person: each field, and the value that it has then.
+
+The server accepts these values, and `--clear` of the command line sends them. One that is not listed here is never
+empty, or has its own way: `provider_options` has `--option KEY=` and `--replace-options`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+CLEARED: Mapping[str, Mapping[str, Any]] = {
+    "edit_agent": {
+        "model": None,
+        "provider": None,
+        "reports_to": None,
+        "agent_type": None,
+        "system_prompt": "",
+        "capabilities": [],
+    },
+    "edit_project": {"description": "", "settings": {"budget_per_day": None}},
+    "edit_task": {"assignee_id": None, "description": "", "context": {}, "acceptance": []},
+    "change_person": {"email": None},
+}
+"""By operation. Of `settings` each one by its own name."""
+
+
+def nullable(operation: str) -> frozenset[str]:
+    """The fields that null clears. In all others null means: not given."""
+    return frozenset(name for name, value in CLEARED[operation].items() if value is None)

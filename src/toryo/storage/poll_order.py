@@ -1,0 +1,75 @@
+"""Which tasks a poll of a queue returns, and in which order: the ready ones, by priority, then age.
+
+Ready: in `todo`, approved, without an open dependency or a closed parent, its retry time over. The order is that of
+every list of tasks (`domain.tasks.ORDER`). A claim checks again what is found here (`operations/queue/claims.py`), by
+the rules of `domain/task_readiness.py`.
+"""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+from toryo.domain.tasks import CLOSED, Status
+from toryo.storage import schema
+from toryo.storage.engine.statements import Statement
+from toryo.storage.tasks import ORDER
+from toryo.storage.tasks import ROWS as TASKS
+
+_t, _d = schema.tasks, schema.dependencies
+_p = sa.bindparam
+
+_wanted, _parent = _t.alias("wanted"), _t.alias("parent")
+_is_queued: sa.ColumnElement[bool] = sa.literal_column("tasks.status = 'todo' AND tasks.agent_type IS NOT NULL")
+_unmet = (
+    sa.select(sa.literal(1))
+    .select_from(_d.join(_wanted, _wanted.c.id == _d.c.depends_on))
+    .where(_d.c.task_id == _t.c.id, _wanted.c.status != "completed")
+    .exists()
+)
+_under_closed = (
+    sa.select(sa.literal(1))
+    .where(
+        _parent.c.id == _t.c.parent_id,
+        _parent.c.status.in_([sa.literal(each.value) for each in Status if each in CLOSED]),
+    )
+    .exists()
+)
+_ready = (
+    _is_queued,
+    _t.c.project_id == _p("project_id"),
+    _t.c.agent_type == _p("agent_type"),
+    _t.c.approval == "approved",
+    sa.or_(_t.c.not_before.is_(None), _t.c.not_before <= _p("now")),
+    ~_unmet,
+    ~_under_closed,
+)
+READY = Statement(
+    TASKS.select()
+    .where(*_ready)
+    .order_by(*ORDER)
+    .limit(_p("limit", type_=sa.Integer))
+    .offset(_p("skip", type_=sa.Integer))
+)
+_child, _talk = _t.alias("child"), schema.delegations
+_has_parts = sa.select(sa.literal(1)).where(_child.c.parent_id == _t.c.id).exists()
+_was_delegated = sa.select(sa.literal(1)).where(_talk.c.task_id == _t.c.id).exists()
+READY_WHOLE = Statement(TASKS.select().where(*_ready, ~_has_parts, ~_was_delegated).order_by(*ORDER).limit(1))
+NEXT_RETRY = Statement(
+    sa.select(sa.func.min(_t.c.not_before)).where(
+        _is_queued,
+        _t.c.project_id == _p("project_id"),
+        _t.c.agent_type == _p("agent_type"),
+        _t.c.not_before > _p("now"),
+    )
+)
+READY_TYPES = Statement(
+    sa.select(_t.c.project_id, _t.c.agent_type, sa.func.min(_t.c.created_at))
+    .where(
+        _is_queued,
+        _t.c.approval == "approved",
+        sa.or_(_t.c.not_before.is_(None), _t.c.not_before <= _p("now")),
+        ~_unmet,
+        ~_under_closed,
+    )
+    .group_by(_t.c.project_id, _t.c.agent_type)
+)
