@@ -233,7 +233,7 @@ def test_several_messages_of_one_thread_are_one_item_with_the_newest(crew: World
     written(crew, "Two")
     (item,) = needs(crew)
     assert item["text"].startswith("Two")
-    assert "2 messages" in item["text"]
+    assert "2 new messages" in item["text"]
 
 
 def test_a_message_that_nobody_comes_for_needs_its_writer_until_somebody_does(crew: World):
@@ -242,7 +242,7 @@ def test_a_message_that_nobody_comes_for_needs_its_writer_until_somebody_does(cr
     crew.housekeep()
     (item,) = needs(crew)
     assert (item["kind"], item["agent_id"]) == ("nobody_came", "w1")
-    assert "has not come" in item["text"]
+    assert "has not read your message" in item["text"]
     chat = crew.start_chat("w1")
     chat.fetch()
     assert needs(crew) == []
@@ -643,7 +643,7 @@ def test_why_names_the_task_that_can_be_started_and_the_command_that_starts_it(c
 def test_why_of_a_paused_project_says_that_chats_go_on(crew: World) -> None:
     crew.task("w1")
     crew.owner.call("pause_project", project_id=crew.project_id)
-    assert "nobody is started for its tasks; chats go on" in why_of(crew, "w1")
+    assert "no tasks are worked on, chats go on" in why_of(crew, "w1")
     crew.say("w1", "Are you there?", as_person="ann")
     assert [each["purpose"] for each in crew.coordinator().claim(free_slots=1, free_chat_slots=1)["start"]] == ["chat"]
 

@@ -299,7 +299,7 @@ def test_a_quota_of_the_one_that_stands_in_holds_that_account_and_its_agents(cre
 )
 def test_options_that_the_server_cannot_read_are_refused_with_what_is_possible(crew: World, options: Answer):
     refusal = crew.owner.refused("edit_agent", "validationError", agent_id="w1", provider_options=options)
-    assert "Give " in refusal["instruction"] or "Did you mean model?" in refusal["instruction"]
+    assert refusal["instruction"].startswith("Use ") or "Did you mean model?" in refusal["instruction"]
 
 
 @pytest.mark.pitfall("F47")

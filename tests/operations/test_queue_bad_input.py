@@ -200,7 +200,7 @@ def test_tasks_of_another_project_are_not_found_by_any_queue_tool(house: Keyed, 
 def test_a_parent_is_one_that_the_orchestrator_filed_or_holds(house: Keyed) -> None:
     theirs = house.world.task(status="todo", title="A person's")
     refusal = untouched(house.world, house.chief, "create_task", "permissionDenied", **FILES, parent_task_id=theirs)
-    assert "Leave parent_task_id out" in refusal["instruction"]
+    assert "Omit parent_task_id" in refusal["instruction"]
 
 
 def test_nothing_is_filed_below_what_is_over_and_not_more_than_the_project_allows(world: World) -> None:
@@ -253,7 +253,7 @@ def test_of_two_results_the_first_one_stands(house: Keyed) -> None:
     assert kept(house.world) == before
     for other in ({"result": {"plan": 2}}, {"status": "failed"}, {"result": None}, {"error": "x"}):
         refusal = untouched(house.world, house.planner, "submit_result", "conflict", **{**asked, **other})
-        assert "The first one stands" in refusal["instruction"]
+        assert "The first result is kept" in refusal["instruction"]
 
 
 @pytest.mark.pitfall("F136")

@@ -62,7 +62,7 @@ def test_elsewhere_an_unknown_token_is_told_the_call_that_works(crew: World, way
     crew.task("w1")
     agent = shown(crew, UNKNOWN, way)
     refusal = agent.refused("get_next_action", "sessionTokenInvalid")
-    assert "authenticate(agent_id, passkey), without session_token" in refusal["instruction"]
+    assert "authenticate(agent_id, passkey) without session_token" in refusal["instruction"]
     assert "exit" not in refusal["instruction"]
 
 

@@ -160,7 +160,7 @@ def test_who_hears_that_a_request_is_approved_hears_that_it_is_not_started(crew:
     task, worker = requested(crew)
     crew.owner.call("approve_task", task_id=task)
     (told,) = messages(worker)
-    assert "waits in the backlog until somebody starts it" in told
+    assert "stays in the backlog until someone starts it" in told
     assert crew.status(task) == "backlog"
 
 

@@ -135,7 +135,7 @@ def test_nobodys_files_are_moved_while_a_process_works_in_them_or_is_just_leavin
     task = yard.world.task("w1")
     launch = yard.launch("w1")
     process = yard.world.process(launch)
-    assert "w1 works on task" in yard.world.owner.refused(what, "notNow", task_id=task)["message"]
+    assert "w1 is working on task" in yard.world.owner.refused(what, "notNow", task_id=task)["message"]
     process.sign_in()
     process.call("get_my_task")
     assert yard.world.owner.refused(what, "notNow", task_id=task)["leaving"] is False
@@ -192,7 +192,7 @@ def test_what_was_merged_or_discarded_or_never_made_is_refused_and_says_which(ya
     merged, discarded = yard.worked("w1", title="M"), yard.worked("w1", title="D")
     yard.report(yard.ask("merge", merged), done=True, merged=yard.merged(merged))
     yard.report(yard.ask("discard", discarded), done=True, gone=[discarded], answer={"message": "gone"})
-    for task, words in ((never, "no worktree"), (merged, "merged into main"), (discarded, "discarded already")):
+    for task, words in ((never, "no worktree"), (merged, "merged into main"), (discarded, "already discarded")):
         for what in ("diff_task", "merge_task", "discard_task_work"):
             assert words in yard.world.owner.refused(what, "worktreeNotFound", task_id=task)["message"]
     assert (yard.worktree(discarded)["state"], yard.worktree(merged)["state"]) == ("discarded", "merged")
