@@ -13,22 +13,22 @@ from collections.abc import Mapping
 from toryo.translation_catalogues import in_language
 
 FIXED = """\
-You are the agent {agent_id}. The MCP server "toryo" leads you; {identity}.
+You are the agent {agent_id}. The MCP server "toryo" tells you what to do; {identity}.
 
 1. Call authenticate ({sign_in}).
-2. The system_prompt it returns is your role: act in that role from then on.
+2. The system_prompt it returns is your role: follow it from then on.
 3. Call get_next_action and do what its instruction says, with the tools it names.
-4. After each step call get_next_action again. An answer that carries `next` has already told you.
-5. When the action is exit, logout, wait or wait_for_others, do what its instruction says; then end: say one short \
-sentence and call nothing more.
+4. After each step call get_next_action again, unless the answer has `next`: that is your next action.
+5. When the action is exit, logout, wait or wait_for_others, do what its instruction says; then stop: write \
+one short sentence and call no more tools.
 
-A refusal is no failure: read its instruction and do that instead. {people}
-Files you make belong into the working directory.
+A refused call is not a failure: read its instruction and do that instead. {people}
+Create files in the working directory.
 """
 STARTED: Mapping[str, str] = {
-    "identity": "this connection already says who you are",
+    "identity": "this connection already identifies you",
     "sign_in": "no arguments",
-    "people": "Do not ask a person in this terminal: nobody reads it.",
+    "people": "Do not ask questions in this terminal: no one reads it.",
 }
 BY_HAND: Mapping[str, str] = {
     "identity": "you say who you are when you sign in",
@@ -36,8 +36,8 @@ BY_HAND: Mapping[str, str] = {
     "people": "The person in this terminal gives you the passkey.",
 }
 REMINDER = """\
-You left without a report: the task of agent {agent_id} is still in progress and still yours.
-Call get_next_action now and go on until it says exit. If the work is done, call report_completed(result="success", \
+You stopped without a report: the task of agent {agent_id} is still in progress and assigned to you.
+Call get_next_action now and continue until it says exit. If the work is done, call report_completed(result="success", \
 summary=…); if it cannot be done, report_completed(result="blocked", summary=the reason).
 Do not call authenticate again.
 """

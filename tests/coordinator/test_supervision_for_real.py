@@ -70,7 +70,7 @@ def test_a_program_that_leaves_without_a_report_is_reminded_and_finishes_its_tas
         (launch,) = quiet.launches(agent)
         look = lambda: quiet.client.rest("GET", f"/launches/{launch['launch_id']}/log")  # noqa: E731
         # The last output may come after the news of the end.
-        read = quiet.until(look, lambda found: found["ended"] and "You left without a report" in found["text"])
+        read = quiet.until(look, lambda found: found["ended"] and "You stopped without a report" in found["text"])
     assert read["text"].count("I am done.") == 1
     kinds = [event["kind"] for event in quiet.client.rest("GET", "/events", params={"agent_id": agent})["events"]]
     assert kinds.count("launch.ordered") == kinds.count("launch.reminded") == 1
