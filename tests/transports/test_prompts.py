@@ -86,7 +86,7 @@ def test_they_speak_the_projects_language(site: LiveServer) -> None:
             assert "サブタスクに分解" in await words(connected, "task_breakdown", task_id=task)
             assert "状況報告" in await words(connected, "status_report", project_id=project)
             assert "引き継いで" in await words(connected, "handoff", task_id=task)
-            assert "導きます" in await words(connected, "agent_start", agent_id="ann", project_id=project)
+            assert "指示します" in await words(connected, "agent_start", agent_id="ann", project_id=project)
 
     asyncio.run(story())
 
