@@ -95,6 +95,6 @@ def test_what_a_guard_stopped_is_named_where_people_ask_why_and_another_stands_i
         assert quiet.closed(helped)["status"] == "completed"
         said = quiet.until(lambda: why(quiet, turns), lambda found: found["reason"] == "cooling_down")
     assert said["facts"]["cooldown"] == "turn_limit"
-    assert "more often than it may" in said["explanation"]
+    assert "the limit of answers per run" in said["explanation"]
     assert quiet.task(stopped)["status"] == "in_progress"
     assert [launch["ai_type"] for launch in quiet.launches(quota)] == ["gamma", "beta"]

@@ -56,7 +56,7 @@ def test_whoever_starts_an_agent_by_hand_is_told_how_it_signs_in(site: LiveServe
         async with client(site, "tcp", "auto") as connected:
             told = await words(connected, "agent_start", agent_id="ann")
             assert 'agent_id="ann", your passkey' in told
-            with pytest.raises(MCPError, match="Name it in agent_id"):
+            with pytest.raises(MCPError, match="Pass it in agent_id"):
                 await connected.get_prompt("agent_start")
 
     asyncio.run(story())
@@ -117,7 +117,7 @@ def test_without_a_credential_nothing_of_a_project_is_told(site: LiveServer) -> 
 
     async def story() -> None:
         async with client(site, "tcp", "auto") as connected:
-            with pytest.raises(MCPError, match="needs to know who reads"):
+            with pytest.raises(MCPError, match="must know who is reading"):
                 await connected.get_prompt("task_breakdown", {"task_id": agent.task})
             unknown = await words(connected, "agent_start", agent_id="ann", project_id=agent.project)
             assert unknown == await words(connected, "agent_start", agent_id="ann", project_id="no-such-project")

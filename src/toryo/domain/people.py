@@ -73,7 +73,7 @@ class Account:
     changed_at: Millis = 0
 
     def without_address(self) -> Account:
-        """Whoever an identity provider knows by more than the address is still known to it."""
+        """Without its e-mail address; a sign-in with the identity provider by other means still works."""
         by_address = self.subject is not None and self.subject.startswith(MAILTO)
         return replace(self, email=None, subject=None if by_address else self.subject)
 

@@ -73,7 +73,9 @@ describe("editing a task where it stands", () => {
   });
 
   it("says why it was refused, and what was written stays in the field", async () => {
-    serve({ "PATCH /tasks/t1": refusal(403, "permissionDenied", "You may read it, but not change it.", "Ask an owner.") });
+    serve({
+      "PATCH /tasks/t1": refusal(403, "permissionDenied", "You may read it, but not change it.", "Ask an owner."),
+    });
     await show(<EditableText task={base} field="title" />);
     const user = await rewrite("Title", "Mine");
     await user.keyboard("{Enter}");
