@@ -220,7 +220,7 @@ def _coordinator(folder: Path, many: int) -> Iterator[tuple[Path, int]]:
         words = [*TORYO, "coordinator", "-c", str(config)]
         process = subprocess.Popen(words, env=_environment(folder), stdout=file, stderr=file)
     try:
-        _until(lambda: "working with" in output.read_text())
+        _until(lambda: "connected to" in output.read_text())
         yield output, process.pid
     finally:
         process.terminate()

@@ -131,7 +131,7 @@ def test_a_pointer_into_a_cloned_repository_is_refused(project: Path) -> None:
     (place / "project-directory").write_text(f"{project}\n")
     (place / "owner.token").write_text("tpt_known_to_its_author")
     _pointing(project, place)
-    _refused("others than you can use it")
+    _refused("other users can access it")
 
 
 def test_a_pointer_to_a_directory_that_names_no_project_is_refused(project: Path, tmp_path: Path) -> None:
@@ -144,7 +144,7 @@ def test_a_pointer_to_a_directory_that_names_no_project_is_refused(project: Path
 @pytest.mark.parametrize("target", ["", "data", "../../share", "/nowhere/at/all", "/etc/passwd", "/dev/zero", "a\x00b"])
 def test_a_pointer_to_no_directory_is_refused(project: Path, target: str) -> None:
     _pointing(project, target)
-    _refused("names the data directory")
+    _refused("refers to the data directory")
 
 
 def test_a_pointer_that_is_no_plain_file_is_not_followed(project: Path) -> None:
@@ -158,7 +158,7 @@ def test_a_pointer_that_is_no_plain_file_is_not_followed(project: Path) -> None:
         lambda: os.mkfifo(pointer),
     ):
         make()
-        _refused("names the data directory")
+        _refused("refers to the data directory")
         pointer.unlink()
 
 
@@ -222,7 +222,7 @@ def test_data_that_was_moved_while_a_server_runs_from_it_is_named_with_that_serv
 ) -> None:
     moved = running.rename(running.with_name("away"))
     for refused in _asked_for(project, running):
-        assert f"{running} was moved to {moved} while the server (pid {os.getpid()}) runs from it" in refused.what
+        assert f"{running} was moved to {moved} while the server (pid {os.getpid()}) was using it" in refused.what
         assert f"toryo down --data-dir {moved}" in refused.instruction
         assert f"mv {moved} {running}" in refused.instruction
 
@@ -233,7 +233,7 @@ def test_data_that_was_deleted_while_a_server_runs_from_it_is_named_with_that_se
 ) -> None:
     shutil.rmtree(running)
     for refused in _asked_for(project, running):
-        assert f"{running} was deleted while the server (pid {os.getpid()}) runs from it" in refused.what
+        assert f"{running} was deleted while the server (pid {os.getpid()}) was using it" in refused.what
         assert f"kill {os.getpid()}" in refused.instruction
 
 

@@ -68,7 +68,7 @@ def test_a_data_directory_of_which_anything_is_in_git_is_refused_whatever_its_mo
     top = data.parent.parent if below else data.parent
     git(top, "init", "--quiet")
     git(data.parent, "add", "--force", f".toryo/{each}")
-    assert "remove it" in refused("came with a git repository").instruction
+    assert "emove it" in refused("come with a git repository").instruction
 
 
 def test_a_clone_with_a_data_directory_is_refused(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -81,7 +81,7 @@ def test_a_clone_with_a_data_directory_is_refused(data: Path, tmp_path: Path, mo
     finally:
         os.umask(before)
     monkeypatch.chdir(tmp_path / "clone")
-    refused("came with a git repository")
+    refused("come with a git repository")
     with pytest.raises(Untrusted):
         server_discovery.find(environ={"TORYO_TOKEN": "tpt_mine"})
 
@@ -92,7 +92,7 @@ def test_nothing_starts_in_a_clone_with_a_data_directory(data: Path):
     for words in (("up", "--no-open"), ("server",), ("coordinator",), ("project", "list"), ("doctor",)):
         ended = Toryo(data.parent, {**clean_environment(data.parent), "TORYO_TOKEN": "tpt_mine"})(*words)
         assert ended.code in (1, 2), (words, ended)
-        assert "came with a git repository" in ended.err + ended.out
+        assert "come with a git repository" in ended.err + ended.out
     assert sorted(path.name for path in data.iterdir()) == sorted(DATA)
 
 
@@ -102,7 +102,7 @@ def test_asking_git_runs_nothing_that_the_repository_names(data: Path, tmp_path:
     for name in ("core.fsmonitor", "filter.x.clean", "core.pager", "pager.ls-files", "alias.ls-files"):
         git(data.parent, "config", name, f"touch '{tmp_path}/ran'")
     (data.parent / ".gitattributes").write_text("* filter=x\n")
-    refused("came with a git repository")
+    refused("come with a git repository")
     assert not (tmp_path / "ran").exists()
 
 
@@ -111,7 +111,7 @@ def test_asking_git_runs_nothing_that_the_repository_names(data: Path, tmp_path:
 )
 def test_what_others_can_use_is_refused_with_the_command_that_mends_it(data: Path, name: str, mode: int):
     (data / name).chmod(mode)
-    assert f"chmod {'600' if name else '700'} {data / name}" in refused("can be used by others").instruction
+    assert f"chmod {'600' if name else '700'} {data / name}" in refused("Other users can access").instruction
 
 
 def test_a_token_that_is_no_file_is_refused(data: Path, tmp_path: Path):
@@ -154,7 +154,7 @@ def test_a_token_goes_to_a_server_that_only_a_file_names_if_that_is_on_this_mach
         if goes:
             assert server_discovery.find(environ=environ).token in environ.values()
         else:
-            with pytest.raises(Unreachable, match=r"not given your token.*--server"):
+            with pytest.raises(Unreachable, match=r"your token is not sent.*--server"):
                 server_discovery.find(environ=environ)
         assert server_discovery.find(environ={**environ, "TORYO_SERVER_URL": url}).token in environ.values()
     named = server_discovery.find(data_dir=data, environ={"TORYO_TOKEN": "tpt_mine"})

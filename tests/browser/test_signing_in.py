@@ -68,7 +68,7 @@ def test_f121_wrong_passwords_in_a_row_lock_the_door_even_for_the_right_one(chro
                 page.get_by_role("button", name="Sign in").click()
             assert not answered.value.ok
         expect(page.get_by_role("alert")).to_contain_text("Too many wrong passwords")
-        expect(page.get_by_role("alert")).to_contain_text("ask an owner for a link")
+        expect(page.get_by_role("alert")).to_contain_text("ask an owner for a sign-in link")
         browsers.sign_in(window.context, site, person_id="guard")
         page.goto(site.url)
         expect(page.get_by_role("navigation")).to_be_visible()

@@ -197,7 +197,7 @@ def test_within_the_process_hints_go_on_while_what_they_share_is_away(
 
     with caplog.at_level(logging.WARNING):
         run(story())
-    assert "other servers are not heard" in caplog.text
+    assert "no hints from other servers" in caplog.text
 
 
 def test_a_notification_of_a_stranger_does_no_harm(shared: Shared, caplog: pytest.LogCaptureFixture) -> None:

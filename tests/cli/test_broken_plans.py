@@ -70,7 +70,7 @@ def _refused_by_server(world: World, provider: str, plan: Any) -> list[str]:
         world.owner.call("create_agent", id="old", role="worker")
     changed = world.owner.refused("edit_agent", "validationError", agent_id="old", **asked)
     assert changed["message"] == made["message"]
-    before, after = f"The {provider} has a mistake: ", " Correct it and send the request again."
+    before, after = f"A provider option is invalid ({provider}): ", " Correct it and send the request again."
     assert made["message"].startswith(before)
     return [mistake.removeprefix(before).removesuffix(after) for mistake in made["mistakes"]]
 

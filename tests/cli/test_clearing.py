@@ -146,7 +146,7 @@ def test_what_is_set_and_cleared_at_once_is_refused(nowhere: Toryo) -> None:
 
 
 def test_an_empty_value_is_answered_with_how_to_clear(nowhere: Toryo) -> None:
-    told = "is empty. Give a value, leave it out, or remove what is set with --clear"
+    told = "is empty. Enter a value, omit it, or clear the value with --clear"
     assert f"--model {told} model." in nowhere("agent", "edit", "x", "--model", "").err
     assert f"--email {told} email." in nowhere("person", "edit", "x", "--email", "").err
     assert "--clear" not in nowhere("agent", "add", "x", "--role", "worker", "--model", "").err

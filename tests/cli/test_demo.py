@@ -65,7 +65,7 @@ def test_interrupting_puts_everything_away(tmp_path: Path) -> None:
 
 def test_kept_up_it_answers_until_interrupted(tmp_path: Path) -> None:
     demo = Process("demo", "--dir", "crew", "--keep", environment=clean_environment(tmp_path), cwd=tmp_path)
-    demo.until("stays up at http://")
+    demo.until("keeps running at http://")
     toryo = Toryo(tmp_path / "crew", clean_environment(tmp_path))
     assert len(toryo.json("project", "list")["projects"]) == 4
     refused = Toryo(tmp_path, clean_environment(tmp_path))("demo", "--dir", "crew")
@@ -93,7 +93,7 @@ def test_a_demo_may_come_again_where_one_was_but_touches_no_directory_of_somebod
 def _refuses_and_touches_nothing(toryo: Toryo, directory: Path) -> None:
     before = {path: path.read_bytes() for path in directory.rglob("*") if path.is_file()}
     ended = toryo("demo", "--dir", str(directory))
-    assert (ended.code, ended.err.count("Name a new or empty directory")) == (2, 1)
+    assert (ended.code, ended.err.count("Choose a new or empty directory")) == (2, 1)
     assert {path: path.read_bytes() for path in directory.rglob("*") if path.is_file()} == before
 
 

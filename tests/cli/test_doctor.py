@@ -61,7 +61,7 @@ def test_a_program_for_node_without_node_says_so(machine: Machine) -> None:
     machine.put("codex", "#!/usr/bin/env node\nconsole.log('codex-cli 1.0.0')\n")
     found = seen(machine, "codex")
     assert (found.ok, found.installed) == (False, True)
-    assert "no node on PATH" in found.what
+    assert "node is not on PATH" in found.what
     assert "Node.js 20" in found.instruction
 
 
@@ -70,7 +70,7 @@ def test_a_program_for_node_without_node_says_so(machine: Machine) -> None:
     [
         ((0, "1.0.9 (Claude Code)\n"), "1.0.9, older than the tested version", "1.0.9"),
         ((0, "\x1b[31mA newer\x07 program\n"), "unknown version ([31mA newer program)", None),
-        ((0, ""), "unknown version (says nothing)", None),
+        ((0, ""), "unknown version (prints nothing)", None),
     ],
 )
 def test_a_version_that_was_not_tried_is_told_with_the_one_that_was(
@@ -92,7 +92,7 @@ def test_a_program_that_crashes_cannot_be_started_and_its_words_are_told(
     assert (found.ok, found.ready) == (False, False)
     assert f"exit code {answer[0]}" in found.what
     assert answer[1].strip() in found.what
-    assert "by hand: claude --version" in found.instruction
+    assert "by hand to see why: claude --version" in found.instruction
 
 
 def test_what_cannot_be_executed_at_all_is_told(machine: Machine) -> None:
@@ -208,7 +208,7 @@ def at_work(machine: Machine) -> Iterator[None]:
     (machine.place / ".toryo").mkdir()
     process = Process("up", "--port", "0", environment=machine.environment, cwd=machine.place)
     try:
-        process.until("working with http://")
+        process.until("connected to http://")
         yield
     finally:
         process.end()

@@ -73,7 +73,7 @@ def test_below_a_project_the_toryo_yaml_above_is_named(server: Toryo, team: Path
         assert f"toryo apply {team}\n" in ended.err
     assert "is a directory" in server("apply", ".", cwd=team.parent).err
     team.unlink()
-    assert "toryo.yaml is not there. Name a toryo.yaml" in server("apply", cwd=below).err
+    assert "toryo.yaml does not exist. Pass the path of a toryo.yaml" in server("apply", cwd=below).err
 
 
 def test_applying_makes_everything_and_again_changes_nothing(server: Toryo, team: Path) -> None:
@@ -364,7 +364,7 @@ def test_worktrees_are_offered_in_a_repository_with_a_commit_and_are_not_the_def
     machine.install("claude")
     make_repository(machine)
     terminal = opened(terminals, machine)
-    for question in ("name [bakery]: ", "[claude]: ", "its own git worktree, which you merge? [y/N]: "):
+    for question in ("name [bakery]: ", "[claude]: ", "its own git worktree, which you merge afterwards? [y/N]: "):
         terminal.until(question)
         terminal.type(f"{answer if 'worktree' in question else ''}\n")
     assert terminal.ended() == 0

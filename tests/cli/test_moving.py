@@ -1,4 +1,4 @@
-"""`toryo db move` and what `toryo doctor` says of data that lies where agents work."""
+"""`toryo db move` and what `toryo doctor` says of data that is inside a directory where agents work."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _data_directory(toryo: Toryo) -> dict[str, str]:
 
 def test_data_in_the_project_goes_on_until_it_is_moved_by_the_command_that_doctor_names(project: Toryo) -> None:
     before = _data_directory(project)
-    assert "lies where agents work" in before["what"]
+    assert "is inside a directory where agents work" in before["what"]
     assert "toryo db move" in before["instruction"]
     token = (project.home / ".toryo" / "owner.token").read_text()
 

@@ -244,7 +244,7 @@ def test_where_the_project_is_not_clear_the_choices_are_named(site: Site) -> Non
 
 def test_a_program_that_is_not_there_is_named_before_anything_is_asked(nowhere: Toryo) -> None:
     run = nowhere("agent", "run", "--type", "t", "--", "no-such-program")
-    assert (run.code, "There is no program no-such-program." in run.err) == (2, True)
+    assert (run.code, "The program no-such-program was not found." in run.err) == (2, True)
 
 
 def _run(server: Toryo, key: str, agent_id: str = "a1", agent_type: str = "t") -> Any:
@@ -258,7 +258,7 @@ def test_keys_that_are_not_good_end_it_with_4_and_say_why(server: Toryo, project
     unknown, foreign = _run(server, "tqk_unknown", me), _run(server, made["token"], "another")
     other_type = _run(server, made["token"], me, "u")
     assert [each.code for each in (unknown, foreign, other_type)] == [4, 4, 4]
-    assert "toryo: This API key is not known here" in unknown.err
+    assert "toryo: This API key is unknown or was revoked" in unknown.err
     assert f"This API key belongs to {me}." in foreign.err
     assert "This API key does not allow the agent type u." in other_type.err
     (key,) = server.json("token", "list", "--project", project)["keys"]

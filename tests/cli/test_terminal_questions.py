@@ -47,7 +47,7 @@ def test_an_answer_that_is_neither_yes_nor_no_is_told_what_can_be_typed(
     terminal = opened(server, *(each.format(agent=agent) for each in WIDENS))
     terminal.until("[y/N]: ")
     terminal.type("maybe\n")
-    terminal.until("Type y or yes, or n or no")
+    terminal.until("Type y or yes, n or no")
     terminal.until("[y/N]: ")
     terminal.type("YES\n")
     assert terminal.ended() == 0

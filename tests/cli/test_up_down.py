@@ -44,7 +44,7 @@ def _alive(pid: int) -> bool:
 def test_the_server_says_ready_and_leaves_its_address(start: Start, tmp_path: Path) -> None:
     server = start("server", "--port", "0")
     server.until(f"The data directory is {tmp_path / 'data'}")
-    server.until("It starts no agents: toryo coordinator does")
+    server.until("It starts no agents: run toryo coordinator")
     line = server.until("ready http://")
     left = json.loads((tmp_path / "data" / "server.json").read_text())
     assert line == f"ready {left['url']}"
@@ -183,7 +183,7 @@ def test_who_interrupts_the_end_once_more_is_told_what_goes_on(
     monkeypatch.setattr(crew, "_stop_in_order", in_order)
     with pytest.raises(KeyboardInterrupt):
         crew.stop()
-    assert capsys.readouterr().err.startswith("Stopping the agents at once. ^C again kills")
+    assert capsys.readouterr().err.startswith("Stopping the agents immediately. Press ^C again")
 
 
 @pytest.mark.parametrize(("how", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 0)])
@@ -192,6 +192,6 @@ def test_a_coordinator_that_a_person_interrupts_says_so_in_its_exit_code(
 ) -> None:
     start("server", "--port", "0").until("ready http://")
     coordinator = start("coordinator")
-    coordinator.until("working with http://")
+    coordinator.until("connected to http://")
     coordinator.process.send_signal(how)
     assert coordinator.process.wait(100) == code

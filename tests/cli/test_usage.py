@@ -87,8 +87,8 @@ def test_what_is_without_price_or_unfinished_is_marked_and_explained(team: Team)
     assert ann.split()[-3:] == ["≥", "4,321", "$1.50"]
     assert ben.split()[-2:] == ["4,321", "–"]
     assert total.split()[-3:] == ["≥", "8,642", "$1.50+"]
-    assert "1 launch without a price (prices: in the Coordinator's file)" in shown.err
-    assert "1 launch ended before reporting the total" in shown.err
+    assert "1 launch has no price" in shown.err
+    assert "1 launch ended before reporting totals" in shown.err
 
 
 def test_the_budget_of_today_is_told_below(team: Team) -> None:
@@ -113,7 +113,7 @@ def test_where_nothing_was_used_that_is_said(team: Team) -> None:
         (("--by", "day,week"), 2, "'week'"),
         (("--by", ","), 2, "--by is empty"),
         (("--days", "0"), 2, "--days"),
-        (("--days", "3", "--since", "2020-01-01"), 4, "Give either days"),
+        (("--days", "3", "--since", "2020-01-01"), 4, "Pass either days"),
         (("--since", "monday"), 4, "since"),
         (("--task", "tsk_none"), 4, "tsk_none"),
     ],
@@ -131,7 +131,7 @@ def test_logs_end_with_what_the_launch_has_used_beside_its_output(team: Team) ->
     for words in (("logs", launch), ("logs", f"{team.project}.ann", "--follow")):
         shown = team.toryo(*words)
         assert shown.out == "hammering\n"
-        assert (words[1] == launch) is not shown.err.startswith("The newest launch: ")
+        assert (words[1] == launch) is not shown.err.startswith("Showing the newest launch ")
         assert shown.err.endswith(
             "used: 1,234,567 tokens in (1,000,000 of them cached), 4,321 out, 12 turns, 34 tool calls, $1.50, sonnet\n"
         )

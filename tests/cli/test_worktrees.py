@@ -145,7 +145,7 @@ def test_a_conflict_ends_with_1_names_its_files_and_the_next_step(yard: Yard) ->
     assert document.code == 1
     assert (document.json["success"], document.json["conflict"]) == (False, ["fought-over"])
     assert yard.git("rev-parse", "main") == head
-    assert "changed the same places" in yard("worktrees").out
+    assert "conflict in" in yard("worktrees").out
     yard("task", "discard", second, "--yes")
 
 
@@ -184,7 +184,7 @@ def test_a_directory_that_no_open_task_has_is_told_and_left_alone(yard: Yard) ->
     stray.mkdir(parents=True)
     (stray / "note").write_text("keep me\n")
     listed = yard("worktrees")
-    assert f"No open task has {stray}" in listed.err
+    assert f"{stray} belongs to no open task" in listed.err
     assert (stray / "note").exists()
     (found,) = yard.toryo.json("worktrees")["leftovers"]
     assert found["path"] == str(stray)

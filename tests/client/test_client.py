@@ -118,7 +118,7 @@ def test_an_unknown_tool_is_a_protocol_error(server: FakeServer, connect) -> Non
 
 def test_a_server_that_is_not_toryo_is_a_protocol_error(server: FakeServer, connect) -> None:
     server.raw = (200, "text/html", b"<html>")
-    with pytest.raises(ProtocolError, match="no Toryo server"):
+    with pytest.raises(ProtocolError, match="not a Toryo server"):
         connect(server.url).call("health_check")
 
 

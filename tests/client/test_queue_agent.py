@@ -228,7 +228,7 @@ def test_a_result_is_kept_through_an_outage_which_is_told_and_handed_in_once(
     assert handed["result"] == "the plan"
     assert pauses.slept == [1, 2, 4, 8, 16, 16, 16, 16]
     (told,) = [record for record in caplog.records if record.levelno == logging.ERROR]
-    assert "away after 5 more tries" in told.message
+    assert "cannot be reached after 5 more attempts" in told.message
 
 
 def test_after_an_outage_the_same_agent_registers_again_and_goes_on(server: FakeServer, desk: Desk) -> None:

@@ -59,4 +59,4 @@ def test_a_wait_refused_because_a_subtask_has_just_ended_makes_the_manager_look_
 def test_a_wait_refused_though_nothing_has_changed_is_reported_as_the_end_of_the_plan() -> None:
     (report,) = waiting(lambda _: None).reports
     assert report["result"] == "blocked"
-    assert "Nothing can be started, and nobody is at work" in report["summary"]
+    assert "Nothing can be started, and no one is working" in report["summary"]

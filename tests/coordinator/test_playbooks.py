@@ -115,7 +115,7 @@ def test_a_text_that_is_nothing_but_a_variable_keeps_its_type() -> None:
             2,
             "wait for each other: a -> b -> a",
         ),
-        (plan("      - {id: a, title: A, assignee: x, capability: y}\n"), 4, "one of them says who does it"),
+        (plan("      - {id: a, title: A, assignee: x, capability: y}\n"), 4, "cannot be combined: use one of them"),
         (plan('      - {id: a, title: "{{nope}}"}\n', variables="{nop: 1}"), 5, "did you mean nop?"),
         (plan("      - {id: a, title: A, priority: urgentest}\n"), 4, "'low', 'medium', 'high' or 'critical'"),
     ],

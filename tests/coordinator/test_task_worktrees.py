@@ -62,7 +62,7 @@ def test_a_launch_is_told_its_name_and_what_it_builds_on():
 
 @pytest.mark.parametrize("said", [{"isolation": "container", "name": "t1"}, {"isolation": "worktree"}])
 def test_what_this_coordinator_does_not_know_is_refused_and_never_run_in_the_projects_directory(said):
-    with pytest.raises(BadConfig, match="update"):
+    with pytest.raises(BadConfig, match="pdate the"):
         task_worktrees.place_of(launch(said), None)
 
 
@@ -226,7 +226,7 @@ def test_cleaning_removes_what_holds_nothing_and_refuses_what_holds_work(reposit
 
 def test_a_worktree_job_that_is_not_known_here_and_one_whose_files_are_gone_are_answered_not_raised(repository, place):
     unknown = task_worktrees.run(job(repository, place, "polish"), place)
-    assert (unknown["done"], "update it" in unknown["trouble"]) == (False, True)
+    assert (unknown["done"], "Update it" in unknown["trouble"]) == (False, True)
     gone = task_worktrees.run(job(repository, place, "diff"), place)
     assert (gone["done"], gone["task_id"]) == (False, "t1")
     kept_nothing = task_worktrees.run(job(repository, place, "merge", order=order(place, "t1")), place)

@@ -147,7 +147,7 @@ def test_from_a_detached_head_there_is_no_base_branch(repository, place):
     worktree = worked(repository, place, new="x")
     assert worktree.base_branch is None
     assert [file_change.path for file_change in worktrees.diff(worktree).files] == ["new"]
-    refused("name the branch to merge into", worktrees.merge, worktree, "m")
+    refused("Choose the branch to merge into", worktrees.merge, worktree, "m")
     assert merged(worktree, "main").into == "main"
 
 
@@ -288,7 +288,7 @@ def test_a_repository_without_a_commit_is_refused(tmp_path, place):
 
 def test_a_machine_without_git_is_refused(repository, place, tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
-    refused("git was not found: install it", make, repository, place)
+    refused("git was not found. Install it", make, repository, place)
 
 
 def test_an_old_git_is_refused(repository, place, tmp_path, monkeypatch):
@@ -339,7 +339,7 @@ def test_a_directory_that_is_something_else_is_left_alone(repository, place):
 def test_a_branch_called_toryo_is_named_as_what_stands_in_the_way(repository, place):
     repository.git("branch", "toryo")
     before = repository.state()
-    refused("branch called toryo", make, repository, place)
+    refused("branch named toryo", make, repository, place)
     assert repository.state() == before
 
 
@@ -372,7 +372,7 @@ def test_a_lock_that_a_killed_git_left_is_named(repository, place, monkeypatch):
 def test_git_s_words_get_the_next_step_where_it_is_known():
     words = running.explained("fatal: x: No space left on device", ("worktree", "add"), Path("p"))
     assert words.startswith("git worktree failed in p: fatal: x")
-    assert "free some space" in words
+    assert "Free some space" in words
 
 
 # --- what a task is based on -----------------------------------------------------------------------------------------
@@ -563,10 +563,10 @@ def test_commits_that_went_another_way_than_the_branch_are_reported_and_nothing_
     repository.git("checkout", "--quiet", "--detach", "HEAD~1", at=worktree.path)
     (worktree.path / "other").write_text("y")
     result = kept(worktree)
-    assert "commits that toryo/t1 has not got" in result.trouble
+    assert "commits that are not in toryo/t1" in result.trouble
     assert result.committed
-    refused("has not got", worktrees.merge, worktree, "m")
-    refused("has not got", worktrees.remove, worktree)
+    refused("not in toryo/t1", worktrees.merge, worktree, "m")
+    refused("not in toryo/t1", worktrees.remove, worktree)
     assert repository.git("show", f"{result.head_commit}:other") == "y"
 
 
@@ -590,7 +590,7 @@ def test_repositories_inside_of_the_worktree_are_left_out_and_named(repository, 
     assert result.left_out == ("cloned/", "sub dir/empty/")
     assert (result.committed, result.files_changed) == (True, 2)
     merged(worktree)
-    refused("cannot be kept is nowhere else", worktrees.remove, worktree)
+    refused("cannot be saved and exist nowhere else", worktrees.remove, worktree)
     worktrees.remove(worktree, force=True)
     assert not worktree.path.exists()
 
@@ -608,7 +608,7 @@ def test_what_is_not_committed_inside_of_a_submodule_is_named_and_its_new_commit
     result = kept(worktree)
     assert (result.committed, result.trouble, result.left_out) == (True, "", ("sub",))
     merged(worktree)
-    refused("cannot be kept is nowhere else", worktrees.remove, worktree)
+    refused("cannot be saved and exist nowhere else", worktrees.remove, worktree)
     repository.git("rm", "--quiet", "--cached", "sub", at=worktree.path)
     refused("uncommitted changes", worktrees.merge, worktree, "m")
 
@@ -660,7 +660,7 @@ def test_a_repository_that_an_agent_began_in_place_of_its_worktree_is_left_to_pe
     (worktree.path / ".git").unlink()
     Repository(worktree.path / "x").path.joinpath(".git").rename(worktree.path / ".git")
     refused("no longer a worktree", kept, worktree)
-    refused("repository of its own", worktrees.discard, worktree)
+    refused("contains another repository", worktrees.discard, worktree)
     assert (worktree.path / "new").read_text() == "x"
 
 
@@ -832,7 +832,7 @@ def test_a_conflict_names_the_files_and_leaves_everything_as_it_was(repository, 
     outcome = worktrees.merge(worktree, "m")
     assert isinstance(outcome, Conflict)
     assert outcome.files == ("a",)
-    assert "same places of a." in outcome.message
+    assert "conflict in a." in outcome.message
     assert repository.state() == before
     repository.git("merge", "main", at=worktree.path, code=1)
     repository.commit("resolved", at=worktree.path, a="both\n")
@@ -864,7 +864,7 @@ def test_nothing_uncommitted_in_the_base_branch_s_checkout_is_overwritten(reposi
     if kind == "staged":
         repository.git("add", file)
     before = repository.state()
-    words = refused("would overwrite what is not committed", worktrees.merge, worktree, "m")
+    words = refused("would overwrite uncommitted changes", worktrees.merge, worktree, "m")
     assert f": {file}. Nothing was merged" in words
     assert repository.state() == before
     assert (repository.path / file).read_text() == "person's\n"
@@ -888,7 +888,7 @@ def test_a_person_in_the_middle_of_a_merge_is_not_disturbed(repository, place):
     repository.commit(a="main\n")
     repository.git("merge", "other", code=1)
     before = repository.state()
-    refused("cannot be merged into where it is checked out", worktrees.merge, worktree, "m")
+    refused("cannot be merged into there", worktrees.merge, worktree, "m")
     assert repository.state() == before
 
 
@@ -930,7 +930,7 @@ def test_a_branch_that_moves_on_while_it_is_merged_into_loses_nothing(repository
         "first",
     ]
     monkeypatch.setattr(merging, "ATTEMPTS", 0)
-    refused("moved on", worktrees.merge, worktree, "m")
+    refused("changed 0 times", worktrees.merge, worktree, "m")
 
 
 def test_merges_of_many_at_once_all_arrive(repository, place):

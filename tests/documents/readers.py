@@ -29,7 +29,7 @@ PROGRAMS = (
     *("tar", "tee", "touch", "tr", "truncate", "uniq", "wc", "xargs"),
 )
 BOUND = 100.0
-RUNS_ON = {"up": "Toryo is up", "server": "ready http", "coordinator": "working with"}
+RUNS_ON = {"up": "Toryo is up", "server": "ready http", "coordinator": "connected to"}
 """Commands that go on, and what they print when they are ready."""
 GOES_ON = ("task add", "task move", "task retry", "task watch", "apply")
 """Commands that are typed while others work."""
@@ -166,7 +166,7 @@ class Reader:
         process = Process(*words, environment=self.environment, cwd=self.directory)
         self.running.append(process)
         process.until(
-            "working with" if words[0] == "coordinator" else "Toryo is up" if words[0] == "up" else "ready http"
+            "connected to" if words[0] == "coordinator" else "Toryo is up" if words[0] == "up" else "ready http"
         )
 
     def settle(self) -> None:

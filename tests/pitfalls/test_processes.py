@@ -381,7 +381,7 @@ def test_f42_f43_a_coordinator_elsewhere_needs_an_address_and_a_token_and_its_lo
     words = ["coordinator", "--server", site.url, "--token", site.token("coordinator"), "--id", "elsewhere"]
     there = Program("elsewhere", words, away, elsewhere)
     site.coordinators.append(there)
-    there.start().says("working with")
+    there.start().says("connected to")
     task = site.file("yard", "Task", assignee_id="one", status="in_progress",
                      context={"command": "echo oak is hard; echo done > done.txt"})  # fmt: skip
     site.until_status(task, "completed")

@@ -145,7 +145,7 @@ class Site:
         """Starts the server (again); returns when it answers."""
         self.server.start().says("ready http://")
 
-    def coordinator(self, name: str = "coordinator", *, says: str = "working with", **config: Any) -> Program:
+    def coordinator(self, name: str = "coordinator", *, says: str = "connected to", **config: Any) -> Program:
         """A Coordinator that works with the server (or says something else about it)."""
         file = self.directory / f"{name}{self.name}.yaml"
         given = {"polling_interval": 0.5, "max_concurrent": 8, "shutdown_grace_seconds": 3, **config}

@@ -71,7 +71,7 @@ def test_a_coordinator_that_is_killed_leaves_its_agents_at_work_for_the_next_one
 
     coordinator.kill()
     assert {agent.launch_id: agent.pid for agent in site.agents()} == before
-    coordinator.start().says("working with")
+    coordinator.start().says("connected to")
     assert coordinator.said("adopted") == PARTS
     gate.open()
 
@@ -95,7 +95,7 @@ def test_work_whose_coordinator_stays_away_is_released_and_done_by_the_next_one(
         return len(site.history.of("session.ended", reason="lease_expired")) == PARTS
 
     site.until("the leases have run out", released)
-    coordinator.start().says("working with")
+    coordinator.start().says("connected to")
     for number in range(1, PARTS + 1):
         site.until_printed(_part_of(site, f"worker-{number}"), "at work", start=2)
     assert [agent for agent in site.agents() if agent.launch_id in at_work.values()] == []
@@ -151,7 +151,7 @@ def test_a_machine_that_crashes_goes_on_without_waiting_for_the_leases_of_its_ag
     for pid in programs.everything_of([site.url]):
         os.kill(pid, signal.SIGKILL)
     site.serve()
-    coordinator.start().says("working with")
+    coordinator.start().says("connected to")
     assert coordinator.said("adopted") == 0
     gate.open()
 
@@ -179,7 +179,7 @@ def test_an_end_that_the_server_could_not_be_told_is_told_by_the_next_coordinato
     if seen:
         coordinator.leave(signal.SIGTERM)
     site.serve()
-    coordinator.start().says("working with")
+    coordinator.start().says("connected to")
     for number in range(1, PARTS + 1):
         site.until_printed(_part_of(site, f"worker-{number}"), "at work", start=2)
     gate.open()
@@ -206,7 +206,7 @@ def test_a_check_whose_coordinator_ends_is_run_by_the_next_one(site: Site, how: 
     (first,) = bell.rung(1)
 
     coordinator.leave(how)
-    coordinator.start().says("working with")
+    coordinator.start().says("connected to")
     _, second = bell.rung(2)
     assert programs.gone(int(first), 5), "two checks at once would tread on each other's files"
     assert not programs.gone(int(second), 0)

@@ -44,7 +44,7 @@ def test_a_coordinator_that_leaves_takes_its_agents_along_and_the_next_goes_on_a
     assert ended["data"]["error"] == "coordinator_stopped"
     assert site.status(task) == "in_progress"
 
-    coordinator.start().says("working with")
+    coordinator.start().says("connected to")
     site.until_printed(task, "at work", start=2)
     gate.open()
     site.until_status(task, "completed")
@@ -63,7 +63,7 @@ def test_coordinators_that_leave_again_and_again_are_never_counted_against_the_a
         site.until_printed(task, "at work", start=times)
         assert coordinator.leave() == 0
         assert site.status(task) == "in_progress", f"after {times} restarts"
-        coordinator.start().says("working with")
+        coordinator.start().says("connected to")
     site.until_printed(task, "at work", start=RESTARTS + 1)
     gate.open()
     site.until_status(task, "completed")

@@ -102,7 +102,7 @@ class Storm:
                 self.site.serve()
             else:
                 coordinator.kill()
-                coordinator.start().says("working with")
+                coordinator.start().says("connected to")
             return
         running = [agent for agent in self.site.agents() if (agent.agent_id == "lead") == (what == "manager")]
         if running:

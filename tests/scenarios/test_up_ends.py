@@ -57,7 +57,7 @@ class Bakery:
         return Client(self.server["url"], (self.data / "owner.token").read_text().strip(), patience_seconds=60)
 
     def start(self) -> None:
-        self.up.start().says("working with http")
+        self.up.start().says("connected to http")
 
     def work(self, command: str, **settings: Any) -> str:
         """Has an agent run a command; the task's id."""
@@ -162,7 +162,7 @@ def test_down_ends_a_server_and_a_coordinator_that_were_started_by_hand(bakery: 
     server = Program("server", ["server", "--port", "0"], bakery.environment, bakery.place, real=True).start()
     server.says("ready http://")
     coordinator = Program("coordinator", ["coordinator"], bakery.environment, bakery.place, real=True).start()
-    coordinator.says("working with")
+    coordinator.says("connected to")
     again = bakery.toryo("server", "--port", "0")
     assert (again.returncode, f"toryo down --data-dir {bakery.data}" in again.stderr) == (2, True)
 
@@ -185,7 +185,7 @@ def test_a_closed_terminal_ends_a_server_and_a_coordinator_in_order_too(bakery: 
     server = Program("server", ["server", "--port", "0"], bakery.environment, bakery.place, real=True).start()
     server.says("ready http://")
     coordinator = Program("coordinator", ["coordinator"], bakery.environment, bakery.place, real=True).start()
-    coordinator.says("working with")
+    coordinator.says("connected to")
     bakery.work(BLOCKED)
     bakery.launch()
     agents = programs.everything_of([bakery.server["url"]])
@@ -228,12 +228,12 @@ def test_a_coordinator_never_works_with_another_server_that_answers_at_its_serve
     stranger = Program("stranger", ["server", "--port", port], environment, site.directory)
     stranger.start().says("ready http://")
     try:
-        coordinator.says("is another server than before")
+        coordinator.says("is now a different server")
         people = Client(site.url, site.token("owner"), patience_seconds=60)
         assert people.rest("GET", "/status")["coordinators"] == []
     finally:
         assert stranger.leave() == 0
 
     site.serve()
-    site.until("it works with its own server again", lambda: coordinator.said("working with") == 2)
+    site.until("it works with its own server again", lambda: coordinator.said("connected to") == 2)
     os.kill(coordinator.pid, 0)

@@ -253,7 +253,7 @@ def test_a_process_that_outlives_its_killed_coordinator_has_its_work_kept_and_to
     task = repository.order("ann", "Work", f"echo early > early; echo at work; {gate}; echo late > late")
     site.until_printed(task, "at work")
     coordinator.kill()
-    coordinator.start().says("working with")
+    coordinator.start().says("connected to")
     assert coordinator.said("adopted") == 1
     gate.open()
     site.until_status(task, "completed")
@@ -287,7 +287,7 @@ def test_a_merge_whose_coordinator_is_killed_in_the_middle_is_done_after_its_res
     slow.unlink()
     gate.open()
     site.until("git has ended what it was at", lambda: not (repository.path / ".git" / "index.lock").exists())
-    coordinator.start().says("working with")
+    coordinator.start().says("connected to")
     answer = repository.answer(job)
     assert answer["done"], answer
     assert repository.files()["new.txt"] == "new\n"

@@ -111,7 +111,7 @@ def test_a_server_that_others_reach_does_not_start_where_agents_register_without
     tmp_path: Path, more: dict[str, Any]
 ) -> None:
     auth = AuthSettings(mode="local", people="tokens")
-    with pytest.raises(ConfigurationError, match="lets every caller register"):
+    with pytest.raises(ConfigurationError, match="every caller can register"):
         app.build(Settings(port=0, data_dir=tmp_path, auth=auth, **more))
 
 

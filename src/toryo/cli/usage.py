@@ -120,9 +120,8 @@ def _remarks(totals: Mapping[str, Any]) -> list[str]:
     found = []
     if totals["without_price"]:
         those = _launches(totals["without_price"])
-        found.append(
-            f"{those} have no price (set prices: in the Coordinator's file). They are not in COST, nor in budgets."
-        )
+        has = "has" if totals["without_price"] == 1 else "have"
+        found.append(f"{those} {has} no price (set prices: in the Coordinator's file): not in COST, nor in budgets.")
     if totals["lower_bounds"]:
         found.append(
             f"{_launches(totals['lower_bounds'])} ended before reporting totals, so these figures are minimums (≥)."
