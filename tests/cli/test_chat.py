@@ -197,7 +197,7 @@ def test_who_has_no_project_is_answered_with_those_there_are_and_oneself_with_wh
     crew.json("agent", "add", "rover", "--role", "worker")
     told = crew("chat", "rover", "--send", "hello").err
     assert "rover belongs to no project" in told and "(available: " in told and "yard" in told
-    assert "owner is you. Name somebody else" in crew("chat", "owner", "--send", "hello").err
+    assert "You cannot chat with yourself (owner). Choose an agent" in crew("chat", "owner", "--send", "hello").err
 
 
 def test_without_a_server_nobody_talks(nowhere: Toryo) -> None:

@@ -118,7 +118,7 @@ def test_options_may_stand_before_what_is_shown(crew: Toryo, played: dict[str, A
 def test_where_nothing_was_said_that_is_said(server: Toryo, project: str, agent: str) -> None:
     assert "toryo chat AGENT" in server("chats", "--project", project).err
     assert "No conversations between agents" in server("conversations", "--project", project).err
-    assert "No messages yet" in server("chats", "show", agent).err
+    assert "has no messages" in server("chats", "show", agent).err
 
 
 # --- steering --------------------------------------------------------------------------------------------------------

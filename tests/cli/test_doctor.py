@@ -250,7 +250,7 @@ def test_what_an_agent_needs_and_does_not_have_is_missing(
     ended, found = diagnosed(working, provider="codex")
     assert ended.code == 1
     assert (found["codex"]["ok"], found["codex"]["needed"]) == (False, True)
-    assert "needed by ann" in found["codex"]["what"]
+    assert "used by ann" in found["codex"]["what"]
     assert instruction in found["codex"]["instruction"]
 
 

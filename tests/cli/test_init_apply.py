@@ -218,7 +218,7 @@ def test_a_program_that_is_named_is_taken_though_its_login_is_missing_and_that_i
 
 @pytest.mark.parametrize(
     ("name", "told"),
-    [("claude", "npm install -g @anthropic-ai/claude-code"), ("clod", "Known are: claude, codex")],
+    [("claude", "npm install -g @anthropic-ai/claude-code"), ("clod", "Use one of claude, codex")],
 )
 def test_a_program_that_cannot_work_is_refused_and_nothing_is_written(machine: Machine, name: str, told: str) -> None:
     ended = machine.toryo("init", "--yes", "--provider", name)
@@ -364,9 +364,13 @@ def test_worktrees_are_offered_in_a_repository_with_a_commit_and_are_not_the_def
     machine.install("claude")
     make_repository(machine)
     terminal = opened(terminals, machine)
-    for question in ("name [bakery]: ", "[claude]: ", "its own git worktree, which you merge afterwards? [y/N]: "):
+    for question in (
+        "Name of the project [bakery]: ",
+        "[claude]: ",
+        "which you merge afterwards? [y/N]: ",
+    ):
         terminal.until(question)
-        terminal.type(f"{answer if 'worktree' in question else ''}\n")
+        terminal.type(f"{answer if 'merge' in question else ''}\n")
     assert terminal.ended() == 0
     settings = manifest.read(machine.place / "toryo.yaml").projects[0].settings
     assert settings.get("isolation") == isolation

@@ -36,7 +36,7 @@ WRONG = {
     "a parent that no task is": ("  - {{project: {name}, title: Two, parent: Onne}}\n", "there is no task 'Onne'"),
     "a project that is not there": ("  - {{project: {name}x, title: Two}}\n", "there is no project"),
     "a status that no task begins with": ("  - {{project: {name}, title: Two, status: done}}\n", "status"),
-    "a title that is there twice": ("  - {{project: {name}, title: One}}\n", "the other is on line 12"),
+    "a title that is there twice": ("  - {{project: {name}, title: One}}\n", "the other one is on line 12"),
     "a task that waits for itself": ("  - {{project: {name}, title: Two, depends_on: [Two]}}\n", "in a circle"),
     "what the server alone refuses": (
         "  - {{project: {name}, title: " + "x" * 400 + "}}\n",

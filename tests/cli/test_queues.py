@@ -316,6 +316,6 @@ def test_dead_letters_are_listed_and_put_back(site: Site, start: Start) -> None:
     assert dead["task_id"] == task
     assert "The command ended with exit code 1." in toryo("queue", "dead", "--project", "p").out
     (site.directory / "wood").touch()
-    assert toryo("queue", "requeue", task).out == f"{task} waits for planning again\n"
+    assert toryo("queue", "requeue", task).out == f"{task} is back in the queue planning\n"
     assert ended(boss, task)["result"] == "done"
     assert toryo("queue", "requeue", task).code == 4

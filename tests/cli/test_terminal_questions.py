@@ -61,7 +61,7 @@ def test_a_question_that_is_left_ends_with_a_line_of_its_own(
     for toryo_, words, question in (
         (server, [each.format(agent=agent) for each in WIDENS], "[y/N]: "),
         (server, ["person", "password", person], "New password: "),
-        (machine, ["init"], "name [bakery]: "),
+        (machine, ["init"], "Name of the project [bakery]: "),
     ):
         terminal = opened(toryo_, *words)
         terminal.until(question)

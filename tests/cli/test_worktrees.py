@@ -100,7 +100,7 @@ def test_a_task_is_looked_at_merged_and_is_no_longer_listed(yard: Yard) -> None:
     assert task not in yard("worktrees").out
     assert task in yard("worktrees", "--all").out
     again = yard("task", "merge", task)
-    assert (again.code, "merged into main already" in again.err) == (4, True)
+    assert (again.code, "already merged into main" in again.err) == (4, True)
 
 
 def test_a_diff_at_a_terminal_is_coloured_and_paged(yard: Yard) -> None:
@@ -204,7 +204,7 @@ def test_an_answer_that_does_not_come_in_time_is_said_to_be_missing(yard: Yard) 
     with _nobody_else_merges(yard):
         ended = yard("task", "merge", task, "--wait", "1")
         assert ended.code == 1
-        assert "has not answered within 1 s (job_" in ended.err
+        assert "has not finished within 1 s (job_" in ended.err
         assert "toryo worktrees" in ended.err
         assert yard("task", "discard", task, "--yes").code == 4
     job = ended.err[ended.err.index("(job_") + 1 : ended.err.index(")")]

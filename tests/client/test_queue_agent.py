@@ -271,7 +271,7 @@ def test_when_it_is_to_leave_during_an_outage_it_gives_up_with_an_error_that_say
         agent.stop()
         assert isinstance(ended.exception(BOUND), Unreachable)
     assert pauses.slept[:5] == [1, 2, 4, 8, 16]
-    assert any("t1: the result could not be handed in" in record.message for record in caplog.records)
+    assert any("t1: the result could not be submitted" in record.message for record in caplog.records)
 
 
 def test_a_server_that_answers_but_cannot_do_anything_now_counts_as_away(server: FakeServer, desk: Desk) -> None:

@@ -108,7 +108,7 @@ def test_a_server_that_is_starting_is_waited_for(tmp_path, starting, monkeypatch
 
 
 def test_a_server_that_takes_longer_to_start_is_named_with_its_process(tmp_path, starting) -> None:
-    with pytest.raises(Unreachable, match=rf"toryo \w+ \(pid {os.getpid()}\) is starting or stopping.*try again"):
+    with pytest.raises(Unreachable, match=rf"toryo \w+ \(pid {os.getpid()}\) is starting or stopping.*Try again"):
         server_discovery.find(data_dir=tmp_path, environ={}, wait_seconds=0)
 
 

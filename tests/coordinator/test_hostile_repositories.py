@@ -346,7 +346,7 @@ def test_filters_of_the_persons_own_configuration_run(repository, place):
 def test_a_filter_of_the_repositorys_configuration_alone_is_refused_with_what_to_do(repository, place):
     """Without it a file would be committed as it is: in clear, where the filter encrypts it."""
     repository.git("config", "filter.lfs.clean", "cat")
-    words = refused("The filter lfs is set up in", make, repository, place)
+    words = refused("The filter lfs is configured only in", make, repository, place)
     assert "git lfs install" in words
     assert not list(place.glob("*"))
     repository.git("config", "--global", "filter.lfs.clean", "cat")

@@ -261,7 +261,7 @@ def test_an_output_whose_look_fails_is_told_once_and_all_others_are_still_seen(p
 
     asyncio.run(go())
     assert seen.count("lau_good") >= 5
-    assert [record.getMessage() for record in caplog.records] == ["looking at the output of lau_bad"]
+    assert [record.getMessage() for record in caplog.records] == ["opening the output of lau_bad"]
 
 
 def test_an_output_that_cannot_be_read_keeps_no_other_from_the_server_and_is_given_up_at_its_end(tmp_path) -> None:

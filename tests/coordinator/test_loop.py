@@ -561,7 +561,7 @@ def test_told_to_leave_in_the_middle_of_many_starts_it_begins_no_more_and_gives_
         orders.give(*(launch(each, "exec sleep 300", project) for each in "abc"))
         told = {each.arguments["launch_id"]: each.arguments for each in server.waiting_for("report_process_exit", 3)}
         assert {each["error"] for each in told.values()} == {"coordinator_stopped"}
-        never = {name for name, each in told.items() if "never started" in (each.get("log_tail") or "")}
+        never = {name for name, each in told.items() if "It was not started" in (each.get("log_tail") or "")}
         assert never == {"lau_b", "lau_c"}
 
     story(server, tmp_path, tell, providers={"shell": Provider("shell", prepare, judge_runner, options=EVERY)})

@@ -96,7 +96,7 @@ def test_what_could_not_be_brought_is_noted(repository, place):
     worked(repository, place / PROJECT, "t2", a="two\n")
     worked(repository, place / PROJECT, "t1", a="mine\n")
     found = task_worktrees.made(Place("t1", brings=("t2",)), PROJECT, repository.path, place)
-    assert any("toryo/t2 is not in" in note for note in found.notes)
+    assert any("toryo/t2 was not merged into" in note for note in found.notes)
 
 
 def test_who_adopts_a_process_knows_where_in_the_repository_its_project_is(repository, place):

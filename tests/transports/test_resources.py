@@ -122,7 +122,7 @@ def test_a_person_reads_what_they_see(site: LiveServer) -> None:
             assert (await read(connected, board(agent.project)))["project"]["project_id"] == agent.project
             assert (await read(connected, f"toryo://agent/{agent.id}/inbox"))["notifications"] == []
         async with client(site, "tcp", "auto", site.token("coordinator")) as connected:
-            with pytest.raises(MCPError, match="needs to know who reads"):
+            with pytest.raises(MCPError, match="must know who is reading"):
                 await connected.read_resource(board(agent.project))
 
     asyncio.run(story())

@@ -87,7 +87,7 @@ class TestQwen(Contract):
         retry = telemetry("api_retry", error_message='429 rate "limit" exceeded', status_code=429, retry_delay_ms=5000)
         response = telemetry("api_response", status_code=200, duration_ms=3)
         reading, text = read_all(provider, "\n".join(provider.beside.lines(response + retry + retry)))
-        assert text == '! the model\'s service refused (429): 429 rate "limit" exceeded; retry in 5 s\n'
+        assert text == '! the model\'s service returned an error (429): 429 rate "limit" exceeded; retry in 5 s\n'
         assert reading.trouble is not None
         assert (reading.trouble.status, reading.trouble.retry_seconds) == (429, 5.0)
         assert list(provider.beside.lines(retry + response)) == [], "it was answered then"
