@@ -55,10 +55,8 @@ def run(
     key: Key = None,
     capability: Capabilities = None,
 ) -> None:
-    """Serve a queue with a command, until ^C. At SIGTERM or ^C the running task is finished first.
-
-    It gets the task as JSON on stdin. What it prints is the result; exit code 75 asks for another attempt.
-    """
+    """Run a command for each task of a queue, until ^C. The command gets the task as JSON on stdin; its output is the
+    result, and exit code 75 requests another attempt. ^C or SIGTERM finishes the current task first."""
     from toryo.cli.task_command import TaskCommand
     from toryo.client import QueueAgent
 

@@ -134,7 +134,7 @@ def list_agents(here: Here) -> None:
 
 @command(group, "show")
 def show_agent(here: Here, agent: Id) -> None:
-    """Show one agent: everything about it but its passkey."""
+    """Show an agent, without its passkey."""
     answer = here.get(f"/agents/{agent}")
     held = [
         f"{cooldown['what']}: {cooldown['reason']}, until {output.clock(cooldown['until'])}"
@@ -146,7 +146,7 @@ def show_agent(here: Here, agent: Id) -> None:
 
 @command(group, "resume")
 def resume_agent(here: Here, agent: Id) -> None:
-    """End the cooldown of an agent, or of its account. All agents on that account may then start."""
+    """End the cooldown of an agent, or of its account. All agents on that account can then start."""
     answer = here.send("POST", f"/agents/{agent}/resume")
     here.answer(answer, lambda: _print_ended(here, agent, answer["ended"]))
 
@@ -183,7 +183,7 @@ def edit_agent(
     clear: clearing.OfAgent = None,
     yes: wider_rights.YesOfAgents = False,
 ) -> None:
-    """Change an agent, or the projects it belongs to. Options that are not named stay as they are."""
+    """Change an agent, or the projects it belongs to. Options that are not given stay as they are."""
     described = _described(name, reports_to, provider, model, prompt, agent_type, capability, max_parallel)
     described["provider_options"] = _options(options, option)
     body = {key: each for key, each in {"role": role, **described}.items() if each is not None}
@@ -213,7 +213,7 @@ def new_passkey(here: Here, agent: Id) -> None:
 
 @command(group, "activate")
 def activate_agent(here: Here, agent: Id) -> None:
-    """Activate an agent: it can get work and start again."""
+    """Activate an agent, so that it can get work and start again."""
     _turn(here, agent, "activate")
 
 

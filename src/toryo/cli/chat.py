@@ -53,7 +53,8 @@ def chat(
         ),
     ] = None,
 ) -> None:
-    """Talk with an agent. Without --send: type; ^D ends it. Lines on stdin are sent one by one, answers awaited."""
+    """Chat with an agent. Without --send: type messages; ^D ends it. Lines on stdin are sent one by one, each after the
+    answer to the one before."""
     if send is None and wait is not None and _at_terminal():
         raise Misuse("--wait can only be used with --send, or with lines on stdin.", "Omit it, or add --send TEXT.")
     if send is None and here.json and _at_terminal():

@@ -71,7 +71,7 @@ def show_chat(
     limit: Annotated[int, typer.Option("--limit", min=1, max=200, metavar="N", help="Show only the newest N.")] = 50,
     person: Person = None,
 ) -> None:
-    """Show what was said in a thread. Nobody is started, and nothing counts as seen."""
+    """Show the messages of a chat. Starts no agent and marks nothing as read."""
     path = f"/projects/{only_project(here, agent, project)}/chats/{agent}/messages"
     answer = here.get(path, with_agent_id=other, limit=limit, as_person=person)
     here.answer(answer, lambda: _print_said(answer["messages"]))
@@ -95,13 +95,13 @@ def list_conversations(here: Here, project: Project = None) -> None:
 
 
 def show_conversation(here: Here, conversation: Id) -> None:
-    """Show one conversation, with everything that was said."""
+    """Show a conversation with all its messages."""
     answer = here.get(f"/conversations/{conversation}")
     here.answer(answer, lambda: _print_conversation(answer))
 
 
 def end_conversation(here: Here, conversation: Id) -> None:
-    """End a conversation of agents below you. Both are told."""
+    """End a conversation between agents below you. Both are told."""
     answer = here.send("POST", f"/conversations/{conversation}/end")
     here.answer(answer, lambda: output.done(f"ended {conversation}"))
 

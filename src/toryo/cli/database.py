@@ -47,7 +47,7 @@ def add(app: typer.Typer) -> None:
 
 
 def upgrade(here: Here, database: DatabaseUrl = None) -> None:
-    """Bring the database to this version of Toryo. A server does it by itself when it starts."""
+    """Upgrade the database to this version of Toryo. A server also does this when it starts."""
     from toryo.storage import open_database
 
     with _opened(here, database, create=True) as opened:
@@ -62,8 +62,8 @@ def backup(
     database: DatabaseUrl = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
 ) -> None:
-    """Write everything into one file. Only you can read it; others work meanwhile. It restores into SQLite and
-    PostgreSQL alike."""
+    """Back up the database to a file. Only you can read it. The server can keep running. It can be restored into SQLite
+    and PostgreSQL."""
     from toryo.storage import backup
 
     if file.exists() and not force:
@@ -89,7 +89,7 @@ def restore(
         ),
     ] = False,
 ) -> None:
-    """Read a backup into an empty database. Without tokens and API keys. Nothing that exists is overwritten."""
+    """Restore a backup into an empty database. It has no tokens and API keys. Nothing that exists is overwritten."""
     from toryo.storage import backup, open_database
 
     if not file.is_file():
@@ -138,7 +138,7 @@ def _same_place(here: Here, url: str | None) -> list[str]:
 
 
 def check(here: Here, database: DatabaseUrl = None) -> None:
-    """Check whether the file is sound and the rows keep the rules. Exit code 1 if anything is wrong."""
+    """Check the integrity of the database. Exit code 1 if anything is wrong."""
     from toryo.storage import integrity
 
     with _opened(here, database) as opened:
@@ -155,8 +155,8 @@ def check(here: Here, database: DatabaseUrl = None) -> None:
 
 
 def move(here: Here) -> None:
-    """Take a project's data out of the project. Agents do not work where it goes, and .toryo/ points to it. With
-    --data-dir, in a project that was moved: point to its data again."""
+    """Move a project's data out of the project. Agents do not work at the new place; .toryo/ refers to it. With --data-
+    dir, in a project that was moved: refer to its data again."""
     if here.data_dir is None and data_directories.project_directory() is None:
         raise Misuse("There is no project here or above (no .toryo/).", "Run this in a project, or use --data-dir.")
     place = data_directories.data_dir(here.data_dir)

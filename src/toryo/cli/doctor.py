@@ -68,7 +68,7 @@ def add(app: typer.Typer) -> None:
 
 
 def doctor(here: Here) -> None:
-    """Check what is there and what is missing. Says what to do about it."""
+    """Check the installation. Lists what is missing, and how to fix it."""
     of_server = list(_of_server(here))
     team = _team(here) if all(finding.ok for finding in of_server) else Team()
     findings = [

@@ -35,7 +35,7 @@ def events(
     task: Annotated[str | None, typer.Option("--task", metavar="TASK", help="Limit to this task.")] = None,
     agent: Annotated[str | None, typer.Option("--agent", metavar="AGENT", help="Limit to this agent.")] = None,
 ) -> None:
-    """Show what happened. With --follow --json: one JSON document per line."""
+    """Show the event history. With --follow --json: one JSON document per line."""
     if project is not None:
         here.get(f"/projects/{project}")  # what is not there is refused, with what may be meant
     if agent is not None:

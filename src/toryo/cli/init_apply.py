@@ -48,8 +48,8 @@ def init(
         ),
     ] = None,
 ) -> None:
-    """Write a toryo.yaml for this directory. With the agent programs found here. Also makes a data directory for its
-    server, outside of this one, and .toryo/, which points to it."""
+    """Create a toryo.yaml for this directory. It uses the agent programs that are installed. Also creates a data
+    directory outside of this one, and .toryo/, which refers to it."""
     from toryo.cli import agent_programs
 
     directory = dir.expanduser().resolve()
@@ -100,8 +100,8 @@ def apply(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to apply.")] = Path(TEAM),
     yes: wider_rights.YesOfAgents = False,
 ) -> None:
-    """Make everything as a toryo.yaml says. Or nothing, if anything is wrong. Projects, agents, memberships and tasks;
-    of these nothing is removed, but an agent's provider_options become those of the file."""
+    """Create or update everything in a toryo.yaml. Projects, agents, memberships and tasks; if anything is wrong,
+    nothing is changed. Nothing is removed, but an agent's provider_options are replaced."""
     from toryo.cli import manifest, manifest_apply
 
     if not file.is_file():

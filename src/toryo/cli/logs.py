@@ -41,7 +41,7 @@ def logs(
         bool, typer.Option("--follow", "-f", help="Print what comes, too, until the process ends.")
     ] = False,
 ) -> None:
-    """Show what an agent's process printed. Where not the launch is named, says which one it is."""
+    """Show the output of an agent's process. If you do not name a launch, its id is printed."""
     launch = of if of.startswith(LAUNCH) else _newest(here, of)
     if here.json:
         text, last = _rest(here, launch, 0)

@@ -34,7 +34,7 @@ def export(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The YAML file to write.")],
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
 ) -> None:
-    """Write projects, agents and open tasks into a file. `toryo apply` and `toryo import` understand it."""
+    """Export projects, agents and open tasks to a file. `toryo apply` and `toryo import` read it."""
     from toryo.cli.exit_codes import Misuse
 
     if file.exists() and not force:
@@ -58,7 +58,7 @@ def import_(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The file that `toryo export` wrote.")],
     yes: wider_rights.YesOfAgents = False,
 ) -> None:
-    """Make everything as an exported file says. What exists already is left as it is or brought up to date."""
+    """Import an exported file. What already exists is kept or updated."""
     from toryo.cli.init_apply import apply
 
     apply(here, file, yes)

@@ -16,7 +16,7 @@ def add(app: typer.Typer) -> None:
 
 
 def mcp(here: Here) -> None:
-    """Carry MCP between stdin, stdout and the server. For clients that start commands. It reads no token file."""
+    """Connect an MCP client over stdin and stdout. For clients that start a command. It reads no token file."""
     import asyncio
     import logging
 

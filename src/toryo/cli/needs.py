@@ -23,7 +23,7 @@ def needs(
         typer.Option("--as", metavar="PERSON", help="The person whose list to show, if not yours; owners only."),
     ] = None,
 ) -> None:
-    """List what needs you. Approvals, blocks, messages, failures, tasks of your own."""
+    """List what needs your attention. Approvals, blocked tasks, messages, failures, and your own tasks."""
     answer = here.get("/needs-you", project_id=project, as_person=person)
     here.answer(answer, lambda: _print(answer["items"]))
     if person is None and not here.json:

@@ -47,7 +47,7 @@ def open_(
         bool, typer.Option("--no-browser", help="Do not open a browser; print the link only.")
     ] = False,
 ) -> None:
-    """Sign a browser in to the dashboard. Prints a link that opens once, within ten minutes."""
+    """Open the dashboard in a browser. Prints a sign-in link that works once, for ten minutes."""
     if not here.json:
         _refuse_without_dashboard(here)
     made = link(here, person=person, login=login)

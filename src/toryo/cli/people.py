@@ -60,7 +60,7 @@ def add_person(
 
 @command(group, "list")
 def list_people(here: Here) -> None:
-    """List the people of this server. Owners also see how they sign in."""
+    """List the people on this server. Owners also see how each signs in."""
     answer = here.get("/people")
     rows = [(person["person_id"], person["name"], person["login"], _ways(person)) for person in answer["people"]]
     here.answer(answer, lambda: output.table(("ID", "NAME", "ROLE", "SIGNS IN WITH"), rows, empty="Nobody."))
@@ -88,7 +88,7 @@ def edit_person(
     clear: clearing.OfPerson = None,
     yes: wider_rights.Yes = False,
 ) -> None:
-    """Change what somebody may do, or is called. It counts at once, wherever they are signed in."""
+    """Change the name or role of a person. Takes effect immediately, in open browsers too."""
     body = clearing.cleared("person", clear, {"login": role, "name": name, "email": email})
     if not any(each is not None for each in body.values()):
         raise Misuse("Nothing to change.", "See `toryo person edit --help`.")
@@ -101,7 +101,7 @@ def edit_person(
 
 @command(group, "password")
 def set_password(here: Here, person: Id) -> None:
-    """Give somebody a password. Asked for twice, or the first line of stdin. Their browsers are signed out."""
+    """Set the password of a person. Asks for it twice, or reads the first line of stdin. Signs their browsers out."""
     answer = here.send("PUT", f"/people/{person}/password", {"password": _password()})
     ended = answer["signed_out"]
     told = f"{person} has a new password" + (f"; {ended} of their browsers were signed out" if ended else "")
@@ -129,13 +129,13 @@ def _asked_for_twice() -> str:
 
 @command(group, "link")
 def make_link(here: Here, person: Id) -> None:
-    """Print a link that signs somebody in, once, within ten minutes."""
+    """Print a sign-in link for a person. It works once, for ten minutes."""
     made = link(here, person=person)
     here.answer(made, lambda: output.done(made["url"]))
 
 
 @command(group, "remove")
 def remove_person(here: Here, person: Id) -> None:
-    """Remove a person. They can no longer sign in; what they did stays."""
+    """Remove a person. They can no longer sign in; their history stays."""
     answer = here.send("DELETE", f"/people/{person}")
     here.answer(answer, lambda: output.done(f"removed {person}"))

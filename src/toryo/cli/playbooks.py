@@ -33,7 +33,7 @@ def check(
         str | None, typer.Option("--agent", metavar="AGENT", help="In a toryo.yaml: only this agent's playbook.")
     ] = None,
 ) -> None:
-    """Check a playbook, and show what it would make of a task. Mistakes are named with their lines."""
+    """Check a playbook, and show what it would do with a task. Mistakes are listed with their lines."""
     found = _playbooks(file, agent)
     if title is None:
         plans = [_plan(who, task) for who, playbook in found.items() for task in playbook["tasks"]]
@@ -82,8 +82,8 @@ def _of_team(file: Path, agent: str | None) -> dict[str, dict[str, Any]]:
 def _context(given: str | None) -> dict[str, Any]:
     try:
         found = json.loads(given or "{}")
-    except ValueError as wrong:
-        raise Misuse(f"--context is not valid JSON: {wrong}", 'For example: --context \'{"kind": "minor"}\'') from None
+    except ValueError:
+        raise Misuse("--context is not valid JSON.", 'For example: --context \'{"kind": "minor"}\'') from None
     if not isinstance(found, dict):
         raise Misuse("--context must be a JSON object.", 'For example: --context \'{"kind": "minor"}\'')
     return found

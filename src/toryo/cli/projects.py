@@ -40,7 +40,7 @@ def add_project(
     set: Settings = None,
     yes: wider_rights.Yes = False,
 ) -> None:
-    """Make a project for a directory."""
+    """Create a project for a directory."""
     body = {
         "name": name,
         "id": id,
@@ -72,7 +72,7 @@ def list_projects(here: Here) -> None:
 
 @command(group, "show")
 def show_project(here: Here, project: Id) -> None:
-    """Show one project: its settings and its members."""
+    """Show a project with its settings and members."""
     answer = here.get(f"/projects/{project}")
     members = here.get(f"/projects/{project}/members")["agents"]
     here.answer({**answer, "members": members}, lambda: _print_project(answer["project"], members))
@@ -93,7 +93,7 @@ def edit_project(
     clear: clearing.OfProject = None,
     yes: wider_rights.Yes = False,
 ) -> None:
-    """Change what a project is called, where it works, or its settings."""
+    """Change the name, directory or settings of a project."""
     body = {
         "name": name,
         "working_directory": _directory(here, dir, yes=yes) if dir else None,
@@ -109,13 +109,13 @@ def edit_project(
 
 @command(group, "pause")
 def pause_project(here: Here, project: Id) -> None:
-    """Start no more agents for the tasks of a project. Those at work leave, and keep their tasks; chats go on."""
+    """Pause a project. Running agents leave and keep their tasks; chats continue."""
     _turn(here, project, "pause")
 
 
 @command(group, "resume")
 def resume_project(here: Here, project: Id) -> None:
-    """Let a paused or archived project go on where it stopped."""
+    """Resume a paused or archived project."""
     _turn(here, project, "resume")
 
 

@@ -22,7 +22,7 @@ def add(app: typer.Typer) -> None:
 
 @command(group, "agents")
 def list_agents(here: Here, project: Project) -> None:
-    """List the agents that have registered themselves. For which queue, last seen, with which tasks."""
+    """List the agents of queues. Shows the queue, when each was last seen, and its tasks."""
     answer = here.get(f"/projects/{project}/queue-agents")
     rows = [
         (
@@ -43,7 +43,7 @@ def list_agents(here: Here, project: Project) -> None:
 
 @command(group, "dead")
 def list_dead(here: Here, project: Project) -> None:
-    """List the tasks of queues that have failed for good. The dead letters, the newest first."""
+    """List dead letters. Queue tasks that have failed permanently, newest first."""
     answer = here.get(f"/projects/{project}/dead-letters")
     rows = [_row(task) for task in answer["tasks"]]
     columns = ("ID", "TYPE", "ATTEMPTS", "FAILED", "TITLE", "ERROR")
@@ -55,7 +55,7 @@ def requeue(
     here: Here,
     task: Annotated[list[str], typer.Argument(metavar="TASK...", help="The tasks' ids.")],
 ) -> None:
-    """Put dead letters back into their queues. With a full number of attempts."""
+    """Put dead letters back into their queues. All attempts are available again."""
     back = [here.send("POST", f"/tasks/{each}/requeue")["task"] for each in task]
     told = [f"{each['task_id']} is back in the queue {each['agent_type']}" for each in back]
     here.answer({"success": True, "tasks": back}, lambda: output.done(*told))

@@ -21,7 +21,7 @@ def sessions(
     ] = None,
     reason: Annotated[str | None, typer.Option("--reason", metavar="TEXT", help="Why it is ended.")] = None,
 ) -> None:
-    """List the agents that are signed in, or end a session."""
+    """List active agent sessions, or end one."""
     if end is not None:
         answer = here.send("DELETE", f"/sessions/{end}", {"reason": reason})
         here.answer(answer, lambda: output.done(f"ended {end}"))

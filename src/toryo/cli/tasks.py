@@ -104,7 +104,7 @@ def add_task(
     accept: Accept = None,
     accept_file: AcceptFile = None,
 ) -> None:
-    """File a task."""
+    """Create a task."""
     body = {
         "title": title,
         "description": description,
@@ -155,7 +155,7 @@ def list_tasks(
     ] = None,
     all_: Annotated[bool, typer.Option("--all", help="Show those that were closed more than a day ago, too.")] = False,
 ) -> None:
-    """List the tasks of a project, or of all. Parts stand below what they are parts of."""
+    """List the tasks of a project, or of all projects. Subtasks are indented below their parent tasks."""
     names = [project] if project else projects.active(here)
     found: list[dict[str, Any]] = []
     for name in names:
@@ -169,7 +169,7 @@ def list_tasks(
 
 @command(group, "show")
 def show_task(here: Here, task: Id) -> None:
-    """Show one task: everything about it, and its parts."""
+    """Show a task with its subtasks."""
     answer = here.get(f"/tasks/{task}")
     parts = here.get(f"/projects/{answer['task']['project_id']}/tasks", parent_task_id=task)["tasks"]
     here.answer({**answer, "subtasks": parts}, lambda: _print_task(answer["task"], parts))
@@ -177,8 +177,8 @@ def show_task(here: Here, task: Id) -> None:
 
 @command(group, "watch")
 def watch_task(here: Here, task: Id) -> None:
-    """Follow a task until it is closed. Says why where nothing moves, and why it failed. The exit code says whether it
-    was completed."""
+    """Follow a task until it is closed. Says why it waits, and why it failed. The exit code is 0 only if it was
+    completed."""
     seen: dict[str, str] = {}
     said: list[str] = []
     after = here.get("/status")["last_event"]
@@ -219,7 +219,7 @@ def move_task(
     status: Annotated[Status | None, typer.Argument(metavar="STATUS", help=STATUSES)] = None,
     reason: Reason = None,
 ) -> None:
-    """Move a task to another status. Without a STATUS it says which moves there are."""
+    """Change the status of a task. Without a STATUS, prints the possible ones."""
     if status is None:
         raise _without_status(here.get(f"/tasks/{task}")["task"])
     _move(here, task, status, reason)
@@ -246,7 +246,7 @@ def edit_task(
     ] = None,
     clear: clearing.OfTask = None,
 ) -> None:
-    """Change what a task says, who does it, or what it waits for."""
+    """Change the text, assignee or dependencies of a task."""
     body = {
         "title": title,
         "description": description,
@@ -266,7 +266,7 @@ def edit_task(
 
 @command(group, "retry")
 def retry_task(here: Here, task: Id, reason: Reason = None) -> None:
-    """Put a failed task back to be tried once more. Says how it is started then."""
+    """Retry a failed task. Prints the command that starts it."""
     _move(here, task, "todo", reason)
     if not here.json:
         output.done(*_how_to_start(here, task))
@@ -284,7 +284,7 @@ def approve_task(
     task: Id,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
 ) -> None:
-    """Let a requested task be worked on. Shows the task, asks for confirmation, and approves only what was shown."""
+    """Approve a requested task. Shows the task and asks for confirmation; approves only what was shown."""
     shown = here.get(f"/tasks/{task}")["task"]
     if shown["approval"] == "approved":
         words = f"{shown['task_id']} does not need approval; it is {shown['status']}"
@@ -335,8 +335,8 @@ def steer_task(
     task: Id,
     text: Annotated[str, typer.Argument(metavar="TEXT", help="What it should know or do.")],
 ) -> None:
-    """Tell the agent that works on a task something. If none does now, the next one is told. An agent without a model
-    (a command, a playbook) does not act on it, and that is said."""
+    """Send a message to the agent that works on a task. If none does now, the next session gets it. An agent without a
+    model (command, playbook) does not act on it; the answer says so."""
     answer = here.send("POST", f"/tasks/{task}/steer", {"text": text})
     here.answer(answer, lambda: output.done(*answer.get("warnings", [f"told {answer['delivered_to']}"])))
 
@@ -368,8 +368,8 @@ def _context(given: str | None) -> dict[str, Any] | None:
         return None
     try:
         context = json.loads(given)
-    except ValueError as error:
-        raise Misuse(f"--context is not valid JSON: {error}.", 'Example: \'{"command": "make test"}\'.') from None
+    except ValueError:
+        raise Misuse("--context is not valid JSON.", 'Example: \'{"command": "make test"}\'.') from None
     if not isinstance(context, dict):
         raise Misuse("--context must be a JSON object.", 'Example: \'{"command": "make test"}\'.')
     return context

@@ -45,7 +45,7 @@ def add_token(
     ] = None,
     name: Annotated[str | None, typer.Option("--name", metavar="TEXT", help="What it is for.")] = None,
 ) -> None:
-    """Make an API key; it is printed this once."""
+    """Create an API key. It is printed only once."""
     body = {
         "agent_id": agent,
         "types": type or None,
@@ -71,7 +71,7 @@ def list_tokens(here: Here, project: Project) -> None:
 def revoke_token(
     here: Here, key: Annotated[str, typer.Argument(metavar="ID", help="The id of the key or token.")]
 ) -> None:
-    """Revoke an API key. Or a token of a data directory that is gone (dir_…)."""
+    """Revoke an API key, or a token of a deleted data directory (dir_…)."""
     if key.startswith("dir_"):
         answer = here.send("DELETE", f"/server-tokens/{key}")
         here.answer(answer, lambda: output.done(f"revoked {key}"))
@@ -97,7 +97,7 @@ def _print_made(answer: dict[str, Any]) -> None:
 
 @command(group, "server")
 def list_of_server(here: Here) -> None:
-    """List the tokens in the files of data directories. Without their secrets."""
+    """List the tokens in the files of data directories, without their secrets."""
     answer = here.get("/server-tokens")
     rows = [
         (
@@ -118,8 +118,7 @@ def rotate(
         Literal["owner", "coordinator"], typer.Argument(metavar="owner|coordinator", help="The token to replace.")
     ],
 ) -> None:
-    """Put a new token into its file. The old one in owner.token or coordinator.token, and what was made with it, are
-    revoked."""
+    """Replace the token in owner.token or coordinator.token. The old one, and what was created with it, is revoked."""
     answer = here.send("POST", f"/server-tokens/{which}/rotate")
     here.answer(answer, lambda: _print_rotated(answer))
 
@@ -150,14 +149,14 @@ def add_personal(
     ] = None,
     person: Whose = None,
 ) -> None:
-    """Make an access token; it is printed this once."""
+    """Create an access token. It is printed only once."""
     answer = here.send("POST", "/access-tokens", {"name": name, "login": role, "days": days, "person_id": person})
     here.answer(answer, lambda: _print_personal(answer))
 
 
 @command(personal, "list")
 def list_personal(here: Here, person: Whose = None) -> None:
-    """List the access tokens that are good, without their secrets."""
+    """List the valid access tokens, without their secrets."""
     answer = here.get("/access-tokens", person_id=person)
     rows = [
         (

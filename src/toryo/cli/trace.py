@@ -28,7 +28,7 @@ def trace(
     ],
     events: Annotated[bool, typer.Option("--events", help="Show what happened to each task, too.")] = False,
 ) -> None:
-    """Show everything that one request has caused, as a tree."""
+    """Show everything that a request caused, as a tree."""
     from toryo.client import RefusalError
 
     try:

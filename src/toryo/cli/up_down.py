@@ -87,8 +87,8 @@ def up(
     config: ConfigFile = None,
     no_open: Annotated[bool, typer.Option("--no-open", help="Do not open the dashboard; print the link only.")] = False,
 ) -> None:
-    """Start a server, its dashboard and a Coordinator. Prints a link that signs you in. ^C ends them in order: the
-    Coordinator and its agents first."""
+    """Start a server, its dashboard and a Coordinator. Prints a sign-in link. ^C stops everything: first the
+    Coordinator with its agents, then the server."""
     from toryo.cli.child_processes import Crew, Terminated, heed_terminate
 
     serving = _arguments({"--host": host, "--port": port, "--database": database, "--redis": redis})
@@ -127,8 +127,8 @@ def _say_ending() -> None:
 
 
 def down(here: Here) -> None:
-    """Stop the server, its Coordinators and their agents. All that runs from this data directory; exit code 3 if
-    nothing does."""
+    """Stop the server, its Coordinators and their agents. Applies to everything that runs from this data directory;
+    exit code 3 if nothing does."""
     from toryo.client import server_discovery
 
     place = data_directories.data_dir(here.data_dir)
@@ -235,8 +235,7 @@ def check(
         ),
     ] = None,
 ) -> None:
-    """Check a coordinator_config.yaml, or a script. Which programs it names are missing, and whether those that are
-    there are logged in."""
+    """Check a coordinator_config.yaml, or a script. Lists the programs that are missing or not logged in."""
     _check_scripts(script or [])
     configuration = _configured(config, {})
     _refuse_unreachable(configuration)

@@ -37,7 +37,7 @@ def usage(
         str, typer.Option("--by", metavar="NAME,…", help=f"Group by one or more of {', '.join(GROUPS)}.")
     ] = "day,agent",
 ) -> None:
-    """Show what agents have used. Tokens, and money where prices are known. Days are UTC."""
+    """Show token usage and cost. Cost is shown where prices are known. Days are UTC."""
     when = since is not None or until is not None or task is not None
     names = [part.strip() for part in by.split(",") if part.strip()]
     unknown = [name for name in names if name not in GROUPS]

@@ -26,8 +26,8 @@ def why(
     ],
     project: Annotated[str | None, typer.Option("--project", metavar="PRJ", help="Limit to this project.")] = None,
 ) -> None:
-    """Explain why an agent does not run, or a task waits. Also says what to do about it and, of an agent, which rule
-    decided; --json has the facts."""
+    """Explain why an agent is not running, or why a task waits. Also says what to do about it and, for an agent, which
+    rule decided; --json has the facts."""
     from toryo.client import RefusalError
 
     try:

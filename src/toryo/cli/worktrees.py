@@ -56,7 +56,7 @@ def worktrees(
     project: Annotated[str | None, typer.Option("--project", metavar="PRJ", help="Limit to this project.")] = None,
     everything: Annotated[bool, typer.Option("--all", help="Show merged and discarded ones, too.")] = False,
 ) -> None:
-    """List where tasks have changed files. Branch, how much, and what prevents a merge."""
+    """List the worktrees of tasks. Shows the branch, the size of the changes, and what prevents a merge."""
     projects = [project] if project else [each["project_id"] for each in here.get("/projects")["projects"]]
     found = [worktree for name in projects for worktree in here.get(f"/projects/{name}/worktrees")["worktrees"]]
     shown = [each for each in found if everything or each["state"] == "open"]
@@ -79,7 +79,7 @@ def diff(
     ] = 3,
     wait: Patience = PATIENCE_SECONDS,
 ) -> None:
-    """Show what a task has changed. Committed or not: what merging it would bring."""
+    """Show the changes of a task, committed or not. This is what a merge would bring."""
     answer = _done(here, here.send("POST", f"/tasks/{task}/worktree/diff", {"context": context}), wait)["answer"]
     here.answer({"success": True, "task_id": task, **answer}, lambda: _print_diff(answer, stat=stat))
 
@@ -97,7 +97,7 @@ def merge(
     only: Annotated[bool, typer.Option("--only", help="Leave out the changes of its subtasks.")] = False,
     wait: Patience = PATIENCE_SECONDS,
 ) -> None:
-    """Merge what a task and its parts have changed. A conflict is told, and changes nothing."""
+    """Merge the changes of a task and its subtasks. A conflict is reported and changes nothing."""
     body = {"into": into, "message": message, "below": not only}
     job = _over(here, _asked(here, f"/tasks/{task}/worktree/merge", body), wait)
     merged = job["answer"].get("merged", [])
@@ -115,7 +115,7 @@ def discard(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
     wait: Patience = PATIENCE_SECONDS,
 ) -> None:
-    """Throw away what a task has changed. Says how to get its commits back."""
+    """Discard the changes of a task. Prints how to restore its commits."""
     if not yes:
         _confirm(here, here.get(f"/tasks/{task}/worktree")["worktree"])
     answer = _done(here, _asked(here, f"/tasks/{task}/worktree/discard"), wait)["answer"]

@@ -46,8 +46,8 @@ def demo(
         bool, typer.Option("--no-browser", help="Do not open the dashboard with --keep; print the link only.")
     ] = False,
 ) -> None:
-    """See a team at work, from nothing: no model, no key. What it makes is kept with --dir, else removed at the end;
-    only what is not as promised stays to be looked at."""
+    """Run a demo team. No model and no API key are needed. With --dir its files are kept; otherwise they are deleted at
+    the end, except those of a story that failed."""
     from toryo.cli.child_processes import heed_terminate
 
     heed_terminate()

@@ -42,7 +42,7 @@ WORDS = {
     "no_chat_work": "It has nothing to do in chat.",
     "has_ready_queue_task": "A task of its queue is ready: it is started as soon as a Coordinator has a free slot.",
     "internal_error": "Internal error. See the server's log.",
-    "has_pending_purpose": "Someone wants to chat: it is started as soon as a Coordinator has a free chat slot.",
+    "has_pending_purpose": "A chat message is waiting: it is started as soon as a Coordinator has a free chat slot.",
 }
 
 

@@ -520,7 +520,9 @@ def edit(call: Call, task: Task, *, title: str | None = None, priority: Any = No
         raise Refusal(
             Code.INVALID_TRANSITION,
             say("Task {task_id} is {status} and can no longer be changed.", task_id=task.id, status=task.status),
-            "Create a new task.",
+            "Set it to todo first (people: toryo task retry), or create a new task."
+            if task.status is Status.FAILED
+            else "Create a new task.",
             task_id=task.id,
         )
     before = call.tx.tasks.details(task.id)

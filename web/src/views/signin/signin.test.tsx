@@ -58,7 +58,7 @@ describe("the door", () => {
     const { href } = await show(door, "/sign-in#used", "/sign-in");
     const alert = await screen.findByRole("alert");
     expect(alert.textContent).toContain("This link is not valid.");
-    expect(alert.textContent).toContain("Get another one");
+    expect(alert.textContent).toContain("Get a new one");
     expect(href()).toBe("/sign-in");
   });
 
