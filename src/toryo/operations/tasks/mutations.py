@@ -520,7 +520,7 @@ def edit(call: Call, task: Task, *, title: str | None = None, priority: Any = No
         raise Refusal(
             Code.INVALID_TRANSITION,
             say("Task {task_id} is {status} and can no longer be changed.", task_id=task.id, status=task.status),
-            "Set it to todo first (people: toryo task retry), or create a new task."
+            say("Set it to todo first (people: toryo task retry {task_id}), or create a new task.", task_id=task.id)
             if task.status is Status.FAILED
             else "Create a new task.",
             task_id=task.id,
