@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -224,8 +225,8 @@ def test_data_that_was_moved_while_a_server_runs_from_it_is_named_with_that_serv
     moved = running.rename(running.with_name("away"))
     for refused in _asked_for(project, running):
         assert f"{running} was moved to {moved} while the server (pid {os.getpid()}) was using it" in refused.what
-        assert f"toryo down --data-dir {moved}" in refused.instruction
-        assert f"mv {moved} {running}" in refused.instruction
+        assert f"kill {os.getpid()}" in refused.instruction
+        assert "mv " not in refused.instruction
 
 
 @needs_proc
@@ -236,6 +237,60 @@ def test_data_that_was_deleted_while_a_server_runs_from_it_is_named_with_that_se
     for refused in _asked_for(project, running):
         assert f"{running} was deleted while the server (pid {os.getpid()}) was using it" in refused.what
         assert f"kill {os.getpid()}" in refused.instruction
+
+
+@needs_proc
+@pytest.mark.parametrize("spoil", ["mode", "token", "pid", "one", "fifo", "directory", "link", "deep", "not held"])
+def test_a_directory_that_only_looks_like_the_moved_one_is_not_believed(
+    project: Path, running: Path, spoil: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    moved = running.rename(running.with_name("away"))
+    assert moved / process_locks.SERVER_LOCK in [each.lock for each in data_directories.left_open()]
+    file, lock = moved / process_locks.SERVER_FILE, moved / process_locks.SERVER_LOCK
+    match spoil:
+        case "mode":
+            moved.chmod(0o755)
+        case "token":
+            (moved / "owner.token").touch(mode=0o644)
+        case "pid":
+            lock.write_text(f"{os.getppid()}\n")
+        case "one":
+            lock.write_text("1\n")
+        case "fifo":
+            file.unlink()
+            os.mkfifo(file)
+        case "directory":
+            file.unlink()
+            file.mkdir()
+        case "link":
+            file.symlink_to(file.rename(moved / "other"))
+        case "deep":
+            file.write_text("[" * 60_000)
+        case "not held":
+            monkeypatch.setattr(process_locks, "_is_locked", lambda _: False)
+    assert data_dir(running) == running
+
+
+@needs_proc
+def test_a_moved_directory_that_a_repository_brought_is_not_believed(running: Path) -> None:
+    moved = running.rename(running.with_name("away"))
+    for command in (("init", "-q"), ("add", "-f", "away/server.json")):
+        subprocess.run(["git", *command], cwd=moved.parent, check=True)
+    assert data_dir(running) == running
+
+
+@pytest.mark.parametrize("number", ["0", "-1", "-1234", "99999999999", "x", ""])
+def test_a_process_id_that_would_signal_more_than_one_process_is_none(tmp_path: Path, number: str) -> None:
+    file = tmp_path / "up.lock"
+    file.write_text(f"{number}\n")
+    assert process_locks.pid_in(file) == 0
+
+
+def test_a_lock_that_is_no_regular_file_is_neither_held_nor_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / process_locks.UP_LOCK)
+    (tmp_path / process_locks.SERVER_LOCK).mkdir()
+    assert list(process_locks.holders(tmp_path)) == []
+    assert process_locks.pid_in(tmp_path / process_locks.UP_LOCK) == 0
 
 
 def test_data_that_was_moved_and_that_nobody_uses_is_used_again_where_it_is(project: Path) -> None:

@@ -15,11 +15,13 @@ import secrets
 import shlex
 import stat
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from toryo import data_directory_trust, process_locks
 from toryo.data_directory_trust import Untrusted, trusted
+from toryo.process_locks import Holder
 
 MARK = ".toryo"
 """The directory in a project that says where its data is (or, made by an older Toryo, holds it)."""
@@ -160,7 +162,7 @@ def _in_use_nowhere_else(place: Path) -> Path:
     while a server ran from it: another server there would begin with no data, and what runs would not be found."""
     if os.path.lexists(place):
         return place
-    left = [each for each in process_locks.left_open() if _was_at(place, each.lock)]
+    left = [each for each in left_open() if _was_at(place, each.lock)]
     if not left:
         return place
     running = min(left, key=lambda each: each.name != "toryo up")  # which ends the others
@@ -169,19 +171,29 @@ def _in_use_nowhere_else(place: Path) -> Path:
             f"The data directory {place} was deleted while {running.told} was using it.",
             f"Stop the process first: kill {running.pid}",
         )
-    moved = running.lock.parent
     raise Untrusted(
-        f"The data directory {place} was moved to {moved} while {running.told} was using it.",
-        f"Stop the process first: toryo down --data-dir {shlex.quote(str(moved))}. Then move the directory back: "
-        f"mv {shlex.quote(str(moved))} {shlex.quote(str(place))}",
+        f"The data directory {place} was moved to {running.lock.parent} while {running.told} was using it.",
+        f"Stop the process first: kill {running.pid}",
     )
+
+
+def left_open() -> Iterator[Holder]:
+    """What runs from data directories that may not be where they were, as `process_locks.left_open`; only from those
+    that are trusted, because agents can make such directories where they work."""
+    for holder in process_locks.left_open():
+        with suppress(Untrusted, OSError):
+            if holder.lock.exists():
+                trusted(holder.lock.parent)
+            yield holder
 
 
 def _was_at(place: Path, lock: Path) -> bool:
     """Whether a lock file that a process holds was in this directory."""
     if not lock.exists():
         return lock.parent == place.resolve()
-    return (process_locks.server(lock.parent) or {}).get("data_dir") == str(place)
+    with suppress(OSError):
+        return (process_locks.server(lock.parent) or {}).get("data_dir") == str(place)
+    return False
 
 
 def _doubt(place: Path, project: Path) -> str:

@@ -6,9 +6,11 @@ information that a server has written: after a `kill -9` another program may hav
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import os
+import stat
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -26,6 +28,10 @@ _TRIES = 7
 """A look at a lock takes it for an instant (`is_held`): who wants it tries again for some 0.3 s."""
 _LONGEST_PID = 32
 """Bytes that are read of a lock file."""
+_GREATEST_PID = 2**31 - 1
+_LONGEST_SERVER_FILE = 64 * 1024
+_PLAINLY = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
+"""How files are opened that may be anything: neither a link is followed, nor does a FIFO block."""
 _NAMES = {UP_LOCK: "toryo up", SERVER_LOCK: "server"}
 _DELETED = " (deleted)"
 """With which Linux marks an open file that is gone."""
@@ -81,16 +87,32 @@ def server(place: Path) -> dict[str, Any] | None:
     """What the server that runs from a data directory has written about itself (`url`, `socket`, `pid`, and as
     `data_dir` where that was when it started), or None."""
     try:
-        document = json.loads((place / SERVER_FILE).read_bytes())
-    except (FileNotFoundError, NotADirectoryError, ValueError):
+        document = json.loads(_small_file(place / SERVER_FILE))
+    except (FileNotFoundError, NotADirectoryError, ValueError, RecursionError):
         return None
     told = isinstance(document, dict) and document.get("url")
     return document if told and is_held(place / SERVER_LOCK) else None
 
 
+def _small_file(path: Path) -> bytes:
+    """Its first bytes; none where it is not a regular file."""
+    try:
+        descriptor = os.open(path, _PLAINLY)
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.ENXIO):  # a link, a socket
+            return b""
+        raise
+    try:
+        return os.read(descriptor, _LONGEST_SERVER_FILE) if _is_regular(descriptor) else b""
+    finally:
+        os.close(descriptor)
+
+
 def left_open() -> Iterator[Holder]:
     """What runs from data directories that may not be where they were: by the lock files that processes of this user
-    have open, with their paths of now. What was deleted has a path that does not exist. Only Linux tells them."""
+    hold, with their paths of now. What was deleted has a path that does not exist. Only Linux tells them.
+
+    Any program of this user can hold such a file: whether to trust the directory is for the caller to decide."""
     for process in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):  # it has ended, or is not to be looked at
             files = [*(process / "fd").iterdir()] if process.stat().st_uid == os.geteuid() else []
@@ -98,8 +120,21 @@ def left_open() -> Iterator[Holder]:
                 with suppress(OSError):  # it was closed meanwhile
                     path = file.readlink()
                     name = _NAMES.get(path.name.removesuffix(_DELETED))
-                    if name is not None:
-                        yield Holder(name, int(process.name), path)
+                    pid = int(process.name)
+                    if name is not None and str(path).isprintable() and _is_held_by(pid, file):
+                        yield Holder(name, pid, path)
+
+
+def _is_held_by(pid: int, file: Path) -> bool:
+    """Whether an open file of a process is a lock that is held, and that names this process. `file` is its entry in
+    /proc, so this works for a deleted file, too."""
+    if pid <= 1 or not stat.S_ISREG(file.stat().st_mode):
+        return False
+    descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        return _pid_read(descriptor) == pid and _is_locked(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def server_at(port: int, places: Iterable[Path]) -> tuple[Path, int] | None:
@@ -116,16 +151,28 @@ def server_at(port: int, places: Iterable[Path]) -> tuple[Path, int] | None:
 
 def is_held(path: Path) -> bool:
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
+        return False
+    try:
+        return _is_locked(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _is_locked(descriptor: int) -> bool:
+    """Close the descriptor afterwards: until then, it may hold a shared lock."""
+    if not _is_regular(descriptor):
         return False
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except OSError:
         return True
-    finally:
-        os.close(descriptor)
     return False
+
+
+def _is_regular(descriptor: int) -> bool:
+    return stat.S_ISREG(os.fstat(descriptor).st_mode)
 
 
 def released(path: Path, within_seconds: float) -> bool:
@@ -139,13 +186,20 @@ def released(path: Path, within_seconds: float) -> bool:
 
 
 def pid_in(path: Path) -> int:
+    """The process id in a lock file; 0 where there is none. Signals to 0 or less would reach more than a process."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+        descriptor = os.open(path, _PLAINLY)
     except OSError:
         return 0
     try:
-        return int(os.read(descriptor, _LONGEST_PID))
-    except (OSError, ValueError):
-        return 0
+        return _pid_read(descriptor)
     finally:
         os.close(descriptor)
+
+
+def _pid_read(descriptor: int) -> int:
+    try:
+        pid = int(os.read(descriptor, _LONGEST_PID))
+    except (OSError, ValueError):
+        return 0
+    return pid if 0 < pid <= _GREATEST_PID else 0

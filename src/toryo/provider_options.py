@@ -381,6 +381,23 @@ def widened(before: Given, after: Given) -> list[str]:
     """Every change by which an agent may do more than before, as `name: before → after`; for all readers the same."""
     if after.provider is None:
         return []
+    if before.provider is None:
+        return [_provider_set(after.provider), *granted(after)]
+    return _wider(before, after)
+
+
+def granted(given: Given) -> list[str]:
+    """What the options of an agent that had no provider grant beyond the defaults. Options that were stored while it
+    had none granted nothing, so they do not count as what it had before."""
+    return _wider(Given(None, {}, given.role), given)
+
+
+def _provider_set(provider: str) -> str:
+    change, missing = _change("provider", None, provider), sorted({PERMISSIONS.name} - limits(provider))
+    return f"{change} (has no {', '.join(missing)})" if missing else change
+
+
+def _wider(before: Given, after: Given) -> list[str]:
     found = [_unlimited("provider", before.provider, before.provider, after.provider)]
     for option in of(after.provider):
         was, now = before.options.get(option.name), after.options.get(option.name)

@@ -60,6 +60,17 @@ def test_what_widens_rights_is_not_done_unasked(server: Toryo, reader: str, proj
     assert 'WIDENED="permissions: read → full"' in server("events").out
 
 
+@pytest.mark.parametrize("provider", ["codex", "command"])
+def test_a_provider_that_was_removed_is_not_set_again_unasked(server: Toryo, reader: str, provider: str) -> None:
+    assert server("agent", "edit", reader, "--clear", "provider").code == 0
+    option = "permissions=full" if provider == "codex" else "permissions="
+    assert server("agent", "edit", reader, "--option", option).code == 0
+    ended = server("agent", "edit", reader, "--provider", provider)
+    assert (ended.code, ended.out) == (2, "")
+    assert f"grants more rights: provider: none → {provider}" in ended.err
+    assert server("agent", "edit", reader, "--provider", provider, "--yes").code == 0
+
+
 def test_a_typing_error_is_refused_with_what_was_meant(server: Toryo, reader: str) -> None:
     typo = server("agent", "edit", reader, "--options", "{permissons: read}")
     assert typo.code == 4

@@ -493,6 +493,29 @@ def test_a_title_with_line_breaks_makes_no_further_headers(fresh: Database, mail
     assert message["Subject"] == "[Toryo] Your task: One Bcc: everybody@example.org Two\ufffd[2J"
 
 
+FORGED = "Please.\n\nApproved already by Bea. To finish:\n\n  toryo agent edit w1 --option permissions=full --yes"
+
+
+@pytest.mark.parametrize("written", [FORGED, FORGED.replace("\n", "\r"), FORGED.replace("\n", "\u2028")])
+def test_what_an_agent_has_written_stands_as_a_quotation_in_an_e_mail(fresh: Database, mails: Mails, written: str):
+    world = told_by(fresh, by_mail(mails))
+    world.task("w1")
+    worker = world.start("w1")
+    worker.call("request_task", title="Paint it", description=written, assignee_id="w1")
+    worker.report("blocked", written)
+    go(world)
+    go(world)
+    assert len(mails.got) == 2
+    for _, _, message in mails.got:
+        lines = message.get_content().splitlines()
+        assert any("permissions=full" in line for line in lines)
+        assert all(line.startswith("  | ") for line in lines if "Approved already" in line or "agent edit" in line)
+
+
+def test_a_command_of_several_lines_stays_in_its_quotation():
+    assert mail._quoted(["ls\n\n  toryo agent edit w1", ""]) == "  | ls\n  | \n  |   toryo agent edit w1\n  | "
+
+
 def test_a_refused_recipient_is_tried_again(fresh: Database, mails: Mails):
     mails.refuses = {"ann@example.org"}
     world = told_by(fresh, by_mail(mails))

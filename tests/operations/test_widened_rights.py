@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from tests.stories import World
 from toryo.storage.transaction import Transaction
 
@@ -63,6 +65,37 @@ def test_a_preview_changes_nothing_and_says_what_would_be_widened(world: World) 
     assert answer["widened"] == ["role: worker → manager", "permissions: read → full"]
     assert world.owner.call("show_agent", agent_id="ann") == before
     assert world.events() == events
+
+
+def test_options_that_were_stored_without_a_provider_are_told_once_it_has_one(world: World) -> None:
+    claude(world, provider="claude", provider_options={"permissions": "read"})
+    assert "widened" not in edit(world, provider=None)
+    assert "widened" not in edit(world, provider_options={"permissions": "full", "args": ["--yolo"]})
+    told = ["provider: none → claude", "permissions: edit → full", "args: none → [--yolo]"]
+    assert edit(world, provider="claude", preview=True)["widened"] == told
+    assert edit(world, provider="claude")["widened"] == told
+    assert world.events("agent.edited")[-1]["data"]["widened"] == told
+
+
+def test_an_agent_that_was_made_without_a_provider_is_told_as_one_that_lost_it(world: World) -> None:
+    made = world.owner.call("create_agent", id="ann", role="manager", provider_options={"permissions": "full"})
+    assert "widened" not in made
+    assert edit(world, provider="codex")["widened"] == ["provider: none → codex", "permissions: read → full"]
+
+
+def test_a_program_without_permissions_is_told_also_by_way_of_no_provider(world: World) -> None:
+    claude(world, provider="claude", provider_options={"permissions": "read"})
+    edit(world, provider=None, provider_options={"permissions": None})
+    assert edit(world, provider="claude", preview=True)["widened"] == ["provider: none → claude"]
+    assert edit(world, provider="command")["widened"] == ["provider: none → command (has no permissions)"]
+
+
+@pytest.mark.parametrize("name", ["provider", "model", "agent_type"])
+def test_an_empty_text_is_refused_where_null_removes_the_value(world: World, name: str) -> None:
+    claude(world)
+    world.owner.refused("edit_agent", "validationError", agent_id="ann", **{name: ""})
+    edit(world, **{name: None})
+    assert world.owner.call("show_agent", agent_id="ann")["agent"][name] is None
 
 
 def test_what_was_widened_stands_in_the_events(world: World) -> None:

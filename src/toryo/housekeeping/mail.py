@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import smtplib
 import ssl
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from email.message import EmailMessage
 from email.utils import format_datetime, parseaddr
@@ -64,7 +64,12 @@ def written(notice: Notice, sender: str, to: str, now: Millis) -> EmailMessage:
     message["Auto-Submitted"] = "auto-generated"
     todo = "\n".join(f"  {action['command']}" for action in content["actions"])
     where = f"Project {content['project_id']}, since" if content["project_id"] else "Since"
-    parts = [content["text"], *_asked(content.get("request")), todo, f"{where} {content['since']}."]
+    parts = [
+        _quoted(content["text"].splitlines()),
+        *_asked(content.get("request")),
+        todo,
+        f"{where} {content['since']}.",
+    ]
     message.set_content(printable("\n\n".join(parts)) + "\n")
     return message
 
@@ -77,9 +82,14 @@ def _asked(request: dict[str, Any] | None) -> Iterator[str]:
         said = request[name]
         lines = said if isinstance(said, (list, tuple)) else (said or "").splitlines()
         if lines:
-            yield "\n".join([f"{name.capitalize()}:", *(f"  | {line}" for line in lines)])
+            yield f"{name.capitalize()}:\n{_quoted(lines)}"
     if not request["complete"]:
         yield "The text is longer than shown here. Read all of it before you approve."
+
+
+def _quoted(texts: Iterable[str]) -> str:
+    """Texts that agents or people may have written, every line marked, so that none reads as Toryo's own."""
+    return "\n".join(f"  | {line}" for text in texts for line in text.splitlines() or [""])
 
 
 def _connected(server: SplitResult) -> smtplib.SMTP:

@@ -200,7 +200,7 @@ def _clear(path: Path) -> None:
 
 def _cannot_listen(host: str, port: int, error: OSError) -> ConfigurationError:
     if error.errno == errno.EADDRINUSE:
-        places = [*data_directories.every(), *(each.lock.parent for each in process_locks.left_open())]
+        places = [*data_directories.every(), *(each.lock.parent for each in data_directories.left_open())]
         if (ours := process_locks.server_at(port, places)) is not None:
             place, pid = ours
             return ConfigurationError(

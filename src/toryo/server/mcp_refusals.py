@@ -24,7 +24,7 @@ def result_of(outcome: Outcome, version: str) -> dict[str, Any]:
 
 def not_found(uri: str, version: str) -> MCPError:
     """The protocol error for an unknown URI."""
-    message = f"There is no resource {uri[:200]}. Call resources/templates/list for the addresses."
+    message = f"There is no resource {uri[:200]!r}. Call resources/templates/list for the addresses."
     return MCPError(_code("resourceNotFound", version), message, {"uri": uri})
 
 

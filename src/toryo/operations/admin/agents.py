@@ -227,10 +227,14 @@ class EditAgent(OneAgent):
     name: Name | None = Field(None, description="New name.")
     role: Literal["owner", "manager", "worker"] | None = Field(None, description="New role.")
     reports_to: Id | None = Field(None, description="New superior; null: none.")
-    provider: str | None = Field(None, max_length=100, description="New provider; null: nobody starts it.")
-    model: str | None = Field(None, max_length=200, description="New model; null: the provider's default.")
+    provider: str | None = Field(
+        None, min_length=1, max_length=100, description="New provider; null: nobody starts it."
+    )
+    model: str | None = Field(
+        None, min_length=1, max_length=200, description="New model; null: the provider's default."
+    )
     system_prompt: Text | None = Field(None, description="New system prompt.")
-    agent_type: str | None = Field(None, max_length=100, description="New queue; null: none.")
+    agent_type: str | None = Field(None, min_length=1, max_length=100, description="New queue; null: none.")
     capabilities: list[str] | None = Field(None, max_length=100, description="What it can do.")
     max_parallel_tasks: int | None = Field(None, ge=1, le=1000, description="Main tasks in progress at most.")
     provider_options: dict[str, Any] | None = Field(

@@ -15,7 +15,6 @@ from toryo.domain import agents
 from toryo.domain.agents import Agent, Role
 from toryo.domain.wording import Worded
 from toryo.operations.calls.call import Call
-from toryo.provider_options import Given
 
 _ROLES = ("worker", "manager", "owner")
 """From narrow to wide, as _LOGINS of people."""
@@ -27,7 +26,7 @@ def widened(before: Agent | None, after: Agent) -> list[str]:
     everything, and options may grant more than where nothing is said."""
     if before is None:
         role = ["role: none → owner"] if after.role is Role.OWNER else []
-        return role + provider_options.widened(Given(None, {}, after.role.value), after.rights)
+        return role + (provider_options.granted(after.rights) if after.provider else [])
     return role_widened(before.role.value, after.role.value) + provider_options.widened(before.rights, after.rights)
 
 
