@@ -70,9 +70,11 @@ docs: $(READY) ## write docs/reference and web/openapi.json anew from the code
 SITE := .venv-docs
 # The variable silences a notice about the successor of Material for MkDocs, which is not ready for two languages.
 MKDOCS = NO_MKDOCS_2_WARNING=1 $(SITE)/bin/mkdocs
-site: $(SITE)/.ready ## build the documentation site into build/site (ARGS=--serve: show it here, and follow changes)
+site: $(SITE)/.ready ## build this version of the documentation site into build/site (ARGS=--serve: show it here, and follow changes)
 	@mkdir -p build/site-source
-	$(if $(findstring --serve,$(ARGS)),$(MKDOCS) serve $(filter-out --serve,$(ARGS)),$(MKDOCS) build --strict $(ARGS))
+	$(if $(findstring --serve,$(ARGS)),$(MKDOCS) serve $(filter-out --serve,$(ARGS)),$(MKDOCS) build --strict \
+		--site-dir build/site/$$($(SITE)/bin/python docs/site/versions.py) $(ARGS))
+	$(if $(findstring --serve,$(ARGS)),,$(SITE)/bin/python docs/site/versions.py build/site)
 
 $(SITE)/.ready: requirements/docs.txt
 	@test -x $(SITE)/bin/python || $(PYTHON) -m venv $(SITE)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -10,14 +9,12 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent))
 
 import stage
+import versions
 
 
 def on_config(config: Any) -> Any:
     """The header names the version that these pages describe."""
-    source = (stage.ROOT / "src" / "toryo" / "__init__.py").read_text(encoding="utf-8")
-    found = re.search(r'^__version__ = "([^"]+)"', source, re.MULTILINE)
-    assert found is not None
-    config.site_name = f"Toryo {found[1]}"
+    config.site_name = f"Toryo {versions.current()}"
     return config
 
 

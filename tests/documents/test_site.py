@@ -6,6 +6,7 @@ are installed.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import runpy
@@ -19,6 +20,7 @@ from xml.etree import ElementTree as ET
 import pytest
 import yaml
 
+import toryo
 from tests.databases import missing
 from tests.documents import pages
 from toryo.domain.errors import Code
@@ -157,6 +159,20 @@ def test_a_lost_link_fails_the_build() -> None:
     (command,) = re.findall(r"^\t.*MKDOCS\) build .*$", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
     assert "--strict" in command
     assert "--quiet" not in command
+
+
+def test_versions_are_listed_newest_first_and_the_start_page_leads_to_the_newest(tmp_path: Path) -> None:
+    versions = runpy.run_path(str(ROOT / "docs" / "site" / "versions.py"))
+    with pytest.raises(ValueError, match="holds no version"):
+        versions["index"](tmp_path)
+    for name in ("0.9.1", "0.10.0", "0.2.0", "assets"):
+        (tmp_path / name).mkdir()
+    versions["index"](tmp_path)
+    listed = json.loads((tmp_path / "versions.json").read_text())
+    assert [each["version"] for each in listed] == ["0.10.0", "0.9.1", "0.2.0"]
+    assert "url=0.10.0/index.html" in (tmp_path / "index.html").read_text()
+    assert site()["extra"]["version"] == {"provider": "mike"}
+    assert versions["current"]() == toryo.__version__
 
 
 @pytest.mark.slow

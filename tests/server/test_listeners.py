@@ -51,7 +51,7 @@ def test_the_unix_socket_is_for_this_user_alone_and_a_stale_one_is_replaced(tmp_
     with listeners.unix(path) as bound:
         bound.listen()
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
-        with pytest.raises(ConfigurationError, match="answers"):
+        with pytest.raises(ConfigurationError, match="Another server is listening"):
             listeners.unix(path)
 
 
