@@ -32,7 +32,7 @@ def test_the_link_signs_in_once_and_the_code_does_not_stay_in_the_address(chrome
     with browsers.stranger(chrome, site) as window:
         page = window.context.new_page()
         page.goto(link)
-        expect(page.get_by_role("alert")).to_contain_text("opens once")
+        expect(page.get_by_role("alert")).to_contain_text("works once")
 
 
 @pytest.mark.pitfall("F112")

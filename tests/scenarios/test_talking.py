@@ -212,7 +212,7 @@ def test_what_a_superior_asks_for_with_the_marker_is_approved_at_once(site: Site
     }
     assert (tasks["sweep"]["created_by"], tasks["sweep"]["approved_by"]) == ("mia", "boss")
     consented, asked = boss.told()
-    assert "sweep" in consented and "approved by your message" in consented
+    assert "sweep" in consented and "your message approved it" in consented
     assert "dance" in asked
     site.move(tasks["sweep"]["task_id"], "in_progress")
     site.until_status(tasks["sweep"]["task_id"], "completed")
