@@ -98,4 +98,4 @@ def test_a_line_that_approves_is_sent_only_if_that_was_meant(answer: str, sent: 
     screen = cast("chat_terminal.Screen", SimpleNamespace(show=shown.append))
     panel = cast("Panel", SimpleNamespace(agent="mia"))
     assert chat_terminal._consent(panel, screen, "/approve Paint it.", iter([answer])) == sent
-    assert "approves one task that mia files" in shown[0]
+    assert "approves one task that mia creates" in shown[0]

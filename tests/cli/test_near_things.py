@@ -65,7 +65,7 @@ def test_a_file_that_is_not_there_is_answered_with_the_one_beside_it(nowhere: To
     ):
         (tmp_path / there).write_text("")
         ended = nowhere(*words, given)
-        assert (ended.code, ended.err) == (2, f"toryo: {given} is not there. Did you mean {there}?\n")
+        assert (ended.code, ended.err) == (2, f"toryo: {given} does not exist. Did you mean {there}?\n")
     assert exit_codes.near_file(tmp_path / "quite-another") is None
 
 

@@ -58,7 +58,7 @@ def test_what_conflicts_is_left_out_and_named_with_the_next_step(repository, pla
     worktree = worked(repository, place, a="mine\n")
     before = state(repository, worktree)
     (note,) = bring(worktree, "t2")
-    assert "toryo/t2 is not in" in note
+    assert "toryo/t2 was not merged into" in note
     assert "both changed a" in note
     assert "git merge toryo/t2" in note
     assert state(repository, worktree) == before
@@ -70,7 +70,7 @@ def test_of_several_the_one_that_conflicts_is_left_out_and_the_others_are_brough
     worked(repository, place, "t4", new="four\n")
     worktree = make(repository, place)
     (note,) = bring(worktree, "t2", "t3", "t4")
-    assert "toryo/t3 is not in" in note
+    assert "toryo/t3 was not merged into" in note
     assert ((worktree.path / "a").read_text(), (worktree.path / "new").read_text()) == ("two\n", "four\n")
 
 
@@ -94,7 +94,7 @@ def test_an_ignored_file_in_the_way_is_not_overwritten(repository, place):
     worktree = make(repository, place)
     (worktree.path / "new").write_text("a secret\n")
     (note,) = bring(worktree, "t2")
-    assert "toryo/t2 is not in" in note
+    assert "toryo/t2 was not merged into" in note
     assert (worktree.path / "new").read_text() == "a secret\n"
 
 

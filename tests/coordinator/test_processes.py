@@ -177,7 +177,7 @@ def test_what_left_the_group_is_found_by_its_launch_and_server(tmp_path, pipe) -
 
 
 def test_a_missing_command_says_so_and_how_to_mend_it(tmp_path) -> None:
-    with pytest.raises(CommandNotFound, match=r"no-such-program was not found: install it"):
+    with pytest.raises(CommandNotFound, match=r"no-such-program was not found. Install it"):
         processes.start(["no-such-program"], cwd=tmp_path, env=ENV, output=1)
     with pytest.raises(CommandNotFound):
         processes.start([str(tmp_path / "nothing")], cwd=tmp_path, env=ENV, output=1)

@@ -121,7 +121,7 @@ def test_whoever_writes_to_an_agent_that_cannot_sign_in_is_told_once_and_nobody_
     site.until("the other one is told, rounds later", lambda: site.history.of("message.nobody_came", **{"from": "una"}))
     for chat, said in ((first, "Are you there?"), (second, "Hello?")):
         (told,) = chat.told()
-        assert "mute has not come to read your message yet" in told
+        assert "mute has not read your message yet" in told
         assert [each["content"] for each in chat.thread()] == [said, told]
     assert answered.told() == []
     assert len(site.history.of("message.nobody_came")) == 2

@@ -222,7 +222,7 @@ def test_acceptance_checks_and_promised_outputs_are_looked_for_in_the_worktree(s
     site.until_idle()
     (passed,) = site.history.of("task.checks_passed")
     assert passed["task_id"] == good
-    assert "did not make outside" in site.history.of("task.failed", task_id=bad)[0]["data"]["reason"]
+    assert "did not create outside" in site.history.of("task.failed", task_id=bad)[0]["data"]["reason"]
     assert "test -e outside" in site.history.of("task.failed", task_id=unproven)[0]["data"]["reason"]
 
 

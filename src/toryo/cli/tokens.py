@@ -97,7 +97,7 @@ def _print_made(answer: dict[str, Any]) -> None:
 
 @command(group, "server")
 def list_of_server(here: Here) -> None:
-    """List the tokens in the files of data directories, without their secrets."""
+    """List the tokens in data directories, without their secrets."""
     answer = here.get("/server-tokens")
     rows = [
         (
