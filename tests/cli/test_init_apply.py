@@ -79,10 +79,10 @@ def test_below_a_project_the_toryo_yaml_above_is_named(server: Toryo, team: Path
 def test_applying_makes_everything_and_again_changes_nothing(server: Toryo, team: Path) -> None:
     made = server.json("apply", str(team))["changes"]
     kinds = [(each["verb"], each["kind"]) for each in made]
-    assert kinds.count(("made", "project")) == 1
-    assert kinds.count(("made", "agent")) == 2
+    assert kinds.count(("created", "project")) == 1
+    assert kinds.count(("created", "agent")) == 2
     assert kinds.count(("joined", "project")) == 2
-    assert kinds.count(("made", "task")) == 3
+    assert kinds.count(("created", "task")) == 3
     assert server.json("apply", str(team))["changes"] == []
     assert server("apply", str(team)).out == "nothing to change\n"
 

@@ -31,7 +31,7 @@ Found = dict[str, Any]
 
 @dataclass(frozen=True)
 class Change:
-    """One thing that was done: `made`, `changed` or `joined`, what, and for an agent without a program its passkey."""
+    """One thing that was done: `created`, `changed` or `joined`, what, and for an agent without a program its passkey."""
 
     verb: str
     kind: str
@@ -323,7 +323,7 @@ def _plan_project(plan: _Plan, project: Project, there: _There) -> None:
     found = there.same(project)
     if found is None:
         plan.projects[project.where] = plan.add(
-            project, "create_project", wanted, lambda answer: Change("made", "project", answer["project_id"])
+            project, "create_project", wanted, lambda answer: Change("created", "project", answer["project_id"])
         )
     else:
         _patch(plan, project, "project", found["project_id"], wanted, found)
@@ -340,7 +340,7 @@ def _plan_agent(plan: _Plan, agent: Agent, there: _There) -> None:
         passkey = None if agent.provider else answer["passkey"]
         permissions = answer["agent"]["effective_options"].get("permissions")
         remark = f"permissions: {permissions}" if permissions else ""
-        return Change("made", "agent", agent.id, remark, passkey=passkey)
+        return Change("created", "agent", agent.id, remark, passkey=passkey)
 
     plan.add(agent, "create_agent", {key: each for key, each in wanted.items() if each is not None}, told)
 
@@ -355,7 +355,7 @@ def _plan_memberships(plan: _Plan, agent: Agent, manifest: Manifest, there: _The
 
 
 def _teller_of_task(task: Task) -> Callable[[Found], Change]:
-    return lambda answer: Change("made", "task", answer["task_id"], task.title)
+    return lambda answer: Change("created", "task", answer["task_id"], task.title)
 
 
 def _plan_tasks(plan: _Plan, tasks: Sequence[Task], manifest: Manifest, here: Here, there: _There) -> None:
