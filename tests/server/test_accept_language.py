@@ -66,6 +66,6 @@ def test_a_refusal_is_in_the_language_of_who_is_refused_with_the_same_code() -> 
     assert english.json()["code"] == japanese.json()["code"] == "tooLarge"
     assert english.json()["detail"].startswith("The request is larger than")
     assert japanese.json()["detail"].endswith("バイトを超えています。")
-    assert japanese.json()["instruction"].startswith("小さくして")
+    assert japanese.json()["instruction"].startswith("送る量を減らして")
     assert japanese.headers["content-language"] == "ja"
     assert "content-language" not in english.headers
