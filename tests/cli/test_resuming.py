@@ -23,7 +23,7 @@ def coordinator(server: Toryo) -> Client:
 @pytest.fixture
 def worker(server: Toryo, project: str, agent: str) -> str:
     """A worker with a task in progress, on an account of its own."""
-    server.json("agent", "edit", agent, "--provider", "claude", "--options", f"{{account: {agent}}}")
+    server.json("agent", "edit", agent, "--yes", "--provider", "claude", "--options", f"{{account: {agent}}}")
     server.json("task", "add", "Work", "--project", project, "--assignee", agent, "--status", "in_progress")
     return agent
 
