@@ -31,7 +31,7 @@ Found = dict[str, Any]
 
 @dataclass(frozen=True)
 class Change:
-    """One thing that was done: `created`, `changed` or `joined`, what, and for an agent without a program its passkey."""
+    """One change: `created`, `changed` or `joined`, what, and for an agent without a program its passkey."""
 
     verb: str
     kind: str
