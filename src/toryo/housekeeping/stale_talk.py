@@ -66,8 +66,8 @@ def _tell(call: Call, message: Message) -> None:
     _, decision = launch_decisions.decide(call, message.to_agent_id, message.project_id, Purpose.CHAT, changes=False)
     why = reason_texts.explained(decision, message.to_agent_id, project_id=message.project_id)
     words = (
-        f"{message.to_agent_id} has not read your message yet. {why} The message is kept and delivered when the "
-        "agent starts."
+        f"{message.to_agent_id} has not read your message yet. The message is kept and delivered when the agent "
+        f"starts. {why}"
     )
     messages.tell_person(call, message.project_id, message.from_agent_id, message.to_agent_id, words, None)
     call.event(
