@@ -21,10 +21,10 @@ PAGE_SOURCES  := $(shell find web/src web/public web/index.html web/*.ts web/pac
 .DEFAULT_GOAL := help
 .PHONY: help setup check fix test test-fast demo docs translations serve bench web screenshots pictures site wheel lock audit
 
-help: ## this list
+help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-setup: $(READY) ## make the environment in .venv (again only when pyproject.toml changed)
+setup: $(READY) ## install everything into .venv (again only after pyproject.toml has changed)
 
 $(READY): pyproject.toml requirements/dev.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -36,7 +36,7 @@ $(READY): pyproject.toml requirements/dev.txt
 	@$(PIP) --no-deps --no-build-isolation --editable .
 	@touch $@
 
-check: $(READY) web/node_modules/.ready ## lint, format, types, arrows between packages, generated documents
+check: $(READY) web/node_modules/.ready ## check style, format, types, imports between packages, and generated documents
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -45,7 +45,7 @@ check: $(READY) web/node_modules/.ready ## lint, format, types, arrows between p
 	$(BIN)/python docs/translations.py --check
 	cd web && $(WITH_NODE) npm run --silent check
 
-fix: $(READY) web/node_modules/.ready ## mend what can be mended by machine
+fix: $(READY) web/node_modules/.ready ## fix what ruff and eslint can fix automatically
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 	cd web && $(WITH_NODE) npm run --silent fix
@@ -54,23 +54,23 @@ test: $(READY) $(PAGES) ## run the tests (ARGS="tests/cli -k demo" for some of t
 	$(if $(ARGS),,cd web && $(WITH_NODE) npm run --silent test)
 	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
-test-fast: $(READY) ## run the tests that need nothing but Python and take moments: in less than a minute
+test-fast: $(READY) ## run the fast tests that need only Python (less than a minute)
 	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --fast -n 2 --dist loadfile --no-loadscope-reorder $(ARGS)
 
-demo: $(READY) $(if $(findstring --keep,$(ARGS)),$(PAGES)) ## see a team at work, from nothing: no model, no key
+demo: $(READY) $(if $(findstring --keep,$(ARGS)),$(PAGES)) ## set everything up and run a demo team (no model, no API key)
 	$(BIN)/toryo demo $(ARGS)
 
 translations: $(READY) ## add new sentences to the gettext catalogues in src/toryo/locale, drop old ones
 	$(BIN)/python docs/translations.py
 
-docs: $(READY) ## write docs/reference and web/openapi.json anew from the code
+docs: $(READY) ## write docs/reference and web/openapi.json from the code
 	$(BIN)/python docs/generate.py
 
-# The documentation site has an environment of its own: whoever changes the code needs none of it.
+# The documentation site has its own environment, which changes to the code do not need.
 SITE := .venv-docs
 # The variable silences a notice about the successor of Material for MkDocs, which is not ready for two languages.
 MKDOCS = NO_MKDOCS_2_WARNING=1 $(SITE)/bin/mkdocs
-site: $(SITE)/.ready ## build this version of the documentation site into build/site (ARGS=--serve: show it here, and follow changes)
+site: $(SITE)/.ready ## build the documentation site into build/site (ARGS=--serve: serve it and rebuild after changes)
 	@mkdir -p build/site-source
 	$(if $(findstring --serve,$(ARGS)),$(MKDOCS) serve $(filter-out --serve,$(ARGS)),$(MKDOCS) build --strict \
 		--site-dir build/site/$$($(SITE)/bin/python docs/site/versions.py) $(ARGS))
@@ -82,7 +82,7 @@ $(SITE)/.ready: requirements/docs.txt
 	@$(SITE)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements/docs.txt
 	@touch $@
 
-serve: $(READY) $(PAGES) ## a server and a Coordinator here, until ^C
+serve: $(READY) $(PAGES) ## run a server and a Coordinator here, until ^C
 	$(BIN)/toryo up $(ARGS)
 
 web: $(PAGES) ## build the dashboard into the package
@@ -99,7 +99,7 @@ web/node_modules/.ready: web/package-lock.json $(READY)
 	@cd web && $(WITH_NODE) npm install --no-save --no-audit --no-fund --loglevel=error
 	@touch $@
 
-wheel: $(READY) $(PAGES) ## build a wheel with the dashboard in it, into dist/
+wheel: $(READY) $(PAGES) ## build a wheel with the dashboard into dist/
 	$(BIN)/python -m hatchling build -t wheel
 
 # One lock for every supported Python and platform. Commit what changes, after `make check test`.
@@ -113,7 +113,7 @@ lock: $(READY) ## lock the newest allowed Python dependencies with their hashes,
 	$(LOCK) --extra node --constraint requirements/runtime.txt --output-file requirements/node.txt
 	$(COMPILE) requirements/docs.in --output-file requirements/docs.txt
 
-audit: $(READY) web/node_modules/.ready ## look for known vulnerabilities in what is locked (asks public databases)
+audit: $(READY) web/node_modules/.ready ## look for known vulnerabilities in the locked dependencies (asks public databases)
 	@$(PIP) pip-audit
 	@status=0; \
 	$(BIN)/python requirements/audit.py $(BIN)/python -m pip_audit --require-hashes --disable-pip \
@@ -123,11 +123,11 @@ audit: $(READY) web/node_modules/.ready ## look for known vulnerabilities in wha
 	cd web && $(WITH_NODE) $(CURDIR)/$(BIN)/python ../requirements/audit.py npm audit || status=$$?; \
 	exit $$status
 
-screenshots: $(READY) $(PAGES) ## draw the dashboard's views into docs/screenshots (ARGS="overview board": only these)
+screenshots: $(READY) $(PAGES) ## take screenshots of the dashboard's views into docs/screenshots (ARGS="overview board": only these)
 	$(BIN)/python docs/screenshots.py $(ARGS)
 
-pictures: $(READY) ## record the demo for the README, as docs/pictures/demo.svg
+pictures: $(READY) ## record the demo for the README into docs/pictures/demo.svg
 	$(BIN)/python docs/pictures.py $(ARGS)
 
-bench: $(READY) ## measure, side by side with the floors
+bench: $(READY) ## run the benchmarks and compare them with the best possible values
 	for each in benchmarks/*.py; do echo "== $$each"; $(BIN)/python $$each $(ARGS) || exit 1; done

@@ -1,12 +1,11 @@
-"""T9: what it costs to start many agents and to keep them: starts per second, from the decision to the running process,
-CPU of Coordinator, server and programs, memory; beside the floor, bare starts of a program with its output in a file.
+"""T9: the cost of starting and running many agents: starts per second, from the decision to the running process,
+CPU of Coordinator, server and programs, memory. The floor is bare starts of a program with its output in a file.
 
-Server and Coordinator are real processes. In the burst all tasks are in progress before there is a Coordinator to start
-anybody, so that all starts are wanted at once; in the trickle a task comes every now and then, and the machine has time
-for each. Two kinds of agents: `sh`, a program that costs next to nothing and never signs in, shows what the Coordinator
-can do; `command`, our own runner, a Python of its own, what becomes of that when those programs want the same
-processors. Rates and latencies depend on what else the machine does; CPU per start, and the share of the floor, much
-less. Needs Linux.
+Server and Coordinator are real processes. In the burst, all tasks are in progress before a Coordinator runs, so all
+starts are due at the same time. In the trickle, tasks come one by one, and the machine has time for each. Two kinds of
+agents: `sh`, a program that costs almost nothing and never signs in, shows the limit of the Coordinator; `command`, our
+own runner, a Python process for each agent, shows the effect of programs that use the same processors. Rates and
+latencies depend on the load of the machine; CPU per start, and the share of the floor, much less. Needs Linux.
 
     python benchmarks/agents.py [--agents 200] [--rounds 3] [--kinds sh,command] [--trickle 50] [--rate 5]
 """

@@ -1,7 +1,7 @@
 """T1 and T2: cycles per second through the whole product (create, start, complete: three durable acts, in process).
 
-Compared in the same run with bare sqlite3, one at a time, with synchronous=FULL, which does the same three acts as
-three commits. Every act of the product passes validation, permission, guards, events and hints.
+The floor, in the same run, is bare sqlite3 with synchronous=FULL, which makes the same three acts as three commits, one
+after the other. Every act of the product passes validation, permission, guards, events and hints.
 
     python benchmarks/cycles.py [--seconds 3] [--rounds 3] [--database postgresql://…]
 """

@@ -1,7 +1,7 @@
-"""Tool calls over MCP: what one costs the server, beside a raw ASGI application that answers the same bytes.
+"""Tool calls over MCP: the server's cost of one, compared with a bare ASGI application that returns the same bytes.
 
-`python benchmarks/mcp_calls.py [--calls N] [--connections N] [--rounds N]`. Server and clients get a core each where
-there are two; every round measures every row, so that a busy machine disturbs all of them alike. Trust the ratios and
+`python benchmarks/mcp_calls.py [--calls N] [--connections N] [--rounds N]`. With two cores, server and clients
+get one each. Every round measures every row, so that other load affects all rows alike. Trust the ratios and
 the CPU column: rates depend on the machine.
 """
 

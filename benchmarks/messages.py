@@ -1,7 +1,7 @@
-"""Talk: how fast a message reaches an agent that waits, what looking costs, and that it costs no more later.
+"""Chat: how fast a message reaches a waiting agent, the cost of a look, and that this cost does not grow.
 
 Five parts, each beside its floor or in two sizes: a push over each way to the server, looks into mailboxes of growing
-projects (with the indexes that PostgreSQL and SQLite use), many writers at once, conversations turn by turn, and the
+projects (with the indexes that PostgreSQL and SQLite use), many writers in parallel, conversations in turns, and the
 chat part of `claim_starts`. Trust the ratios; times depend on the machine.
 
     python benchmarks/messages.py [--full] [--postgresql URL] [--only push,looks,writers,turns,claims]
@@ -101,7 +101,7 @@ def _schema(url: str) -> Iterator[str]:
 
 @dataclass
 class Server:
-    """A whole server, in a process of its own."""
+    """A whole server in a separate process."""
 
     url: str
     directory: Path
@@ -226,7 +226,7 @@ async def reached(at: Server, way: str, credential: str) -> AsyncIterator[Call]:
 
 @contextlib.asynccontextmanager
 async def _bridge(url: str, credential: str) -> AsyncIterator[Call]:
-    """`toryo mcp`, a process of its own; one call at a time."""
+    """`toryo mcp` in a separate process; one call at a time."""
     pipe = asyncio.subprocess.PIPE
     known = {**os.environ, "TORYO_SERVER_URL": url, "TORYO_TOKEN": credential}
     process = await asyncio.create_subprocess_exec(

@@ -1,9 +1,9 @@
-"""The dashboard: how fast its first view is usable, whether a board and a list of 5,000 tasks are fluid, how soon an
-event shows, and how much is sent.
+"""The dashboard: time to the first usable view, smoothness of a board and a list of 5,000 tasks, delay of an event, and
+bytes sent.
 
-A server and a real Chromium on this machine; what is measured stands beside its target. Wall times grow with whatever
-else the machine does, so its load is said, and the CPU of the page's main thread beside them. What would take longer
-than --within is measured in fewer rounds, which is said, too.
+A server and a real Chromium on this machine; each result is printed beside its target. Wall times grow with other
+load, so the load and the CPU of the page's main thread are printed, too. A measurement that would take longer than
+--within gets fewer rounds, and says so.
 
     python benchmarks/pages.py [--tasks 1000] [--many 5000] [--events 50] [--rounds 5] [--within 90]
 """
@@ -154,7 +154,7 @@ def _fill(site: Site, project: str, count: int) -> None:
 
 
 class Run:
-    """Every page is one of a window of its own, with nothing kept from others but who is signed in."""
+    """Every page has its own window and shares only the sign-in with others."""
 
     def __init__(self, chrome: Browser, site: Site, rounds: int, within: float) -> None:
         self._chrome, self._site, self._rounds = chrome, site, rounds

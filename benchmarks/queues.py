@@ -1,9 +1,9 @@
-"""Queues over MCP: cycles per second, how fast a push is, what idling costs; and the same work at rivals (T4, T5, T10).
+"""Queues over MCP: cycles per second, delay of a push, cost of idling; the same work in other systems (T4, T5, T10).
 
 A cycle is create_task, poll_tasks, submit_result: three durable acts, three calls, unless the poll takes ten tasks.
-`--rivals` runs other job queues in the same run: each in a virtual environment of its own in a cache folder (pip is
-run there), with its documented ordinary configuration (`rivals/*.py` states it), skipped loudly where it cannot be
-installed. The job is everywhere to return its number; "jobs/s" is from the first enqueueing, by eight threads, to the
+`--rivals` runs other job queues in the same run: each in its own virtual environment in a cache folder (made with
+pip), with its documented default configuration (see `rivals/*.py`). One that cannot be installed is skipped with a
+warning. Every job returns its number; "jobs/s" is from the first enqueueing, by eight threads, to the
 start of the last job, or for Toryo to its last result handed in. Trust the ratios; rates depend on the machine.
 
     python benchmarks/queues.py [--rounds 3] [--postgresql URL] [--rivals all|celery,huey…] [--cache DIR] [--jobs N]

@@ -1,4 +1,4 @@
-"""The storage engine against its floor: durable task cycles on bare statements, side by side in one run.
+"""The storage engine against its floor: durable task cycles on bare statements, in the same run.
 
 A cycle is create + claim + complete of one task: three transactions, each answered after its commit. The floor is the
 standard library's sqlite3 with `synchronous=FULL`, one transaction after the other (and, with `--postgresql URL`,

@@ -1,8 +1,8 @@
-"""What strangers cost: a server with default settings under load from clients that have no credential.
+"""The cost of strangers: a server with default settings under load from clients that have no credential.
 
-All kinds at once, from one address, by processes of their own (niced: they share the machine with the server): calls
-with 90,000 unknown names, bodies of nothing but values, headers that never end, silent connections, half
-bodies, answers that nobody reads, wrong sign-ins, registrations, wrong hosts. Meanwhile a person creates tasks, one
+All kinds run in parallel, from one address, in separate processes (niced, because they share the machine with the
+server): calls with 90,000 unknown names, bodies of values only, headers that never end, silent connections, half
+bodies, unread answers, wrong sign-ins, registrations, wrong hosts. Meanwhile a person creates tasks, one
 every 50 ms. The floor is the same server without strangers: its memory, and the person's answers. The targets: 64 MiB
 over idle, and p99 of a write below 250 ms.
 

@@ -1,6 +1,6 @@
-"""T6: what one look for starts costs while many wait: `claim_starts` over managers that wait for busy workers.
+"""T6: the cost of one look for starts while many agents wait: `claim_starts` over managers that wait for busy workers.
 
-Cold is the first look of a server; warm the looks after it when nothing has changed, or one task has.
+Cold: the first look of a server. Warm: the looks after it, with no change or one changed task.
 
     python benchmarks/sweep.py [--managers 500]
 """

@@ -1,8 +1,8 @@
-"""T12: what Toryo costs the agents: the list of tools and the first words at every start, then the calls, and the
-tokens of their arguments and answers, until a task is done.
+"""T12: the tokens that Toryo costs the agents: the list of tools and the first prompt at every start, then
+the arguments and answers of calls until a task is done.
 
-Agents are obedient scripts (tests/obedience.py) on a dispatcher in this process, with SQLite and a clock of their own:
-they do what they are told and nothing else, so all figures are the same on every machine. A token counts as four bytes
+Agents are obedient scripts (tests/obedience.py) on a dispatcher in this process, with SQLite and a simulated clock.
+They do only what they are told, so all figures are the same on every machine. A token counts as four bytes
 of compact JSON; an answer is counted once, as the text that a model reads.
 
     python benchmarks/tokens.py [--subtasks 3] [--minutes 10]

@@ -199,14 +199,14 @@ def next_action() -> Figure:
     figure = Figure("next-action", "How the next action is found", 760, 290)
     figure.box(20, 100, 150, 90, "*Facts", "~tasks, sessions,", "~launches, events")
     figure.arrow((170, 145), (227, 145), label="~snapshot", at=(198, 135))
-    figure.frame(230, 30, 290, 230, "table of rules: the first row that holds wins")
+    figure.frame(230, 30, 290, 230, "decision table: the first true row wins")
     rows = (
-        ("~1  task not fetched", "~no", ""),
-        ("~2  no subtasks yet", "~no", ""),
+        ("~1  has not read its task", "~no", ""),
+        ("~2  may split the task", "~no", ""),
         ("~…", "", ""),
-        ("~8  an own startable subtask", "~yes", "accent"),
+        ("~8  a subtask can be started", "~yes", "accent"),
         ("~…", "", ""),
-        ("~12  always", "", ""),
+        ("~12  none of the above", "", ""),
     )
     for number, (words, holds, kind) in enumerate(rows):
         y = 62 + number * 31

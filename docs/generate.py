@@ -312,8 +312,19 @@ def _step(rule: Any) -> tuple[str, str, str, str]:
 
 
 _TABLES_INTRODUCTION = """\
-The first row that holds wins; the last row always holds. Sign-in, the launch decision, `get_next_action` and
-`toryo why` read these very tables.
+Toryo reads a table from the top: the first row whose condition is true decides, and the last row is always true. The
+launch decision, sign-in, `get_next_action` and `toryo why` all use these tables.
+
+| Term | Meaning |
+| --- | --- |
+| **start**, **hold**, **stop** | Start the agent's program; leave everything as it is; end the running program. |
+| task session, chat session | A session that works on a task, and one that only talks. Each is decided separately. |
+| main task | A task in progress that was given to the agent from outside. Subtasks that it made for itself are not. |
+| a manager waits | It chose `wait` and ended its process. Toryo starts it again when a row says so. |
+| its last look | The last time the manager was told to review the situation or its blocked tasks. |
+| awaited delegation | A delegation whose result the task needs before it can be completed. |
+| grace period | The time in which a session may end by itself: [`TORYO_GUARDS__STOP_GRACE` and \
+`TORYO_GUARDS__PAUSE_GRACE`](settings.md). |
 """
 
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 import ast
 import string
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from enum import Enum
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import polib
 
@@ -26,7 +27,8 @@ from toryo.operations import translations
 from toryo.operations.calls.callers import Login
 from toryo.operations.launches import reason_texts
 from toryo.operations.overview import needs, prompts, queue_status
-from toryo.workflow import instructions, launch_rules
+from toryo.workflow import chat_rules, instructions, launch_rules, manager_rules, next_action, worker_rules
+from toryo.workflow.rules import Rule
 
 SOURCE = Path(toryo.__file__).parent
 NOT_TRANSLATED = (
@@ -70,7 +72,7 @@ NOT_TRANSLATED = (
     "operations/worktrees/coordinator_reports.py",
     "storage/shared_state_redis.py",
     "storage/shared_state.py",
-    # Refused to who writes a program against the API.
+    # Refused to authors of programs that use the API.
     "operations/calls/credential_verification.py",
     "operations/calls/permissions.py",
     "operations/overview/help.py",
@@ -78,7 +80,7 @@ NOT_TRANSLATED = (
     "server/rest.py",
     "server/mcp_sdk.py",
 )
-"""Files whose refusals nobody meets by clicking. What stands in a catalogue all the same is used."""
+"""Files whose refusals are never shown on the dashboard. A translation that exists anyway is used."""
 STATES: tuple[type[Enum], ...] = (tasks.Status, projects.Status, tasks.Approval, Role, Login, worktrees.Kind)
 _SAYING = {"say", "constant"}
 _REFUSING = {"Refusal", "_invalid", "_refusal"}
@@ -98,7 +100,7 @@ def main() -> int:
 
 
 def wanted() -> dict[Key, str]:
-    """What is to be translated, and in which file of the package it stands."""
+    """The texts to translate, each with the file of the package that has it."""
     found = {("", text): where for text, where in (*_tables(), *_sentences())}
     found |= {("pydantic", kind): "mistakes in values" for kind in own_mistakes()}
     found |= {("together", translations.pair_of(by)): "domain/wording.py" for by in _separators()}
@@ -108,7 +110,7 @@ def wanted() -> dict[Key, str]:
 
 
 def update(language: Language) -> None:
-    """Writes the catalogue anew, in the order of the files."""
+    """Writes the catalogue again, in the order of the files."""
     old = _entries(language)
     places = _kept(old) | wanted()
     catalogue = polib.POFile(wrapwidth=0)
@@ -200,9 +202,14 @@ def _tables() -> Iterator[tuple[str, str]]:
     yield from ((text, "first_prompt.py") for text in (first_prompt.FIXED, *parts, first_prompt.REMINDER))
     natures = (text for nature in NATURES.values() for text in (nature.words, nature.people, nature.guarded))
     yield from ((text, "failures.py") for text in natures if text is not None)
-    rows = (*launch_rules.AGENT_ROWS, *launch_rules.OTHERWISE_ROWS, *launch_rules.CHAT_ROWS)
-    yield from ((row.words, "workflow/launch_rules.py") for row in rows)
-    yield from ((row.words, "workflow/launch_rules.py") for row in launch_rules.MAIN_TASK_ROWS)
+    rules: dict[str, list[Sequence[Rule[Any, Any]]]] = {
+        "launch_rules.py": [*(rows for _, rows in launch_rules.TASK_TABLE), launch_rules.CHAT_ROWS],
+        "next_action.py": [next_action.FIRST_ROWS],
+        "worker_rules.py": [worker_rules.WORKER_ROWS],
+        "manager_rules.py": [manager_rules.MANAGER_ROWS],
+        "chat_rules.py": [chat_rules.CHAT_ROWS],
+    }
+    yield from ((rule.words, f"workflow/{where}") for where, them in rules.items() for rows in them for rule in rows)
 
 
 def _calls(without: tuple[str, ...]) -> Iterator[tuple[str, ast.Call]]:

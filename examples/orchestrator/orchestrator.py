@@ -1,8 +1,8 @@
-"""Has a request planned, implemented and tested by agents that serve queues, and says what came of it.
+"""Has a request planned, implemented and tested by agents that serve queues, and prints the results.
 
-    TORYO_API_KEY=KEY python orchestrator.py "Implement user authentication" [CORRELATION_ID]
+    TORYO_API_KEY=TOKEN python orchestrator.py "Implement user authentication" [CORRELATION_ID]
 
-Every task is filed under an idempotency key: run again with the same id, it goes on where it was.
+Each task has an idempotency key: if you run it again with the same id, it continues where it stopped.
 """
 
 from __future__ import annotations
@@ -24,24 +24,28 @@ class Orchestrator:
         self.correlation_id = correlation_id
 
     def run(self, request: str) -> None:
-        plan = self.result(self.file("plan", "planning", request))["execution_plan"]
+        plan = self.result(self.create("plan", "planning", request))["execution_plan"]
         print(f"{plan['plan_id']}: {len(plan['tasks'])} tasks")
-        filed = self.file_all(plan["tasks"])
-        for name, task_id in filed.items():
+        created = self.create_all(plan["tasks"])
+        for name, task_id in created.items():
             print(f"{name}: {self.result(task_id)}")
 
-    def file_all(self, planned: list[dict[str, Any]]) -> dict[str, str]:
-        """Files a whole plan at once: who waits for whom is the server's to see to. Ids by the plan's own names."""
-        filed: dict[str, str] = {}
+    def create_all(self, planned: list[dict[str, Any]]) -> dict[str, str]:
+        """Creates all tasks of a plan without waiting: the server observes the dependencies. Task ids by plan name."""
+        created: dict[str, str] = {}
         for each in planned:
-            after = [filed[name] for name in each["dependencies"]]
-            filed[each["task_id"]] = self.file(
-                each["task_id"], each["agent_type"], each["description"], dependencies=after, context=each["context"]
+            dependencies = [created[name] for name in each["dependencies"]]
+            created[each["task_id"]] = self.create(
+                each["task_id"],
+                each["agent_type"],
+                each["description"],
+                dependencies=dependencies,
+                context=each["context"],
             )
-        return filed
+        return created
 
-    def file(self, name: str, agent_type: str, description: str, **more: Any) -> str:
-        filed = self.client.call(
+    def create(self, name: str, agent_type: str, description: str, **more: Any) -> str:
+        created = self.client.call(
             "create_task",
             agent_type=agent_type,
             task_description=description,
@@ -49,19 +53,19 @@ class Orchestrator:
             idempotency_key=f"{self.correlation_id}/{name}",
             **more,
         )
-        return str(filed["task_id"])
+        return str(created["task_id"])
 
     def result(self, task_id: str) -> Any:
-        """Waits until a task is closed; what came of it."""
+        """Waits until a task is closed and returns its result."""
         while True:
             task = self.client.call("get_task_status", task_id=task_id, wait_seconds=WAIT_SECONDS)
             if task["status"] == "completed":
                 return task["result"]
             if task["status"] in CLOSED or task["dependency_failed"]:
-                why = task["error"] or "what it waits for has not been completed"
+                why = task["error"] or "a task that it depends on was not completed"
                 raise SystemExit(f"{task['title']} ({task_id}): {why}")
             if task["no_agent"]:
-                print(f"nobody serves {task['agent_type']} yet", file=sys.stderr)
+                print(f"No agent serves {task['agent_type']} yet", file=sys.stderr)
 
 
 def main() -> None:
@@ -73,7 +77,7 @@ def main() -> None:
     print(f"request {correlation_id}", flush=True)
     with Client(found.url, found.token, patience_seconds=30, repeat_lost=True) as client:
         Orchestrator(client, correlation_id).run(request)
-    print(f"See it: toryo trace {correlation_id}")
+    print(f"Show the request: toryo trace {correlation_id}")
 
 
 if __name__ == "__main__":

@@ -1,2 +1,2 @@
-# The program that is released.
+# The program to release.
 echo "Hello, ${1:-world}!"

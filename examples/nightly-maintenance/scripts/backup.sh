@@ -1,4 +1,4 @@
-# The first try of a night finds the backup disk asleep, as real ones do.
+# The first attempt fails, as if the backup disk were asleep. The second one succeeds.
 set -eu
 if ! test -e out/awake; then
     touch out/awake

@@ -1,4 +1,4 @@
-# Something to maintain: an old file, a young one, and a log that has grown to 200 kB.
+# Creates sample files: an old file, a new one, and a log of 200 kB.
 set -eu
 mkdir -p out/data
 echo old > out/data/old.txt

@@ -1,4 +1,7 @@
-"""Tests: every file of the plan must be there and compile. What it says on stderr is the error of the task."""
+"""The testing agent: checks that every file of the plan exists and compiles.
+
+The task arrives as JSON on stdin. A message on stderr becomes the error of the task.
+"""
 
 import json
 import sys

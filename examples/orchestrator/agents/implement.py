@@ -1,4 +1,7 @@
-"""Implements: writes the file that the task's context names. Stands in for a model that writes code."""
+"""The implementation agent: writes the files that the task's context names.
+
+The task arrives as JSON on stdin. In a real team, a model would write the code.
+"""
 
 import json
 import sys

@@ -1,10 +1,13 @@
-"""Plans: a task as JSON on stdin, an execution plan as JSON on stdout. Stands in for a model that plans."""
+"""The planning agent: reads a task as JSON from stdin, prints an execution plan as JSON.
+
+In a real team, a model would make the plan.
+"""
 
 import json
 import sys
 
 STEPS = [
-    # name, what, by whom, after, file
+    # name, description, agent type, dependencies, file
     ("subtask-001", "Write the User model", "implementation", [], "user.py"),
     ("subtask-002", "Implement /register", "implementation", ["subtask-001"], "register.py"),
     ("subtask-003", "Implement /login, which issues a JWT", "implementation", ["subtask-001"], "login.py"),
@@ -18,12 +21,12 @@ plan = {
     "tasks": [
         {
             "task_id": name,
-            "description": what,
+            "description": description,
             "agent_type": agent_type,
-            "dependencies": after,
+            "dependencies": dependencies,
             "context": {"request": task["correlation_id"], "files": [file] if file else files},
         }
-        for name, what, agent_type, after, file in STEPS
+        for name, description, agent_type, dependencies, file in STEPS
     ],
 }
 json.dump(
