@@ -1,4 +1,4 @@
-"""What all runners share: sign in, follow next actions, handle refusals, and leave when told to.
+"""What all runners share: sign in, follow next actions, handle refusals, and stop when asked to.
 
 A runner is a program and a normal MCP client. Each kind of runner has its own module with a table from the action's
 name to a function.
@@ -33,7 +33,7 @@ TOLD = frozenset({"summary", "reason", "progress"})
 ONCE = frozenset({"get_pending_messages", "respond_chat", "send_message", "request_task"})
 """Tools that are not called again when an answer was lost: the messages would be said, or taken as read, twice."""
 SAME_AT_MOST = 3
-"""So often a runner follows the same advice without anything changing, then it leaves."""
+"""How many times a runner follows the same instruction without any change before it ends."""
 REPORTS_AT_MOST = 15
 """Tries of a report that is refused because its acceptance checks still run (each try waits at the server)."""
 
@@ -50,7 +50,7 @@ class Over(Exception):
 
 
 class Session:
-    """Signed in with the launch credential of this process (or, where there is none, by id and passkey)."""
+    """Signed in with the launch credential of this process (or, without one, by id and passkey)."""
 
     def __init__(self, client: Client, environ: Mapping[str, str], provider: str, once: Client | None = None) -> None:
         self._client = client
@@ -90,7 +90,7 @@ class Session:
 
     @contextmanager
     def undisturbed(self) -> Iterator[None]:
-        """A signal to leave that comes meanwhile is heeded afterwards: what has been begun is done."""
+        """Delays a signal to stop until the work that has begun is done."""
         before = signal.pthread_sigmask(signal.SIG_BLOCK, LEAVING)
         try:
             yield
@@ -98,7 +98,7 @@ class Session:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
     def pause(self, seconds: float) -> None:
-        """Does nothing for a while; a signal to leave ends that, also where nothing else is disturbed."""
+        """Pauses; a signal to stop ends the pause."""
         before = signal.pthread_sigmask(signal.SIG_UNBLOCK, LEAVING)
         try:
             time.sleep(seconds)
@@ -168,7 +168,7 @@ class Session:
     def stop(self, note: str) -> None:
         """Saves a note. A Coordinator then reports the end as what it is: logging out would be leaving unreported.
 
-        A chat has nothing to report: it logs out, so that what it has in hand is kept for the next one at once.
+        A chat has nothing to report. It logs out, so that its open work goes to the next session immediately.
         """
         if self.purpose == "chat":
             self.leave()
@@ -188,7 +188,7 @@ class Session:
 
 
 def follow(session: Session, handlers: Mapping[str, Handler], chat: Callable[[], Mapping[str, Handler]]) -> None:
-    """The loop: do what is said, until it says that the session is over. Raises Over.
+    """The loop: follows next actions until the session is over. Raises Over.
 
     Which of the two tables counts is known once it has signed in: `chat` is asked for in a chat session.
     """
@@ -224,7 +224,7 @@ def main(provider: str, work: Callable[[Session], None]) -> NoReturn:
     """A runner's whole life: signals, server, work, and the exit code that says how it went."""
     for number in LEAVING:
         signal.signal(number, _told)
-    # but for the tools of ONCE, every tool a runner uses answers a repeated call as it answered the first
+    # except for the tools in ONCE, a repeated call gets the same answer as the first
     client, once = (_client(repeat_lost=each) for each in (True, False))
     sys.exit(_live(Session(client, os.environ, provider, once), work))
 
@@ -240,7 +240,7 @@ def _live(session: Session, work: Callable[[Session], None]) -> int:
     except Over:
         return DONE
     except ToldToLeave:
-        # Told to stop: what was started is ended already; a note is left, then out. A second signal changes nothing.
+        # Stopping: its child processes have ended. Leaves a note and exits. A second signal changes nothing.
         session.hurry()
         try:
             session.stop("Interrupted: stopped before the task was done.")
@@ -280,9 +280,9 @@ def _step(session: Session, answer: Answer) -> Answer:
 
 
 class _Repeats:
-    """Counts how often the same is said while nothing changes (`state_version` stands still, and so does progress).
+    """Counts how often the same action comes without a change (`state_version` stands still, and so does progress).
 
-    In a chat one thing after the other is dealt with, and the state of the tasks may stand still all the while.
+    A chat handles one item after the other, so the state of the tasks may not change for a long time.
     """
 
     def __init__(self) -> None:

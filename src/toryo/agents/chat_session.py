@@ -16,7 +16,7 @@ from toryo.agents.agent_loop import Answer, Handler, Session, common, say
 from toryo.agents.script_rules import Facts, Move, Rule, Standing
 
 CAME_TO_NOTHING = frozenset({"nobody_came", "idle"})
-"""Reasons of an end after which a delegation has failed; it has, too, where the partner has said nothing."""
+"""Ends of a conversation after which its delegation has failed. It also fails if the partner said nothing."""
 LONGEST = 4_000
 """Characters of a message."""
 LONGEST_WAIT = 65.0
@@ -25,7 +25,7 @@ LONGEST_WAIT = 65.0
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A person waits for the end of a conversation, to be told in these words."""
+    """The text for a person who waits for the end of a conversation."""
 
     person_id: str
     report: str | None
@@ -134,7 +134,7 @@ class Talk:
             self._respond(message, script_rules.said(words, {**facts, **outcome}))
 
     def pass_on(self, message: Answer) -> None:
-        """What a partner said, where the script says that somebody else is to hear it."""
+        """Passes on what a partner said, if the script names another recipient."""
         conversation = self._conversations.get(message["conversation_id"]) or {}
         found = script_rules.rule_for(self.script["conversations"], "about", str(conversation.get("purpose") or ""))
         if found is not None and found[0].get("tell"):
@@ -148,7 +148,7 @@ class Talk:
         return self.write("respond_chat", text, message_id=message["message_id"])
 
     def write(self, tool: str, text: str, **to: str) -> Answer:
-        """Says something; where that was too much for a minute, once more when there is room again."""
+        """Sends a message. If the limit per minute is reached, sends it again when the limit allows it."""
         text = text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
         answer = self._session.try_to(tool, content=text, **to)
         if answer.get("error") != "rateLimited" or not answer.get("retry_after"):
@@ -177,7 +177,7 @@ class Talk:
     def _say_to_person(self, delegation: Answer, text: str, given: Answer, *, wait: bool) -> None:
         """Once: a delegation that is handed out again may have been said already."""
         target, delegation_id = delegation["target_agent_id"], delegation["delegation_id"]
-        # For this task: another one may have the same words said again.
+        # For this task only: another task may send the same text again.
         names = {"from_agent_id": self._session.agent_id, "to_agent_id": delegation["target_agent_id"]}
         wanted = {**names, "related_task_id": delegation["task_id"]}
         before = given.get("context_messages") or ()
@@ -228,7 +228,7 @@ class Talk:
         )
 
     def _begin_for(self, rule: Rule, message: Answer, facts: Facts) -> bool:
-        """A conversation that a person wants, who is told at its end; where it cannot be begun, now."""
+        """A conversation that a person asked for. The person gets a message at its end, or now if it cannot start."""
         about = script_rules.said(rule["about"], facts)
         text = script_rules.said(rule["opening"], facts) if rule.get("opening") else ""
         answer = self._begin(
@@ -247,7 +247,7 @@ class Talk:
         return False
 
     def take_turn(self, conversation: Answer) -> None:
-        """What is refused is no progress: an agent that is refused again and again leaves."""
+        """A refusal is no progress: an agent that is refused again and again ends its session."""
         conversation_id = conversation["conversation_id"]
         move = self.move(conversation)
         answers = [self.speak(conversation_id, move.text)] if move.text is not None else []

@@ -81,12 +81,12 @@ class CommandRunner:
         if refused := self._delegating.ask(job.wanted):
             return self._session.report("blocked", f"This could not be delegated: {refused.get('message')}")
         if not (job.command or job.wanted):
-            return self._session.report("blocked", "This task has no context.command, so there is no command to run.")
+            return self._session.report("blocked", "This task has no command to run: its context has no `command`.")
         if self._runs >= RUNS_AT_MOST:
             return self._session.report("failed", f"The command succeeded, but {_failed_checks(step)}")
         waiting = self._delegating.outstanding(job.wanted)
         if waiting is not None:
-            return waiting  # what comes next rides on it: to wait on, or that something else has happened
+            return waiting  # it carries the next action: wait again, or something else has happened
         return self._session.report(*(self._executed(job) if job.command else self._answered(job)))
 
     def _executed(self, job: Job) -> tuple[str, str]:

@@ -166,7 +166,7 @@ class Situation:
         self._by_id = {step.id: step for step in self.steps}
 
     def decided(self, step: Conditional) -> bool:
-        """Everything that its conditions name has come to its end."""
+        """Whether everything that its conditions name is closed."""
         return all(each in self.standings and self.standings[each].over for each in named_in(step))
 
     def against(self, step: Conditional) -> str | None:
@@ -184,12 +184,12 @@ class Situation:
         return it is not None and it.status == "failed" and it.over and any(self._taken_care_of_by(step_id))
 
     def left_out(self, step_id: str) -> str | None:
-        """Why its condition left a cancelled subtask out; None if it did not (somebody else cancelled it)."""
+        """Why the condition left out a cancelled subtask; None if it was cancelled for another reason."""
         step, it = self._by_id.get(step_id), self.standings.get(step_id)
         return self.against(step) if step is not None and it is not None and it.status == "cancelled" else None
 
     def in_vain(self, step_id: str) -> str | None:
-        """Why a subtask cannot be done though the plan goes on: what it needs failed, and that was provided for."""
+        """Why a subtask cannot be done although the plan continues: a task that it needs failed, as the plan allows."""
         step = self._by_id.get(step_id)
         if step is None:
             return None

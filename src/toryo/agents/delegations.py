@@ -14,7 +14,7 @@ from toryo.agents.agent_loop import Answer, Session, say
 
 OPEN = frozenset({"pending", "processing"})
 WAITS_SECONDS = 45
-"""How long the server is asked to wait for a result; then `get_next_action` says how to go on, or to leave."""
+"""How long the server is asked to wait for a result; then `get_next_action` says how to continue, or to exit."""
 RESULTS, RESULT = "TORYO_DELEGATION_RESULTS", "TORYO_DELEGATION_RESULT"
 
 
@@ -23,7 +23,7 @@ class Delegating:
         self._session = session
 
     def ask(self, wanted: Sequence[Mapping[str, Any]]) -> Answer:
-        """Delegates what has not been delegated yet; the refusal, if there is one, else nothing."""
+        """Makes the delegations that are still missing. Returns the refusal, if there was one."""
         known = {_key(each) for each in self.all()}
         for each in wanted:
             if _key(each) not in known:

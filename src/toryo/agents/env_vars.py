@@ -15,7 +15,7 @@ COORDINATOR_ID = "TORYO_COORDINATOR_ID"
 COORDINATOR_PID = "TORYO_COORDINATOR_PID"
 PROVIDER = "TORYO_PROVIDER"
 PROGRAM_SESSION = "TORYO_PROGRAM_SESSION"
-"""What the session that it goes on with had used before, if it does: a later Coordinator counts from there."""
+"""The earlier usage of a session that this launch resumes: a later Coordinator counts from there."""
 WORKTREE = "TORYO_WORKTREE"
 """Where the launch's git worktree is, if it has one."""
 CHECK_ID = "TORYO_CHECK_ID"
@@ -23,8 +23,8 @@ CHECK_ID = "TORYO_CHECK_ID"
 
 
 def own_python_path() -> dict[str, str]:
-    """Lets `python -m toryo…` find this very Toryo when it runs from a source checkout instead of an installation, and
-    Python its libraries where it needs to be told."""
+    """Lets `python -m toryo…` find this Toryo if it runs from a source checkout, and Python its libraries if they are
+    not in the usual place."""
     import toryo
 
     root = str(Path(toryo.__file__).resolve().parents[1])

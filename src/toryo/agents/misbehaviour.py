@@ -37,7 +37,7 @@ class Misbehaving(Talk):
     def look(self, step: Answer) -> Answer:
         answer = super().look(step)
         if self._behave["silent"]:
-            # It is told the same again at once; so it looks ever more rarely.
+            # The same answer comes back immediately, so it asks less and less often.
             self._session.progressed()
             self._session.pause(self._pause)
             self._pause = min(self._pause * 2, LONGEST_PAUSE)

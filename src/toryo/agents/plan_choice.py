@@ -58,7 +58,7 @@ def in_order(steps: Sequence[Step]) -> list[Step]:
 
 
 def fits(pattern: str, title: str) -> dict[str, str] | None:
-    """The groups of the match (by name and number); None where the pattern fits neither as it is, as RE nor as glob."""
+    """The groups of the match (by name and number); None if the pattern matches in no form (text, RE, glob)."""
     if pattern == title:
         return {}
     regular = compiled(pattern)

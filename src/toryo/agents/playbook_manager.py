@@ -19,7 +19,7 @@ class Manager(Planned):
     def __init__(self, session: Session, playbook: Mapping[str, Any]) -> None:
         super().__init__(session, playbook)
         self._refused: set[str] = set()
-        """Subtasks that could not be started in this session: somebody has no room, something is not met."""
+        """Subtasks that could not be started in this session: no free worker, or a condition is not met."""
         self._seen_ready: list[tuple[Answer, str]] = []
         """What the last look found ready, and its assignee: it is started without looking again."""
 
@@ -49,7 +49,7 @@ class Manager(Planned):
         if settled := self.settle(subtasks):
             return settled
         if not [subtask for subtask in subtasks if subtask["status"] not in ("completed", "cancelled")]:
-            # All done, and still not good: an acceptance check failed, and the plan has nothing that would fix it.
+            # All done, but an acceptance check failed and the plan has no step that would fix it.
             if refuted := self._refuted(step):
                 return refuted
             situation = self.situation(subtasks)
@@ -90,13 +90,13 @@ class Manager(Planned):
             return self.report_stuck(subtasks)
         return self._refuted(step) or self.report_done(step)
 
-    # --- who does what ------------------------------------------------------------------------------------------------
+    # --- assigning ----------------------------------------------------------------------------------------------------
 
     def _people(self) -> list[Answer]:
         return list(self._session.try_to("list_subordinates").get("subordinates") or ())
 
     def _ready(self, subtasks: Sequence[Answer], people: Sequence[Answer]) -> list[tuple[Answer, str]]:
-        """What can be started now, each with who does it; nobody is given more than there is room for."""
+        """The subtasks that can be started now, each with its assignee; no worker gets more than it has room for."""
         unfinished = {subtask["task_id"] for subtask in subtasks if subtask["status"] != "completed"}
         to_settle = {decision.id for decision in self.situation(subtasks).decisions()}
         busy = Counter(subtask["assignee_id"] for subtask in subtasks if subtask["status"] == "in_progress")
@@ -149,8 +149,8 @@ class Manager(Planned):
         return self._wait(subtasks)
 
     def _wait(self, subtasks: Sequence[Answer]) -> Answer:
-        """Where nobody would wake it, waiting is refused, and the plan has come to its end: unless somebody came to an
-        end since it looked, then it looks again."""
+        """If no event could wake it, the server refuses to let it wait: the plan has ended. If a subtask has ended
+        since its last look, it looks again."""
         answer = self._choose("wait", "others are working")
         if answer.get("success") or answer.get("error") != "notNow":
             return answer

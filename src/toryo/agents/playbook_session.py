@@ -110,7 +110,7 @@ class Planned:
     # --- conditions ---------------------------------------------------------------------------------------------------
 
     def situation(self, subtasks: Sequence[Answer]) -> Situation:
-        """How the steps of the plan stand."""
+        """The states of the plan's steps."""
         steps = {subtask["task_id"]: step.id for subtask in subtasks if (step := self.step_of(subtask)) is not None}
         standings = {
             steps[subtask["task_id"]]: self._standing(subtask, steps)
@@ -120,8 +120,8 @@ class Planned:
         return Situation(self._steps_if_any(), standings)
 
     def settle(self, subtasks: Sequence[Answer]) -> Answer:
-        """Leaves out what is not needed and lets go on what is, until nothing more follows. Answers the last answer;
-        nothing where nothing was to be settled."""
+        """Leaves out steps that are not needed and continues with the others, until nothing changes. Returns the last
+        answer, or None if there was nothing to do."""
         last: Answer = {}
         while todo := [
             decision for decision in self.situation(subtasks).decisions() if decision not in self._refused_decisions
@@ -209,7 +209,7 @@ def _task(step: Step, *, assign: bool) -> Answer:
 
 
 def _outcome(subtask: Mapping[str, Any]) -> str:
-    """`: ` and the beginning of what is known about how it ended, in one line; nothing where nothing is."""
+    """`: ` and the first words of how it ended, in one line; empty if nothing is known."""
     known = (subtask.get(name) for name in ("summary", "error", "blocked_reason"))
     words = " ".join(next((str(each) for each in known if each), "").split())
     if len(words) > LONGEST_OUTCOME:

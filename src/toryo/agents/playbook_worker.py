@@ -49,7 +49,7 @@ class Worker(Planned):
         return self._session.try_to("update_task_status", task_id=subtask.get("task_id"), status=status, **said)
 
     def execute_whole(self, step: Answer) -> Answer:
-        """Without subtasks: every step of the plan here, one after the other, as far as they can be done."""
+        """Without subtasks: runs the steps of the plan in order, except those that cannot be done."""
         if self._whole_runs > 1:
             return self._session.report("failed", f"Done twice, but the server still says: {step.get('instruction')}")
         self._whole_runs += 1
@@ -71,7 +71,7 @@ class Worker(Planned):
         return self.report_stuck(subtasks) if self.unfixed(subtasks) else self.report_done(step)
 
     def free(self, _: Answer) -> Answer:
-        """What waits for a failure goes on after another try, or as its condition says, or not at all."""
+        """After a failure: retries the step, or continues with the steps whose conditions allow it."""
         again = self.to_try_again(self.subtasks())
         if again and (answer := self.try_again(again)).get("success"):
             return answer

@@ -52,7 +52,7 @@ class Move:
 
 
 def plain(otherwise: str) -> dict[str, Any]:
-    """A script without rules: one sentence for everybody."""
+    """A script without rules: the same sentence for everyone."""
     return {"answers": [], "otherwise": otherwise, "conversations": [], "delegations": []}
 
 
@@ -128,7 +128,7 @@ def _brief(script: Rule, standing: Standing, facts: Facts) -> Move:
 
 
 def _reply(rule: Rule, standing: Standing, facts: Facts) -> str | None:
-    """The next of a list (the opening came before it), or the answer to what was said last."""
+    """The next reply of a list (after the opening), or the answer to the last message."""
     replies = rule["replies"]
     if isinstance(replies, Mapping):
         for pattern, reply in replies.items():
@@ -148,7 +148,7 @@ def _number(value: object, facts: Facts) -> int | None:
 
 
 def value(name: str, facts: Facts) -> Any:
-    """What a name stands for; None where it is not known."""
+    """The value of a name; None if the name is unknown."""
     at: Any = facts
     for part in [name] if name in facts else name.split("."):
         at = at.get(part) if isinstance(at, Mapping) else None

@@ -121,7 +121,7 @@ def _pause(*until: float | None) -> float:
 
 
 def _wait(child: subprocess.Popen[bytes], give_up: float | None) -> bool:
-    """The output is closed; the command itself may go on."""
+    """The output is closed; the command itself may still run."""
     try:
         child.wait(None if give_up is None else max(0.0, give_up - time.monotonic()))
     except subprocess.TimeoutExpired:

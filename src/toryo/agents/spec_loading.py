@@ -16,7 +16,7 @@ WRONG_CONFIGURATION = 78
 
 
 def given(kind: str, parse: Callable[[str, str], dict[str, Any]]) -> dict[str, Any]:
-    """The document of `--file`; ends the process where it has mistakes, before it has signed in."""
+    """The document of `--file`; ends the process before its sign-in if the document has mistakes."""
     arguments = argparse.ArgumentParser(prog=f"toryo.agents.{kind}")
     arguments.add_argument("--file", type=Path, required=True, help=f"the {kind}: YAML, or JSON as checked before")
     try:

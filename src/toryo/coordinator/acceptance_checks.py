@@ -1,7 +1,8 @@
-"""Acceptance checks: what must be there, or succeed, before a reported success counts. Run here, never on the server.
+"""Acceptance checks: files that must exist and commands that must succeed before a reported success counts. They run
+here, never on the server.
 
 A check is `{"file": path}` (exists, inside the working directory) or `{"command": text or list}` (ends with 0 in its
-time). All checks of an order run at once, each command in a process group of its own.
+time). All checks of an order run in parallel, each command in its own process group.
 """
 
 from __future__ import annotations
@@ -106,7 +107,7 @@ async def _unsuccessful(command: Any, limit: float, directory: Path, wall: Wall)
 
 
 async def _ended(process: Process, limit: float) -> bool:
-    """Waits for the process; whatever of its group is left then, or when this is cancelled, is ended."""
+    """Waits for the process, then ends the rest of its group; also when this is cancelled."""
     ended = asyncio.Event()
     process.watch(asyncio.get_running_loop(), ended.set)
     try:

@@ -29,8 +29,8 @@ def mcp_server(setting: Setting, reference: str | None = None) -> dict[str, Any]
 
 
 def mcp_server_of_gemini(setting: Setting) -> dict[str, Any]:
-    """The same entry as Gemini CLI and the programs that came from it write it: trusted, or none of our tools would be
-    offered where nobody can be asked."""
+    """The same entry in the format of Gemini CLI and its descendants. It is marked as trusted; otherwise they offer
+    none of our tools without a person who can confirm calls."""
     entry = mcp_server(setting, "${{{}}}")
     kind = entry.pop("type")
     address = {"httpUrl": entry.pop("url")} if kind == "http" else {}
@@ -58,7 +58,7 @@ def _address(setting: Setting, credential: str | None) -> dict[str, Any]:
 
 
 def _bridge(setting: Setting, credential: str | None) -> dict[str, Any]:
-    """Its environment is given whole, because programs pass little of their own to what they start."""
+    """Contains the whole environment, because agent programs pass little of theirs to the servers that they start."""
     env = {SERVER_URL: setting.server_url, **own_python_path()}
     if credential:
         env[CREDENTIAL] = credential

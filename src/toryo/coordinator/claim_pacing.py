@@ -1,4 +1,4 @@
-"""When to call `claim_starts` again: at once after news or a long wait, with back-off while the server is away."""
+"""When to call `claim_starts` again: immediately after news or a long wait, with back-off while the server is down."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from toryo.coordinator.launch_state import Seconds
 
 FIRST = 0.1
 REPEATING = 1.0
-"""Longest pause while answers come at once and bring nothing new (a stop is repeated until its process has left)."""
+"""Longest pause while answers come immediately without news (a stop is repeated until its process has ended)."""
 
 
 class Pace:

@@ -1,7 +1,7 @@
 """The Coordinator's file, `coordinator_config.yaml`: its keys, defaults and validation.
 
 A file with a mistake prevents the start. Without a file the defaults apply: agents come from the server's database, and
-the providers that need no program of their own are available.
+the providers that need no external program are available.
 """
 
 from __future__ import annotations

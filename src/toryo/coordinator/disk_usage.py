@@ -60,7 +60,7 @@ class DiskUsage:
                     await tell(taken)
                 await asyncio.sleep(self._every)
         finally:
-            self._over.set()  # the thread of a count would keep the process from ending
+            self._over.set()  # a counting thread would block the end of the process
 
     def take(self) -> Taken:
         """Counts both within the time limit."""

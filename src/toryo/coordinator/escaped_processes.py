@@ -2,7 +2,7 @@
 
 On Linux a Coordinator becomes the parent of processes that its programs leave behind. Such a child does not carry its
 launch's id, so it is ended once all programs that were running at its start have ended. Processes that still carry the
-id are found by it at once (`processes.end_strays`).
+id are found by it immediately (`processes.end_strays`).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _LOOKS = 5
 
 
 def adopt() -> bool:
-    """Makes this process the parent of all processes left behind. False where the system does not support that."""
+    """Makes this process the parent of all processes left behind. False if the system does not support it."""
     if not _list().exists():
         return False
     try:

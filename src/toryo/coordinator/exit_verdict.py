@@ -20,7 +20,7 @@ from toryo.failures import Ended, Failure
 
 LONGEST_WORDS = 500
 NOT_SIGNED_IN = "not_signed_in"
-"""Why the server has a process ended whose launch nobody signed in for in time."""
+"""The reason with which the server stops a process that did not sign in in time."""
 _ORDERED: Mapping[str, Failure | Ended] = {
     "time_limit": Failure.TIMED_OUT,
     "turn_limit": Failure.TURN_LIMIT,
@@ -37,7 +37,7 @@ def exit_of(process: Process, reading: Reading, output: Log | None) -> Exit:
 
 
 def judged(entry: Entry, end: Exit, reading: Reading) -> Verdict:
-    """What this Coordinator ended itself did not fail, whatever it printed; unless it overstepped its bounds."""
+    """A process that this Coordinator stopped did not fail, whatever it printed, unless it exceeded a limit."""
     if entry.stop is not None and entry.made_to_leave:
         if entry.stop.reason == NOT_SIGNED_IN:
             return judge_unsigned(replace(end, trouble=entry.trouble), silent=reading.unanswered)
@@ -45,7 +45,7 @@ def judged(entry: Entry, end: Exit, reading: Reading) -> Verdict:
             return judge_trouble(entry.trouble, end.now)
         return Verdict(_ORDERED.get(entry.stop.reason, Ended.STOPPED))
     if entry.provider is None or (end.exit_code is None and end.signal is None):
-        # one that was adopted: nobody learns how it ended, unless its output tells
+        # an adopted process: its exit code is unknown, only its output may tell how it ended
         if end.trouble is not None and end.trouble.final:
             return judge_trouble(end.trouble, end.now)
         return Verdict(Ended.COORDINATOR_STOPPED) if isinstance(entry.process, Gone) else FINE
@@ -53,7 +53,7 @@ def judged(entry: Entry, end: Exit, reading: Reading) -> Verdict:
 
 
 def exit_code(end: Exit, verdict: Verdict) -> int | None:
-    """The exit code; 0 for an end that its provider knows to be none of its failures, whatever the program says."""
+    """The exit code; 0 if its provider says that this end is no failure, whatever the program's own exit code."""
     return 0 if verdict is FINE and end.exit_code else end.exit_code
 
 

@@ -53,9 +53,9 @@ def judge_model(end: Exit) -> Verdict:
 
 
 def judge_trouble(trouble: Troubled, now: datetime | None = None) -> Verdict:
-    """What the service's no means: by its words where they say more than its status.
+    """What a refusal of the service means: by its text, if that says more than its status.
 
-    A time that the words name counts; then the one that came with the status; then the usual one of its kind.
+    A time in the text comes first, then the time that came with the status, then the usual one of its kind.
     """
     spoken, named = _by_words(trouble.words, now) or (FINE, False)
     failed = trouble.status is not None and trouble.status >= 500
@@ -102,7 +102,7 @@ def time_will_not_mend(trouble: Troubled) -> bool:
 def _without_status(trouble: Troubled) -> Failure:
     if _FORBIDDEN.search(trouble.words):
         return Failure.NOT_LOGGED_IN
-    unreached = not trouble.final or _UNREACHED.search(trouble.words)  # it tries again: it has met no answer
+    unreached = not trouble.final or _UNREACHED.search(trouble.words)  # it retries: it got no answer
     return Failure.SERVICE_FAILED if unreached else Failure.CRASHED
 
 
@@ -112,7 +112,7 @@ _BY_STATUS: Mapping[int, Failure] = {
     403: Failure.NOT_LOGGED_IN,
     404: Failure.MODEL_NOT_AVAILABLE,
     429: Failure.RATE_LIMITED,
-    503: Failure.RATE_LIMITED,  # nothing free at the moment, as the services mean it
+    503: Failure.RATE_LIMITED,  # the services mean: no capacity at the moment
     529: Failure.RATE_LIMITED,
 }
 
@@ -123,14 +123,14 @@ _UNREACHED = re.compile(
     r"|in JSON at position|JSON parsing failed|failed to get response from the AI model",
     re.IGNORECASE,
 )
-"""How programs say that their model's service failed where they name no status."""
+"""The messages of programs about a failed model service that contain no status."""
 _FORBIDDEN = re.compile(r"permission[ _]denied|\bforbidden\b|\bunauthorized\b", re.IGNORECASE)
 """What a service says with 401 and 403, where a program tells its words alone."""
 _MAY_MEAN_MORE = (None, Failure.RATE_LIMITED, Failure.SERVICE_FAILED)
 """What a status says, where words may say it better."""
 
 _FROM_OUTSIDE = frozenset({1, 2, 9, 15})
-"""HUP, INT, KILL, TERM: somebody ended it; any other signal is its own fault."""
+"""HUP, INT, KILL, TERM: ended from outside; any other signal is a fault of the program."""
 
 NEARBY = 400
 """Characters after known words in which a time is taken to belong to them."""

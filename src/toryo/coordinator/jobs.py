@@ -57,7 +57,7 @@ class Jobs:
         await self._reports.until_told(job.job_id, partial(self._tell_worktree_job, job, answer))
 
     async def _tell_worktree_job(self, job: WorktreeJob, answer: dict[str, Any]) -> None:
-        """If the server refuses an answer, an error is sent instead, so that nobody waits indefinitely."""
+        """If the server refuses an answer, an error is sent instead, so that no caller waits indefinitely."""
         try:
             await self._server.report_worktree_job(job.job_id, **answer)
         except RefusalError as no:

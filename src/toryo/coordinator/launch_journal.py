@@ -50,9 +50,9 @@ class Journal:
         self._idle = threading.Condition()
 
     def put(self, record: Record) -> None:
-        """What is known of a launch now, in place of what was written before. Does not wait for the disk.
+        """Replaces the record of a launch by what is known now. Does not wait for the disk.
 
-        An end that is still to be told stays: a process found running after it is no reason to forget it.
+        An end that is not reported yet stays, even if a process is found running after it.
         """
         known = {field.name: getattr(record, field.name) for field in fields(record)}
         known["launch"] = {name: getattr(record.launch, name) for name in _KEPT}
@@ -96,13 +96,13 @@ class Journal:
                 file.flush()
                 os.fsync(file.fileno())
             new.replace(path)
-            # A file that was renamed has its new name after a loss of power only when its directory is synced.
+            # A rename survives a power failure only after its directory is synced.
             directory = os.open(self._directory, os.O_RDONLY | os.O_DIRECTORY)
             try:
                 os.fsync(directory)
             finally:
                 os.close(directory)
-        except Exception as problem:  # noqa: BLE001 - nobody asks this thread for a result: it must say what is lost
+        except Exception as problem:  # noqa: BLE001 - this thread returns no result: it must log what is lost
             log.warning("%s cannot be recorded in %s: %s", launch_id, self._directory, problem)
 
     def _remove(self, launch_id: str) -> None:

@@ -32,7 +32,7 @@ class Entry:
     mask: Mask | None = None
     stop: Stop | None = None
     trouble: Troubled | None = None
-    """The error of the model's service when it was told to stop: later failures may result from it."""
+    """The error of the model's service at the order to stop: later failures may result from it."""
     stage: Stage = Stage.NONE
     signalled_at: Seconds = 0.0
     made_to_leave: bool = False
@@ -51,7 +51,7 @@ class Entry:
     elsewhere: list[Event] = field(default_factory=list)
     """What the program reported outside its output, including the run before a reminder."""
     beside_at: int | None = 0
-    """How far what it tells in another file was read; None: what is there by now was."""
+    """How far its second output file was read; None: to its present end."""
     reminded: bool = False
     """Whether it left without a report and was resumed; this happens once."""
 
@@ -63,7 +63,7 @@ class Entry:
     def tell_to_leave(self, stop: Stop) -> None:
         self.stop = stop
         if self.log is not None and self.log.reading is not None:
-            self.log.read()  # what it has said so far, and nothing that it says because of this
+            self.log.read()  # its output so far, without what follows from this stop
             self.trouble = self.log.reading.trouble
 
     def heed(self, reading: Reading | None, now: Seconds) -> None:

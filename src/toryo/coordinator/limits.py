@@ -9,7 +9,7 @@ from toryo.coordinator.launch_state import Seconds
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """`leaving_since`: when the Coordinator itself was told to stop; its agents then stop, too."""
+    """`leaving_since`: when the Coordinator itself was ordered to stop; then its agents stop, too."""
 
     max_concurrent: int = 3
     max_chat: int = 3

@@ -39,10 +39,10 @@ class _Shipment:
     failures: int = 0
     refused: bool = False
     faulty: bool = False
-    """A fault in reading it was told: at every look it would be told again."""
+    """A read error was already logged; without this, each look would log it again."""
 
     def guarded(self, launch_id: str, look: Callable[[], None]) -> None:
-        """One output whose reading fails concerns itself alone, whatever it is."""
+        """An error in one output does not affect the others."""
         try:
             look()
         except Exception:
@@ -61,7 +61,7 @@ class _Shipment:
     def _empty(self) -> bool:
         try:
             return self.log.chunk() is None
-        except Exception:  # the next try to pass it on counts it
+        except Exception:  # the next attempt to send counts it
             log.debug("cannot read the rest of %s", self.log.path, exc_info=True)
             return False
 
@@ -105,7 +105,7 @@ class LogShipper:
             await self._some.wait()
 
     def watch(self) -> None:
-        """Shows every output, as far as it has come."""
+        """Sends the new part of every output."""
         for launch_id, shipment in self._shipments.items():
             if not shipment.log.ended:
                 shipment.guarded(launch_id, shipment.log.read)

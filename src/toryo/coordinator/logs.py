@@ -51,7 +51,7 @@ def create(directory: Path, launch_id: str) -> tuple[Path, int]:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         output = untrusted_files.made(path, _APPENDING)
     size = os.fstat(output).st_size
-    if size and os.pread(output, 1, size - 1) != b"\n":  # it was left in the middle of a line, and is gone on with
+    if size and os.pread(output, 1, size - 1) != b"\n":  # the output ended within a line and is continued
         os.write(output, b"\n")
     return path, output
 
@@ -105,7 +105,7 @@ class Log:
         self.path = path
         self.reading = reading
         self.offset = 0
-        """Where the server says the next chunk begins (in its own measure)."""
+        """The offset of the next chunk, as the server counts it."""
         self.size = 0
         """Bytes that were printed so far."""
         self.ended = False
@@ -126,7 +126,7 @@ class Log:
         """Takes in what was printed meanwhile, some pieces of it; none while much is still to be passed on."""
         self._measure()
         if not self.ended and self.size - self._cut_away == self._position:
-            return  # most are silent most of the time: a thousand of them are not opened twice a second
+            return  # most outputs are silent: this avoids opening a thousand files twice a second
         for _ in range(READS_AT_ONCE):
             if len(self._text) >= HELD_BACK:
                 return
@@ -150,7 +150,7 @@ class Log:
         return self._mask(self._tail + self._raw[-TAIL:])[-TAIL:]
 
     def chunk(self) -> str | None:
-        """The next piece, the same one until it was passed on; None where there is nothing to pass on now."""
+        """The next piece to send, the same one until it is acknowledged; None if there is nothing to send."""
         while self._pending is None:
             before = self._position
             self.read()
@@ -161,7 +161,7 @@ class Log:
         return self._pending
 
     def passed_on(self, next_offset: int) -> None:
-        """The server has it, and says where the next piece begins: further on, if it knew more than was sent."""
+        """Acknowledges a piece. The server names the next offset, which is larger if it had more than was sent."""
         self._known += max(0, next_offset - self.offset - len(self._pending or ""))
         self.offset = next_offset
         self._pending = None

@@ -260,7 +260,7 @@ class Coordinator:
         """Starts launches one by one, yielding in between, so that the server is asked and exits are noticed in
         parallel.
 
-        If the Coordinator is told to stop in the meantime, nothing more is started: the next plan drops what waits.
+        If the Coordinator must stop in the meantime, it starts nothing more: the next plan drops waiting launches.
         """
         for launch in launches:
             if self._leaving_since is not None:
@@ -269,7 +269,7 @@ class Coordinator:
             await asyncio.sleep(0)
 
     def _begin(self, launch: Launch) -> None:
-        """Starts a launch at once, or when its worktree has been created."""
+        """Starts a launch immediately, or after its worktree has been created."""
         entry = self._table[launch.launch_id]
         try:
             make = self._starter.worktree(launch)
@@ -436,7 +436,7 @@ class Coordinator:
             await self._tell_of_work(launch_id, said)
             entry.work_kept = True
         reminder = await self._report_exit(launch_id, told)
-        # It was told to stop in the meantime: the launch is handed back.
+        # The Coordinator must stop in the meantime: it returns the launch.
         if reminder and self._leaving_since is not None:
             told.update(error=Ended.COORDINATOR_STOPPED.value, resumable=None)
             self._note_end(entry, told)
@@ -506,7 +506,7 @@ class Coordinator:
         self._report(
             entry.launch,
             error=why.value,
-            log_tail="It was not started: no slot was free in time, or it was told to stop.",
+            log_tail="It was not started: no slot was free in time, or the Coordinator was stopped.",
         )
 
     def _adopt_orphans(self) -> None:

@@ -42,13 +42,13 @@ async def _main(config: Config, data_dir: Path | None, config_file: Path | None,
     signals: list[signal.Signals] = []
 
     def stop(number: signal.Signals) -> None:
-        if number == signal.SIGHUP and signals:  # a closed terminal may say it twice: nobody is in a hurry
+        if number == signal.SIGHUP and signals:  # a closed terminal may send it twice; that is no request to hurry
             return
         signals.append(number)
         coordinator.stop()
 
     heeded = [signal.SIGTERM, signal.SIGINT]
-    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # a closed terminal: its agents leave with it (nohup: not)
+    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # a closed terminal stops the agents (except under nohup)
         heeded.append(signal.SIGHUP)
     for number in heeded:
         loop.add_signal_handler(number, stop, number)

@@ -26,7 +26,7 @@ class Launch:
     takes_slot: bool = True
     provider_options: dict[str, Any] = field(default_factory=dict, hash=False)
     defaults: tuple[str, ...] | list[str] = field(default=(), hash=False)
-    """Those of its options that nobody has said: the server has filled in the default of its role."""
+    """The options that no person set: the server has filled in the default of the role."""
     language: str = "en"
     reason: str = ""
     program_session: dict[str, Any] = field(default_factory=dict, hash=False)
@@ -58,7 +58,7 @@ class CheckOrder:
     project_id: str = ""
     launch_id: str = ""
     worktree: str | None = None
-    """Where the task's worktree has the project's directory; checks run there."""
+    """The project's directory within the task's worktree; checks run there."""
     ai_type: str = ""
     provider_options: dict[str, Any] = field(default_factory=dict, hash=False)
     """Of the agent whose work is checked: its sandbox is that of the checks."""
@@ -79,7 +79,7 @@ class WorktreeJob:
     options: dict[str, Any] = field(default_factory=dict, hash=False)
     name: str = ""
     email: str = ""
-    """The name of the member who ordered it, as far as the server knows it: the author of the merge."""
+    """The name of the member who ordered it, if the server knows it: the author of the merge."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,5 +110,5 @@ def _check(answer: Mapping[str, Any]) -> CheckOrder:
 
 
 def _of(kind: type[Order], answer: Mapping[str, Any]) -> Order:
-    """None counts as missing, so that defaults stand where the server has nothing to say."""
+    """None counts as missing, so that defaults apply where the server sends no value."""
     return kind(**{each.name: answer[each.name] for each in fields(kind) if answer.get(each.name) is not None})

@@ -1,11 +1,11 @@
 """What a predecessor of this Coordinator left running on this machine: found by the launch id in its environment.
 
-An orphan is the leader of a launch's process group whose Coordinator is gone (somebody else is its parent now). It is
-taken over: reported as running, stopped when the server says so, reported when it ends. One of this very Coordinator
-whose server has moved meanwhile can reach nobody: it is ended. Programs start others, which may lead groups of their
-own under the same name: the oldest process of a launch is its program (what our own runners start does not carry the
-Coordinator's process id). What a program has started is left to it.
-Acceptance checks are not taken over but ended: nobody would learn their outcome, and they run again.
+An orphan is the leader of a launch's process group whose Coordinator has ended, so it has a different parent now. This
+Coordinator takes it over: it reports it as running, stops it on the server's order, and reports its end. If the server
+has moved meanwhile, the orphan cannot reach it: it is ended. Programs start others, which may lead groups with the same
+launch id: the oldest process of a launch is its program (processes that our own runners start do not carry the
+Coordinator's process id). The children of a program are left to the program.
+Acceptance checks are ended instead, because their outcome would be lost. They run again.
 """
 
 from __future__ import annotations

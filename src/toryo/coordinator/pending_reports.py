@@ -1,6 +1,6 @@
 """Reports that must reach the server: exits and results of checks. Retried while it is unreachable.
 
-Each report is sent in a task of its own: in a queue, one that the server cannot accept now would delay the others. All
+Each report is sent in its own task: in a queue, one that the server cannot accept now would delay the others. All
 of them may be sent twice.
 """
 

@@ -30,7 +30,7 @@ class Prices:
 def cost(
     provider: str, prices: Mapping[str, Prices], model: str | None, read: int, written: int, cached: int
 ) -> float | None:
-    """US dollars by the prices of a model (or of `*`, any other one); None where there are none for it."""
+    """US dollars by the prices of a model (or of `*`, any other one); None if there are none."""
     found = prices.get(model or "") or prices.get("*")
     if found is None:
         if prices and model:

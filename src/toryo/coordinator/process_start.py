@@ -79,7 +79,7 @@ class Starter:
 
     @property
     def offered(self) -> list[str]:
-        """The providers that agents may be started with here: model programs that are there, or that the file names."""
+        """The providers that can start agents here: installed model programs, and those that the file names."""
         path = self._inherited.get("PATH", os.defpath)
         return sorted(
             name
@@ -144,7 +144,7 @@ class Starter:
         return Started(process, provider, self.mask(launch, provider), self.reading(launch))
 
     def reading(self, launch: Launch) -> Reading | None:
-        """For the output of a launch, from its first line; None where that is nothing but words."""
+        """The reader of a launch's output, from its first line; None if the output is plain text."""
         provider = self.providers.get(launch.ai_type)
         if provider is None or provider.parse is None:
             return None
@@ -268,7 +268,7 @@ class Starter:
         return provider
 
     def _directory(self, launch: Launch, workspace: Path) -> Path:
-        """Where it works. A chat only talks: where there is no such place, it does so in the launch's own directory."""
+        """The working directory. A chat only talks: if there is none, it runs in the launch's own directory."""
         try:
             return self._project(launch)
         except BadConfig:

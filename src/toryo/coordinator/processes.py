@@ -38,7 +38,7 @@ _WITHIN = {128 + number: -number for number in (1, 2, 6, 9, 11, 15)}
 _ASKS = frozenset({-1, -2, -15})
 """Signals that ask a program to end. A program may exit with their codes by itself: these count if they were sent."""
 _PROC = Path("/proc")
-"""Where the machine has none, its processes are known by their group alone."""
+"""On a machine without it, processes are known by their group only."""
 
 
 class Process:
@@ -73,7 +73,7 @@ class Process:
             loop.add_reader(notice, _once(loop, notice, reap))
 
     def signal_group(self, stage: Stage) -> None:
-        """To every process of the group; nothing happens where it is gone already.
+        """To every process of the group. Does nothing if the group has already ended.
 
         A sandbox is only killed: what runs in it is asked to leave, and its exit status comes through the sandbox.
         """
@@ -89,7 +89,7 @@ class Process:
 
     @property
     def group_alive(self) -> bool:
-        """Whether anything of the group still runs (what nobody has buried yet does not)."""
+        """Whether a process of the group still runs. A zombie does not count."""
         try:
             os.killpg(self.pid, 0)
         except ProcessLookupError:
@@ -104,7 +104,7 @@ class Process:
         """Asks for the exit status; an adopted process is another one's child and takes its status with it."""
         self.over = True
         AT_WORK.discard(self.pid)
-        if self._sandboxed:  # whatever its program has left in there, sessions of their own too, ends with it
+        if self._sandboxed:  # everything that its program left there ends with it, also processes in other sessions
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.pid, signal.SIGKILL)
         if not self._child:
@@ -125,8 +125,8 @@ class Process:
 
 
 class Gone(Process):
-    """One of a predecessor of this Coordinator that has ended meanwhile: nobody saw how. Its number may be another's
-    by now, so nothing is sent to it."""
+    """A process of a predecessor that has ended meanwhile, with an unknown exit code. Another process may have its id
+    now, so it gets no signal."""
 
     def __init__(self, pid: int) -> None:
         super().__init__(pid, child=False, sandboxed=False)
@@ -144,7 +144,7 @@ class Gone(Process):
 
 
 def has_ended(pid: int, began_at: int | None, booted: str | None = None) -> bool:
-    """Whether the process that was started then is gone for certain, also where its number is another's now.
+    """Whether the process that was started at that time has certainly ended, also if another process has its id now.
 
     `booted`: the start of the machine from which `began_at` counts; no process outlives that.
     """
@@ -158,7 +158,7 @@ def has_ended(pid: int, began_at: int | None, booted: str | None = None) -> bool
         return began_at is not None and began(pid) not in (None, began_at)
     try:
         stat = (_PROC / str(pid) / "stat").read_text(errors="replace")
-    except (FileNotFoundError, ProcessLookupError):  # it was buried just now
+    except (FileNotFoundError, ProcessLookupError):  # it has just been reaped
         return _PROC.is_dir()
     except OSError:
         return False
@@ -174,8 +174,8 @@ def start(
     stdin: int = subprocess.DEVNULL,
     keep: Collection[int] = (),
 ) -> Process:
-    """Starts a program with both outputs in one file; stdin is closed, or the given file's; `keep` are descriptors that
-    it inherits besides. Raises CommandNotFound or BadConfig."""
+    """Starts a program with both outputs in one file; stdin is closed, or the given file's; `keep` are further
+    descriptors that it inherits. Raises CommandNotFound or BadConfig."""
     program = find(argv[0], cwd, env)
     try:
         child = subprocess.Popen(
@@ -198,10 +198,11 @@ def start(
 
 
 def end_strays(launch_ids: Collection[str], server_url: str) -> None:
-    """Kills what belongs to launches but left their groups: daemons, and what has a session or a group of its own.
+    """Kills processes that belong to launches but left their groups: daemons, and those with their own session or
+    group.
 
-    Looks again as long as there is any: one may start another while it is looked for. Every process of the machine is
-    looked at for it, so those who end together are named together.
+    Repeats until there are none, because one may start another during the search. The search covers every process of
+    the machine, so pass all launches that end together in one call.
     """
     for _ in range(LOOKS_FOR_STRAYS if launch_ids else 0):
         strays = [pid for pid, environ in environments() if _belongs(environ, launch_ids, server_url)]
@@ -217,7 +218,7 @@ def _belongs(environ: Mapping[str, str], launch_ids: Collection[str], server_url
 
 
 def age(pid: int) -> float | None:
-    """For how many seconds a process has been there; None where that is not known."""
+    """The age of a process in seconds; None if it is unknown."""
     with contextlib.suppress(OSError, ValueError, IndexError):
         started = int(_fields((_PROC / str(pid) / "stat").read_text())[19]) / os.sysconf("SC_CLK_TCK")
         return max(0.0, float((_PROC / "uptime").read_text().split()[0]) - started)
@@ -225,14 +226,14 @@ def age(pid: int) -> float | None:
 
 
 def began(pid: int) -> int | None:
-    """When a process was started, in ticks of the machine; None where it is gone or that is not known."""
+    """When a process was started, in ticks of the machine; None if it has ended or this is unknown."""
     with contextlib.suppress(OSError, ValueError, IndexError):
         return int(_fields((_PROC / str(pid) / "stat").read_text(errors="replace"))[19])
     return None
 
 
 def boot() -> str | None:
-    """Which start of this machine it is; None where it does not tell."""
+    """The id of the machine's current boot; None if the machine does not tell."""
     with contextlib.suppress(OSError):
         return (_PROC / "sys/kernel/random/boot_id").read_text(errors="replace").strip() or None
     return None
@@ -253,7 +254,7 @@ def environments(mark: str = LAUNCH_ID) -> Iterator[tuple[int, dict[str, str]]]:
 
 
 def parent_of(pid: int) -> int | None:
-    """The parent's id, or None where the process is gone."""
+    """The parent's id; None if the process has ended."""
     with contextlib.suppress(OSError, ValueError):
         return int(_fields((_PROC / str(pid) / "stat").read_text())[1])
     return None

@@ -118,9 +118,9 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class Troubled:
-    """The model's service said no. `final`: the program stopped trying; else it tries again itself.
+    """The model's service refused or failed. `final`: the program stopped trying; otherwise it retries by itself.
 
-    `status` is the HTTP status where one is known; `retry_seconds` what the service (or the program) says.
+    `status` is the HTTP status if it is known; `retry_seconds` is the pause that the service (or the program) names.
     """
 
     words: str
@@ -128,7 +128,7 @@ class Troubled:
     retry_seconds: float | None = None
     final: bool = False
     own: bool = False
-    """It is the program itself that says no: a limit of its own, or it was interrupted."""
+    """The program itself stopped: at its own limit, or because it was interrupted."""
 
     def __post_init__(self) -> None:
         """TypeError for what the end could not be judged by."""
@@ -145,7 +145,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class NotConnected:
-    """The program started without our MCP server: whatever it does, nothing of it counts."""
+    """The program started without our MCP server, so nothing that it does counts."""
 
     words: str
 
@@ -156,7 +156,7 @@ class NotConnected:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Something worth a line that is none of the above."""
+    """Anything else that deserves a line."""
 
     text: str
 
@@ -208,7 +208,7 @@ class Reading:
     parse: Parse | None = None
     before: Totals = field(default_factory=Totals)
     price: Price | None = None
-    """What tokens cost, where the program tells no money."""
+    """The cost of tokens, if the program reports no cost."""
     session_id: str | None = None
     model: str | None = None
     turns: int = 0
@@ -217,18 +217,18 @@ class Reading:
     """The last no of the model's service that nothing good has followed."""
     not_connected: str | None = None
     asked: bool = False
-    """Whether its model was asked, as far as it tells: a silent one then is the model's service."""
+    """Whether the program has called its model, if it reports that; silence is then the service's."""
     signs_of_life: int = 0
-    """How often the model spoke, called or was answered: trouble that goes on does not count."""
+    """How many times the model wrote, called a tool or got an answer. Continued trouble does not count."""
     _added: _Sum = field(default_factory=_Sum)
     _provisional: dict[str, Used] = field(default_factory=dict)
     """By answer; those without a name each for themselves."""
     _answers: set[str] = field(default_factory=set)
     _said: bool = False
-    """Whether it has told what it used, not only on the way."""
+    """Whether it has reported its final usage, and not only provisional figures."""
     _answering: bool = False
     _open: str = ""
-    """A line of the model's words that is not whole yet."""
+    """An incomplete line of the model's text."""
     _total: Used | None = None
     _cost: float | None = None
     _total_cost: float | None = None
@@ -239,14 +239,14 @@ class Reading:
         document = _document(line) if self.parse is not None else None
         if document is None or self.parse is None:
             self._plain.append(line[-PLAIN_TAIL:])
-            # People read the line as it is, whatever it told.
+            # People see the line unchanged, whatever it contained.
             with contextlib.suppress(*MISUNDERSTOOD):
                 self.also(self.parse({PLAIN: line}) if self.parse is not None else ())
             return self.rest() + line + "\n"
         try:
             return "".join(self._heard(each) for each in self.parse(document))
         except MISUNDERSTOOD:
-            return self.rest() + line + "\n"  # a format that changed is shown as it is; what is known still counts
+            return self.rest() + line + "\n"  # an unknown format is shown unchanged; known values still count
 
     def rest(self) -> str:
         """What was held back until its line is whole: nothing follows that belongs to it."""
@@ -254,7 +254,7 @@ class Reading:
         return f"{held}\n" if held else ""
 
     def also(self, events: Iterable[Event]) -> None:
-        """What the program has told elsewhere than in its output."""
+        """Usage that the program reported outside of its output."""
         for event in events:
             self._heard(event)
 
@@ -270,7 +270,7 @@ class Reading:
 
     @property
     def usage(self) -> dict[str, Any] | None:
-        """As `report_process_exit` takes it; None where nothing was told. Tokens of this launch alone."""
+        """In the form of `report_process_exit`; None if nothing was reported. Tokens of this launch only."""
         total, before, provisional = self._total, self.before, self._so_far
         found = {
             name: getattr(self._added, name)
@@ -305,7 +305,7 @@ class Reading:
 
     @property
     def _so_far(self) -> _Sum:
-        """Of a run that has not said yet what it used in all."""
+        """The provisional usage of a run that has not reported its total yet."""
         found = _Sum()
         for each in self._provisional.values():
             found.add(each)

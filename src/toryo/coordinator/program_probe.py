@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 WITHIN = 15.0
-"""Seconds; programs on Node need one or two, and several are asked at once."""
+"""Seconds; programs on Node need one or two, and several are probed at the same time."""
 LONGEST = 64 * 1024
 """Maximum number of bytes read of an answer."""
 
@@ -36,7 +36,7 @@ class Answer:
 
 
 def ask(words: Sequence[str], environ: Mapping[str, str], within: float | None = None) -> Answer:
-    """Runs it to its end, found on the PATH of `environ`; raises OSError where it cannot be started at all.
+    """Runs it to its end, found on the PATH of `environ`; raises OSError if it cannot be started.
 
     Its output goes into files: children that keep a pipe open could not be waited for.
     """

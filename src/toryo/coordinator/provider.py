@@ -35,6 +35,14 @@ class BadConfig(StartFailure):
     failure = Failure.BAD_CONFIG
 
 
+class BadDirectory(BadConfig):
+    failure = Failure.BAD_DIRECTORY
+
+
+class BadWorktree(BadConfig):
+    failure = Failure.BAD_WORKTREE
+
+
 @dataclass(frozen=True, slots=True)
 class Setting:
     """Everything a provider may know when it prepares a start. `workspace` is the launch's own directory."""
@@ -87,7 +95,7 @@ def refuse_mistakes(setting: Setting, provider: Provider) -> None:
     """
     launch = setting.launch
     declared = provider_options.of(launch.ai_type) if provider.options is None else provider.options
-    passed_over = () if provider.options is None else launch.defaults  # a template says its rights itself
+    passed_over = () if provider.options is None else launch.defaults  # a template sets its own permissions
     options = {name: value for name, value in setting.options.items() if name not in passed_over}
     wrong = provider_options.check(launch.ai_type, options, declared)
     wrong += provider_options.check_model(launch.model)
@@ -143,7 +151,7 @@ FINE = Verdict(None)
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """What a program needs from its user's home in a sandbox, where the rest of the home is hidden."""
+    """The files of the user's home that a program needs in a sandbox. The rest of the home is hidden."""
 
     writes: tuple[Path, ...] = ()
     """Directories with its login and its sessions; created if missing."""

@@ -29,17 +29,17 @@ _AT = re.compile(
     r"|limit reached\|(?P<epoch>\d{10})\b",
     re.IGNORECASE,
 )
-"""By a stamp, by the clock (of a named zone, of the next such day where no year is named), or by a Unix time."""
+"""A timestamp, a time of day (in a named zone; the next such day if there is no year), or a Unix time."""
 
 
 def total(parts: Mapping[str, str | None]) -> float | None:
-    """The seconds that a match of DURATION names; None where it names none."""
+    """The seconds that a match of DURATION names; None if it names none."""
     found = sum(float(parts.get(name) or 0) * worth for name, worth, _ in (*_UNITS, _SECONDS))
     return found or None
 
 
 def named(text: str, now: datetime | None = None) -> float | None:
-    """The first time that a text names; None where there is none. Without `now` times of the clock name nothing."""
+    """The first time in a text; None if there is none. Without `now`, times of day are ignored."""
     lasting, moment = _IN.search(text), _AT.search(text)
     if lasting and (seconds := total(lasting.groupdict())):
         return seconds
@@ -70,12 +70,12 @@ def _moment(parts: Mapping[str, str | None], now: datetime) -> datetime:
         return _next_end(today, here) if today <= here else today
     day = _read(f"{parts['month']} {parts['day']} {parts['year'] or here.year}", "%b %d %Y").date()
     moment = datetime.combine(day, clock, here.tzinfo)
-    over = not parts["year"] and moment < here - timedelta(days=1)  # told in December of a day in January
+    over = not parts["year"] and moment < here - timedelta(days=1)  # printed in December for a day in January
     return moment.replace(year=moment.year + 1) if over else moment
 
 
 def _next_end(today: datetime, here: datetime) -> datetime:
-    """The clock is told without seconds: a time of this very minute is still to come, else it is tomorrow's."""
+    """The time has no seconds: a time in the current minute is still ahead; an earlier one is tomorrow's."""
     this_minute = here - today < timedelta(minutes=1)
     return today + (timedelta(minutes=1) if this_minute else timedelta(days=1))
 

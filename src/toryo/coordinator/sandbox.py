@@ -458,7 +458,7 @@ class View:
         elif entry.source is not None:
             around = self._around(path)
             if around is not None and not entry.write and not self._entries[around].write:
-                return  # what is around it is read-only, and shows it
+                return  # its surroundings are read-only and already show it
             shown = self._entries[around].source if around is not None else None
             if around is not None and shown is not None and shown / path.relative_to(around) != entry.source:
                 return  # the link is there already, and leads to its target
@@ -595,7 +595,7 @@ def _show_needs(view: View, needs: Needs) -> None:
 
 
 def _nothing(path: Path) -> str | None:
-    """What stands in a settings file that says nothing; None for a directory of settings."""
+    """The contents of an empty settings file; None for a directory of settings."""
     return "{}\n" if path.suffix == ".json" else "" if "." in path.name else None
 
 
@@ -645,10 +645,10 @@ def _made(path: Path, text: str | None = None) -> None:
 # --- git --------------------------------------------------------------------------------------------------------------
 
 _DIRECTORIES = ("hooks", "modules", "worktrees")
-"""Of a repository: what git runs, and what belongs to others. Read-only for agents, and made where there is none."""
+"""Parts of a repository that git runs or that belong to others. Read-only for agents, and created if missing."""
 _FILES = {"config": "", "commondir": ".\n", "objects/info/alternates": ""}
-"""What leads git to programs or to other repositories, and what stands in there where there is none. `.` is the
-directory itself, as without a `commondir`."""
+"""Files that lead git to programs or other repositories, and their contents if they are missing. `.` is the directory
+itself, as without a `commondir`."""
 _OF_WORKTREE = ("gitdir", "commondir")
 _OWN_WORKTREE = re.compile(r"^\s*worktree\s*=", re.IGNORECASE | re.MULTILINE)
 

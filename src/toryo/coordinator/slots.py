@@ -1,7 +1,7 @@
 """Assigns slots to ordered launches: for tasks and for chats, and one process per agent, project and purpose.
 
-A slot is free again when all processes of a launch have ended, not when it was told to stop or its leader has ended. No
-clock, no I/O, no logging.
+A slot is free again when all processes of a launch have ended, not when the order to stop arrives or its first process
+ends. No clock, no I/O, no logging.
 """
 
 from __future__ import annotations

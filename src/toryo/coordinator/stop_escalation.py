@@ -53,7 +53,7 @@ def overstepped(output: Output, bounds: Bounds, now: Seconds) -> str | None:
 
 
 def new_stops(observed: Sequence[Seen], orders: Orders, limits: Limits, now: Seconds) -> dict[str, Stop]:
-    """Processes told to stop for the first time; an earlier stop keeps its time."""
+    """Processes with a first order to stop. A repeated order keeps the time of the first."""
     ordered = {order.launch_id: Stop(now, order.grace_seconds, order.reason) for order in orders.stop}
     if limits.leaving_since is not None:
         leaving = Stop(limits.leaving_since, 0.0, "coordinator_leaves")
@@ -88,9 +88,9 @@ def signalled(seen: Seen, due: dict[str, Stage], now: Seconds) -> Seen:
 
 
 def next_signal(seen: Seen, limits: Limits) -> tuple[Stage, Seconds]:
-    """The next stage and when it is due; (NONE, 0) where there is nothing to signal."""
+    """The next stage and when it is due; (NONE, 0) if there is nothing to signal."""
     if seen.state is State.LEADERLESS:
-        # Nobody is left who could tidy up: what remains is ended, and killed again as long as anything is there.
+        # No process is left that could clean up: kills the rest, again and again until nothing remains.
         if seen.stage < Stage.TERMINATE:
             return Stage.TERMINATE, seen.since
         return Stage.KILL, seen.signalled_at + limits.leftovers_for

@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from toryo.coordinator import worktrees
 from toryo.coordinator.orders import Launch, WorktreeJob
-from toryo.coordinator.provider import BadConfig
+from toryo.coordinator.provider import BadConfig, BadWorktree
 from toryo.coordinator.worktrees import Conflict, Merged, Nothing, Trouble, Worktree
 
 Isolation = Literal["none", "worktree"]
@@ -64,12 +64,13 @@ def made(place: Place, project_id: str, repository: Path, directory: Path) -> Wo
         found = worktrees.make(repository, directory / project_id, place.name, bases)
         notes = worktrees.bring(found, [worktrees.branch_of(each) for each in place.brings]) if place.brings else ()
     except Trouble as trouble:
-        raise BadConfig(f"No worktree could be created for the task (isolation: worktree). {trouble}") from trouble
+        raise BadWorktree(f"No worktree could be created for the task (isolation: worktree). {trouble}") from trouble
     return replace(found, notes=(*found.notes, *filter(None, left), *notes))
 
 
 def _keep_what_was_left(repository: Path, directory: Path, name: str) -> str:
-    """Work that is built on is on its branch, also where its Coordinator died before it could keep it; else a note."""
+    """Commits work that other tasks build on to its branch, if its Coordinator died before it could. Otherwise a
+    note."""
     found = worktrees.find(repository, directory, name)
     if found is None or not found.path.is_dir():
         return ""

@@ -1,4 +1,4 @@
-"""Where an agent works, and the directory of its own for generated files (configuration with credentials, plans).
+"""Where an agent works, and its directory for generated files (configuration with credentials, plans).
 
 The working directory belongs to people and is only checked; the launch's directory is ours: one per launch, so that
 two processes of one agent never touch each other's files, and removed at exit.
@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from toryo.coordinator.orders import Launch
-from toryo.coordinator.provider import BadConfig
+from toryo.coordinator.provider import BadConfig, BadDirectory
 
 STDIN = "stdin.txt"
 
@@ -25,16 +25,17 @@ def working_directory(launch: Launch, configured: str | None) -> Path:
     """
     named = configured or launch.working_directory
     where = f"the configuration of agent {launch.agent_id}" if configured else f"project {launch.project_id}"
+    bad = BadConfig if configured else BadDirectory
     if not named:
-        raise BadConfig(
+        raise bad(
             f"{where} sets no working directory. Set the project's working directory to one that exists on this "
             "machine."
         )
     path = Path(named).expanduser()
     if not path.is_absolute():
-        raise BadConfig(f"The working directory {named} of {where} is not an absolute path. Use the full path.")
+        raise bad(f"The working directory {named} of {where} is not an absolute path. Use the full path.")
     if not path.is_dir():
-        raise BadConfig(
+        raise bad(
             f"The working directory {named} of {where} does not exist on this machine. Create it, or choose "
             "another (the project's working_directory, or agents.<id>.working_directory in the Coordinator's "
             "file)."

@@ -40,8 +40,8 @@ BUILT_IN: Mapping[str, Provider] = {
 def configured(sections: Mapping[str, ProviderConfig]) -> dict[str, Provider]:
     """The built-in providers and those of the file.
 
-    A section of a built-in name changes that one: another program, more arguments. One of another name, or whose
-    arguments say themselves where the prompt or the MCP configuration goes, is started by that template.
+    A section with a built-in name changes that provider: a different program, more arguments. A section with another
+    name, or with placeholders for the prompt or the MCP configuration in its arguments, is a template of its own.
     """
     found = dict(BUILT_IN)
     for name, section in sections.items():

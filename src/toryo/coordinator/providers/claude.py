@@ -1,7 +1,7 @@
 """Claude Code (`claude`, npm @anthropic-ai/claude-code): headless, its events as JSON lines.
 
 The prompt goes in on stdin, our MCP server by a file that names the credential's variable and does not hold it. What a
-run used stands in its last line: tokens of this run, money of the whole session. Facts were found by
+run used is in its last line: tokens of this run, money of the whole session. Facts were found by
 running version 2.1.330.
 """
 
@@ -53,7 +53,7 @@ _INSTRUCTIONS = {"CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD": "1"}
 _QUIET = {
     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
     "DISABLE_AUTOUPDATER": "1",
-    "ENABLE_TOOL_SEARCH": "false",  # else our tools are held back behind a search: one answer more for each
+    "ENABLE_TOOL_SEARCH": "false",  # otherwise our tools are hidden behind a search: one more answer for each
     "CLAUDE_CODE_MCP_TOOL_IDLE_TIMEOUT": str(TOOL_TIME_OUT * 1000),
 }
 
@@ -65,7 +65,7 @@ def _prepare(setting: Setting) -> Command:
     argv = (
         *("claude", "--print", "--output-format", "stream-json", "--verbose"),
         *("--mcp-config", str(setting.workspace / MCP_CONFIG), "--strict-mcp-config"),
-        *("--tools", ",".join(tools)),  # what it would refuse is not offered either
+        *("--tools", ",".join(tools)),  # tools that it would refuse are not offered
         *("--permission-mode", "dontAsk", "--allowedTools", ",".join((f"mcp__{NAME}", *tools))),
         *(() if may is Permissions.FULL else (*_USERS_SETTINGS, "--add-dir", str(setting.working_directory))),
         *(("--model", setting.launch.model) if setting.launch.model else ()),
@@ -102,16 +102,16 @@ def _begun(line: dict[str, Any]) -> Iterable[Event]:
 
 
 def _limited(limit: dict[str, Any]) -> Iterable[Event]:
-    """Of an account with a plan; told too while there is still something left of it."""
+    """Of an account with a plan; also reported while the plan still has quota left."""
     if limit.get("status") == "rejected":
         when = datetime.fromtimestamp(limit["resetsAt"], UTC).isoformat() if limit.get("resetsAt") else "?"
         yield Troubled(f"usage limit reached ({limit.get('rateLimitType')}), resets at {when}", 429)
 
 
 def _answered(message: dict[str, Any]) -> Iterable[Event]:
-    """One block of an answer: each comes in a line of its own, with the usage of the answer's start."""
+    """One block of an answer. Each block is a separate line with the usage at the start of the answer."""
     if message.get("model") == _ITS_OWN_WORDS:
-        return  # it says them again in its last line
+        return  # the last line repeats them
     usage, answer = message.get("usage") or {}, str(message["id"])
     yield Turned(answer)
     yield Used(
@@ -162,7 +162,7 @@ def _cached(usage: Mapping[str, Any]) -> int:
 
 
 _MAX_TURNS = "error_max_turns"
-"""Told without any words, where `--max-turns` was among the arguments."""
+"""Reported without a text if the arguments have `--max-turns`."""
 
 
 def _judge(end: Exit) -> Verdict:
@@ -183,7 +183,7 @@ def _login(environ: Mapping[str, str]) -> Login:
 
 
 def _needs(environ: Mapping[str, str]) -> Needs:
-    """`.claude.json` names MCP servers that start when a person starts it: a copy, where it lies beside the rest."""
+    """`.claude.json` names MCP servers that start with the program; it is copied if it is beside the other files."""
     user = home(environ)
     place = Path(environ.get("CLAUDE_CONFIG_DIR") or user / ".claude")
     copies = {} if environ.get("CLAUDE_CONFIG_DIR") else {user / ".claude.json": user / ".claude.json"}

@@ -1,8 +1,8 @@
 """Codex (`codex exec`, npm @openai/codex): headless, its events as JSON lines.
 
-The prompt goes in on stdin, everything else by `-c` words: Codex has no option for a configuration file. The
-credential is named, not told. Tokens are those of the whole thread, resumed runs included, and stand at the end of a
-turn; money is nowhere. Found by running 0.169.0.
+The prompt goes in on stdin, everything else by `-c` words: Codex has no option for a configuration file. The credential
+is passed by the name of its variable. Tokens are those of the whole thread, resumed runs included, and come at the end
+of a turn; there is no cost. Facts were found by running 0.169.0.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _SANDBOXES: Mapping[Permissions, str] = {
 }
 _QUIET = {"check_for_update_on_startup": False, "analytics.enabled": False, "feedback.enabled": False}
 STAND_IN = f"{NAME}_launch"
-"""The name of our MCP server where the user's own configuration has one of the usual name."""
+"""The name of our MCP server if the user's own configuration has one with the usual name."""
 STARTUP_TIME_OUT = 60
 """Seconds: a Python bridge on a busy machine needs more than the usual 10."""
 
@@ -173,7 +173,7 @@ def _judge(end: Exit) -> Verdict:
             found = pattern.search(end.tail)
             if found:
                 words = " ".join(found.group().split())
-                if f"`mcp_servers.{NAME}`" in words:  # in a person's own configuration: it cannot be overridden
+                if f"`mcp_servers.{NAME}`" in words:  # in the user's configuration, which cannot be overridden
                     words += f". Your own Codex configuration has this server: run codex mcp remove {NAME}."
                 return Verdict(failure, words=words)
     return judge_model(end)
@@ -183,7 +183,7 @@ def _login(environ: Mapping[str, str]) -> Login:
     if environ.get("CODEX_API_KEY") or environ.get("CODEX_ACCESS_TOKEN"):
         return Login(True, "with a key in the environment")
     named = _own_settings(environ).get("model_provider")
-    if named and named != "openai":  # whose keys Codex's own login knows nothing of
+    if named and named != "openai":  # its keys are not part of Codex's login
         return Login(None, f"its configuration uses another model provider, {named}")
     try:
         answer = ask(("codex", "login", "status"), environ)

@@ -11,7 +11,7 @@ from toryo.coordinator.provider import Command, Provider, Setting
 
 def _prepare(setting: Setting) -> Command:
     del setting
-    # -P: a file of the project called json.py must not become part of the runner
+    # -P: a json.py in the project must not be imported by the runner
     return Command((sys.executable, "-P", "-u", "-m", "toryo.agents.command"), own_python_path())
 
 

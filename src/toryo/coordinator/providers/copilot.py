@@ -38,7 +38,7 @@ _PERMISSIONS: Mapping[Permissions, tuple[str, ...]] = {
     Permissions.EDIT: ("--allow-all-tools", "--deny-tool=shell"),
     Permissions.FULL: ("--allow-all-tools", "--allow-all-paths", "--allow-all-urls"),
 }
-"""What is denied is denied, whatever is allowed; without all paths it stays in its directory and the temporary one."""
+"""Denied tools override allowed ones. Without all paths, it stays in its directory and the temporary one."""
 
 
 def _prepare(setting: Setting) -> Command:
@@ -51,7 +51,7 @@ def _prepare(setting: Setting) -> Command:
         *extra_arguments(setting),
     )
     env = {"COPILOT_AUTO_UPDATE": "false", "COPILOT_OTEL_FILE_EXPORTER_PATH": str(setting.workspace / TELEMETRY)}
-    # the telemetry is made here, so that it is for this user alone
+    # the telemetry file is created here, so that only this user can read it
     files = {MCP_CONFIG: json.dumps({"mcpServers": {NAME: _server(setting)}}, indent=2), TELEMETRY: ""}
     return Command(argv, env, files, stdin=setting.prompt)
 
@@ -125,7 +125,7 @@ _COUNTED = ("input_tokens", "output_tokens", "cache_read.input_tokens")
 
 
 def _used(workspace: Path) -> Iterable[Event]:
-    """One line per call of a model, whatever agent within the program made it; sums and measures come beside them."""
+    """One line per call of a model, by any agent within the program; totals come in separate lines."""
     for line in untrusted_files.text(
         workspace / TELEMETRY, largest=untrusted_files.LARGEST_RECORD, errors="replace"
     ).splitlines():
@@ -156,7 +156,7 @@ def _login(environ: Mapping[str, str]) -> Login:
     users = _users(environ)
     if users:
         return Login(True, ", ".join(users))
-    return Login(None, "no login of its own; that of the GitHub CLI (gh) would work")
+    return Login(None, "not logged in itself; a login of the GitHub CLI (gh) would work")
 
 
 def _users(environ: Mapping[str, str]) -> list[str]:

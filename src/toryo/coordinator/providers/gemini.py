@@ -1,9 +1,9 @@
 """Gemini CLI (`gemini`, npm @google/gemini-cli): headless, its events as JSON lines.
 
-The prompt goes in on stdin. It takes settings from its home alone (or from root), so each launch has a home of its own,
+The prompt goes in on stdin. It takes settings from its home alone (or from root), so each launch has its own home,
 by the variable that is documented for it: with settings that hold the user's own and ours, and links to all else, so
 that the login and the sessions stay where they are. The last line says what this run used. When the model's service
-says no, the exit code is the HTTP status modulo 256. Facts were found by running version 0.61.0.
+refuses, the exit code is the HTTP status modulo 256. Facts were found by running version 0.61.0.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ SETTINGS = "settings.json"
 _KEPT = ("tmp", "history")
 """Where it keeps its sessions."""
 _APPROVAL: Mapping[Permissions, str] = {
-    Permissions.READ: "default",  # what would ask is not offered: nobody is there
+    Permissions.READ: "default",  # tools that need a confirmation are not offered: no person is there to answer
     Permissions.EDIT: "auto_edit",
     Permissions.FULL: "yolo",
 }
@@ -59,9 +59,9 @@ _QUIET: Mapping[str, Mapping[str, Any]] = {
     "general": {
         "enableAutoUpdate": False,
         "enableAutoUpdateNotification": False,
-        "maxAttempts": 4,  # of 10: about a minute, then the account is in cooldown where everybody sees it
+        "maxAttempts": 4,  # instead of 10: about a minute, then the account is visibly in cooldown
     },
-    "model": {"disableLoopDetection": True},  # who waits makes equal calls in a row; that they end, we see to
+    "model": {"disableLoopDetection": True},  # waiting repeats the same call; our own guards end loops
     "privacy": {"usageStatisticsEnabled": False},
     "telemetry": {"enabled": False},
     "security": {"folderTrust": {"enabled": False}},
@@ -78,8 +78,8 @@ def _prepare(setting: Setting) -> Command:
     )
     env = {
         "GEMINI_CLI_HOME": str(setting.workspace),
-        "TMPDIR": str(setting.workspace),  # whole conversations go there when a request fails, readable by all
-        "GEMINI_CLI_NO_RELAUNCH": "true",  # one process in place of two
+        "TMPDIR": str(setting.workspace),  # after a failed request it writes whole conversations there, readable by all
+        "GEMINI_CLI_NO_RELAUNCH": "true",  # one process instead of two
     }
     home = _home(setting.environ)
     files = {f"{HOME}/{SETTINGS}": json.dumps(_settings(setting, home), indent=2, ensure_ascii=False)}
@@ -112,7 +112,7 @@ def _own_settings(home: Path) -> dict[str, Any]:
 
 
 def _auth(environ: Mapping[str, str]) -> dict[str, str]:
-    """Where the user has chosen none: it does not choose by the key alone if the service's address is given too."""
+    """The login if the user has chosen none: with the service's address set, the key alone does not select one."""
     if environ.get("GOOGLE_GENAI_USE_VERTEXAI") == "true":
         return {"selectedType": "vertex-ai"}
     return {"selectedType": "gemini-api-key"} if environ.get("GEMINI_API_KEY") else {}
@@ -157,7 +157,7 @@ def _tries_again(line: str) -> Iterable[Event]:
 def _ended(line: dict[str, Any]) -> Iterable[Event]:
     stats = line.get("stats") or {}
     read, written = stats.get("input_tokens") or 0, stats.get("output_tokens") or 0
-    thought = max(0, (stats.get("total_tokens") or 0) - read - written)  # counted in the total alone
+    thought = max(0, (stats.get("total_tokens") or 0) - read - written)  # counted only in the total
     yield Used(read, written + thought, stats.get("cached") or 0, model=_model(stats.get("models") or {}))
     if line.get("status") == "error":
         words = str(line["error"]["message"])
@@ -175,7 +175,7 @@ _UNREACHED = "MCP issues detected"
 _OWN_EXITS: Mapping[int, Failure] = {41: Failure.NOT_LOGGED_IN, 52: Failure.BAD_CONFIG, 53: Failure.TURN_LIMIT}
 _STATUSES = {status % 256: status for status in (400, 401, 403, 404, 429, 499, 500, 502, 503, 504, 529)}
 _ERRORS = {"TerminalQuotaError": 402, "ModelNotFoundError": 404}
-"""Classes that it names where its words do not tell: as the status they amount to."""
+"""Error classes for messages without a status, and the status that each corresponds to."""
 
 
 def _judge(end: Exit) -> Verdict:
@@ -192,7 +192,7 @@ def _judge(end: Exit) -> Verdict:
 
 
 def _login(environ: Mapping[str, str]) -> Login:
-    """Its own login may lie in the system's key ring: then only the kind of it is known."""
+    """Its login may be in the system's key ring: then only the kind of login is known."""
     if environ.get("GEMINI_API_KEY") or environ.get("GOOGLE_API_KEY"):
         return Login(True, "with a key in the environment")
     place = _home(environ)

@@ -2,7 +2,7 @@
 
 The prompt goes in on stdin, the configuration in one variable, which counts more than every file and names the
 credential's variable. Each step tells its tokens and its money. While opencode tries a service that says no again, and
-when it has no MCP server, its events say nothing: that stands in its log, which is therefore printed too, from
+when it has no MCP server, its events do not say so. Its log does; it is therefore printed too, from
 warnings upwards. Found by running 1.18.33.
 """
 
@@ -55,7 +55,7 @@ _PERMISSIONS: Mapping[Permissions, Mapping[str, str]] = {
 
 def _prepare(setting: Setting) -> Command:
     may = permissions(setting)
-    # a project's own configuration brings MCP servers and tools that run at once: only its instructions count
+    # a project's configuration could add MCP servers and tools that run immediately: only its instructions are used
     own = {} if may is Permissions.FULL else {"instructions": [str(setting.working_directory / "AGENTS.md")]}
     config = {
         **own,
@@ -67,7 +67,7 @@ def _prepare(setting: Setting) -> Command:
     argv = (
         *("opencode", "run", "--format", "json", "--print-logs", "--log-level", "WARN"),
         *(("--model", setting.launch.model) if setting.launch.model else ()),
-        # without a title a model is asked for one
+        # without a title, it asks a model for one
         *(("--session", setting.resume) if setting.resume else ("--title", f"Toryo {setting.launch.launch_id}")),
         *extra_arguments(setting),
     )
@@ -126,7 +126,7 @@ def _logged(line: str) -> Iterable[Event]:
 
 
 def _called(part: dict[str, Any]) -> Iterable[Event]:
-    """A tool is told of when it has answered."""
+    """A tool is reported after it has answered."""
     state = part["state"]
     failed = state.get("status") == "error"
     yield Called(part["tool"], json.dumps(state.get("input"), ensure_ascii=False))
@@ -134,7 +134,7 @@ def _called(part: dict[str, Any]) -> Iterable[Event]:
 
 
 def _used(part: dict[str, Any]) -> Used:
-    """Input is told without what was cached, output without reasoning; a price that is not known is told as 0."""
+    """Input excludes cached tokens, output excludes reasoning; an unknown price is reported as 0."""
     tokens = part["tokens"]
     cache = tokens.get("cache") or {}
     cached = cache.get("read") or 0
@@ -166,7 +166,7 @@ def _login(environ: Mapping[str, str]) -> Login:
     keys = [name for name in sorted(_KEYS) if environ.get(name)]
     if keys:
         return Login(True, f"by {keys[0]}")
-    return Login(None, "no login of its own; its free models and configured providers need none")
+    return Login(None, "not logged in; its free models and configured providers need no login")
 
 
 _KEYS = frozenset(
@@ -191,7 +191,7 @@ def _needs(environ: Mapping[str, str]) -> Needs:
         writes=(data, state),
         reads=(config, user / ".opencode" / "bin", *named),
         fixed=(data / "bin", data / "plugin"),
-        made={config / ".gitignore": _IGNORED},  # else it writes one there, and ends where it cannot
+        made={config / ".gitignore": _IGNORED},  # otherwise it writes one, and exits if it cannot
     )
 
 

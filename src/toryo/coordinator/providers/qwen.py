@@ -38,9 +38,9 @@ from toryo.provider_options import Permissions
 
 SETTINGS = "qwen.json"
 TELEMETRY = "telemetry.json"
-"""Where it tells, and only there, that it asks a service again which has said no."""
+"""The only message that says that it retries a service which refused."""
 _APPROVAL: Mapping[Permissions, str] = {
-    Permissions.READ: "default",  # what would ask is refused: nobody is there
+    Permissions.READ: "default",  # a call that needs a confirmation is refused: no person is there to answer
     Permissions.EDIT: "auto-edit",
     Permissions.FULL: "yolo",
 }
@@ -49,10 +49,10 @@ _QUIET = {
     "privacy": {"usageStatisticsEnabled": False},
     "telemetry": {"enabled": True, "target": "local", "logPrompts": False},
     "security": {"folderTrust": {"enabled": False}},
-    "tools": {"toolSearch": {"enabled": False}},  # else our tools are held back behind a search
+    "tools": {"toolSearch": {"enabled": False}},  # otherwise our tools are hidden behind a search
     "model": {
         "generationConfig": {"maxRetries": 0}
-    },  # of each of its own seven tries: else it asks 28 times in silence
+    },  # for each of its own seven attempts; without this, 28 requests without output
 }
 
 
@@ -67,14 +67,14 @@ def _prepare(setting: Setting) -> Command:
     )
     env = {
         "QWEN_CODE_SYSTEM_SETTINGS_PATH": str(setting.workspace / SETTINGS),
-        "QWEN_CODE_NO_RELAUNCH": "1",  # one process in place of two
+        "QWEN_CODE_NO_RELAUNCH": "1",  # one process instead of two
         "QWEN_CODE_SUPPRESS_YOLO_WARNING": "1",
         "QWEN_TELEMETRY_OUTFILE": str(setting.workspace / TELEMETRY),
         **({"OPENAI_MODEL": model} if model else {}),  # without it, a key in the environment is not taken for a login
     }
-    hooks = {} if permissions(setting) is Permissions.FULL else {"disableAllHooks": True}  # a project may bring some
+    hooks = {} if permissions(setting) is Permissions.FULL else {"disableAllHooks": True}  # a project may define some
     settings = {**_QUIET, **hooks, "mcpServers": {NAME: mcp_server_of_gemini(setting)}}
-    # the telemetry is made here, so that it is for this user alone
+    # the telemetry file is created here, so that only this user can read it
     return Command(argv, env, {SETTINGS: json.dumps(settings, indent=2), TELEMETRY: ""}, stdin=setting.prompt)
 
 
@@ -118,7 +118,7 @@ def _tries_again(written: str) -> Iterable[str]:
 
 
 def _rest_of_object(text: str) -> dict[str, Any] | None:
-    """What follows within the object that has begun before; None where it is not whole, or no JSON."""
+    """What follows within the object that has begun before; None if it is incomplete, or not JSON."""
     try:
         found, _ = json.JSONDecoder().raw_decode("{" + text)
     except (ValueError, RecursionError):
@@ -143,10 +143,10 @@ def _begun(line: dict[str, Any]) -> Iterable[Event]:
 
 
 def _answered(message: dict[str, Any]) -> Iterable[Event]:
-    """Words and calls of one answer come in lines of their own; only the last has the answer's usage."""
+    """Text and calls of one answer come in separate lines; only the last one has the usage of the answer."""
     blocks = message.get("content") or ()
     if any(str(block.get("text") or "").startswith(_API_ERROR) for block in blocks):
-        return  # its own words, said again in the last line
+        return  # its own text, repeated in the last line
     yield Answering()
     yield _used(message.get("usage") or {}, message.get("model"), provisional=True)
     for block in blocks:
@@ -194,7 +194,7 @@ _KEYS = frozenset({"OPENAI_API_KEY", "DASHSCOPE_API_KEY", "BAILIAN_CODING_PLAN_A
 
 
 def _login(environ: Mapping[str, str]) -> Login:
-    """Keys may also stand in its settings, in many ways: then only the kind of login is known."""
+    """Its settings may also contain keys, in several forms; then only the kind of login is known."""
     if any(environ.get(each) for each in _KEYS):
         return Login(True, "with a key in the environment")
     place = Path(environ.get("QWEN_HOME") or Path(environ.get("HOME") or "~").expanduser() / ".qwen")

@@ -1,11 +1,12 @@
-"""A git worktree per task: made, its work kept, shown, merged or discarded. Knows git, and nothing of tasks or servers.
+"""One git worktree per task: creates it, commits, shows, merges or discards its work. Knows nothing of tasks or
+servers.
 
-`making` makes worktrees and `places` finds them, `contents` keeps what an agent did and shows it, `merging_subtasks`
-merges what was done below a task into its worktree, `merging` merges a task's work into a branch when a person orders
-it, `removing` removes and discards, `disk` says what is used and what nobody knows; `repository` is what git is let see
-of a person's repository, `git` runs the program. Every function blocks, for at most the time limits of `git`: call them
-in a thread. Submodules are not checked out. No hook runs, and no program that the repository or a worktree names:
-filters (LFS) and merge drivers are those of the user's own configuration.
+`creating` creates worktrees and `paths` finds them. `commits_and_diffs` commits an agent's work and shows it.
+`merging_subtasks` merges the work of subtasks into a worktree, `merging` a task's work into a branch when a person
+orders it. `removing` removes and discards. `disk` finds used space and unknown directories. `repository` limits what
+git sees of a person's repository; `git` runs the program. Every function blocks, at most for the time limits of `git`:
+call them in a thread. Submodules are not checked out. No hook runs, and no program that the repository or a worktree
+names: filters (LFS) and merge drivers are those of the user's own configuration.
 """
 
 from toryo.coordinator.worktrees.commits_and_diffs import Diff, FileChange, Kept, diff, keep, unkept
@@ -23,6 +24,7 @@ from toryo.coordinator.worktrees.paths import (
     possible,
     safe,
     signing,
+    trouble,
 )
 from toryo.coordinator.worktrees.removing import Discarded, discard, remove
 
@@ -56,5 +58,6 @@ __all__ = [
     "safe",
     "signing",
     "size",
+    "trouble",
     "unkept",
 ]

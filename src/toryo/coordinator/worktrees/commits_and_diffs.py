@@ -1,9 +1,9 @@
-"""What an agent did in its worktree: kept as commits, so that nothing is lost, and shown, with what is not kept yet.
+"""An agent's work in its worktree: commits it, so that nothing is lost, and shows it, with uncommitted changes.
 
-Repositories that an agent made or cloned inside of its worktree are nobody's files: git would record them by the id of
-a commit that exists nowhere else. They are left out, and named; so are files of more than `LARGEST_FILE`, what is no
-file (pipes, devices), and what is not committed inside of a submodule. Git never looks into a submodule by itself: it
-would run what the configuration there names, and agents write there.
+Repositories that an agent made or cloned inside its worktree are left out and named: git would record them by the id of
+a commit that exists nowhere else. The same applies to files larger than `LARGEST_FILE`, to pipes and devices, and to
+uncommitted changes inside a submodule. Git never looks into a submodule by itself: it would run programs that the
+configuration there names, and agents write there.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class FileChange:
 
 @dataclass(frozen=True, slots=True)
 class Diff:
-    """From `base` to what is there, committed or not. `head` is the last commit; `truncated`: only the patch is."""
+    """From `base` to the present files, committed or not. `head`: last commit; `truncated`: the patch only."""
 
     patch: str
     files: tuple[FileChange, ...]
@@ -108,8 +108,8 @@ def keep(worktree: Worktree, message: str, author_name: str) -> Kept:
 
 
 def diff(worktree: Worktree, context: int = 3, limit: int = 1_000_000) -> Diff:
-    """What merging would bring: from where the work left its base branch to what is there now. The agent's index stays
-    as it is. A patch of more than `limit` characters is cut at the end of a line; the list of files is whole."""
+    """The changes that a merge would make: from the base of the work to the present files. The agent's index does not
+    change. A patch of more than `limit` characters is cut at the end of a line; the list of files is whole."""
     git = inside(worktree)
     if git is None:
         git = opened(worktree.repository).git
@@ -121,7 +121,7 @@ def diff(worktree: Worktree, context: int = 3, limit: int = 1_000_000) -> Diff:
 
 
 def unkept(worktree: Worktree) -> str:
-    """What is in the worktree and not on its branch, and the next step; empty where there is nothing of the kind."""
+    """The changes in the worktree that are not on its branch, and the next step; empty if there are none."""
     git = inside(worktree)
     if git is None:
         return ""
@@ -153,14 +153,14 @@ def named(names: Sequence[str], most: int = 10) -> str:
 
 
 def head_of(git: Git, worktree: Worktree) -> str:
-    """The last commit in the worktree; of its branch where the directory is gone."""
+    """The last commit in the worktree; if its directory is gone, that of its branch."""
     return git("rev-parse", "HEAD" if git.directory == worktree.path else f"refs/heads/{worktree.branch}")
 
 
 def _stage(git: Git) -> None:
     """Everything but what is left out. Of a submodule the commit that is checked out there."""
     links = _submodules(git)
-    # What is new or changed and cannot be kept: other repositories, files too large, what is no file.
+    # New or changed, but cannot be committed: other repositories, large files, pipes and devices.
     options = ("--others", "--modified", "--exclude-standard", "--deduplicate", "-z")
     names = set(git.must("ls-files", *options, seconds=LONG).names) - set(links)
     unfit = [name.removesuffix("/") for name in names if name.endswith("/") or not _fits(git.directory / name)]
@@ -178,7 +178,7 @@ def _submodules(git: Git) -> list[str]:
 def _fits(file: Path) -> bool:
     try:
         found = file.lstat()
-    except OSError:  # it is gone, or a directory above it is a file now: that is a change like any other
+    except OSError:  # removed, or a directory above it is now a file: an ordinary change
         return True
     kind = stat.S_IFMT(found.st_mode)
     return kind in (stat.S_IFLNK, stat.S_IFDIR) or (kind == stat.S_IFREG and found.st_size <= LARGEST_FILE)
@@ -190,7 +190,7 @@ def _commit(git: Git, message: str, author_name: str) -> None:
 
 
 def _bring_back(git: Git, worktree: Worktree) -> str:
-    """Its branch to where the agent is; or, with nothing new, the agent to its branch. Says what cannot be done."""
+    """Moves the branch to the agent's HEAD; or, without new commits, HEAD to the branch. Returns what it cannot do."""
     if current_branch(git) == worktree.branch:
         return ""
     head, last = git("rev-parse", "HEAD"), tip(git, worktree.branch)
@@ -239,8 +239,8 @@ def _figure(words: str, what: str) -> int:
 
 
 def _base(git: Git, worktree: Worktree) -> str:
-    """Where the work left its base branch: where it started, or, once either was merged into the other, since then.
-    So neither what a worktree got from its base branch is shown as its own, nor what the base branch has already."""
+    """The commit where the work left its base branch: its start, or the last merge of one into the other.
+    So commits from the base branch, and those that it already has, are not shown as the worktree's own."""
     if worktree.base_branch is None or tip(git, worktree.base_branch) is None:
         return worktree.base_commit
     met = git.ask("merge-base", f"refs/heads/{worktree.base_branch}", head_of(git, worktree))

@@ -1,9 +1,8 @@
-"""Making a task's worktree: from which commit, on which branch, and what to do with what an earlier call left.
+"""Creates a task's worktree: from which commit, on which branch, and how to continue an earlier call.
 
-The branch is what counts: a directory that vanished is made again from it. Making is taken up where an earlier call
-stopped, whatever stopped it: so the note of its base comes first, then the branch, then the directory, which is locked
-as half made until every file is there. How a worktree is found again is in `places`, how it is removed in
-`removing`.
+The branch is what counts: if the directory is missing, it is created again from the branch. A call continues where an
+earlier one stopped. So the note of the base comes first, then the branch, then the directory, which is locked as
+incomplete until every file is there. `paths` finds a worktree again, `removing` removes it.
 """
 
 from __future__ import annotations
@@ -57,7 +56,7 @@ def alone(directory: Path, seconds: float = LONG) -> Iterator[None]:
     """Excludes other creation, merging or removal of worktrees of this directory. Released when the process ends. The
     directory itself is locked, so there is no lock file to clean up.
     """
-    directory.mkdir(mode=0o700, parents=True, exist_ok=True)  # what a private project holds stays private
+    directory.mkdir(mode=0o700, parents=True, exist_ok=True)  # the contents of a private project stay private
     descriptor = os.open(directory, os.O_RDONLY | os.O_CLOEXEC)
     try:
         _locked(descriptor, directory, time.monotonic() + seconds)
@@ -122,8 +121,8 @@ def _branch_off(checkout: Checkout, path: Path, branch: str, bases: Sequence[str
 
 
 def _start(git: Git, bases: Sequence[str]) -> str:
-    """HEAD, or what the bases bring. HEAD belongs to these as soon as it holds the work of one of them already: that
-    one's branch is merged, or merged and gone."""
+    """HEAD, or the commits of the bases. HEAD is one of these if it already has the work of one of them: that branch
+    was merged, and perhaps removed."""
     head = git("rev-parse", "HEAD")
     tips = [(base, tip(git, base)) for base in bases]
     new = [(each, commit) for each, commit in tips if commit is not None and not contains(git, head, commit)]

@@ -11,13 +11,13 @@ from toryo.coordinator.worktrees.git import Trouble
 from toryo.coordinator.worktrees.paths import Worktree, opened_at, safe
 
 BLOCK = 512
-"""Bytes in which `st_blocks` counts, whatever the file system's own blocks are."""
+"""The unit of `st_blocks` in bytes, independent of the file system's blocks."""
 
 
 @dataclass(frozen=True, slots=True)
 class Leftover:
-    """A directory among the worktrees whose name nobody knows. `worktree` can be kept, merged or discarded; it is None
-    where the directory is not one of ours, or its repository is gone: then only a person can tell what it is."""
+    """A directory among the worktrees with an unknown name. Its `worktree` can be kept, merged or discarded; it is None
+    if the directory is not one of ours, or its repository is gone: then only a person knows what it is."""
 
     path: Path
     size: int
@@ -30,7 +30,7 @@ def size(directory: Path) -> int:
 
 
 def size_as_far_as(directory: Path, enough: Callable[[], bool]) -> tuple[int, bool]:
-    """As `size`, until somebody has had enough (asked at every file); and whether that was everything."""
+    """Like `size`, until `enough` says so (checked at every file); and whether that was everything."""
     seen: dict[tuple[int, int], int] = {}
     for entry in _within(directory):
         if enough():

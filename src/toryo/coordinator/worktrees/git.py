@@ -1,7 +1,8 @@
-"""Running git: one directory, an environment of its own, bounds on time and output, errors that name the next step.
+"""Runs git: one directory, its own environment, limits of time and output, errors that name the next step.
 
 Nothing is asked (no prompt, no pager, no editor), no hook runs, nothing is fetched, and the user's settings that would
-change what our commands do or print are overruled. What another git holds locked is tried again, for a while.
+change what our commands do or print are overruled. What another git holds locked, or is just making, is tried again,
+for a while.
 Which repository git works on, and that it does not read that repository's configuration, is decided in `repository`.
 """
 
@@ -26,7 +27,7 @@ TIME_LIMIT = 120.0
 LONG = 1800.0
 """Seconds for what touches every file: checking out, staging."""
 LOCKED_FOR = 15.0
-"""Seconds during which a lock that another git holds is tried again."""
+"""Seconds during which a command that another git blocks is tried again."""
 PAUSE = 0.05
 END_WITHIN = 5.0
 MOST_OUTPUT = 128 * 1024 * 1024
@@ -79,7 +80,8 @@ OWN = {
     "GIT_COMMITTER_EMAIL": "toryo@toryo.invalid",
 }
 
-_LOCKED = re.compile(r"(\.lock'|could not lock .*): File exists")
+_BLOCKED = re.compile(r"(\.lock'|could not lock .*): File exists|failed to read .*/worktrees/[^/]+/commondir: ")
+"""Another git holds a lock, or is making or removing a worktree: git can list none of them for a moment."""
 NEXT_STEPS = (
     (
         "No space left on device",
@@ -118,7 +120,7 @@ class Answer:
 
     @property
     def names(self) -> list[str]:
-        """What stands between NUL bytes; names of files may hold anything else."""
+        """The parts between NUL bytes; file names may contain any other byte."""
         return [os.fsdecode(part) for part in self.output.split(b"\0") if part]
 
 
@@ -141,7 +143,7 @@ class Git:
         )
 
     def __call__(self, *arguments: str, given: str = "", seconds: float = TIME_LIMIT) -> str:
-        """What git prints, without the last end of line. Raises Trouble where it fails."""
+        """The output of git, without the last end of line. Raises Trouble if it fails."""
         return self.must(*arguments, given=given, seconds=seconds).text
 
     def must(self, *arguments: str, given: str = "", seconds: float = TIME_LIMIT) -> Answer:
@@ -155,11 +157,11 @@ class Git:
         return self.ask(*arguments).code == 0
 
     def ask(self, *arguments: str, given: str = "", seconds: float = TIME_LIMIT) -> Answer:
-        """Whatever git answers; tried again while another git holds a lock, because then nothing has happened."""
+        """Git's answer, also of a failure. Retries while another git blocks it, because then nothing has happened."""
         until = time.monotonic() + LOCKED_FOR
         while True:
             answer = self._once(arguments, os.fsencode(given), seconds)
-            if answer.code == 0 or not _LOCKED.search(answer.errors) or time.monotonic() > until:
+            if answer.code == 0 or not _BLOCKED.search(answer.errors) or time.monotonic() > until:
                 return answer
             time.sleep(PAUSE)
 
@@ -177,7 +179,7 @@ class Git:
         return Answer(code, output, errors.decode(errors="replace").strip())
 
     def _run(self, arguments: tuple[str, ...], given: bytes, seconds: float, most: int) -> tuple[int, bytes, bytes]:
-        """Exit code, at most that much of the output, and the errors. Raises Trouble where it does not end in time."""
+        """Exit code, output up to the limit, and errors. Raises Trouble if it does not end in time."""
         try:
             errors, words = tempfile.TemporaryFile(), tempfile.TemporaryFile()  # noqa: SIM115 - closed below
         except OSError as problem:
@@ -233,14 +235,14 @@ def environment(inherited: Mapping[str, str]) -> dict[str, str]:
 
 
 def explained(words: str, arguments: tuple[str, ...], directory: Path) -> str:
-    """Git's own words, and the next step where it is known."""
+    """Git's error message, and the next step if it is known."""
     said = " ".join(line.strip() for line in words.splitlines() if line.strip())[:1500]
     step = next((step for sign, step in NEXT_STEPS if sign in said), "")
     return f"git {arguments[0]} failed in {directory}: {said or 'git printed no error message'}. {step}".strip()
 
 
 def require() -> None:
-    """Raises Trouble where git is missing or too old."""
+    """Raises Trouble if git is missing or too old."""
     version = _version(os.environ.get("PATH", os.defpath))
     if version < OLDEST:
         found, wanted = (".".join(map(str, each)) for each in (version, OLDEST))
@@ -260,7 +262,7 @@ def _not_there(directory: Path) -> str:
 
 
 def _end(process: subprocess.Popen[bytes], late: threading.Event | None = None) -> None:
-    """Asked first, so that git removes its lock files; then ended with whatever it has started (filters)."""
+    """Interrupts git first, so that it removes its lock files; then ends it with its children (filters)."""
     if late is not None:
         late.set()
     elif process.poll() is not None:

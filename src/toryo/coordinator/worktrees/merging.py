@@ -1,8 +1,8 @@
 """A person's order to merge a task's work: a worktree's branch is merged into its base branch, or into another one.
 
-The merge is made without any checkout, so a conflict leaves everything as it was. Only its result is brought to the
-branch: where that is checked out by git's own fast-forward, which refuses to overwrite what is not committed there.
-Work of subtasks gets into a worktree by `merging_subtasks`; a worktree is removed by `removing`.
+The merge is made without any checkout, so a conflict leaves everything as it was. Only its result moves the
+branch. If the branch is checked out, git's own fast-forward moves it, which refuses to overwrite uncommitted changes.
+`merging_subtasks` merges the work of subtasks into a worktree; `removing` removes a worktree.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from toryo.coordinator.worktrees.paths import Worktree, checkout_of, contains, e
 from toryo.coordinator.worktrees.repository import Checkout, content, opened
 
 TASK = "Toryo-Task"
-"""The line in a merge's message by which it is known again, whatever became of branch and directory since."""
+"""The line in a merge's message that identifies it later, also without the branch and the directory."""
 ATTEMPTS = 5
 """How often a merge is repeated because the branch moved on."""
 
@@ -34,7 +34,7 @@ class Merged:
 
 @dataclass(frozen=True, slots=True)
 class Nothing:
-    """Branch `into` has all of it already: `commit` is where that stands."""
+    """Branch `into` already has all of it; `commit` is the head of `into`."""
 
     commit: str
     into: str
@@ -51,7 +51,7 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Who merges: their name and address stand in the merge commit."""
+    """The person who merges: their name and address are in the merge commit."""
 
     name: str
     email: str
@@ -61,7 +61,7 @@ TORYO = Person("Toryo", "toryo@toryo.invalid")
 
 
 def person(person_id: str, name: str = "", email: str = "") -> Person:
-    """As far as they are known; nobody can have the address that replaces theirs."""
+    """Their name and address, if known; otherwise an address that cannot exist."""
     plain, address = signature(person_id)
     known = re.fullmatch(r"[^@\s<>\x00-\x1f]+@[^@\s<>\x00-\x1f]+", email)
     return Person(signature(name)[0] if name.strip() else plain, email if known else address)
@@ -71,10 +71,10 @@ def merge(
     worktree: Worktree, message: str, into: str | None = None, person: Person = TORYO
 ) -> Merged | Nothing | Conflict:
     """Merges the branch (`--no-ff`) into its base branch or another one. Only commits are merged: call `keep` first.
-    The message is told the worktree's name, too.
+    The message also contains the worktree's name.
 
-    Raises Trouble, with everything as it was, where there are uncommitted changes in the worktree, where such changes
-    in the branch's checkout would be overwritten, and where the branch is not there.
+    Raises Trouble, and changes nothing, if the worktree has uncommitted changes, if uncommitted changes in the branch's
+    checkout would be overwritten, and if the branch does not exist.
     """
     checkout = opened(worktree.repository)
     checkout = replace(checkout, git=checkout.git.signed(person.name, person.email))
@@ -100,7 +100,7 @@ def merge(
 
 
 def merged_before(repository: Path, name: str, into: str, since: str) -> Merged | None:
-    """The merge of a worktree that is gone, into this branch and not before this commit; None where there is none."""
+    """The merge of a removed worktree into this branch, at this commit or later; None if there is none."""
     checkout = opened(repository)
     git = checkout.git
     if tip(git, into) is None:
@@ -112,7 +112,7 @@ def merged_before(repository: Path, name: str, into: str, since: str) -> Merged 
 
 
 def _attempt(checkout: Checkout, worktree: Worktree, target: str, message: str) -> Merged | Nothing | Conflict | None:
-    """None where the branch moved on before the merge could be brought to it."""
+    """None if the branch has moved in the meantime."""
     git = checkout.git
     old, new = git("rev-parse", f"refs/heads/{target}"), git("rev-parse", f"refs/heads/{worktree.branch}")
     if contains(git, old, new):
@@ -137,7 +137,7 @@ def _conflict(worktree: Worktree, target: str, files: tuple[str, ...]) -> str:
 
 
 def _move(checkout: Checkout, target: str, commit: str, old: str) -> bool:
-    """A branch without checkout, if it is still where it was."""
+    """Moves a branch that is not checked out, if it has not moved meanwhile."""
     _refuse_rebase(checkout, target)
     git = checkout.git
     moved = git.ask("update-ref", "-m", "toryo: merge", f"refs/heads/{target}", commit, old)
@@ -147,8 +147,8 @@ def _move(checkout: Checkout, target: str, commit: str, old: str) -> bool:
 
 
 def _forward(git: Git, target: str, commit: str, old: str) -> bool:
-    """A branch with its checkout. Git looks at everything before it touches anything; files that are ignored there
-    are somebody's, too."""
+    """Moves a branch with its checkout. Git checks everything before it changes anything; ignored files are kept,
+    too."""
     options = ("--ff-only", "--quiet", "--no-stat", "--no-autostash", "--no-squash", "--no-overwrite-ignore")
     merged = git.ask("merge", *options, commit, seconds=LONG)
     if merged.code == 0:

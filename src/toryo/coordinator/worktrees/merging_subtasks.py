@@ -14,9 +14,9 @@ from toryo.coordinator.worktrees.paths import Worktree, contains, inside, joined
 
 
 def bring(worktree: Worktree, branches: Sequence[str]) -> tuple[str, ...]:
-    """Merges these branches into the worktree's own, as far as they go together; returns what could not be brought.
+    """Merges these branches into the worktree's own, where they do not conflict; returns the others.
 
-    Does nothing, and says so, where something is not committed: nobody's changes are moved.
+    Does nothing, and reports it, if there are uncommitted changes: they are never moved.
     """
     git = inside(worktree)
     if git is None:
@@ -34,7 +34,7 @@ def bring(worktree: Worktree, branches: Sequence[str]) -> tuple[str, ...]:
 
 
 def _one(git: Git, worktree: Worktree, name: str, commit: str) -> str:
-    """Empty where it was brought."""
+    """Empty if the merge succeeded."""
     head = git("rev-parse", "HEAD")
     tree = joined(git, head, commit)
     if isinstance(tree, tuple):

@@ -1,8 +1,8 @@
-"""Where worktrees are: their names and branches, what git knows of them, what each started from.
+"""Where worktrees are: their names, branches and base commits.
 
-What a worktree belongs to and started from is noted beside it, in a file that is not its agent's (`.NAME.json`): the
-project's directory, the base branch and commit. It goes when the branch goes. (An older Toryo noted the last two in the
-repository's configuration, `branch.<branch>.toryo-base` and `.toryo-base-commit`, where they are still found.)
+A file beside the worktree, which its agent cannot write (`.NAME.json`), records the project's directory, the base
+branch and the base commit. It is removed with the branch. (An older Toryo noted the last two in the repository's
+configuration, `branch.<branch>.toryo-base` and `.toryo-base-commit`, where they are still found.)
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Entry:
 
 
 def find(repository: Path, directory: Path, name: str) -> Worktree | None:
-    """The worktree of that name, also where only its branch is left; None where there is neither. Changes nothing."""
+    """The worktree of that name, also if only its branch is left; None if there is neither. Changes nothing."""
     checkout = opened(repository)
     path, branch = directory.resolve() / safe(name), branch_of(name)
     if entry_at(checkout, path) is None and tip(checkout.git, branch) is None:
@@ -70,15 +70,20 @@ def find(repository: Path, directory: Path, name: str) -> Worktree | None:
 
 def possible(repository: Path) -> bool:
     """Whether worktrees can be made of what is in this directory."""
+    return not trouble(repository)
+
+
+def trouble(repository: Path) -> str:
+    """What prevents worktrees there, and what to do about it; empty if nothing does."""
     try:
         opened(repository)
-    except Trouble:
-        return False
-    return True
+    except Trouble as found:
+        return str(found)
+    return ""
 
 
 def opened_at(path: Path, project: Path | None = None) -> Worktree | None:
-    """The worktree of ours in this directory; None where there is none (a person's worktree, or one whose repository is
+    """Our worktree in this directory; None if there is none (a person's worktree, or one whose repository is
     gone). Its repository is noted beside it; that of a worktree without a note, which an older Toryo made, is looked
     for in the project's directory."""
     repository = noted_repository(path) or project
@@ -91,8 +96,8 @@ def opened_at(path: Path, project: Path | None = None) -> Worktree | None:
 
 
 def inside(worktree: Worktree) -> Git | None:
-    """Git in the worktree, None where its directory vanished. Never in another repository, neither one above it nor one
-    that an agent has put in its place (Trouble). A lost connection (`.git` deleted, repository moved) is repaired."""
+    """Git in the worktree; None if its directory is missing. Never in another repository, neither one above it nor one
+    that an agent put there (Trouble). A lost connection (`.git` deleted, repository moved) is repaired."""
     if not worktree.path.is_dir():
         return None
     checkout = opened(worktree.repository)
@@ -111,7 +116,7 @@ def branch_of(name: str) -> str:
 
 
 def safe(name: str) -> str:
-    """The name itself where it can be a directory's and a branch's; else what can be of it, and a sum of it all."""
+    """The name itself if it is valid for a directory and a branch; else its valid part and a hash of the whole name."""
     fits = re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9._-]*", name) and len(name) <= LONGEST_NAME
     if fits and ".." not in name and not name.endswith((".", ".lock")):
         return name
@@ -136,7 +141,7 @@ def checkout_of(checkout: Checkout, branch: str) -> Path | None:
 
 
 def tip(git: Git, branch: str) -> str | None:
-    """The branch's commit, or None where there is no branch of exactly this name."""
+    """The branch's commit; None if there is no branch of exactly this name."""
     answer = git.ask("show-ref", "--verify", "--hash", f"refs/heads/{branch}")
     return answer.text if answer.code == 0 else None
 
@@ -161,17 +166,17 @@ def joined(git: Git, ours: str, theirs: str) -> str | tuple[str, ...]:
 
 
 def shown(name: str) -> str:
-    """A file's name as text that can be sent on, whatever bytes it is of."""
+    """A file's name as valid text, whatever bytes it consists of."""
     return os.fsencode(name).decode(errors="replace")
 
 
 def signed(git: Git, name: str) -> Git:
-    """The author of commits, with an address that nobody can have."""
+    """The author of commits, with an address that cannot exist."""
     return git.signed(*signature(name))
 
 
 def signing(name: str) -> dict[str, str]:
-    """The same as variables, for who runs git itself: also where nobody has told git who is at work."""
+    """The same as environment variables, for programs that run git themselves: git may have no author configured."""
     plain, address = signature(name)
     people = ("AUTHOR", "COMMITTER")
     return {f"GIT_{who}_{what}": said for who in people for what, said in (("NAME", plain), ("EMAIL", address))}
@@ -210,7 +215,7 @@ def note(checkout: Checkout, path: Path, base_branch: str | None, base_commit: s
 
 
 def noted(path: Path) -> Mapping[str, Any]:
-    """What is noted beside a worktree; empty where nothing is."""
+    """The record beside a worktree; empty if there is none."""
     try:
         found = json.loads(content(_note_of(path)))
     except (OSError, ValueError):
@@ -233,7 +238,7 @@ def _note_of(path: Path) -> Path:
 
 
 def _base(checkout: Checkout, path: Path, branch: str) -> tuple[str | None, str]:
-    """What the branch started from; for a branch that somebody else made, where it left HEAD."""
+    """The commit from which the branch started; for a branch that Toryo did not make, where it left HEAD."""
     git, facts = checkout.git, noted(path)
     if facts:
         return facts.get("base_branch"), str(facts.get("base_commit"))
@@ -245,8 +250,8 @@ def _base(checkout: Checkout, path: Path, branch: str) -> tuple[str | None, str]
 
 
 def _connected(path: Path, directory: Path) -> bool:
-    """Whether the worktree's `.git` names its git directory, which is all that it may do. One that is gone, or names
-    what is gone, is written again."""
+    """Whether the worktree's `.git` names its git directory; it may do nothing else. A missing one, or one that names a
+    missing directory, is written again."""
     file = path / ".git"
     named = pointed(file)
     if named == directory.resolve():

@@ -25,7 +25,7 @@ class Discarded:
 
 
 def discard(worktree: Worktree) -> Discarded:
-    """Directory and branch are gone, with whatever was not committed. Does nothing where they are gone already."""
+    """Removes directory and branch with all uncommitted work. Does nothing if they are already removed."""
     checkout = opened(worktree.repository)
     with alone(worktree.path.parent):
         _refuse_in_use(checkout, worktree)
@@ -42,7 +42,7 @@ def discard(worktree: Worktree) -> Discarded:
 
 
 def remove(worktree: Worktree, *, force: bool = False) -> None:
-    """Directory and branch are gone, after a merge: raises Trouble where that would lose commits or uncommitted work.
+    """Removes directory and branch after a merge. Raises Trouble if that would lose commits or uncommitted work.
 
     `force` gives up what `Kept.left_out` named (repositories inside, changes inside of submodules); nothing else.
     """
@@ -79,7 +79,7 @@ def _elsewhere(git: Git, worktree: Worktree, commit: str) -> bool:
 
 
 def _thrown_away(git: Git, worktree: Worktree) -> tuple[str, ...]:
-    """The last commit that nobody else has; and that of an agent which left its branch. One if one has the other."""
+    """The last commit that no other branch has, and that of an agent that left its branch. One if one has the other."""
     last = tip(git, worktree.branch)
     found = [commit for commit in dict.fromkeys((last, _head(worktree, last))) if commit is not None]
     found = [each for each in found if not _elsewhere(git, worktree, each)]

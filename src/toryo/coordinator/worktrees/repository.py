@@ -83,13 +83,13 @@ class Checkout:
 
     @property
     def main(self) -> Path:
-        """Where the repository's main checkout is, as far as there is one."""
+        """Where the repository's main checkout is, if it has one."""
         if self.directory == self.common:
             return self.top
         return self.common.parent if self.common.name == ".git" else self.common
 
     def at(self, path: Path) -> Git | None:
-        """Git in another checkout of the repository; None where the repository knows of none there."""
+        """Git in another checkout of the repository; None if the repository has none there."""
         directory = self.directory_of(path)
         if directory is None:
             return None
@@ -114,7 +114,7 @@ class Checkout:
 
 
 def opened(repository: Path) -> Checkout:
-    """Raises Trouble where no worktree can be made: no directory, no repository, a bare one, one without a commit."""
+    """Raises Trouble if no worktree can be made: no directory, no repository, a bare one, one without a commit."""
     require()
     git = Git(repository)
     answer = git.ask("rev-parse", "--is-inside-work-tree", "--path-format=absolute", *ASKED)
@@ -191,7 +191,7 @@ def _link_in(path: Path) -> Path | None:
 
 
 def pointed(file: Path) -> Path | None:
-    """The git directory that a `.git` is, or names; None where it is neither. Nothing is opened but a short file."""
+    """The git directory that a `.git` is, or names; None if it is neither. Opens nothing but a short file."""
     try:
         if stat.S_ISDIR(file.lstat().st_mode):
             return file.resolve()
@@ -203,12 +203,12 @@ def pointed(file: Path) -> Path | None:
 
 
 def content(file: Path) -> bytes:
-    """Of a regular file that is no link, if it is not too large: agents may put anything in its place."""
+    """The contents of a regular file, no link, that is not too large: agents may have put anything there."""
     return untrusted_files.data(file, largest=LARGEST, nofollow=True)
 
 
 def connect(path: Path, directory: Path) -> None:
-    """Writes a worktree's `.git`, in place of whatever is there (but a directory)."""
+    """Writes a worktree's `.git` over anything that is there, except a directory."""
     descriptor, draft = tempfile.mkstemp(prefix=".git-", dir=path)
     with os.fdopen(descriptor, "w") as file:
         file.write(f"gitdir: {directory}\n")
@@ -259,7 +259,7 @@ def _format(common: Path, config: Mapping[str, str]) -> str:
 
 
 def _read(file: Path) -> Mapping[str, str]:
-    """A configuration as data, without what it includes. Raises Trouble where it cannot be read."""
+    """A configuration as data, without its includes. Raises Trouble if it cannot be read."""
     try:
         return _parsed(content(file.resolve()))
     except FileNotFoundError:
@@ -297,7 +297,7 @@ def _within(directory: Path) -> list[Path]:
 
 
 def _checkout_of(directory: Path) -> Path | None:
-    """Where the checkout of this git directory is, as git has noted it there."""
+    """The checkout of this git directory, as git has recorded it."""
     try:
         words = os.fsdecode(content(directory / "gitdir")).rstrip("\n")
     except OSError:
