@@ -11,7 +11,7 @@ import pytest
 
 from tests.cli.conftest import Toryo
 from tests.environments import clean_environment
-from toryo import process_locks
+from toryo import data_directories, process_locks
 from toryo.client import Unreachable, server_discovery
 from toryo.data_directories import data_dir
 from toryo.data_directory_trust import DATA, Untrusted, trusted
@@ -84,6 +84,50 @@ def test_a_clone_with_a_data_directory_is_refused(data: Path, tmp_path: Path, mo
     refused("come with a git repository")
     with pytest.raises(Untrusted):
         server_discovery.find(environ={"TORYO_TOKEN": "tpt_mine"})
+
+
+def plant(place: Path, *, pointer: bool) -> Path:
+    """As an agent can write it: a data directory with a server of its own, or a pointer to one that confirms it."""
+    data = place / (".else" if pointer else ".toryo")
+    data.mkdir(mode=0o700, parents=True)
+    (data / "owner.token").touch(mode=0o600)
+    (data / "server.json").write_text(json.dumps({"url": "http://127.0.0.1:1"}))
+    if pointer:
+        data_directories.point(place, data)
+    return data
+
+
+@pytest.mark.parametrize("pointer", [False, True])
+@pytest.mark.parametrize("kind", ["in a worktree", "below a worktree", "below a project"])
+def test_what_an_agent_may_have_made_where_it_works_is_refused(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, *, pointer: bool
+):
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    data_directories.prepare(project)
+    at = project / "part"
+    if "worktree" in kind:
+        git(project, "init", "--quiet")
+        git(project, "commit", "--quiet", "--allow-empty", "-m", "x")
+        worktree = tmp_path / "home" / "worktrees" / "p" / "t"
+        git(project, "worktree", "add", "--quiet", str(worktree))
+        at = worktree / "part" if "below" in kind else worktree
+    planted = plant(at, pointer=pointer)
+    monkeypatch.chdir(at)
+    assert f"--data-dir {planted}" in refused("one of them may have created it").instruction
+    with pytest.raises(Untrusted):
+        data_directories.prepared()
+    with pytest.raises(Untrusted):
+        server_discovery.find(environ={"TORYO_TOKEN": "tpt_mine"})
+
+
+def test_a_project_in_another_one_that_a_person_has_made_is_used(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    data_directories.prepare(project)
+    (project / "part").mkdir()
+    monkeypatch.chdir(project / "part")
+    assert data_directories.prepare(project / "part") == data_dir() == data_directories.default_of(project / "part")
 
 
 def test_nothing_starts_in_a_clone_with_a_data_directory(data: Path):

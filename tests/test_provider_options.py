@@ -209,7 +209,7 @@ def test_what_takes_a_limit_away_widens() -> None:
     assert told(read, replace(read, options={})) == ["permissions: read → edit"]
     assert told(read, replace(read, options={"permissions": "read", "args": ["--yolo"]})) == ["args: none → [--yolo]"]
     assert told(read, replace(read, provider="command", options={})) == [
-        "provider: claude → command (has no permissions)"
+        "provider: claude → command (not limited by permissions)"
     ]
     assert told(read, replace(read, provider="codex")) == []
     stands_in = {"permissions": "read", "fallback": {"provider": "command"}}

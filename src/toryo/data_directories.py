@@ -56,10 +56,8 @@ def prepared(given: Path | str | None = None) -> Path:
 def prepare(project: Path, place: Path | None = None) -> Path:
     """The data directory of a project; where it has none, `place` or the default one is made and pointed to."""
     mark = project / MARK
-    if holds_data(mark):
-        return trusted(mark)
-    if place is None and (mark / POINTER).exists():
-        return _pointed(project)
+    if holds_data(mark) or (place is None and (mark / POINTER).exists()):
+        return _of_project(project)
     place = _in_use_nowhere_else(place or default_of(project))
     for path in (place.parent, place):
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -131,8 +129,30 @@ def _explicit(given: Path | str | None, environ: Mapping[str, str] | None) -> Pa
 def _of_project(project: Path) -> Path:
     mark = project / MARK
     if holds_data(mark):
-        return trusted(mark)
-    return _pointed(project) if (mark / POINTER).exists() else _in_use_nowhere_else(default_of(project))
+        return _not_planted(project, trusted(mark))
+    if (mark / POINTER).exists():
+        return _not_planted(project, _pointed(project))
+    return _in_use_nowhere_else(default_of(project))
+
+
+def _not_planted(project: Path, place: Path) -> Path:
+    """The data directory that a `.toryo/` leads to. Raises Untrusted where agents work, in a git worktree or anywhere
+    in another project: one of them may have made both. None of them can write in the default data directory."""
+    worktree = next((each for each in (project, *project.parents) if (each / ".git").is_file()), None)
+    above = worktree or next((each for each in project.parents if _is_own_directory(each / MARK)), None)
+    if above is None or place == default_of(project):
+        return place
+    raise Untrusted(
+        f"{project / MARK} is in {above}, in which agents may work, so one of them may have created it.",
+        f"Remove it. If you created it, name its data directory: --data-dir {shlex.quote(str(place))}",
+    )
+
+
+def _is_own_directory(path: Path) -> bool:
+    with suppress(OSError):
+        found = path.lstat()
+        return stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid()
+    return False
 
 
 def _pointed(project: Path) -> Path:
@@ -224,7 +244,7 @@ def _is_ours(mark: Path) -> bool:
             f"{mark} is a symbolic link and may have come with a repository.",
             "Remove it, or choose the data directory with --data-dir.",
         )
-    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid()
+    return _is_own_directory(mark)
 
 
 def _line(file: Path) -> str:

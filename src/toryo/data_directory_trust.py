@@ -1,7 +1,8 @@
 """Whether to trust a data directory that was found rather than named: a `.toryo/` in a project.
 
 Its creator knows the owner's token in it, and its database decides what `toryo up` runs. So it is trusted only if this
-user alone owns it and it did not come with a repository. An empty one belongs to nobody yet.
+user alone owns it and it did not come with a repository. An empty one belongs to nobody yet. Where agents work,
+`data_directories.py` trusts none of them: what an agent creates there belongs to this user, too.
 """
 
 from __future__ import annotations

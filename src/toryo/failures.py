@@ -25,6 +25,10 @@ class Failure(StrEnum):
     KILLED = "killed"
     COULD_NOT_CONNECT = "could_not_connect"
     BAD_CONFIG = "bad_config"
+    BAD_DIRECTORY = "bad_directory"
+    """The directory of its project cannot be used."""
+    BAD_WORKTREE = "bad_worktree"
+    """No worktree could be created for its task."""
     TURN_LIMIT = "turn_limit"
     """The model answered more often than its configuration allows."""
     OUTPUT_FLOOD = "output_flood"
@@ -54,6 +58,8 @@ class Nature:
     """Where a guard ended it: what it did, as a sentence."""
     correct: str | None = None
     """The option of `toryo agent edit` that corrects it."""
+    correct_project: str | None = None
+    """The option of `toryo project edit` that corrects it."""
     fallback: bool = False
     """Whether another program is worth a try: it speaks against the program or its account, not against the agent."""
     outside: bool = False
@@ -90,6 +96,16 @@ NATURES: Mapping[Failure, Nature] = {
         "its program or its options are not configured correctly",
         people="Its configuration has a mistake. Correct it, then resume the agent.",
         correct="--option NAME=VALUE",
+    ),
+    Failure.BAD_DIRECTORY: Nature(
+        "the directory of its project cannot be used",
+        people="The directory of its project cannot be used. Correct it, then resume the agent.",
+        correct_project="--dir PATH",
+    ),
+    Failure.BAD_WORKTREE: Nature(
+        "no worktree could be created for its task",
+        people="Correct the cause, or switch worktrees off. Then resume the agent.",
+        correct_project="--set isolation=none",
     ),
     Failure.COULD_NOT_CONNECT: Nature("its process did not sign in", outside=True),
     Failure.TURN_LIMIT: Nature(

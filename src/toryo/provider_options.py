@@ -394,7 +394,7 @@ def granted(given: Given) -> list[str]:
 
 def _provider_set(provider: str) -> str:
     change, missing = _change("provider", None, provider), sorted({PERMISSIONS.name} - limits(provider))
-    return f"{change} (has no {', '.join(missing)})" if missing else change
+    return f"{change} (not limited by {', '.join(missing)})" if missing else change
 
 
 def _wider(before: Given, after: Given) -> list[str]:
@@ -434,7 +434,7 @@ def limits(provider: str | None) -> frozenset[str]:
 
 def _unlimited(name: str, limited: str | None, was: Any, now: Any) -> str | None:
     lost = sorted(limits(limited) - limits(now)) if now != was else []
-    return f"{_change(name, was, now)} (has no {', '.join(lost)})" if lost else None
+    return f"{_change(name, was, now)} (not limited by {', '.join(lost)})" if lost else None
 
 
 def _further(option: Option, before: Given, after: Given) -> str | None:

@@ -1,4 +1,4 @@
-"""What stands in a filled site, in both languages: titles, names, what is said."""
+"""The texts of a filled site in both languages: titles, names, messages."""
 
 from __future__ import annotations
 
@@ -44,29 +44,29 @@ TEXTS = {
         titles={
             "release": "Autumn release of the shop",
             "prices": "Show prices with tax",
-            "broken": "Measure how fast the first page is",
-            "search": "A search that forgives typing errors",
+            "broken": "Measure the load time of the start page",
+            "search": "Make the search tolerate typos",
             "pages": "Product pages for small screens",
-            "photos": "Load photographs only when they are seen",
+            "photos": "Load photos only when they scroll into view",
             "manual": "Translate the manual into Japanese",
             "gifts": "Gift cards",
-            "speed": "Half the size of the start page",
+            "speed": "Halve the size of the start page",
             "labels": "Print labels for parcels",
             "bank": "Pay by bank transfer",
         },
         names={"mika": "Mika", "ren": "Ren", "yui": "Yui", "kai": "Kai", "sora": "Sora", "hana": "Hana"},
-        description="Keep what is there working, and write a test for what is new.\n\n"
+        description="Keep existing features working, and write a test for each new one.\n\n"
         "- amounts are in cents\n- no new dependency\n\nDone when `pytest` passes.",
-        question="Which of the two glossaries is the right one?",
+        question="Which of the two glossaries applies?",
         failure="the browser did not start",
-        line="looked through part",
+        line="checked part",
         said=(
             "Which tests are missing for the release?",
-            "Please file: test the payment by card",
+            "Please create a task: test card payments",
         ),
         script=_script(
-            [("tests are missing", "Payment by card, and prices of 0. I would begin with the payment.")],
-            r"(?i)please file: (?P<what>.+)",
+            [("tests are missing", "Card payments, and prices of 0. I suggest starting with card payments.")],
+            r"(?i)please create a task: (?P<what>.+)",
         ),
     ),
     "ja": Texts(
@@ -75,10 +75,10 @@ TEXTS = {
         titles={
             "release": "ショップの秋リリース",
             "prices": "税込価格を表示する",
-            "broken": "最初のページの速さを測る",
-            "search": "打ち間違いを許す検索",
+            "broken": "トップページの読み込み時間を測る",
+            "search": "入力ミスに強い検索にする",
             "pages": "小さい画面向けの商品ページ",
-            "photos": "写真は見えるときだけ読み込む",
+            "photos": "写真を表示範囲に入ったときに読み込む",
             "manual": "説明書を日本語に翻訳する",
             "gifts": "ギフトカード",
             "speed": "トップページの容量を半分にする",
@@ -86,15 +86,15 @@ TEXTS = {
             "bank": "銀行振込に対応する",
         },
         names={"mika": "美香", "ren": "蓮", "yui": "結衣", "kai": "海", "sora": "空", "hana": "花"},
-        description="今あるものはそのまま動くようにし、新しいものにはテストを書いてください。\n\n"
-        "- 金額はセント単位\n- 新しい依存は追加しない\n\n`pytest` が通れば完了です。",
-        question="二つの用語集のうち、どちらが正しいですか？",
+        description="既存の機能を壊さず、新しい機能にはテストを書いてください。\n\n"
+        "- 金額はセント単位\n- 新しい依存関係を追加しない\n\n`pytest` が通れば完了です。",
+        question="2 つの用語集のうち、どちらを使いますか？",
         failure="ブラウザが起動しませんでした",
-        line="確認しました: 部分",
-        said=("リリースまでに足りないテストは？", "登録してください: カード決済のテスト"),
+        line="確認済み: パート",
+        said=("リリースまでに足りないテストは？", "タスクにしてください: カード決済のテスト"),
         script=_script(
             [("足りないテスト", "カード決済と、価格が 0 の場合です。まず決済から始めます。")],
-            r"登録してください: (?P<what>.+)",
+            r"タスクにしてください: (?P<what>.+)",
         ),
     ),
 }

@@ -252,7 +252,7 @@ def test_one_types_is_answered_and_leaves_and_the_agent_leaves_too(crew: Toryo, 
     thread = terminal(crew, "chat", "mia")
     thread.until("mia is connected")
     assert [session["purpose"] for session in crew.json("sessions")["sessions"]] == ["chat"]
-    assert "mia in yard (chat): hold already_running" in crew("why", "mia").out
+    assert "mia in yard (chat): running" in crew("why", "mia").out
     thread.type("What is your name?\n")
     thread.until("Mia: I am Mia.")
     thread.type("\x04")

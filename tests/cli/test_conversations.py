@@ -128,7 +128,7 @@ def test_a_task_is_steered_and_it_is_said_who_was_told(server: Toryo, project: s
     words = ("task", "add", "Build", "--project", project, "--assignee", agent, "--status", "in_progress")
     task = server.json(*words)["task_id"]
     assert server.json("task", "steer", task, "Use oak.")["delivered_to"] == "the next session of this task"
-    assert server("task", "steer", task, "And brass.").out == "told the next session of this task\n"
+    assert server("task", "steer", task, "And brass.").out == "Saved. The next session of this task reads it first.\n"
 
 
 def test_who_steers_a_command_is_not_told_that_it_was_told(server: Toryo, project: str, owner: Client) -> None:

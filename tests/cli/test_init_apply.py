@@ -12,7 +12,7 @@ import pytest
 from tests.cli.conftest import Process, Toryo
 from tests.cli.fakes import Machine
 from tests.cli.terminals import Terminal
-from toryo import chosen_ids
+from toryo import chosen_ids, data_directories
 from toryo.cli import init_teams, manifest
 from toryo.cli.exit_codes import Misuse
 
@@ -309,11 +309,35 @@ def test_init_refuses_a_directory_that_is_hardly_meant(machine: Machine) -> None
         assert not (place / "toryo.yaml").exists()
 
 
-def test_init_never_overwrites_a_file(nowhere: Toryo, tmp_path: Path) -> None:
-    (tmp_path / "toryo.yaml").write_text("projects: []\n")
-    ended = nowhere("init", "--yes")
-    assert ended.code == 2
-    assert (tmp_path / "toryo.yaml").read_text() == "projects: []\n"
+def test_init_never_overwrites_a_file(machine: Machine) -> None:
+    assert machine.toryo("init", "--yes").code == 0
+    file = machine.place / "toryo.yaml"
+    file.write_text("projects: []\n")
+    for words in ((), ("--provider", "none")):
+        ended = machine.toryo("init", "--yes", *words)
+        assert (ended.code, "already exists" in ended.err) == (2, True)
+    assert file.read_text() == "projects: []\n"
+
+
+def test_init_in_a_clone_makes_the_data_directory_and_keeps_the_file(machine: Machine) -> None:
+    file = machine.place / "toryo.yaml"
+    file.write_text("projects: []\n")
+    assert machine.toryo("init", "--yes", "--provider", "none").code == 2, "another file is wanted"
+    ended = machine.toryo("init", "--yes", "--json")
+    assert ended.code == 0, ended.err
+    place = Path(ended.json["data_dir"])
+    assert (place / data_directories.CONFIRMATION).read_text() == f"{machine.place.resolve()}\n"
+    assert (machine.place / ".toryo" / data_directories.POINTER).read_text() == f"{place}\n"
+    assert file.read_text() == "projects: []\n"
+
+
+def test_up_in_a_clone_says_that_the_data_directory_is_not_the_projects_own(machine: Machine) -> None:
+    (machine.place / "toryo.yaml").write_text("projects: []\n")
+    process = Process("up", "--port", "0", "--no-open", environment=machine.toryo.environment, cwd=machine.place)
+    try:
+        assert "toryo init" in process.until("not this project's own")
+    finally:
+        process.end()
 
 
 # --- at a terminal ---------------------------------------------------------------------------------------------------

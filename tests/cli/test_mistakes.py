@@ -35,8 +35,8 @@ def test_in_a_directory_without_a_project_it_says_so(nowhere: Toryo) -> None:
     for words in (("task", "list"), ("down",), ("apply", str(file)), ("events",)):
         ended = nowhere(*words)
         assert ended.code == 3
-        assert f"there is no .toryo/ in {nowhere.home} or above" in ended.err, words
-        assert "change into the project" in ended.err
+        assert "(there is no .toryo/ here or above). " in ended.err, words
+        assert len(ended.err.split(". ")) == 2, "what is wrong, and what to do"
     assert "there is no .toryo/" not in nowhere("--data-dir", str(nowhere.home / "x"), "task", "list").err
 
 
@@ -48,12 +48,14 @@ def test_what_is_no_toryo_server_is_named_with_its_address(nowhere: Toryo, stran
 
 
 def test_a_token_that_is_not_known_is_answered_with_where_to_get_one(server: Toryo) -> None:
+    url = json.loads((server.home / "data" / "server.json").read_bytes())["url"]
     ended = server("--token", "nonsense", "task", "list")
     assert ended.code == 4
     assert "This token is unknown." in ended.err
     assert "Check --token, --token-file or TORYO_TOKEN, or omit it" in ended.err
     assert "toryo token person add" in ended.err
-    assert "(Asked: http://" in ended.err
+    assert "(Asked:" not in ended.err
+    assert "(Asked: http://" in server("--token", "nonsense", "--server", url, "task", "list").err
 
 
 def test_who_gives_no_token_is_told_where_one_comes_from(server: Toryo, nowhere: Toryo) -> None:

@@ -114,7 +114,7 @@ def test_what_needs_nobody_and_is_not_started_is_mentioned(server: Toryo, projec
     task = server.json("task", "add", "Later", *words)["task_id"]
     server.json("task", "add", "A draft", *words, "--status", "backlog")
     told = server("needs", "--project", project)
-    assert "1 task is assigned and not started: toryo task list --status todo" in told.err
+    assert "1 task is assigned but not started: toryo task list --status todo" in told.err
     assert f"To start it: toryo task move {task} in_progress" in told.err
     assert "not started" not in server("needs", "--project", project, "--json").err
     server.json("task", "move", task, "in_progress")

@@ -57,10 +57,10 @@ def test_who_is_not_there_is_called_a_person(server: Toryo) -> None:
 def test_a_person_is_added_shown_changed_and_removed(server: Toryo, project: str) -> None:
     name = f"person-{os.getpid()}-{next(_numbers)}"
     added = server("person", "add", name, "--role", "viewer", "--project", project, "--email", f"{name}@example.org")
-    assert added.out == f"added {name}, viewer\n"
+    assert added.out == f"created person {name}, viewer\n"
     assert f"toryo person link {name}" in added.err
     assert "role: viewer → member" in server("person", "edit", name, "--role", "member").err
-    assert server("person", "edit", name, "--role", "member", "--yes").out == f"{name} is member\n"
+    assert server("person", "edit", name, "--role", "member", "--yes").out == f"updated {name}\n"
     (line,) = [each for each in server("person", "list").out.splitlines() if each.startswith(name)]
     assert line.split()[2:] == ["member", "provider,", "as", f"{name}@example.org"]
     assert server("person", "remove", name).out == f"removed {name}\n"

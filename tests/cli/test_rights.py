@@ -30,7 +30,7 @@ def options(server: Toryo, agent: str) -> dict[str, Any]:
 
 def test_changing_one_option_keeps_the_others_and_says_what_was_changed(server: Toryo, reader: str) -> None:
     changed = server("agent", "edit", reader, "--options", "{account: second}")
-    assert changed.out == f"changed {reader}; account: none → second\n"
+    assert changed.out == f"updated {reader}; account: none → second\n"
     server("agent", "edit", reader, "--option", "labels=[gpu]", "--option", "account=")
     assert options(server, reader) == {"permissions": "read", "labels": ["gpu"]}
 

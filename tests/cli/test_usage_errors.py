@@ -364,4 +364,4 @@ def test_a_mistaken_setting_is_told_in_one_sentence(
 
 def test_a_title_of_two_lines_is_refused_in_one_sentence(server: Any, project: str) -> None:
     told = server("task", "add", "One\ntwo", "--project", project).err
-    assert told == "toryo: title must be one line of visible characters, but contains U+000A.\n"
+    assert told == "toryo: TITLE must be one line of visible characters, but contains U+000A.\n"

@@ -84,7 +84,6 @@ def _is_told_how_long(house: ModelSite, name: str) -> None:
     assert why["action"] == "hold"
     assert 0 <= why["seconds_left"] <= NAMED
     assert TOLD[name] in why["explanation"]
-    house.history.read()
     assert _moment(why["until"]) in [_until(wait) for wait in _waits(house, name)]
 
 

@@ -302,8 +302,8 @@ def test_a_chat_is_started_where_tasks_have_taken_all_their_slots_and_a_partner_
     ("change", "failure", "words"),
     [
         ({"ai_type": "clod"}, "bad_config", "no provider 'clod'"),
-        ({"working_directory": "/no/such/place"}, "bad_config", "does not exist on this machine"),
-        ({"workspace": {"isolation": "worktree", "name": "tsk_1"}}, "bad_config", "isolation: worktree"),
+        ({"working_directory": "/no/such/place"}, "bad_directory", "does not exist on this machine"),
+        ({"workspace": {"isolation": "worktree", "name": "tsk_1"}}, "bad_worktree", "isolation: worktree"),
         ({"workspace": {"isolation": "container"}}, "bad_config", "has isolation: container"),
         ({"provider_options": {}}, "bad_config", "KeyError"),
     ],

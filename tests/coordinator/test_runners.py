@@ -50,7 +50,7 @@ def test_a_list_is_run_as_it_is_and_not_by_a_shell(team, coordinator) -> None:
             "The command took longer than 0.5 seconds and was stopped.\n\nbegun",
         ),
         ({"command": ["/no/such/program"]}, "failed", "The command could not be started"),
-        ({}, "blocked", "This task has no context.command, so there is no command to run."),
+        ({}, "blocked", "This task has no command to run: its context has no `command`."),
     ],
 )
 def test_what_goes_wrong_is_reported_with_its_reason(team, coordinator, context, status, words) -> None:
@@ -170,7 +170,7 @@ def test_what_is_blocked_is_tried_again_too(team, coordinator) -> None:
     task_id = team.file("Do it", boss)
     task = team.closed(task_id)
     assert task["status"] == "blocked"
-    assert "no context.command" in task["summary"]
+    assert "its context has no `command`" in task["summary"]
     assert team.below(task_id)["Step one"]["attempt"] == 2
 
 

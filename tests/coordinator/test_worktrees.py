@@ -8,6 +8,7 @@ import os
 import select
 import shutil
 import tempfile
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -367,6 +368,23 @@ def test_a_lock_that_a_killed_git_left_is_named(repository, place, monkeypatch):
     assert str(lock) in words
     lock.unlink()
     assert kept(worktree).committed
+
+
+def test_a_worktree_that_another_git_is_just_making_is_waited_for(repository, place, monkeypatch):
+    """While its `commondir` is there and empty, no git can list worktrees."""
+    worktree = make(repository, place)
+    made = repository.path / ".git" / "worktrees" / "other"
+    shutil.copytree(made.with_name(worktree.name), made)
+    (made / "commondir").write_text("")
+    pauses = []
+
+    def meanwhile(seconds):
+        pauses.append(seconds)
+        shutil.rmtree(made)
+
+    monkeypatch.setattr(time, "sleep", meanwhile)
+    assert worktrees.find(repository.path, place, worktree.name) == worktree
+    assert len(pauses) == 1
 
 
 def test_git_s_words_get_the_next_step_where_it_is_known():

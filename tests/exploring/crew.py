@@ -319,7 +319,7 @@ class Crew:
         isolated = bool(launch.get("workspace", {}).get("name"))
         if isolated and self.desks[desk].luck == NO_WORKTREE:
             self.desks[desk].luck = ""
-            self.desks[desk].caller.exited(launch["launch_id"], error="bad_config: A worktree cannot be made.")
+            self.desks[desk].caller.exited(launch["launch_id"], error="bad_worktree: A worktree cannot be made.")
             return
         process = Hand(self.world, launch)
         process.crew, process.refused_calls = self, []

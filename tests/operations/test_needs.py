@@ -262,6 +262,7 @@ def test_a_stall_needs_the_person_above_until_something_happens(crew: World):
     main = crew.task("boss")
     part = crew.task("w2", title="One", parent_task_id=main, status="todo")
     crew.advance(121)
+    crew.coordinator().claim(free_slots=0)
     assert needs(crew) == []
     crew.housekeep()
     (item,) = needs(crew)
@@ -409,7 +410,10 @@ def fail(planner: Any) -> None:
 # --- agents ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("reason", ["not_logged_in", "command_not_found", "model_not_available", "bad_config"])
+@pytest.mark.parametrize(
+    "reason",
+    ["not_logged_in", "command_not_found", "model_not_available", "bad_config", "bad_directory", "bad_worktree"],
+)
 def test_an_agent_that_only_a_person_can_mend_is_shown_until_it_runs(crew: World, reason: str):
     crew.task("w1")
     launch = crew.started("w1").launch_id
@@ -421,6 +425,30 @@ def test_an_agent_that_only_a_person_can_mend_is_shown_until_it_runs(crew: World
     assert kinds(crew) == ["agent_cannot_start"]
     crew.start("w1")
     assert needs(crew) == []
+
+
+@pytest.mark.parametrize(
+    ("reason", "operation", "option", "change"),
+    [
+        ("bad_config", "edit_agent", "--option NAME=VALUE", {"provider_options": {"permissions": "read"}}),
+        ("model_not_available", "edit_agent", "--model NAME", {"model": "another"}),
+        ("bad_worktree", "edit_project", "--set isolation=none", {"settings": {"isolation": "worktree"}}),
+        ("bad_directory", "edit_project", "--dir PATH", {"working_directory": "/elsewhere"}),
+    ],
+)
+def test_what_cannot_start_says_what_corrects_it_and_that_ends_the_cooldown(
+    crew: World, reason: str, operation: str, option: str, change: dict[str, Any]
+):
+    crew.worker("w9")
+    crew.task("w9")
+    crew.coordinator().exited(crew.started("w9").launch_id, exit_code=1, error=f"{reason}: it is wrong")
+    (item,) = needs(crew, "owner")
+    kind, name = ("project", crew.project_id) if operation == "edit_project" else ("agent", "w9")
+    assert commands(item)[0] == f"toryo {kind} edit {name} {option}"
+    assert crew.coordinator().starts() == []
+    crew.owner.call(operation, **{f"{kind}_id": name}, **change)
+    assert needs(crew, "owner") == []
+    assert crew.coordinator().starts() == ["w9"]
 
 
 def test_an_agent_that_starts_for_neither_purpose_is_one_item(crew: World):
@@ -568,6 +596,7 @@ def test_a_runaway_is_told_since_it_happened_and_until_its_agent_has_done_well(c
     crew.coordinator().exited(process.launch_id, exit_code=143, error="stopped")
     for _ in range(3):
         crew.advance(600)
+        crew.coordinator().claim(free_slots=0)
         (item,) = needs(crew)
         assert (item["kind"], item["agent_id"], item["since"]) == ("runaway", "w1", at)
     crew.start("w1").report("success", "done")
@@ -643,7 +672,7 @@ def test_why_names_the_task_that_can_be_started_and_the_command_that_starts_it(c
 def test_why_of_a_paused_project_says_that_chats_go_on(crew: World) -> None:
     crew.task("w1")
     crew.owner.call("pause_project", project_id=crew.project_id)
-    assert "no tasks are worked on, chats go on" in why_of(crew, "w1")
+    assert "no tasks are worked on; chats go on" in why_of(crew, "w1")
     crew.say("w1", "Are you there?", as_person="ann")
     assert [each["purpose"] for each in crew.coordinator().claim(free_slots=1, free_chat_slots=1)["start"]] == ["chat"]
 

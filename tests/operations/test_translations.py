@@ -15,6 +15,7 @@ from toryo.domain.projects import Language
 from toryo.domain.tasks import Status
 from toryo.domain.wording import constant, say, together
 from toryo.operations.translations import translated
+from toryo.workflow import chat_rules, launch_rules, manager_rules, next_action, worker_rules
 
 JA = Language.JAPANESE
 
@@ -65,6 +66,15 @@ def test_states_and_sentences_within_a_sentence_are_japanese_too_and_names_stay(
     assert told == "“Build” (failed), You must be completed."
     assert translated(told, JA) == "「Build」（失敗）、このアカウント の完了。"
     assert translated(told, Language.ENGLISH) == told
+
+
+def test_the_condition_of_every_rule_is_japanese_too() -> None:
+    launches = [rule.words for _, rows in launch_rules.TASK_TABLE for rule in rows]
+    tasks = [rule.words for rule in (*worker_rules.WORKER_ROWS, *manager_rules.MANAGER_ROWS)]
+    chats = [*(rule.words for rule in launch_rules.CHAT_ROWS), *(rule.words for rule in chat_rules.CHAT_ROWS)]
+    words = [*launches, *tasks, *chats, *(rule.words for rule in next_action.FIRST_ROWS)]
+
+    assert [each for each in words if translated(constant(each), JA) == each] == []
 
 
 def test_what_has_no_japanese_words_stays_as_it_is() -> None:

@@ -87,7 +87,7 @@ def test_a_program_without_permissions_is_told_also_by_way_of_no_provider(world:
     claude(world, provider="claude", provider_options={"permissions": "read"})
     edit(world, provider=None, provider_options={"permissions": None})
     assert edit(world, provider="claude", preview=True)["widened"] == ["provider: none → claude"]
-    assert edit(world, provider="command")["widened"] == ["provider: none → command (has no permissions)"]
+    assert edit(world, provider="command")["widened"] == ["provider: none → command (not limited by permissions)"]
 
 
 @pytest.mark.parametrize("name", ["provider", "model", "agent_type"])

@@ -225,12 +225,16 @@ class Site:
     # --- waiting ----------------------------------------------------------------------------------------------------
 
     def until(self, what: str, condition: Callable[[], T | None], within: float = WITHIN) -> T:
-        """Waits for a condition, looking whenever something has happened; what it answers. Fails with `what`."""
+        """Waits for a condition, looking whenever something has happened; what it answers. Fails with `what`.
+
+        Afterwards the history has everything that led to it: also what happened while it was looked at.
+        """
         limit = time.monotonic() + within
         self.history.read()
         while True:
             found = condition()
             if found:
+                self.history.read()
                 return found
             if time.monotonic() >= limit:
                 raise AssertionError(f"not within {within:g} s: {what}")

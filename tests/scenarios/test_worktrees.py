@@ -53,9 +53,7 @@ class SiteRepository(Repository):
             ]
             return found if found["finished_at"] else None
 
-        answered: Answer = self.site.until(f"{job_id} is answered", over)
-        self.site.history.read()
-        return answered
+        return self.site.until(f"{job_id} is answered", over)
 
     def done(self, task_id: str, what: str, **how: Any) -> Answer:
         """The answer of a worktree job that must succeed."""
@@ -232,7 +230,7 @@ def test_where_the_project_is_no_repository_its_agent_says_so_and_what_to_do(sit
     site.coordinator()
     task = site.file("plain", "Try", assignee_id="ann", status="in_progress", context={"command": "true"})
     launch = site.until("it has failed", lambda: [each for each in site.launches(task_id=task) if each["exit_error"]])
-    assert launch[-1]["exit_error"] == "bad_config"
+    assert launch[-1]["exit_error"] == "bad_worktree"
     words = site.people.rest("GET", f"/launches/{launch[-1]['launch_id']}/log")["text"]
     assert "isolation: worktree" in words
     assert str(directory) in words

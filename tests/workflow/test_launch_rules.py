@@ -360,7 +360,7 @@ def test_the_most_urgent_main_task_is_started_first_whatever_the_order_they_are_
 
 def test_a_decision_names_its_row_and_the_facts_it_read() -> None:
     told = launch_rules.decide(snapshot(tree_state(WAITING, AT_ANN)))
-    assert told.words == "it waits: what is outstanding, workers first"
+    assert told.words == "The manager waits for agents: one works on a task below this one, or will as soon as it can"
     assert told.facts == {
         "main_task": "main",
         "waits": True,

@@ -121,7 +121,7 @@ def test_a_manager_is_led_by_its_table_and_everybody_else_by_the_workers() -> No
 
 def test_a_step_says_its_row_in_the_words_of_the_table() -> None:
     assert told(HOUSE) == Step(
-        "create_subtasks", "needs_subtask_creation", "needs_subtask_creation", "manager 2", "no subtasks"
+        "create_subtasks", "needs_subtask_creation", "needs_subtask_creation", "manager 2", "The task has no subtasks"
     )
 
 

@@ -1,8 +1,8 @@
-"""The tables in the code stand beside the tables in the specification: the same rows, in the same order, same answers.
+"""The tables in the code have the rows of the specification: the same conditions, order and answers.
 
-A changed row is a changed promise: whoever changes one changes it here, too, and runs the models (`test_models_*.py`).
-Rows of chat marked + are not in the
-specification's table of chat: the guards of task row 4, as far as they can be about a chat, and an archived project.
+A changed row is a changed promise. To change one, change it here too, and run the models (`test_models_*.py`). The
+conditions are written for readers who do not know the code. Rows of chat marked + are not in the specification's table
+of chat: the guards of task row 4, as far as they can be about a chat, and an archived project.
 """
 
 from __future__ import annotations
@@ -16,105 +16,105 @@ from toryo.workflow import chat_rules, launch_rules, manager_rules, next_action,
 from toryo.workflow.rules import Rule, always, first_match
 
 AGENT = """
-1   stop project_paused               project paused (or archived): stop if a task session is live (pause_grace after the pause)
-1   hold project_paused               project paused (or archived): else hold
-2   stop agent_not_assigned           not a member: stop if a task session is live (stop_grace after the cause)
-2   hold agent_not_assigned           not a member: else hold
-2   stop agent_inactive               inactive: stop if a task session is live (stop_grace after the cause)
-2   hold agent_inactive               inactive: else hold
-2   hold not_managed                  not managed (a live session started by hand goes on)
-2   hold bad_options                  its options have a mistake (a live session goes on)
-3   stop task_withdrawn               live session whose main task is no longer its own, stop_grace after the cause
-4   stop runaway                      tripped the runaway guard
-4   stop time_limit                   its time limit
-4   stop budget_exhausted             or the budget
-4   stop silent                       or is silent
-5   hold blocked_without_in_progress  blocked tasks and none in progress, and no queue task is ready for it
-6   hold already_running              a live task session
-6   hold start_pending                a launch not yet signed in
-7   hold cooling_down                 in cooldown after failures or a quota message
-7   hold budget_exhausted             the budget is used up
+1   stop project_paused               The project is paused or archived, and the task session is still open after the grace period (pause_grace)
+1   hold project_paused               The project is paused or archived
+2   stop agent_not_assigned           The agent is no longer a member of the project, and its task session is still open after the grace period (stop_grace)
+2   hold agent_not_assigned           The agent is not a member of the project
+2   stop agent_inactive               The agent is inactive, and its task session is still open after the grace period (stop_grace)
+2   hold agent_inactive               The agent is inactive
+2   hold not_managed                  The agent has no provider, so Toryo does not start it (an open session continues)
+2   hold bad_options                  The agent's provider options have a mistake (an open session continues)
+3   stop task_withdrawn               The session's main task was reassigned, is no longer in progress, or is below a closed task, and the session is still open after the grace period (stop_grace)
+4   stop runaway                      The task session made too many calls without progress (runaway guard)
+4   stop time_limit                   The task session has reached the time limit of one launch
+4   stop budget_exhausted             A task session is open, and today's budget is used up
+4   stop silent                       The process of the task session has neither called nor printed anything for too long
+5   hold blocked_without_in_progress  The agent has blocked tasks, no task in progress, and no ready task in its queue
+6   hold already_running              The agent's task session is already open
+6   hold start_pending                The agent is being started, and its process has not signed in yet
+7   hold cooling_down                 The agent is in cooldown after a failure, or the quota of its account is used up
+7   hold budget_exhausted             Today's budget is used up
 """  # noqa: E501 - a row is a line
 
 MAIN_TASK = """
-7a  hold handing_over            another agent's session is still open on it (just reassigned)
-8   start worker_blocked         it waits, and a descendant is blocked or failed, and that is new
-9   start plan_changed           it waits, and something new needs it
-10  start workers_finished       it waits, and nothing is outstanding
-11  hold handled_blocked         it waits, and a seen block is left open
-12  hold waiting_for_workers     it waits: what is outstanding, workers first
-12  hold waiting_for_delegation  it waits: then a delegation
-12  hold waiting_for_approval    it waits: then an approval
-12  hold waiting_for_person      it waits: then a person
-12a hold waiting_for_delegation  a worker's: it left to wait for a delegation that is still open, or can only be told to
-12a hold waiting_for_workers     a worker's: all it could be told is wait_for_others
-13  start has_in_progress_task   a main task
-"""
+7a  hold handing_over            Another agent's session on this task is still open (the task was reassigned a moment ago)
+8   start worker_blocked         The manager waits, and a task below this one was blocked or has failed since its last look
+9   start plan_changed           The manager waits, and since its last look a subtask became ready to start, a delegation ended, or a person wrote on this task or one below it
+10  start workers_finished       The manager waits, and nothing is left to wait for
+11  hold handled_blocked         The manager waits, and a blocked or failed task that it has already seen is not resolved yet
+12  hold waiting_for_workers     The manager waits for agents: one works on a task below this one, or will as soon as it can
+12  hold waiting_for_delegation  The manager waits for the result of a delegation
+12  hold waiting_for_approval    The manager waits for the approval of a task
+12  hold waiting_for_person      The manager waits for a person who works on a task below this one
+12a hold waiting_for_delegation  The worker waits for the result of a delegation: it left for that reason, or can do nothing else
+12a hold waiting_for_workers     The worker could only wait for others who work on its subtasks
+13  start has_in_progress_task   The agent has this task in progress, and can work on it
+"""  # noqa: E501 - a row is a line
 
 OTHERWISE = """
-14  start has_ready_queue_task       it serves a queue and a task there is ready, on which it would not only be told to wait (as in row 12a)
-15  hold  no_in_progress_task        always
+14  start has_ready_queue_task       A task in the agent's queue is ready, and the agent could do more with it than wait (as in row 12a)
+15  hold  no_in_progress_task        The agent has no task in progress and no ready task in a queue
 """  # noqa: E501 - a row is a line
 
 CHAT = """
-chat stop agent_not_assigned  not a member, and a chat session is live
-chat hold agent_not_assigned  not a member
-chat stop agent_inactive      inactive, and a chat session is live
-chat hold agent_inactive      inactive
-+    stop runaway             live session that tripped the runaway guard
-+    stop silent              live session that is silent
-chat hold not_managed         not managed
-+   hold bad_options         its options have a mistake
-chat hold already_running     a chat launch or session is live
-+    hold project_paused      the project is archived
-chat hold cooling_down        chat is in cooldown after failures
-chat start has_pending_purpose a message not delivered, a pending delegation, an invitation, its turn in a conversation, or an opened panel
-chat hold no_chat_work        always (no chat work)
+chat stop agent_not_assigned  The agent is no longer a member of the project, and its chat session is open
+chat hold agent_not_assigned  The agent is not a member of the project
+chat stop agent_inactive      The agent is inactive, and its chat session is open
+chat hold agent_inactive      The agent is inactive
++    stop runaway             The chat session made too many calls without progress (runaway guard)
++    stop silent              The process of the chat session has neither called nor printed anything for too long
+chat hold not_managed         The agent has no provider, so Toryo does not start it
++   hold bad_options         The agent's provider options have a mistake
+chat hold already_running     The agent's chat session is open or being started
++    hold project_paused      The project is archived
+chat hold cooling_down        The agent's chat is in cooldown after a failure, or the quota of its account is used up
+chat start has_pending_purpose Someone waits for the agent in chat: an undelivered message, a pending delegation, an invitation, its turn in a conversation, or an opened chat panel
+chat hold no_chat_work        Nobody waits for the agent in chat
 """  # noqa: E501 - a row is a line
 
 FIRST = """
-1 exit              exit         session over
-2 exit              exit         tripped by a guard of row 4
-3 report_model      needs_model  model not reported in this session
-4 get_notifications interrupted  an undelivered interrupt
-5 exit              exit         agent no longer active here
-6 exit              exit         task sessions: project paused or archived
-7 exit              exit         task sessions: its main task is no longer its own (task_closed if it closed it itself)
-"""
+1 exit              exit         The session has ended
+2 exit              exit         A guard stopped the session: too many calls without progress, the time limit, or the budget
+3 report_model      needs_model  The agent has not reported its model in this session
+4 get_notifications interrupted  A notification that interrupts the agent has not been delivered yet
+5 exit              exit         The agent is inactive, or no longer a member of the project
+6 exit              exit         In a task session: the project is paused or archived
+7 exit              exit         In a task session: the main task was reassigned, is no longer in progress, or is below a closed task (reason task_closed if this session closed it)
+"""  # noqa: E501 - a row is a line
 
 WORKER = """
-1  get_task                    needs_task              task not fetched in this session
-2  create_subtasks             needs_subtask_creation  it never had subtasks and may be decomposed
-3  execute_task                fixing_checks           an acceptance check failed at the last report
-4  wait_for_delegation         waiting_for_delegation  no subtasks but cancelled ones, and a success report was refused only for an open delegation
-5  execute_task                executing_task          no subtasks but cancelled ones
-6  report_completion           needs_completion        every subtask completed or cancelled, at least one completed, no awaited delegation open
-7  execute_subtask             executing_subtask       an own subtask in progress, below which nothing is open (else: what is open there)
-8  start_subtask               needs_start             an own startable subtask
-9  wait_for_delegation         waiting_for_delegation  an awaited delegation is open and nothing else can be done
-10 wait_for_others             waiting_for_workers     a subtask of another able agent or a person is in progress, or an approval below it is pending
-11 review_and_resolve_blocks   needs_review            the rest, at least one, are blocked or failed
-12 resolve_dependency_deadlock dependency_deadlock     always (open subtasks, none startable)
+1  get_task                    needs_task              The agent has not read its task in this session
+2  create_subtasks             needs_subtask_creation  The task never had subtasks, and the worker may split it
+3  execute_task                fixing_checks           An acceptance check failed at the last report
+4  wait_for_delegation         waiting_for_delegation  The task has no subtasks (or only cancelled ones), and only an open delegation prevents the report of success
+5  execute_task                executing_task          The task has no subtasks (or only cancelled ones)
+6  report_completion           needs_completion        Every subtask is completed or cancelled, at least one is completed, and no awaited delegation is open
+7  execute_subtask             executing_subtask       One of the worker's own subtasks is in progress and has no open subtasks (open ones are looked at instead)
+8  start_subtask               needs_start             One of the worker's own subtasks can be started
+9  wait_for_delegation         waiting_for_delegation  An awaited delegation is open, and nothing else can be done
+10 wait_for_others             waiting_for_workers     Another agent or a person works on a subtask, or a task below waits for approval
+11 review_and_resolve_blocks   needs_review            All remaining subtasks are blocked or failed
+12 resolve_dependency_deadlock dependency_deadlock     Subtasks are open, but none can be started
 """  # noqa: E501 - a row is a line
 
 MANAGER = """
-1 get_task                  needs_task             task not fetched in this session
-2 create_subtasks           needs_subtask_creation no subtasks
-3 report_completion         needs_completion       every subtask completed or cancelled, at least one completed, no awaited delegation open, and no acceptance check failed at the last report (or something below it has changed since)
-4 review_and_resolve_blocks needs_review           nothing in progress, nothing dispatchable, nothing outstanding, some blocked or failed
-5 start                     start                  chose start in this session, has not acted on it yet, and something is dispatchable
-6 adjust                    adjust                 chose adjust in this session, and has not acted on it yet
-7 wait                      waiting_for_workers    chose wait in this session, something is outstanding and nothing is new
-8 situational_awareness     situational_awareness  always (any other choice is void)
+1 get_task                  needs_task             The agent has not read its task in this session
+2 create_subtasks           needs_subtask_creation The task has no subtasks
+3 report_completion         needs_completion       Every subtask is completed or cancelled, at least one is completed, no awaited delegation is open, and no acceptance check failed at the last report (or a task below has changed since)
+4 review_and_resolve_blocks needs_review           Some subtasks are blocked or failed, no subtask is in progress or can be started, and nothing is left to wait for
+5 start                     start                  The manager chose start in this session and has not acted on it yet, and a subtask can be started
+6 adjust                    adjust                 The manager chose adjust in this session and has not acted on it yet
+7 wait                      waiting_for_workers    The manager chose wait in this session, there is something to wait for, and nothing has changed since its last look
+8 situational_awareness     situational_awareness  The manager has not chosen, or what it chose is not possible now
 """  # noqa: E501 - a row is a line
 
 
 CHAT_SESSION = """
-1 get_pending_messages has_messages         messages, delegations, invitations or endings to deliver
-2 get_pending_messages your_turn            it is this agent's turn in an active conversation
-3 exit                 exit                 the chat is no longer needed (panel closed or never opened, no open conversation, no delegation in progress)
-4 logout               idle                 idle longer than chat.idle_timeout and not in a pending or active conversation
-5 wait_for_messages    waiting_for_messages always (waits for the rows above)
+1 get_pending_messages has_messages         Messages, delegations, invitations or notices of ended conversations wait to be delivered
+2 get_pending_messages your_turn            It is the agent's turn in a conversation
+3 exit                 exit                 Nobody needs the chat: its panel is closed, no conversation is open, and no delegation is in progress
+4 logout               idle                 The chat has been idle for longer than chat.idle_timeout, and no conversation is open
+5 wait_for_messages    waiting_for_messages Nothing to do yet: the call waits until one of the rows above applies
 """  # noqa: E501 - a row is a line
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from toryo import provider_options
-from toryo.cli import clearing, output, shell_completion, wider_rights
+from toryo.cli import clearing, edits, output, shell_completion, wider_rights
 from toryo.cli.command_context import Here, command
 from toryo.cli.exit_codes import Misuse
 
@@ -193,15 +193,13 @@ def edit_agent(
         body["provider_options"] = _said(body.get("provider_options")) or {}
     if not (body or project or leave):
         raise Misuse("Nothing to change.", "See `toryo agent edit --help`.")
+    before = here.get(f"/agents/{agent}")["agent"]
     changes = wider_rights.patch(here, f"/agents/{agent}", body, yes=yes)["changes"] if body else []
-    for each in project or []:
-        here.send("POST", f"/projects/{each}/members/{agent}")
-    for each in leave or []:
-        here.send("DELETE", f"/projects/{each}/members/{agent}")
-    here.answer(
-        {**here.get(f"/agents/{agent}"), "changes": changes},
-        lambda: output.done("; ".join([f"changed {agent}", *changes])),
-    )
+    moved = [here.send("POST", f"/projects/{each}/members/{agent}")["changed"] for each in project or []]
+    moved += [here.send("DELETE", f"/projects/{each}/members/{agent}")["changed"] for each in leave or []]
+    after = here.get(f"/agents/{agent}")
+    told = edits.told(agent, {**before, "moved": False}, {**after["agent"], "moved": any(moved)}, changes)
+    here.answer({**after, "changes": changes}, lambda: output.done(told))
 
 
 @command(group, "passkey")

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import inspect
 import os
+import re
 import sys
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -145,10 +146,14 @@ class Here:
             raise Unreachable(f"{self.client.address}: {away}", sent=away.sent) from None
         except RefusalError as error:
             if error.code in _NOT_SIGNED_IN and "TORYO_LAUNCH_CREDENTIAL" not in os.environ:
-                error.instruction = f"{self._where_tokens_come_from()} (Asked: {self.client.address})"
+                error.instruction = f"{self._where_tokens_come_from()}{self._asked_where()}"
             if error.code.endswith("NotFound"):
-                error.instruction = f"{error.instruction} (Asked: {self.client.address})".strip()
+                error.instruction = f"{error.instruction}{self._asked_where()}".strip()
             raise
+
+    def _asked_where(self) -> str:
+        """Of the server that runs here it goes without saying."""
+        return f" (Asked: {self.client.address})" if self.server or not self.client.address.local else ""
 
     def _where_tokens_come_from(self) -> str:
         made = "an owner can make one: toryo token person add NAME"
@@ -205,6 +210,47 @@ _TASKS = frozenset({"task", "parent", "depends_on", "no_longer_on"})
 """Parameters of commands that name tasks: by id, title, or the end of an id."""
 
 
+@contextmanager
+def refused_as_typed(command: Any) -> Iterator[None]:
+    """A refusal of the server names the parameters of its operations; here they have the names that were typed."""
+    try:
+        yield
+    except Exception as refused:
+        for mistake in getattr(refused, "data", {}).get("errors") or ():
+            mistake["parameter"] = _typed(str(mistake["parameter"]), command)
+        raise
+
+
+def _typed(parameter: str, command: Any) -> str:
+    """The option or argument of this command that sets a parameter; the parameter itself where none does."""
+    first = re.split(r"[.\[]", parameter, maxsplit=1)[0]
+    names = {first, first.removesuffix("_id"), _OPTION_OF.get(first, first)}
+    found = next((each for each in command.params if each.name.rstrip("_") in names), None)
+    if found is None:
+        return parameter
+    option = max(found.opts, key=len)
+    return option if option.startswith("-") else str(found.metavar or found.name.upper()).removesuffix("...")
+
+
+_OPTION_OF = {
+    "acceptance": "accept",
+    "add_dependencies": "depends_on",
+    "capabilities": "capability",
+    "dependencies": "depends_on",
+    "login": "role",
+    "max_parallel_tasks": "max_parallel",
+    "parent_task_id": "parent",
+    "person_id": "id",
+    "projects": "project",
+    "provider_options": "option",
+    "remove_dependencies": "no_longer_on",
+    "settings": "set",
+    "system_prompt": "prompt",
+    "working_directory": "dir",
+}
+"""Parameters of operations by the name of the option that sets them, where that differs by more than `_id`."""
+
+
 def given_before(context: typer.Context, **values: Any) -> None:
     """Remembers what was said before the command's name: `toryo --json task list`."""
     context.obj = Here(**values)
@@ -228,7 +274,8 @@ def taking(function: Callable[..., None], options: tuple[str, ...] = tuple(_OPTI
                 values[name] = task_lookup.task(here, given)
             elif given:
                 values[name] = [task_lookup.task(here, each) for each in given]
-        function(here, **values)
+        with refused_as_typed(typed.command):
+            function(here, **values)
 
     own = list(inspect.signature(function, eval_str=True).parameters.values())[1:]
     added = [_parameter(name) for name in options]

@@ -293,6 +293,12 @@ def _of_project(project: Mapping[str, Any], team: Team) -> Iterator[Finding]:
     if project["settings"].get("isolation") == "worktree" and not shutil.which("git"):
         instruction = f"Install git, or switch worktrees off: toryo project edit {name} --set isolation=none"
         yield Finding(f"project {name}", False, "uses worktrees, but git is not on PATH", instruction, team.local)
+    elif project["settings"].get("isolation") == "worktree" and place.is_dir():
+        from toryo.coordinator import worktrees
+
+        if trouble := worktrees.trouble(place):
+            what = f"uses worktrees, but none can be created in {place}"
+            yield Finding(f"project {name}", False, what, trouble, needed=team.local)
 
 
 # --- programs that could run agents ----------------------------------------------------------------------------------

@@ -49,14 +49,14 @@ def init(
     ] = None,
 ) -> None:
     """Create a toryo.yaml for this directory. It uses the agent programs that are installed. Also creates a data
-    directory outside of this one, and .toryo/, which refers to it."""
+    directory outside of this one, and .toryo/, which refers to it; in a clone that has a toryo.yaml, only these."""
     from toryo.cli import agent_programs
 
     directory = dir.expanduser().resolve()
     if not directory.is_dir():
         raise Misuse(f"{directory} is not a directory.", "Create it, or choose another one with --dir.")
     team = directory / TEAM
-    if team.exists():
+    if team.exists() and (provider or data_directories.project_directory(directory) == directory):
         raise Misuse(f"{team} already exists.", f"Edit it, then run: toryo apply {TEAM}")
     ask = terminal_questions.possible(here) and not yes
     if sys.stderr.isatty() and not here.json:
@@ -66,6 +66,9 @@ def init(
     doubt = _doubt(directory)
     if doubt and not (ask and terminal_questions.yes(f"{doubt} Continue?")):
         raise Misuse(doubt, ELSEWHERE)
+    if team.exists():
+        _keep(here, team)
+        return
     if not here.json:
         _print_found(found)
     plan = _asked(directory, wanted, found) if ask else _by_default(directory, wanted, found)
@@ -80,6 +83,20 @@ def init(
         "programs": [program.document() for program in found],
     }
     here.answer(document, lambda: _print_next(team, place, plan, found))
+
+
+def _keep(here: Here, team: Path) -> None:
+    """A clone has the file, but not the data directory that everyone has for themselves."""
+    place = _data_directory(team.parent)
+    document = {
+        "success": True,
+        "file": str(team),
+        "project_id": None,
+        "data_dir": str(place),
+        "providers": [],
+        "programs": [],
+    }
+    here.answer(document, lambda: output.done(f"{shlex.quote(str(team))} is unchanged", *_stored(place), *_next()))
 
 
 def _doubt(directory: Path) -> str:
@@ -250,20 +267,27 @@ def _data_directory(project: Path) -> Path:
 
 def _print_next(team: Path, place: Path, plan: Plan, found: Sequence[Program]) -> None:
     typed = output.program()
-    output.done(f"wrote {shlex.quote(str(team))}: project {init_teams.id_from(plan.name)}, {_crew(plan)}")
-    output.done(f"The server's data will be stored in {shlex.quote(str(place))}")
+    output.done(f"created {shlex.quote(str(team))}: project {init_teams.id_from(plan.name)}, {_crew(plan)}")
+    output.done(*_stored(place))
     for each in found:
         if each.name in plan.providers and not each.ready:
             output.done(f"{each.name} may not be logged in. {each.instruction}")
     if not plan.providers:
         output.done(_how_to_get_a_model(found, typed))
-    output.done(
-        "Next, in this directory:", f"  {typed} up                # in another terminal", f"  {typed} apply {TEAM}"
-    )
+    output.done(*_next())
     if plan.providers:
         project = init_teams.id_from(plan.name)
         output.done(f"  {typed} task list --project {project}", f"  {typed} task move TASK in_progress")
         output.done("The last command starts the first task. From then on it costs tokens.")
+
+
+def _stored(place: Path) -> list[str]:
+    return [f"The server's data will be stored in {shlex.quote(str(place))}"]
+
+
+def _next() -> list[str]:
+    typed = output.program()
+    return ["Next, in this directory:", f"  {typed} up                # in another terminal", f"  {typed} apply {TEAM}"]
 
 
 def _crew(plan: Plan) -> str:

@@ -135,6 +135,8 @@ def refuse_unknown(here: Here, of: str) -> None:
             except RefusalError as no_task:
                 if wider_rights.MEANT in no_task.instruction:
                     raise no_task from None
+            no_agent.message = f"There is no agent and no task {of}."
+            no_agent.instruction = "List them: toryo agent list, toryo task list --all."
         raise
 
 

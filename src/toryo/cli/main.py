@@ -39,6 +39,7 @@ from toryo.cli import (
     up_down,
     usage,
     usage_errors,
+    usage_lines,
     why,
     worktrees,
 )
@@ -102,6 +103,7 @@ def _outcome(given: list[str]) -> int:
     try:
         program = typer.main.get_command(narrowed(app, given))
         empty_values.refuse(program)
+        usage_lines.plain(program)
         code = program(args=given, prog_name="toryo", standalone_mode=False)
     except typer.TyperException as mistake:
         return _explain_usage(mistake, given)

@@ -31,7 +31,7 @@ Found = dict[str, Any]
 
 @dataclass(frozen=True)
 class Change:
-    """One change: `created`, `changed` or `joined`, what, and for an agent without a program its passkey."""
+    """One change: `created`, `updated` or `joined`, what, and for an agent without a program its passkey."""
 
     verb: str
     kind: str
@@ -80,6 +80,7 @@ def apply(here: Here, manifest: Manifest, *, yes: bool = False) -> Applied:
         wider_rights.confirm(here, wider, "This file")
     plan = _Plan()
     for project in manifest.projects:
+        projects.warn_without_worktrees(here, project.id or project.name, project.directory, project.settings)
         _plan_project(plan, project, there)
     agents = files.agents_in_order(manifest.agents)
     for agent in agents:
@@ -395,7 +396,7 @@ def _patch(
 
     def told(_: Found) -> Change:
         before = {key: _mentioned(key, value, found.get(key)) for key, value in different.items()}
-        return Change("changed", kind, id, ", ".join(different), changes=provider_options.changes(before, different))
+        return Change("updated", kind, id, ", ".join(different), changes=provider_options.changes(before, different))
 
     arguments = {f"{kind}_id": id, **different, **_whole(different)}
     plan.add(

@@ -26,8 +26,10 @@ def needs(
     """List what needs your attention. Approvals, blocked tasks, messages, failures, and your own tasks."""
     answer = here.get("/needs-you", project_id=project, as_person=person)
     here.answer(answer, lambda: _print(answer["items"]))
-    if person is None and not here.json:
-        output.say(*_not_started(here, [project] if project else projects.active(here)))
+    if not here.json:
+        waiting = [] if person else _not_started(here, [project] if project else projects.active(here))
+        nothing = [] if waiting or answer["items"] else ["Nothing needs your attention."]
+        output.say(*nothing, *waiting)
 
 
 def _not_started(here: Here, names: list[str]) -> list[str]:
@@ -41,14 +43,12 @@ def _not_started(here: Here, names: list[str]) -> list[str]:
     if not found:
         return []
     one = len(found) == 1
-    told = "1 task is assigned and not started" if one else f"{len(found)} tasks are assigned and not started"
+    told = "1 task is assigned but not started" if one else f"{len(found)} tasks are assigned but not started"
     start = f"toryo task move {found[0]['task_id'] if one else 'TASK'} in_progress"
     return [f"{told}: toryo task list --status todo", f"  To start {'it' if one else 'one'}: {start}"]
 
 
 def _print(items: list[dict[str, Any]]) -> None:
-    if not items:
-        output.say("Nothing needs your attention.")
     for item in items:
         output.done(*told(item))
         output.commands(*(f"  {action['name']}: {action['command']}" for action in item["actions"]))

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from toryo.cli import clearing, output, terminal_questions, wider_rights
+from toryo.cli import clearing, edits, output, terminal_questions, wider_rights
 from toryo.cli.command_context import Here, command
 from toryo.cli.exit_codes import Misuse
 from toryo.cli.open_dashboard import link
@@ -52,7 +52,7 @@ def add_person(
     answer = here.send("POST", "/people", body)
 
     def show() -> None:
-        output.done(f"added {id}, {role}")
+        output.done(f"created person {id}, {role}")
         output.say(f"Make a sign-in link: toryo person link {id}. Or set a password: toryo person password {id}")
 
     here.answer(answer, show)
@@ -95,8 +95,9 @@ def edit_person(
     if role is not None and not yes:
         known = {each["person_id"]: each["login"] for each in here.get("/people")["people"]}
         wider_rights.confirm(here, wider_rights.of_role(known.get(person), role))
+    before: dict[str, Any] = next((each for each in here.get("/people")["people"] if each["person_id"] == person), {})
     answer = here.send("PATCH", f"/people/{person}", body)
-    here.answer(answer, lambda: output.done(f"{person} is {answer['person']['login']}"))
+    here.answer(answer, lambda: output.done(edits.told(person, before, answer["person"])))
 
 
 @command(group, "password")

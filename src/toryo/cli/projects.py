@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from toryo.cli import clearing, output, shell_completion, wider_rights
+from toryo.cli import clearing, edits, output, shell_completion, wider_rights
 from toryo.cli.command_context import Here, command
 from toryo.cli.exit_codes import Misuse
 
@@ -50,6 +51,7 @@ def add_project(
     }
     answer = here.send("POST", "/projects", body)
     here.answer(answer, lambda: print_made(answer))
+    _warn(here, answer["project"])
 
 
 @command(group, "list")
@@ -103,8 +105,11 @@ def edit_project(
     body = clearing.cleared("project", clear, body)
     if not any(each is not None for each in body.values()):
         raise Misuse("Nothing to change.", "Use --name, --dir, --description, --set KEY=VALUE or --clear NAME.")
+    before = here.get(f"/projects/{project}")["project"]
     answer = wider_rights.patch(here, f"/projects/{project}", body, yes=yes)
-    here.answer(answer, lambda: output.done(f"changed {project}"))
+    here.answer(answer, lambda: output.done(edits.told(project, before, answer["project"])))
+    if body["settings"] or body["working_directory"]:
+        _warn(here, answer["project"])
 
 
 @command(group, "pause")
@@ -159,6 +164,22 @@ def missing(here: Here, path: Path) -> str | None:
     if path.is_dir() or not here.client.address.local:
         return None
     return f"{path} is {'not a directory' if path.exists() else 'missing'}. Create it, or choose another directory"
+
+
+def warn_without_worktrees(here: Here, name: str, directory: Path, settings: Mapping[str, Any]) -> None:
+    """Says what prevents worktrees that the settings ask for. Coordinators create them where they run, so of a
+    directory on another machine nothing is known here."""
+    if settings.get("isolation") != "worktree" or not here.client.address.local or not directory.is_dir():
+        return
+    from toryo.coordinator import worktrees
+
+    if trouble := worktrees.trouble(directory):
+        output.say(f"toryo: warning: tasks of {name} cannot start (isolation: worktree): {trouble}")
+
+
+def _warn(here: Here, project: dict[str, Any]) -> None:
+    place = Path(project["working_directory"])
+    warn_without_worktrees(here, project["project_id"], place, project["settings"])
 
 
 def _directory(here: Here, given: Path, *, yes: bool) -> str:

@@ -9,14 +9,16 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from toryo.cli import clearing, needs, output, projects, shell_completion, terminal_questions, worktrees
+from toryo.cli import clearing, edits, needs, output, projects, shell_completion, terminal_questions, worktrees
 from toryo.cli.command_context import Here, command
-from toryo.cli.exit_codes import FAILED, Misuse
+from toryo.cli.exit_codes import FAILED, Misuse, Refused
 from toryo.cli.reconnecting import following
 from toryo.domain.tasks import CLOSED
 
 group = typer.Typer(help="Tasks: file work, look at it, move it.", no_args_is_help=True, rich_markup_mode=None)
 
+NEXT_SESSION = "the next session of this task"
+"""Who gets what is said about a task that no one works on now, as the server writes it."""
 LOOK_AGAIN_SECONDS = 20
 CLOSED_SHOWN_SECONDS = 86_400
 REASON_SHOWN = 500
@@ -118,7 +120,7 @@ def add_task(
         "acceptance": _acceptance(accept, accept_file),
     }
     answer = here.send("POST", f"/projects/{project or projects.only(here)}/tasks", body)
-    here.answer(answer, lambda: output.done(f"filed {answer['task_id']} ({answer['task']['status']})"))
+    here.answer(answer, lambda: output.done(f"created {answer['task_id']} ({answer['task']['status']})"))
     if not (here.json or assignee or agent_type):
         output.say(*_how_to_assign(here, answer["task"]))
 
@@ -260,13 +262,23 @@ def edit_task(
     body = clearing.cleared("task", clear, body)
     if not any(each is not None for each in body.values()):
         raise Misuse("Nothing to change.", "See `toryo task edit --help`.")
+    before = here.get(f"/tasks/{task}")["task"]
     answer = here.send("PATCH", f"/tasks/{task}", body)
-    here.answer(answer, lambda: output.done(f"changed {task}"))
+    here.answer(answer, lambda: output.done(edits.told(task, before, answer["task"])))
 
 
 @command(group, "retry")
 def retry_task(here: Here, task: Id, reason: Reason = None) -> None:
     """Retry a failed task. Prints the command that starts it."""
+    found = here.get(f"/tasks/{task}")["task"]
+    if found["status"] != "failed":
+        closed = found["status"] in CLOSED
+        instead = ["Create a new task: toryo task add TITLE"] if closed else _how_to_start(here, task)
+        raise Refused(
+            f"Only failed tasks can be retried; {task} is {found['status']}.",
+            "" if found["status"] == "in_progress" else " ".join(instead),
+            {"error": "invalidTransition"},
+        )
     _move(here, task, "todo", reason)
     if not here.json:
         output.done(*_how_to_start(here, task))
@@ -275,6 +287,13 @@ def retry_task(here: Here, task: Id, reason: Reason = None) -> None:
 @command(group, "cancel")
 def cancel_task(here: Here, task: Id, reason: Reason = None) -> None:
     """Cancel a task and its open subtasks."""
+    found = here.get(f"/tasks/{task}")["task"]
+    if found["status"] == "cancelled":
+        answer = {"success": True, "task_id": task, "previous_status": "cancelled", "new_status": "cancelled"}
+        here.answer(answer, lambda: output.done(f"{task} is already cancelled; nothing was changed"))
+        return
+    if found["status"] == "completed":
+        raise Refused(f"{task} is completed, so it cannot be cancelled.", "", {"error": "invalidTransition"})
     _move(here, task, "cancelled", reason)
 
 
@@ -338,7 +357,10 @@ def steer_task(
     """Send a message to the agent that works on a task. If none does now, the next session gets it. An agent without a
     model (command, playbook) does not act on it; the answer says so."""
     answer = here.send("POST", f"/tasks/{task}/steer", {"text": text})
-    here.answer(answer, lambda: output.done(*answer.get("warnings", [f"told {answer['delivered_to']}"])))
+    told = f"Sent to {answer['delivered_to']}."
+    if answer["delivered_to"] == NEXT_SESSION:
+        told = "Saved. The next session of this task reads it first."
+    here.answer(answer, lambda: output.done(*answer.get("warnings", [told])))
 
 
 def _without_status(task: dict[str, Any]) -> Misuse:

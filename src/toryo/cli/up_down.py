@@ -97,6 +97,8 @@ def up(
     starting = _arguments({"--max-concurrent": max_concurrent, "--config": config and config.absolute()})
     place = data_directories.prepared(here.data_dir)
     output.say(f"The data directory is {shlex.quote(str(place))}")
+    if here.data_dir is None and Path("toryo.yaml").is_file() and data_directories.project_directory() is None:
+        output.say("It is not this project's own. To create that: toryo down, then toryo init")
     if place.name == data_directories.MARK:
         output.say(
             "It is next to the agents' files and contains your token. To move it: toryo down, then toryo db move"

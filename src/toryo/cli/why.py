@@ -25,9 +25,11 @@ def why(
         ),
     ],
     project: Annotated[str | None, typer.Option("--project", metavar="PRJ", help="Limit to this project.")] = None,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Show which launch rule decided, and the codes of the decision.")
+    ] = False,
 ) -> None:
-    """Explain why an agent is not running, or why a task waits. Also says what to do about it and, for an agent, which
-    rule decided; --json has the facts."""
+    """Explain why an agent is not running, or why a task waits. Also says what to do about it; --json has the facts."""
     from toryo.client import RefusalError
 
     try:
@@ -40,7 +42,7 @@ def why(
             logs.refuse_unknown(here, of)
         _of_task(here, here.get(f"/tasks/{task_id}")["task"])
         return
-    here.answer(answer, lambda: output.done(*(told(answer) or [f"{of} belongs to no project."])))
+    here.answer(answer, lambda: output.done(*(told(answer, verbose=verbose) or [f"{of} belongs to no project."])))
 
 
 def _of_task(here: Here, task: dict[str, Any]) -> None:
@@ -50,18 +52,26 @@ def _of_task(here: Here, task: dict[str, Any]) -> None:
     here.answer(document, lambda: output.done(head, *(f"  {each}" for each in lines)))
 
 
-def told(answer: dict[str, Any]) -> list[str]:
-    """One paragraph per project and purpose, as lines."""
+_STATES = {"cooling_down": "in cooldown", "already_running": "running", "start_pending": "starting"}
+_ACTIONS = {"start": "starting", "stop": "stopping", "hold": "not running"}
+
+
+def _state(decision: dict[str, Any]) -> str:
+    if "no_coordinator" in decision["facts"]:
+        return "cannot start"
+    return _STATES.get(decision["reason"]) or _ACTIONS.get(decision["action"], decision["action"])
+
+
+def told(answer: dict[str, Any], *, verbose: bool = False) -> list[str]:
+    """One paragraph per project and purpose, as lines; `verbose`: with the rule, and the codes that scripts read."""
     lines: list[str] = []
     for decision in answer["decisions"]:
         until = f" until {output.clock(decision['until'])}" if decision.get("until") else ""
         since = f" since {output.clock(decision['since'])}" if decision.get("since") else ""
-        action = "cannot start" if "no_coordinator" in decision.get("facts", {}) else decision["action"]
-        head = (
-            f"{answer['agent_id']} in {decision['project_id']} ({decision['purpose']}): {action} {decision['reason']}"
-        )
+        head = f"{answer['agent_id']} in {decision['project_id']} ({decision['purpose']}): {_state(decision)}"
         lines.append(head + since + until)
         lines += [f"  {line}" for line in output.in_local_time(decision["explanation"]).split("\n")]
-        if decision["purpose"] == "task":
-            lines.append(f"  Launch rule {decision['row']}: {decision['rule']}")
+        if verbose:
+            rule = f"Launch rule {decision['row']}: {decision['rule']}"
+            lines.append(f"  {rule} ({decision['action']} {decision['reason']})")
     return lines

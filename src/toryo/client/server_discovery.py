@@ -60,7 +60,7 @@ def find(
     if not named and running is None:
         raise Unreachable(
             f"No server is running from {described(place, data_dir, env)}. Start one with `toryo up`, or choose "
-            "one with --server, TORYO_SERVER_URL or --data-dir."
+            "one with --server or --data-dir."
         )
     url = named or str((running or {})["url"])
     if given and not explicit and not server_address.parse(url).local:
@@ -99,10 +99,7 @@ def described(place: Path, given: Path | str | None = None, environ: Mapping[str
     env = os.environ if environ is None else environ
     if given or env.get("TORYO_DATA_DIR") or project_directory() is not None:
         return str(place)
-    return (
-        f"{place}, your own data directory, which is used because there is no .toryo/ in {Path.cwd()} or above. "
-        "For a project's data directory, change into the project's directory"
-    )
+    return f"{place} (there is no .toryo/ here or above)"
 
 
 def _awaited(place: Path, seconds: float) -> dict[str, Any] | None:

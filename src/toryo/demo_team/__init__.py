@@ -1,8 +1,8 @@
-"""The demo's team and what is filed for it: read by `toryo demo`, and by the server, where a button starts it.
+"""The demo's team and its tasks, for `toryo demo` and for the dashboard's button.
 
-Who is in the team and how each of them works stands in team.yaml. Each job has a project of its own: a project is a
-directory and the people who work in it, so the manager who is asked for a translation sees the two translators and
-nobody else, and the four jobs run at once without treading on each other's files.
+team.yaml defines the agents and how each of them works. Each job has its own project, and so its own directory and
+members: the manager of a translation sees the two translators only, and the four jobs run in parallel without touching
+each other's files.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 LEAD = "lead"
-"""The assignee of everything."""
+"""The assignee of all main tasks."""
 MEMBERS = (LEAD, "japanese", "chinese", "generator", "calculator", "joiner", "clerk", "merchant")
-"""Everybody in team.yaml, superiors first."""
+"""All agents in team.yaml, superiors first."""
 LINES = {
     "Hello, world.": ("こんにちは、世界。", "你好，世界。"),
     "The timber has arrived.": ("木材が届きました。", "木材已经到了。"),
@@ -28,7 +28,7 @@ STOCK = "plank,oak,12\nplank,pine,30\nbeam,oak,4\nbeam,cedar,7\n"
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """A main task in a project of its own. `given` are files laid out before, `promised` those that must be made."""
+    """A main task in its own project. `given` are the input files, `promised` the files that the job must create."""
 
     project: str
     title: str
@@ -37,7 +37,7 @@ class Job:
     given: Mapping[str, str] = field(default_factory=dict)
 
     def task(self) -> dict[str, Any]:
-        """What is filed, in progress at once: that is all a person does."""
+        """The task that a person creates, in progress from the start. The agents do the rest."""
         return {
             "title": self.title,
             "description": self.description,
@@ -47,7 +47,7 @@ class Job:
         }
 
     def lay_out(self, directory: Path) -> None:
-        """Makes its directory there, as it is before anybody has worked in it."""
+        """Creates its directory with the input files, and removes the results of an earlier run."""
         place = directory / self.project
         place.mkdir(parents=True, exist_ok=True)
         for name in self.promised:
@@ -57,20 +57,20 @@ class Job:
 
 
 def text() -> str:
-    """team.yaml, in the format of everybody's own toryo.yaml."""
+    """The text of team.yaml, which has the format of any toryo.yaml."""
     return files(__package__).joinpath("team.yaml").read_text(encoding="utf-8")
 
 
 def team() -> dict[str, list[dict[str, Any]]]:
-    """What it says: `projects` and `agents`."""
-    import yaml  # costs more than all the rest of a start, and is wanted once
+    """Its `projects` and `agents`."""
+    import yaml  # slower than the rest of a start, and needed once
 
     said: dict[str, list[dict[str, Any]]] = yaml.safe_load(text())
     return said
 
 
 def _phrasebook(language: int) -> str:
-    """A sed script that knows the lines of hello.txt, in place of a model that knows the language."""
+    """A sed script that translates the lines of hello.txt; a model would know the language."""
     return "".join(f"s/^{english}$/{words[language]}/\n" for english, words in LINES.items())
 
 
@@ -91,7 +91,7 @@ JOBS = {
         Job(
             project="numbers",
             title="Draw a number and double it",
-            description="A number from 1 to 1000 in seed.txt, twice that number in result.txt.",
+            description="Write a number from 1 to 1000 to seed.txt, and twice that number to result.txt.",
             promised=("seed.txt", "result.txt"),
         ),
         Job(
@@ -104,7 +104,7 @@ JOBS = {
         Job(
             project="offer",
             title="Make an offer for ten pieces of oak",
-            description="Write it to offer.txt. The clerk does not know the price, the merchant does.",
+            description="Write it to offer.txt. The clerk must ask the merchant for the price.",
             promised=("offer.txt",),
         ),
     )

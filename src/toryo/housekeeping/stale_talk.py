@@ -64,7 +64,9 @@ def _somebody_is_there(call: Call, message: Message) -> bool:
 
 def _tell(call: Call, message: Message) -> None:
     _, decision = launch_decisions.decide(call, message.to_agent_id, message.project_id, Purpose.CHAT, changes=False)
-    why = reason_texts.explained(decision, message.to_agent_id, project_id=message.project_id)
+    why = reason_texts.explained(
+        decision, message.to_agent_id, project_id=message.project_id, archived=decision.reason == "project_paused"
+    )
     words = (
         f"{message.to_agent_id} has not read your message yet. The message is kept and delivered when the agent "
         f"starts. {why}"

@@ -591,6 +591,7 @@ Index(
 )
 """At most one live claim per task: prevents double claims."""
 Index("claims_of_agent", claims.c.agent_id, sqlite_where=_unended, postgresql_where=_unended)
+Index("claims_expiry", claims.c.project_id, claims.c.expires_at, sqlite_where=_unended, postgresql_where=_unended)
 
 shared_entries = Table(
     "shared_entries",
@@ -926,3 +927,11 @@ coordinators = Table(
     _text("machine", null=True),
     _text("disk", null=True),
 )
+
+directory = Table(
+    "directory",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=False),
+    _number("stamp"),
+)
+"""One row, with a random number that every change of the directory replaces (`engine/directory_memory.py`)."""

@@ -1,4 +1,4 @@
-"""The next action of a chat session: the table, in the order and the words of docs/reference/tables.md."""
+"""The next action of a chat session: the table that docs/reference/tables.md prints."""
 
 from __future__ import annotations
 
@@ -30,33 +30,38 @@ def idle(s: Snapshot) -> bool:
 CHAT_ROWS: Sequence[Rule[Snapshot, Step]] = (
     Rule(
         "1",
-        "messages, delegations, invitations or endings to deliver",
+        "Messages, delegations, invitations or notices of ended conversations wait to be delivered",
         deliverable,
         Step("get_pending_messages", "has_messages"),
     ),
     Rule(
         "2",
-        "it is this agent's turn in an active conversation",
+        "It is the agent's turn in a conversation",
         my_turn,
         Step("get_pending_messages", "your_turn"),
     ),
     Rule(
         "3",
-        "the chat is no longer needed (panel closed or never opened, no open conversation, no delegation in progress)",
+        "Nobody needs the chat: its panel is closed, no conversation is open, and no delegation is in progress",
         nobody_needs_it,
         Step("exit", "exit", "user_closed_chat"),
     ),
     Rule(
         "4",
-        "idle longer than chat.idle_timeout and not in a pending or active conversation",
+        "The chat has been idle for longer than chat.idle_timeout, and no conversation is open",
         idle,
         Step("logout", "idle", "session_timeout"),
     ),
-    Rule("5", "always (waits for the rows above)", always, Step("wait_for_messages", "waiting_for_messages")),
+    Rule(
+        "5",
+        "Nothing to do yet: the call waits until one of the rows above applies",
+        always,
+        Step("wait_for_messages", "waiting_for_messages"),
+    ),
 )
 
 
 def decide(s: Snapshot) -> Step:
     row = first_match(CHAT_ROWS, s)
-    assert row is not None, "the last row always holds"
+    assert row is not None, "the last row is always true"
     return row.then.by(f"chat {row.row}", row.words)

@@ -1,6 +1,7 @@
 """The named yes/no questions that rules are made of. Each asks one thing about a `RuleInput`.
 
-The terms (*outstanding*, *new*, *dispatchable*, …) are those of docs/reference/tables.md.
+*Outstanding*: something that a waiting manager waits for. *New*: an event since its last look that it did not cause.
+*Dispatchable*: a subtask that can be started now.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ NEVER_DIVIDE = frozenset({"command", "script"})
 
 
 def may_be_decomposed(case: RuleInput) -> bool:
-    """It never had subtasks, is delegated or a root, its window is open, and nothing else forbids it."""
+    """It never had subtasks, is delegated or a root, its window for new subtasks is open, and no setting forbids it."""
     main, settings = case.main, case.tree_state.project.settings
     return (
         no_subtasks(case)
@@ -169,9 +170,7 @@ def awaited_from_others(case: RuleInput) -> frozenset[str] | None:
 
 
 def outstanding(case: RuleInput) -> bool:
-    """Whether an event is guaranteed to wake the waiting agent. Looks at all descendants; used by `wait` and by
-    launches.
-    """
+    """Whether something is left to wait for: an event is certain to wake the agent. Looks at all descendants."""
     return workers_busy(case) or delegation_open(case) or approval_pending(case)
 
 

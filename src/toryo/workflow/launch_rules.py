@@ -1,7 +1,7 @@
 """The launch decision: start, hold or stop an agent, with the row that matched and the facts it read.
 
-docs/reference/tables.md prints the tables in this order and with these words. Decided per agent and project, separately
-for chat and task work. The result does not depend on the caller (Coordinator, sign-in, *Why?*).
+Each agent and project has two decisions: one for task work, one for chat. The result does not depend on the caller
+(Coordinator, sign-in, *Why?*). docs/reference/tables.md prints the tables.
 """
 
 from __future__ import annotations
@@ -111,9 +111,9 @@ def mistaken(s: Snapshot) -> bool:
 
 
 def _grace_over(s: Snapshot, cause: Millis | None) -> bool:
-    """Whether the time for leaving voluntarily is over. A command receives no messages, so it has none."""
-    hears = s.agent is None or s.agent.provider != COMMAND
-    return s.now >= (cause or 0) + (s.limits.stop_grace if hears else 0)
+    """Whether the grace period for a voluntary end is over. A command has none, because it gets no messages."""
+    gets_messages = s.agent is None or s.agent.provider != COMMAND
+    return s.now >= (cause or 0) + (s.limits.stop_grace if gets_messages else 0)
 
 
 def withdrawn_from(s: Snapshot) -> tuple[str, Millis] | None:
@@ -160,9 +160,7 @@ def tripped_guard(s: Snapshot) -> str | None:
 
 
 def tripped(s: Snapshot, session: Session) -> str | None:
-    """The guard that a session tripped; None if none. A time limit or budget applies to task work only: a chat that was
-    started in spite of them is not stopped for them.
-    """
+    """The guard that a session tripped; None if none. The time limit and the budget apply to task sessions only."""
     if session.runaway is not None:
         return "runaway"
     works = session.purpose is Purpose.TASK
@@ -174,12 +172,12 @@ def tripped(s: Snapshot, session: Session) -> str | None:
 
 
 def failed_by_itself(session: Session, limits: Limits, now: Millis) -> bool:
-    """Whether a guard stops it for its own behaviour, not because it was told to leave."""
+    """Whether a guard stops the session for its behaviour, and not because its task or project changed."""
     return session.runaway is not None or _runs_too_long(session, limits, now) or _silent(session, now)
 
 
 def ran_its_time(session: Session, limits: Limits, now: Millis) -> bool:
-    """Whether the time limit stops it, not the runaway guard."""
+    """Whether the time limit stops the session, and not the runaway guard."""
     return session.runaway is None and _runs_too_long(session, limits, now)
 
 
@@ -202,57 +200,84 @@ def cooling_down(s: Snapshot) -> bool:
 AGENT_ROWS: Sequence[Rule[Snapshot, Verdict]] = (
     Rule(
         "1",
-        "project paused (or archived): stop if a task session is live (pause_grace after the pause)",
+        "The project is paused or archived, and the task session is still open after the grace period (pause_grace)",
         lambda s: project_not_active(s) and _signed_in(s) and _pause_grace_over(s),
         stop("project_paused"),
     ),
-    Rule("1", "project paused (or archived): else hold", project_not_active, hold("project_paused")),
+    Rule("1", "The project is paused or archived", project_not_active, hold("project_paused")),
     Rule(
         "2",
-        "not a member: stop if a task session is live (stop_grace after the cause)",
+        "The agent is no longer a member of the project, and its task session is still open after the grace period "
+        "(stop_grace)",
         lambda s: not_member(s) and _signed_in(s) and _grace_over(s, s.removed_at),
         stop("agent_not_assigned"),
     ),
-    Rule("2", "not a member: else hold", not_member, hold("agent_not_assigned")),
+    Rule("2", "The agent is not a member of the project", not_member, hold("agent_not_assigned")),
     Rule(
         "2",
-        "inactive: stop if a task session is live (stop_grace after the cause)",
+        "The agent is inactive, and its task session is still open after the grace period (stop_grace)",
         lambda s: inactive(s) and _signed_in(s) and s.agent is not None and _grace_over(s, s.agent.deactivated_at),
         stop("agent_inactive"),
     ),
-    Rule("2", "inactive: else hold", inactive, hold("agent_inactive")),
+    Rule("2", "The agent is inactive", inactive, hold("agent_inactive")),
     Rule(
         "2",
-        "not managed (a live session started by hand goes on)",
+        "The agent has no provider, so Toryo does not start it (an open session continues)",
         lambda s: not_managed(s) and not _signed_in(s),
         hold("not_managed"),
     ),
     Rule(
         "2",
-        "its options have a mistake (a live session goes on)",
+        "The agent's provider options have a mistake (an open session continues)",
         lambda s: mistaken(s) and not _signed_in(s),
         hold("bad_options"),
     ),
     Rule(
         "3",
-        "live session whose main task is no longer its own, stop_grace after the cause",
+        "The session's main task was reassigned, is no longer in progress, or is below a closed task, and the session "
+        "is still open after the grace period (stop_grace)",
         _withdrawn_long_enough,
         stop("task_withdrawn"),
     ),
-    Rule("4", "tripped the runaway guard", lambda s: tripped_guard(s) == "runaway", stop("runaway")),
-    Rule("4", "its time limit", lambda s: tripped_guard(s) == "time_limit", stop("time_limit")),
-    Rule("4", "or the budget", lambda s: tripped_guard(s) == "budget_exhausted", stop("budget_exhausted")),
-    Rule("4", "or is silent", lambda s: tripped_guard(s) == "silent", stop("silent")),
+    Rule(
+        "4",
+        "The task session made too many calls without progress (runaway guard)",
+        lambda s: tripped_guard(s) == "runaway",
+        stop("runaway"),
+    ),
+    Rule(
+        "4",
+        "The task session has reached the time limit of one launch",
+        lambda s: tripped_guard(s) == "time_limit",
+        stop("time_limit"),
+    ),
+    Rule(
+        "4",
+        "A task session is open, and today's budget is used up",
+        lambda s: tripped_guard(s) == "budget_exhausted",
+        stop("budget_exhausted"),
+    ),
+    Rule(
+        "4",
+        "The process of the task session has neither called nor printed anything for too long",
+        lambda s: tripped_guard(s) == "silent",
+        stop("silent"),
+    ),
     Rule(
         "5",
-        "blocked tasks and none in progress, and no queue task is ready for it",
+        "The agent has blocked tasks, no task in progress, and no ready task in its queue",
         only_blocked_tasks,
         hold("blocked_without_in_progress"),
     ),
-    Rule("6", "a live task session", _signed_in, hold("already_running")),
-    Rule("6", "a launch not yet signed in", _ordered, hold("start_pending")),
-    Rule("7", "in cooldown after failures or a quota message", cooling_down, hold("cooling_down")),
-    Rule("7", "the budget is used up", lambda s: s.budget_used_up, hold("budget_exhausted")),
+    Rule("6", "The agent's task session is already open", _signed_in, hold("already_running")),
+    Rule("6", "The agent is being started, and its process has not signed in yet", _ordered, hold("start_pending")),
+    Rule(
+        "7",
+        "The agent is in cooldown after a failure, or the quota of its account is used up",
+        cooling_down,
+        hold("cooling_down"),
+    ),
+    Rule("7", "Today's budget is used up", lambda s: s.budget_used_up, hold("budget_exhausted")),
 )
 """Rows 1-7: about the agent and what is already running."""
 
@@ -275,7 +300,7 @@ def could_only_be_told(case: RuleInput) -> str:
 
 
 def worker_waits_for_delegation(case: RuleInput) -> bool:
-    """It left to wait for a delegation that is still open, or no other action is possible."""
+    """Whether it ended its process to wait for a delegation that is still open, or no other action is possible."""
     if case.agent.role is Role.MANAGER:
         return False
     told = could_only_be_told(case)
@@ -288,69 +313,80 @@ def worker_waits_for_others(case: RuleInput) -> bool:
 
 
 MAIN_TASK_ROWS: Sequence[Rule[RuleInput, Verdict]] = (
-    Rule("7a", "another agent's session is still open on it (just reassigned)", handing_over, hold("handing_over")),
+    Rule(
+        "7a",
+        "Another agent's session on this task is still open (the task was reassigned a moment ago)",
+        handing_over,
+        hold("handing_over"),
+    ),
     Rule(
         "8",
-        "it waits, and a descendant is blocked or failed, and that is new",
+        "The manager waits, and a task below this one was blocked or has failed since its last look",
         lambda c: _manager_waits(c) and facts.new_block(c),
         start("worker_blocked"),
     ),
     Rule(
         "9",
-        "it waits, and something new needs it",
+        "The manager waits, and since its last look a subtask became ready to start, a delegation ended, or a person "
+        "wrote on this task or one below it",
         lambda c: _manager_waits(c) and facts.plan_changed(c),
         start("plan_changed"),
     ),
     Rule(
         "10",
-        "it waits, and nothing is outstanding",
+        "The manager waits, and nothing is left to wait for",
         lambda c: _manager_waits(c) and not facts.outstanding(c),
         start("workers_finished"),
     ),
     Rule(
         "11",
-        "it waits, and a seen block is left open",
+        "The manager waits, and a blocked or failed task that it has already seen is not resolved yet",
         lambda c: _manager_waits(c) and facts.block_left_open(c),
         hold("handled_blocked"),
     ),
     Rule(
         "12",
-        "it waits: what is outstanding, workers first",
+        "The manager waits for agents: one works on a task below this one, or will as soon as it can",
         lambda c: _manager_waits(c) and facts.agents_busy(c),
         hold("waiting_for_workers"),
     ),
     Rule(
         "12",
-        "it waits: then a delegation",
+        "The manager waits for the result of a delegation",
         lambda c: _manager_waits(c) and facts.delegation_open(c),
         hold("waiting_for_delegation"),
     ),
     Rule(
         "12",
-        "it waits: then an approval",
+        "The manager waits for the approval of a task",
         lambda c: _manager_waits(c) and facts.approval_pending(c),
         hold("waiting_for_approval"),
     ),
-    Rule("12", "it waits: then a person", _manager_waits, hold("waiting_for_person")),
+    Rule(
+        "12",
+        "The manager waits for a person who works on a task below this one",
+        _manager_waits,
+        hold("waiting_for_person"),
+    ),
     Rule(
         "12a",
-        "a worker's: it left to wait for a delegation that is still open, or can only be told to",
+        "The worker waits for the result of a delegation: it left for that reason, or can do nothing else",
         worker_waits_for_delegation,
         hold("waiting_for_delegation"),
     ),
     Rule(
         "12a",
-        "a worker's: all it could be told is wait_for_others",
+        "The worker could only wait for others who work on its subtasks",
         worker_waits_for_others,
         hold("waiting_for_workers"),
     ),
-    Rule("13", "a main task", always, start("has_in_progress_task")),
+    Rule("13", "The agent has this task in progress, and can work on it", always, start("has_in_progress_task")),
 )
 """Rows 7a-13, for each main task: the first start wins, else the first hold."""
 
 
 def ready_queue_task(s: Snapshot) -> Task | None:
-    """The first task of its queue for which the answer would not only be to wait, as in row 12a."""
+    """The first task of its queue with which the agent could do more than wait (compare row 12a)."""
     return next((task for task, tree_state in s.offers if not would_only_wait(RuleInput(s, tree_state, task))), None)
 
 
@@ -365,24 +401,24 @@ def would_only_wait(case: RuleInput) -> bool:
 OTHERWISE_ROWS: Sequence[Rule[Snapshot, Verdict]] = (
     Rule(
         "14",
-        "it serves a queue and a task there is ready, on which it would not only be told to wait (as in row 12a)",
+        "A task in the agent's queue is ready, and the agent could do more with it than wait (as in row 12a)",
         lambda s: ready_queue_task(s) is not None,
         start("has_ready_queue_task"),
     ),
-    Rule("15", "always", always, hold("no_in_progress_task")),
+    Rule("15", "The agent has no task in progress and no ready task in a queue", always, hold("no_in_progress_task")),
 )
 """Rows 14 and 15: when none of its main tasks decides."""
 
 TASK_TABLE: Sequence[tuple[str, Sequence[Rule[Any, Verdict]]]] = (
     ("About the agent and what already runs", AGENT_ROWS),
-    ("For each of its main tasks (the first that starts wins, else the first hold)", MAIN_TASK_ROWS),
-    ("Otherwise", OTHERWISE_ROWS),
+    ("For each of the agent's main tasks (the first start wins, else the first hold)", MAIN_TASK_ROWS),
+    ("If no main task decides", OTHERWISE_ROWS),
 )
 """The whole table in order: decisions use it, and the reference prints it."""
 
 
 NOT_FOR_PEOPLE = frozenset({"not_managed", "bad_options", "cooling_down"})
-"""Reasons that do not prevent a manual start by a person."""
+"""Reasons that do not stop a person from starting the agent by hand."""
 
 _BY_HAND = [rule for rule in AGENT_ROWS if rule.then.reason not in NOT_FOR_PEOPLE]
 
@@ -406,7 +442,7 @@ def decide(s: Snapshot, *, by_hand: bool = False) -> Decision:
     if held is not None:
         return replace(held, lasting=all_last)
     last = first_match(OTHERWISE_ROWS, s)
-    assert last is not None, "the last row always holds"
+    assert last is not None, "the last row is always true"
     ready = ready_queue_task(s) if last.then.action is Action.START else None
     return replace(_decision(last, s), task_id=ready.id if ready is not None else None)
 
@@ -414,7 +450,7 @@ def decide(s: Snapshot, *, by_hand: bool = False) -> Decision:
 def _judge(s: Snapshot, main: Task, tree_state: TreeState) -> Decision:
     case = RuleInput(s, tree_state, main)
     row = first_match(MAIN_TASK_ROWS, case)
-    assert row is not None, "the last row always holds"
+    assert row is not None, "the last row is always true"
     lasting = row.row in _LASTING and not facts.depends_on_elsewhere(case)
     return Decision(row.then.action, row.then.reason, row.row, row.words, main.id, None, _facts_of(case), lasting)
 
@@ -502,37 +538,55 @@ def _archived(s: Snapshot) -> bool:
 CHAT_ROWS: Sequence[Rule[Snapshot, Verdict]] = (
     Rule(
         "chat",
-        "not a member, and a chat session is live",
+        "The agent is no longer a member of the project, and its chat session is open",
         lambda s: not_member(s) and _chat_signed_in(s),
         stop("agent_not_assigned"),
     ),
-    Rule("chat", "not a member", not_member, hold("agent_not_assigned")),
+    Rule("chat", "The agent is not a member of the project", not_member, hold("agent_not_assigned")),
     Rule(
         "chat",
-        "inactive, and a chat session is live",
+        "The agent is inactive, and its chat session is open",
         lambda s: inactive(s) and _chat_signed_in(s),
         stop("agent_inactive"),
     ),
-    Rule("chat", "inactive", inactive, hold("agent_inactive")),
-    Rule("chat", "live session that tripped the runaway guard", _chat_runaway, stop("runaway")),
-    Rule("chat", "live session that is silent", _chat_silent, stop("silent")),
-    Rule("chat", "not managed", lambda s: not_managed(s) and not _chat_signed_in(s), hold("not_managed")),
+    Rule("chat", "The agent is inactive", inactive, hold("agent_inactive")),
+    Rule(
+        "chat", "The chat session made too many calls without progress (runaway guard)", _chat_runaway, stop("runaway")
+    ),
     Rule(
         "chat",
-        "its options have a mistake",
+        "The process of the chat session has neither called nor printed anything for too long",
+        _chat_silent,
+        stop("silent"),
+    ),
+    Rule(
+        "chat",
+        "The agent has no provider, so Toryo does not start it",
+        lambda s: not_managed(s) and not _chat_signed_in(s),
+        hold("not_managed"),
+    ),
+    Rule(
+        "chat",
+        "The agent's provider options have a mistake",
         lambda s: mistaken(s) and not _chat_signed_in(s),
         hold("bad_options"),
     ),
-    Rule("chat", "a chat launch or session is live", _chat_live, hold("already_running")),
-    Rule("chat", "the project is archived", _archived, hold("project_paused")),
-    Rule("chat", "chat is in cooldown after failures", _chat_cooling_down, hold("cooling_down")),
+    Rule("chat", "The agent's chat session is open or being started", _chat_live, hold("already_running")),
+    Rule("chat", "The project is archived", _archived, hold("project_paused")),
     Rule(
         "chat",
-        "a message not delivered, a pending delegation, an invitation, its turn in a conversation, or an opened panel",
+        "The agent's chat is in cooldown after a failure, or the quota of its account is used up",
+        _chat_cooling_down,
+        hold("cooling_down"),
+    ),
+    Rule(
+        "chat",
+        "Someone waits for the agent in chat: an undelivered message, a pending delegation, an invitation, its turn in "
+        "a conversation, or an opened chat panel",
         lambda s: s.talk.wanted,
         start("has_pending_purpose"),
     ),
-    Rule("chat", "always (no chat work)", always, hold("no_chat_work")),
+    Rule("chat", "Nobody waits for the agent in chat", always, hold("no_chat_work")),
 )
 
 _CHAT_BY_HAND = [rule for rule in CHAT_ROWS if rule.then.reason not in NOT_FOR_PEOPLE]
@@ -541,9 +595,9 @@ _CHAT_BY_HAND = [rule for rule in CHAT_ROWS if rule.then.reason not in NOT_FOR_P
 def decide_chat(s: Snapshot, *, by_hand: bool = False) -> Decision:
     """The launch decision for chat. It does not read tasks: an agent that waits or is blocked can still chat."""
     row = first_match(_CHAT_BY_HAND if by_hand else CHAT_ROWS, s)
-    assert row is not None, "the last row always holds"
+    assert row is not None, "the last row is always true"
     until = program_choice.until(s, Purpose.CHAT) if row.then.reason == "cooling_down" else None
-    # What the chat rows read, for the decision record: only facts that hold.
+    # What the chat rows read, for the decision record: only facts that are true.
     names = ("undelivered", "delegation_waits", "invited", "my_turn", "opened_since", "in_conversation", "watched")
     found: dict[str, Any] = {name: True for name in names if getattr(s.talk, name)}
     if (session := s.sessions.get(Purpose.CHAT)) is not None:

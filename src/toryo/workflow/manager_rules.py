@@ -1,4 +1,4 @@
-"""The next action of a manager: the table, in the order and the words of docs/reference/tables.md."""
+"""The next action of a manager: the table that docs/reference/tables.md prints."""
 
 from __future__ import annotations
 
@@ -10,42 +10,46 @@ from toryo.workflow.snapshot import RuleInput
 from toryo.workflow.step import Step
 
 MANAGER_ROWS: Sequence[Rule[RuleInput, Step]] = (
-    Rule("1", "task not fetched in this session", facts.task_not_fetched, Step("get_task", "needs_task")),
-    Rule("2", "no subtasks", facts.no_subtasks, Step("create_subtasks", "needs_subtask_creation")),
+    Rule(
+        "1", "The agent has not read its task in this session", facts.task_not_fetched, Step("get_task", "needs_task")
+    ),
+    Rule("2", "The task has no subtasks", facts.no_subtasks, Step("create_subtasks", "needs_subtask_creation")),
     Rule(
         "3",
-        "every subtask completed or cancelled, at least one completed, no awaited delegation open, and no acceptance "
-        "check failed at the last report (or something below it has changed since)",
+        "Every subtask is completed or cancelled, at least one is completed, no awaited delegation is open, and no "
+        "acceptance check failed at the last report (or a task below has changed since)",
         facts.all_done_and_not_refuted,
         Step("report_completion", "needs_completion"),
     ),
     Rule(
         "4",
-        "nothing in progress, nothing dispatchable, nothing outstanding, some blocked or failed",
+        "Some subtasks are blocked or failed, no subtask is in progress or can be started, and nothing is left to wait "
+        "for",
         facts.only_stuck_left,
         Step("review_and_resolve_blocks", "needs_review"),
     ),
     Rule(
         "5",
-        "chose start in this session, has not acted on it yet, and something is dispatchable",
+        "The manager chose start in this session and has not acted on it yet, and a subtask can be started",
         facts.chose_start,
         Step("start", "start"),
     ),
     Rule(
         "6",
-        "chose adjust in this session, and has not acted on it yet",
+        "The manager chose adjust in this session and has not acted on it yet",
         facts.chose_adjust,
         Step("adjust", "adjust"),
     ),
     Rule(
         "7",
-        "chose wait in this session, something is outstanding and nothing is new",
+        "The manager chose wait in this session, there is something to wait for, and nothing has changed since its "
+        "last look",
         facts.chose_wait,
         Step("wait", "waiting_for_workers"),
     ),
     Rule(
         "8",
-        "always (any other choice is void)",
+        "The manager has not chosen, or what it chose is not possible now",
         always,
         Step("situational_awareness", "situational_awareness"),
     ),
@@ -60,5 +64,5 @@ LOOKS = frozenset({"situational_awareness", "review_and_resolve_blocks"})
 
 def decide(case: RuleInput) -> Step:
     row = first_match(MANAGER_ROWS, case)
-    assert row is not None, "the last row always holds"
+    assert row is not None, "the last row is always true"
     return row.then.by(f"manager {row.row}", row.words)

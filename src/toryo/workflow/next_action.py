@@ -17,7 +17,7 @@ ENDS_SESSION = frozenset({"exit", "logout", "wait", "wait_for_others"})
 """Actions that release the session when `get_next_action` returns them."""
 
 WAITS = frozenset({"wait_for_messages", "wait_for_delegation"})
-"""Actions that `get_next_action` returns only after it has waited for another one."""
+"""Actions that `get_next_action` returns only after it has waited for a different one."""
 
 ONLY_BY_ASKING = frozenset({"situational_awareness", "wait", "wait_for_others", "logout", *WAITS})
 """Returning these has an effect, so other answers that carry a next action say `get_next_action` instead."""
@@ -38,30 +38,41 @@ def _for_task(asking: _Asking) -> bool:
 
 
 FIRST_ROWS: Sequence[Rule[_Asking, Step]] = (
-    Rule("first 1", "session over", lambda a: a[1].over, Step("exit", "exit", "session_over")),
-    Rule("first 2", "tripped by a guard of row 4", _guard, Step("exit", "exit", "guard")),
+    Rule("first 1", "The session has ended", lambda a: a[1].over, Step("exit", "exit", "session_over")),
+    Rule(
+        "first 2",
+        "A guard stopped the session: too many calls without progress, the time limit, or the budget",
+        _guard,
+        Step("exit", "exit", "guard"),
+    ),
     Rule(
         "first 3",
-        "model not reported in this session",
+        "The agent has not reported its model in this session",
         lambda a: a[1].model_id is None,
         Step("report_model", "needs_model"),
     ),
     Rule(
         "first 4",
-        "an undelivered interrupt",
+        "A notification that interrupts the agent has not been delivered yet",
         lambda a: a[0].interrupt_waiting,
         Step("get_notifications", "interrupted"),
     ),
-    Rule("first 5", "agent no longer active here", _inactive, Step("exit", "exit", "agent_inactive")),
+    Rule(
+        "first 5",
+        "The agent is inactive, or no longer a member of the project",
+        _inactive,
+        Step("exit", "exit", "agent_inactive"),
+    ),
     Rule(
         "first 6",
-        "task sessions: project paused or archived",
+        "In a task session: the project is paused or archived",
         lambda a: _for_task(a) and launch_rules.project_not_active(a[0]),
         Step("exit", "exit", "project_paused"),
     ),
     Rule(
         "first 7",
-        "task sessions: its main task is no longer its own (task_closed if it closed it itself)",
+        "In a task session: the main task was reassigned, is no longer in progress, or is below a closed task (reason "
+        "task_closed if this session closed it)",
         lambda a: _for_task(a) and launch_rules.withdrawn(*a) is not None,
         Step("exit", "exit", "task_withdrawn"),
     ),

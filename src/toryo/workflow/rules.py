@@ -1,4 +1,4 @@
-"""A table of rules: the first row that holds wins, the last row always holds."""
+"""A table of rules: the first row whose condition is true wins; the last row of a table is always true."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ Said = TypeVar("Said")
 
 @dataclass(frozen=True, slots=True)
 class Rule(Generic[Seen, Said]):
-    """One row: its answer when the fact holds. `words` are those of the contract; the documentation prints them."""
+    """One row. `words` say the condition to people who have not seen the code: the documentation, `toryo why` and the
+    dashboard print them. `then` is the answer if `when` is true.
+    """
 
     row: str
     words: str
@@ -21,7 +23,7 @@ class Rule(Generic[Seen, Said]):
 
 
 def first_match(rules: Sequence[Rule[Seen, Said]], seen: Seen) -> Rule[Seen, Said] | None:
-    """The first row that holds; None if none does."""
+    """The first row whose condition is true; None if there is none."""
     return next((rule for rule in rules if rule.when(seen)), None)
 
 

@@ -1,4 +1,4 @@
-"""The next action of a worker: the table, in the order and the words of docs/reference/tables.md."""
+"""The next action of a worker: the table that docs/reference/tables.md prints."""
 
 from __future__ import annotations
 
@@ -10,65 +10,72 @@ from toryo.workflow.snapshot import RuleInput
 from toryo.workflow.step import Step
 
 WORKER_ROWS: Sequence[Rule[RuleInput, Step]] = (
-    Rule("1", "task not fetched in this session", facts.task_not_fetched, Step("get_task", "needs_task")),
+    Rule(
+        "1", "The agent has not read its task in this session", facts.task_not_fetched, Step("get_task", "needs_task")
+    ),
     Rule(
         "2",
-        "it never had subtasks and may be decomposed",
+        "The task never had subtasks, and the worker may split it",
         facts.may_be_decomposed,
         Step("create_subtasks", "needs_subtask_creation"),
     ),
     Rule(
         "3",
-        "an acceptance check failed at the last report",
+        "An acceptance check failed at the last report",
         facts.check_failed,
         Step("execute_task", "fixing_checks"),
     ),
     Rule(
         "4",
-        "no subtasks but cancelled ones, and a success report was refused only for an open delegation",
+        "The task has no subtasks (or only cancelled ones), and only an open delegation prevents the report of success",
         facts.refused_only_for_delegation,
         Step("wait_for_delegation", "waiting_for_delegation"),
     ),
     Rule(
         "5",
-        "no subtasks but cancelled ones",
+        "The task has no subtasks (or only cancelled ones)",
         facts.no_subtasks_but_cancelled,
         Step("execute_task", "executing_task"),
     ),
     Rule(
         "6",
-        "every subtask completed or cancelled, at least one completed, no awaited delegation open",
+        "Every subtask is completed or cancelled, at least one is completed, and no awaited delegation is open",
         facts.all_subtasks_done,
         Step("report_completion", "needs_completion"),
     ),
     Rule(
         "7",
-        "an own subtask in progress, below which nothing is open (else: what is open there)",
+        "One of the worker's own subtasks is in progress and has no open subtasks (open ones are looked at instead)",
         facts.own_subtask_in_progress,
         Step("execute_subtask", "executing_subtask"),
     ),
-    Rule("8", "an own startable subtask", facts.own_startable_subtask, Step("start_subtask", "needs_start")),
+    Rule(
+        "8",
+        "One of the worker's own subtasks can be started",
+        facts.own_startable_subtask,
+        Step("start_subtask", "needs_start"),
+    ),
     Rule(
         "9",
-        "an awaited delegation is open and nothing else can be done",
+        "An awaited delegation is open, and nothing else can be done",
         facts.delegation_open,
         Step("wait_for_delegation", "waiting_for_delegation"),
     ),
     Rule(
         "10",
-        "a subtask of another able agent or a person is in progress, or an approval below it is pending",
+        "Another agent or a person works on a subtask, or a task below waits for approval",
         facts.others_at_work,
         Step("wait_for_others", "waiting_for_workers"),
     ),
     Rule(
         "11",
-        "the rest, at least one, are blocked or failed",
+        "All remaining subtasks are blocked or failed",
         facts.rest_is_stuck,
         Step("review_and_resolve_blocks", "needs_review"),
     ),
     Rule(
         "12",
-        "always (open subtasks, none startable)",
+        "Subtasks are open, but none can be started",
         always,
         Step("resolve_dependency_deadlock", "dependency_deadlock"),
     ),
@@ -77,5 +84,5 @@ WORKER_ROWS: Sequence[Rule[RuleInput, Step]] = (
 
 def decide(case: RuleInput) -> Step:
     row = first_match(WORKER_ROWS, case)
-    assert row is not None, "the last row always holds"
+    assert row is not None, "the last row is always true"
     return row.then.by(f"worker {row.row}", row.words)

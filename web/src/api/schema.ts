@@ -1148,7 +1148,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Every task of a project in brief, by priority and age (and `ordinal`, where tasks were filed at once); what happened after `last_event` is not in it yet. With `after`, only what is new since. After very much, or an event that this server does not know, everything again: `whole` says so. No card ever goes away. */
+        /** Every task of a project in brief, by priority and age (and `ordinal`, for tasks created in one call). It includes all events up to `last_event`. With `after`, only what changed since that event; after too many changes, or an event that this server does not know, everything (`whole` is true). Tasks are never removed. */
         get: operations["show_board"];
         put?: never;
         post?: never;

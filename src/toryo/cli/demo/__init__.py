@@ -24,11 +24,11 @@ from toryo.cli.exit_codes import FAILED, INTERRUPTED, Failure, Misuse
 
 LIMIT_SECONDS = 120
 MARKER = "demo"
-"""In `.toryo/`: a demo made this directory, and another one may use it."""
+"""A file in `.toryo/`: a demo created this directory, so another demo may use it."""
 TEAM = "toryo.yaml"
 LAST_WORDS = 10
 MAX_CONCURRENT = 8
-"""Room for everybody: no story waits for another one's process."""
+"""Enough that no story waits for a process of another one."""
 
 
 def add(app: typer.Typer) -> None:
@@ -41,7 +41,7 @@ def demo(
         Path | None,
         typer.Option("--dir", metavar="DIR", help="The directory to work in, new or empty (default: a temporary one)."),
     ] = None,
-    keep: Annotated[bool, typer.Option("--keep", help="Stay up afterwards, until ^C.")] = False,
+    keep: Annotated[bool, typer.Option("--keep", help="Keep the server running afterwards, until ^C.")] = False,
     no_browser: Annotated[
         bool, typer.Option("--no-browser", help="Do not open the dashboard with --keep; print the link only.")
     ] = False,
@@ -76,7 +76,7 @@ def _remove(temporary: Path | None) -> None:
 
 
 def _perform(here: Here, directory: Path, data: Path, *, keeps_up: str | None, open_it: bool) -> bool:
-    """The whole demo in a directory; whether everything is as promised. `keeps_up`: until ^C, and what that does."""
+    """Runs the demo in a directory; whether all results are correct. `keeps_up`: run until ^C, and what ^C does."""
     from toryo.cli import open_dashboard, output
     from toryo.cli.child_processes import Crew, without_toryo
     from toryo.cli.demo import display, task_watch, verdict
@@ -108,7 +108,7 @@ def _perform(here: Here, directory: Path, data: Path, *, keeps_up: str | None, o
 
 
 def _directory(given: Path) -> Path:
-    """A directory of the demo's own. Raises Misuse, before anything is written, where somebody else's files are."""
+    """A directory for the demo. Raises Misuse, before anything is written, if it has files that no demo made."""
     directory = given.expanduser().resolve()
     elsewhere = "Choose a new or empty directory, or that of an earlier demo."
     if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
@@ -131,7 +131,7 @@ def _is_demos(team: Path) -> bool:
 
 
 def _data_directory(directory: Path, place: Path | None) -> Path:
-    """Makes the demo's directory and its data directory, which is not in it: agents work there."""
+    """Makes the demo's directory and its data directory. They are separate because agents work in the first."""
     directory.mkdir(parents=True, exist_ok=True)
     data = data_directories.prepare(directory, place)
     (directory / data_directories.MARK / MARKER).touch()
@@ -139,7 +139,7 @@ def _data_directory(directory: Path, place: Path | None) -> Path:
 
 
 def _make_team(here: Here, directory: Path) -> None:
-    """Lays out the directories and applies team.yaml, as anybody would their own toryo.yaml."""
+    """Makes the project directories and applies team.yaml, as a user applies a toryo.yaml."""
     from toryo import demo_team
     from toryo.cli import manifest, manifest_apply
 
@@ -150,7 +150,7 @@ def _make_team(here: Here, directory: Path) -> None:
 
 
 def _into(log: Path) -> Callable[[str, str], None]:
-    """What the server and the Coordinator print goes to a file: the screen is for the tasks."""
+    """Writes the output of the server and the Coordinator to a file, because the screen shows the tasks."""
 
     def hear(name: str, line: str) -> None:
         with log.open("a", encoding="utf-8") as file:
@@ -161,7 +161,7 @@ def _into(log: Path) -> Callable[[str, str], None]:
 
 @contextmanager
 def _shown_on_failure(log: Path) -> Iterator[None]:
-    """If a process could not start or died, its last words are worth more than the name of its log."""
+    """If a process does not start or dies, shows the end of its log."""
     try:
         yield
     except Failure:

@@ -70,7 +70,7 @@ class Progress:
 
         mark, style = output.status(task["status"])
         taken = output.seconds_between(task.get("started_at"), task.get("completed_at"))
-        # A fold is a blank: the number stays with its unit.
+        # No space: the number stays with its unit when the line wraps.
         line = Text.assemble(
             (f"{mark:<{STATUS_WIDTH}}", style),
             f" {output.on_one_line(task['title'])}",
@@ -83,7 +83,7 @@ class Progress:
 
 
 def result(verdict: Verdict) -> None:
-    """The closing tables: what was made, who was started and for what, and what is not as promised."""
+    """The final tables: files, launches, conversations and problems."""
     console = output.console()
     console.print()
     output.table(
@@ -137,7 +137,7 @@ def _times(kind: str, number: int) -> str:
 
 
 def stuck(here: Here, seen: Seen, limit_seconds: float) -> None:
-    """The time is up: which tasks are still open, and why nobody works on them."""
+    """After the time limit: which tasks are still open, and why no agent works on them."""
     output.say(f"Not finished after {limit_seconds:.0f} s. Still open:")
     left = [each for tasks in seen.tasks.values() for each in tasks if each["status"] not in CLOSED]
     for task in left:

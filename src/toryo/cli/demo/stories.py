@@ -1,6 +1,4 @@
-"""The four stories of the demo: what must be true when each of its jobs is done. The jobs and the team that does them
-stand in toryo/demo_team.
-"""
+"""The four stories of the demo: what must be true when each job is done. toryo/demo_team has the jobs and the team."""
 
 from __future__ import annotations
 
@@ -14,7 +12,7 @@ from toryo.demo_team import JOBS, LINES, Job
 
 Task = Mapping[str, Any]
 Check = Callable[["Happened"], list[str]]
-"""What is not as promised, in words."""
+"""The problems found, in words."""
 
 OFFER = "Ten pieces of oak: 42 a piece.\n"
 REPORT = "# Timber\n\n- beam: 11\n- plank: 42\n"
@@ -67,14 +65,14 @@ def _reported(story: Happened) -> list[str]:
     wrong = _different(story.directory / "stock.md", REPORT)
     by_id = {task["task_id"]: task for task in story.tasks}
     if max((_depth(task, by_id) for task in story.tasks), default=0) < 3:
-        wrong.append("the worker did not divide its task: there are fewer than three levels")
+        wrong.append("the worker did not split its task: there are fewer than three levels of tasks")
     return wrong
 
 
 def _asked(story: Happened) -> list[str]:
     wrong = _different(story.directory / "offer.txt", OFFER)
     if not story.conversations:
-        return [*wrong, "no agent asked another one"]
+        return [*wrong, "no agent asked another agent"]
     said = [message["from_agent_id"] for message in story.conversations[-1]["messages"]]
     if said != ["clerk", "merchant"] * 2:
         wrong.append(f"clerk and merchant did not take turns: {', '.join(said)}")
@@ -97,7 +95,7 @@ def _overlap(launches: Sequence[Task]) -> bool:
 
 
 def _out_of_order(tasks: Sequence[Task]) -> list[str]:
-    """A dependency must be stored, and what depends must have started after what it depends on was completed."""
+    """The problems of dependencies: none is stored, or a task started before one that it depends on was completed."""
     by_id = {task["task_id"]: task for task in tasks}
     pairs = [(task, by_id[other]) for task in tasks for other in task["dependencies"] if other in by_id]
     if not pairs:
@@ -119,8 +117,8 @@ def _story(name: str, project: str, check: Check) -> Story:
 
 
 STORIES = (
-    _story("Two specialists side by side", "translation", _translated),
-    _story("One waits for the other", "numbers", _doubled),
-    _story("A worker divides its task", "timber", _reported),
-    _story("A worker asks a colleague", "offer", _asked),
+    _story("Two translators work in parallel", "translation", _translated),
+    _story("One task waits for another", "numbers", _doubled),
+    _story("A worker splits its task", "timber", _reported),
+    _story("A worker asks another agent", "offer", _asked),
 )

@@ -14,7 +14,7 @@ from toryo.domain.tasks import CLOSED
 FAILED = "agent.cooling_down"
 QUIET_WITHIN_SECONDS = 5
 LOOK_SECONDS = 1
-"""How long one look at the events waits: also how soon a process that died, or the time limit, is noticed."""
+"""How long one call for events waits, and so how soon a dead process or the time limit is noticed."""
 
 
 @dataclass
@@ -30,12 +30,12 @@ class Seen:
 
     @property
     def seconds(self) -> float:
-        """Since the tasks were filed, until the last of them was closed."""
+        """From the creation of the tasks until the last one was closed."""
         return (time.monotonic() if self.finished is None else self.finished) - self.started
 
     @property
     def over(self) -> bool:
-        """Whether every main task is closed (what is below a completed one is closed, too)."""
+        """Whether every main task is closed. The tasks below a completed one are closed, too."""
         return bool(self.tasks) and all(self.task(project)["status"] in CLOSED for project in self.main)
 
     def task(self, project: str) -> Task:
@@ -60,7 +60,7 @@ def file_tasks(here: Here, stories: Sequence[Story]) -> Seen:
 
 def look(here: Here, seen: Seen) -> None:
     for project in seen.main:
-        # The main task and all below it; a directory used twice has the tasks of the last time, too.
+        # The main task and all below it. A directory that is used again also has the tasks of the last run.
         main = seen.main[project]
         tasks = here.get(f"/projects/{project}/tasks")["tasks"]
         family = [task for task in tasks if task["task_id"] == main]
@@ -88,12 +88,12 @@ def until_over(
 
 
 def _heard(here: Here, seen: Seen) -> bool:
-    """Waits a little for something to happen, and says whether it did."""
+    """Waits briefly for an event. Whether there was one."""
     heard = here.get("/events", after=seen.after, wait_seconds=LOOK_SECONDS)
     seen.after = heard["last"]
     for event in heard["events"]:
         if event["kind"] == FAILED:
-            # Nobody of the team fails: this machine keeps them from working, and their log says by what.
+            # The team itself does not fail: something on this machine prevents its work, and the log says what.
             agent = event["agent_id"]
             [launch, *_] = here.get("/launches", agent_id=agent)["launches"]
             log = here.get(f"/launches/{launch['launch_id']}/log")["text"].strip()

@@ -15,13 +15,13 @@ from toryo.cli.demo.task_watch import Seen
 from toryo.cli.output import seconds_between
 
 LOOKING = frozenset({"task.fetched", "task.waiting"})
-"""A start is for changing tasks, or for saying something. Signing in, looking and leaving to wait are neither."""
+"""Events that do not justify a start. A useful session changes a task or says something."""
 _CHANGES = ("task.", "conversation.", "delegation.completed", "message.sent")
 
 
 @dataclass(frozen=True)
 class Start:
-    """One process: whose, why it was ordered, how long it was signed in, and what it changed by kind of event."""
+    """One process: its agent, why it was started, how long it was signed in, and its changes by kind of event."""
 
     agent: str
     project: str
@@ -115,11 +115,11 @@ class Verdict:
 
 
 def judge(here: Here, seen: Seen, stories: Sequence[Story], directory: Path, since: int) -> Verdict:
-    """Looks at the tasks, the files and the events after `since`, and says what is not as promised."""
+    """Checks the tasks, the files and the events after `since`, and collects the problems."""
     seconds = seen.seconds
     launches = {story.project: _launches(here, story.project, since) for story in stories}
     outcomes = [_outcome(here, story, seen, directory / story.project, launches[story.project]) for story in stories]
-    # Per launch, how many changes of tasks its session made and things it said, by kind.
+    # By launch: the number of changes and messages of its session, by kind.
     counted: dict[str, Counter[str]] = {}
     for event in _events(here, since):
         kind = event["kind"]
@@ -136,7 +136,7 @@ def _outcome(here: Here, story: Story, seen: Seen, directory: Path, launches: li
     made = [name for name in story.promised if (directory / name).is_file()]
     wrong = [_not_completed(task) for task in tasks if task["status"] != "completed"]
     wrong += [f"{name} is missing" for name in story.promised if name not in made]
-    # The conversations of a project with what was said, oldest first.
+    # The conversations of a project with their messages, oldest first.
     found = here.get(f"/projects/{story.project}/conversations")["conversations"]
     shown = [here.get(f"/conversations/{each['conversation_id']}") for each in reversed(found)]
     talks: list[Task] = [{**each["conversation"], "messages": each["messages"]} for each in shown]
@@ -144,7 +144,7 @@ def _outcome(here: Here, story: Story, seen: Seen, directory: Path, launches: li
 
 
 def _not_completed(task: Task) -> str:
-    """Which task, where it stands, and the first line of what is said about it."""
+    """The task, its status, and the first line of the reason."""
     said = (task.get("blocked_reason") or task.get("error") or task.get("summary") or "").strip()
     return f"{task['title']!r} is {task['status']}" + (f": {said.splitlines()[0]}" if said else "")
 

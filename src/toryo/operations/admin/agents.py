@@ -30,7 +30,7 @@ from toryo.operations.calls.sign_in_lockout import PASSKEY
 from toryo.operations.directory import confusable_names as directory_names
 from toryo.operations.directory import person_roles, wider_rights
 from toryo.operations.directory.memberships import AgentsResult, join
-from toryo.operations.launches import agent_dismissal
+from toryo.operations.launches import agent_dismissal, cooldowns
 from toryo.operations.messaging import mailboxes
 from toryo.operations.people import credential_revocation
 from toryo.provider_options import Wrong
@@ -314,6 +314,12 @@ def _save_agent(
     widened: list[str] | None = None,
 ) -> AgentResult:
     if after != before:
+        if (before.provider, before.model, before.provider_options) != (
+            after.provider,
+            after.model,
+            after.provider_options,
+        ):
+            cooldowns.corrected(call, after.id, cooldowns.OF_AGENT)
         after = replace(after, updated_at=call.now, version=before.version + 1)
         call.tx.agents.save(before, after)
         call.event(kind, agent_id=after.id, data={"fields": fields or [], **wider_rights.told(widened or [])})

@@ -24,6 +24,7 @@ from toryo.operations.calls.optimistic_concurrency import refuse_stale
 from toryo.operations.calls.pagination import Page, Paged, cut, paged
 from toryo.operations.calls.results import Result
 from toryo.operations.directory import wider_rights
+from toryo.operations.launches import cooldowns
 from toryo.operations.messaging import notifications
 
 
@@ -176,6 +177,9 @@ def _save_project(
 ) -> ProjectResult:
     if after == before:
         return _project(before)
+    if (before.working_directory, before.settings.isolation) != (after.working_directory, after.settings.isolation):
+        for agent_id in call.tx.agents.members(after.id):
+            cooldowns.corrected(call, agent_id, cooldowns.OF_PROJECT)
     stored = replace(after, updated_at=call.now, version=before.version + 1)
     call.tx.projects.save(before, stored)
     call.event(kind, project_id=stored.id, data={"status": stored.status.value, **wider_rights.told(widened or [])})

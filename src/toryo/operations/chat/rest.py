@@ -172,11 +172,12 @@ def _status_of_program(call: Call, project_id: str, agent: Agent) -> schemas.Cha
         state = "connecting"
     else:
         state = "cooling_down" if decision.reason == "cooling_down" else "disconnected"
+    obstacle = placement.nobody_can(call.tx.coordinators.all(), snapshot, decision, Purpose.CHAT)
     return {
         "state": state,
         "reason": decision.reason,
         "explanation": reason_texts.explained(
-            decision, agent.id, placement.nobody_can(call, snapshot, decision, Purpose.CHAT), project_id
+            decision, agent.id, obstacle, project_id, archived=decision.reason == "project_paused"
         ),
         "until": iso_or_none(decision.until),
     }

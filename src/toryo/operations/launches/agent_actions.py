@@ -105,12 +105,16 @@ def get_agent_action(call: Call, wanted: AgentAction) -> ActionResult:
         for purpose, project_id, snapshot, decision in asked:
             if decision.action is action and elsewhere and action is Action.START:
                 return _held(
-                    agent.id, project_id, purpose, "no_labels", "it requires labels that this Coordinator does not have"
+                    agent.id,
+                    project_id,
+                    purpose,
+                    "no_labels",
+                    "The agent requires labels that this Coordinator does not have",
                 )
             if decision.action is action:
                 return _acted_on(call, snapshot, decision, purpose, project_id)
     if not asked:
-        return _held(agent.id, None, Purpose.TASK, "agent_not_assigned", "not a member of any project")
+        return _held(agent.id, None, Purpose.TASK, "agent_not_assigned", "The agent is not a member of any project")
     purpose, project_id, _, decision = asked[0]
     return _held(agent.id, project_id, purpose, decision.reason, decision.words)
 
@@ -145,7 +149,7 @@ def _acted_on(call: Call, snapshot: Snapshot, decision: Decision, purpose: Purpo
             return _held(snapshot.agent_id, project_id, purpose, found.code, found.words)
         made = starts.order(call, snapshot, decision, purpose)
         if made is None:
-            return _held(snapshot.agent_id, project_id, purpose, "start_pending", "another Coordinator was faster")
+            return _held(snapshot.agent_id, project_id, purpose, "start_pending", "Another Coordinator was faster")
         said["launch"] = starts.shown(call, *made)
     else:
         launch = snapshot.launches.get(purpose)

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from toryo import backoff, failures
 from toryo.domain.agents import program_name
 from toryo.domain.launches import Launch, Purpose, State
@@ -123,6 +125,18 @@ def clear(call: Call, agent_id: str, purpose: Purpose, launch: Launch | None) ->
     until, _, _, failed = row
     if failed in (None, program_of(launch)) or until <= call.now:
         call.tx.agents.warm(agent_id, purpose.value)
+
+
+def corrected(call: Call, agent_id: str, reasons: Collection[str]) -> None:
+    """What an agent is in cooldown for was corrected: the next start shows whether that was enough."""
+    for purpose, (_, reason, _, _) in call.tx.agents.cooldowns(agent_id).items():
+        if reason in reasons:
+            call.tx.agents.warm(agent_id, purpose)
+
+
+OF_AGENT = frozenset(failure.value for failure, nature in failures.NATURES.items() if nature.correct)
+OF_PROJECT = frozenset(failure.value for failure, nature in failures.NATURES.items() if nature.correct_project)
+"""Failures that a change of an agent, or of a project, corrects."""
 
 
 def program_of(launch: Launch | None) -> str | None:

@@ -10,7 +10,6 @@ from toryo.domain.coordinators import LACKS, gone
 from toryo.domain.launches import Purpose
 from toryo.domain.times import Millis
 from toryo.domain.wording import Worded, constant, say
-from toryo.operations.calls.call import Call
 from toryo.storage.coordinators import Seen
 from toryo.workflow import program_choice
 from toryo.workflow.launch_rules import Action, Decision
@@ -25,12 +24,14 @@ class PlacementProblem:
     words: str
 
 
-def nobody_can(call: Call, snapshot: Snapshot, decision: Decision, purpose: Purpose) -> PlacementProblem | None:
+def nobody_can(
+    coordinators: Iterable[Seen], snapshot: Snapshot, decision: Decision, purpose: Purpose
+) -> PlacementProblem | None:
     """Why no Coordinator will carry out a decided start; None if one will, or if nothing is to start."""
     agent, program = snapshot.agent, program_choice.chosen(snapshot, purpose)
     if decision.action is not Action.START or agent is None or program is None:
         return None
-    return obstacle(agent, program, call.tx.coordinators.all(), call.now)
+    return obstacle(agent, program, coordinators, snapshot.now)
 
 
 def obstacle(agent: Agent, program: Program, coordinators: Iterable[Seen], now: Millis) -> PlacementProblem | None:

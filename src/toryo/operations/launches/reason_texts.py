@@ -11,15 +11,16 @@ from toryo.operations.launches.placement import PlacementProblem
 from toryo.workflow.launch_rules import Action, Decision
 
 WORDS = {
-    "project_paused": "The project is paused (no tasks are worked on, chats go on) or archived (nothing is started)."
+    "project_paused": "The project is paused: no tasks are worked on; chats go on."
     " Resume it: toryo project resume {project_id}",
+    "project_archived": "The project is archived: nothing is started. Resume it: toryo project resume {project_id}",
     "agent_not_assigned": "The agent is not a member of the project. Add it:"
     " toryo agent edit {agent_id} --project {project_id}",
     "agent_inactive": "The agent is inactive. Activate it: toryo agent activate {agent_id}",
     "not_managed": "It has no provider, so it is not started automatically.",
     "bad_options": "Its provider options have a mistake, so it is not started. See which: toryo agent show {agent_id}. "
     "Correct it: toryo agent edit {agent_id} --option NAME=VALUE",
-    "task_withdrawn": "Its main task is no longer its own. Its process is being stopped.",
+    "task_withdrawn": "Its main task was taken from it, so its process is being stopped.",
     "runaway": "A guard stopped it: it kept calling without making progress.",
     "time_limit": "It has reached the time limit of one launch.",
     "silent": "Its process is alive, but has neither called nor printed anything for too long.",
@@ -29,20 +30,20 @@ WORDS = {
     "already_running": "It is running, or was started and is about to sign in.",
     "start_pending": "It is being started; its process has not signed in yet.",
     "handing_over": "Another agent's session is still open on its task.",
-    "worker_blocked": "It waits, and a task below its own is blocked or has failed: it is started to decide.",
-    "plan_changed": "It waits, and something has changed that it must handle: it is started.",
-    "workers_finished": "Everything it waited for is finished: it is started.",
+    "worker_blocked": "A task below its own was blocked or has failed, so it is started to decide what to do.",
+    "plan_changed": "Something that it must handle has changed, so it is started.",
+    "workers_finished": "Everything it waited for is finished, so it is started.",
     "handled_blocked": "It waits until the block that it has already seen is resolved.",
     "waiting_for_workers": "It waits for the agents that work on its subtasks.",
     "waiting_for_delegation": "It waits for the result of a delegation.",
     "waiting_for_approval": "It waits until a person approves a task.",
     "waiting_for_person": "It waits until a person finishes a task.",
-    "has_in_progress_task": "It has a task in progress: it is started as soon as a Coordinator has a free slot.",
+    "has_in_progress_task": "It has a task in progress. It is started as soon as a Coordinator has a free slot.",
     "no_in_progress_task": "It has no task in progress.",
     "no_chat_work": "It has nothing to do in chat.",
-    "has_ready_queue_task": "A task of its queue is ready: it is started as soon as a Coordinator has a free slot.",
+    "has_ready_queue_task": "A task in its queue is ready. It is started as soon as a Coordinator has a free slot.",
     "internal_error": "Internal error. See the server's log.",
-    "has_pending_purpose": "A chat message is waiting: it is started as soon as a Coordinator has a free chat slot.",
+    "has_pending_purpose": "A chat message is waiting. It is started as soon as a Coordinator has a free chat slot.",
 }
 
 
@@ -60,7 +61,7 @@ STEPS = {
     "wait_for_messages": "waits for messages",
     "get_pending_messages": "reads its messages",
     "review_and_resolve_blocks": "handles blocked or failed subtasks",
-    "resolve_dependency_deadlock": "finds out why no subtask can start",
+    "resolve_dependency_deadlock": "finds out why no subtask can be started",
     "situational_awareness": "reviews the situation",
     "start": "assigns and starts tasks",
     "adjust": "changes the plan",
@@ -88,9 +89,14 @@ def step(action: str | None) -> Worded | None:
 
 
 def explained(
-    decision: Decision, agent_id: str = "AGENT", obstacle: PlacementProblem | None = None, project_id: str = "PRJ"
+    decision: Decision,
+    agent_id: str = "AGENT",
+    obstacle: PlacementProblem | None = None,
+    project_id: str = "PRJ",
+    *,
+    archived: bool = False,
 ) -> Worded:
-    """`obstacle`: why none of the Coordinators can start it, where it should be."""
+    """`obstacle`: why none of the Coordinators can start it, where it should be. `archived`: whether the project is."""
     if obstacle is not None:
         return say("It should be started, but no Coordinator can start it: {obstacle}", obstacle=obstacle.words)
     if decision.reason == "cooling_down":
@@ -107,6 +113,8 @@ def explained(
             agent=decision.facts["held_by"],
             session=decision.facts.get("held_by_session", "SESSION"),
         )
+    if decision.reason == "project_paused" and archived:
+        return said("project_archived", agent_id, project_id)
     known = decision.reason in WORDS
     told = said(decision.reason, agent_id, project_id) if known else constant(decision.words)
     if "stands_in" in decision.facts and decision.action is Action.START:

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from toryo.domain import moves, task_readiness
 from toryo.domain.launches import Purpose
+from toryo.domain.projects import Status as ProjectStatus
 from toryo.domain.task_readiness import StartBlocker
 from toryo.domain.tasks import Approval, Status, Task
 from toryo.domain.times import iso, iso_or_none
@@ -37,7 +38,7 @@ def told(call: Call, agent_id: str, project_id: str, purpose: Purpose, *, advise
         held_by = call.tx.sessions.live_of(project_id, decision.facts["held_by"]).get(Purpose.TASK)
         more = {"held_by_session": held_by.id} if held_by is not None else {}
         decision = replace(decision, facts={**decision.facts, **more})
-    obstacle = placement.nobody_can(call, snapshot, decision, purpose)
+    obstacle = placement.nobody_can(call.tx.coordinators.all(), snapshot, decision, purpose)
     starts = decision.action is Action.START and purpose is Purpose.TASK
     held = worktree_locks.hindrance(call, decision.task_id) if starts else None
     said = _what_was_wrong(call, agent_id, project_id, decision) if purpose is Purpose.TASK else ""
@@ -104,7 +105,8 @@ def _explained(
                 " started, so it may no longer be running.",
                 time=iso(seen.at),
             )
-    return reason_texts.explained(decision, s.agent_id, obstacle, s.project_id)
+    archived = s.project is not None and s.project.status is ProjectStatus.ARCHIVED
+    return reason_texts.explained(decision, s.agent_id, obstacle, s.project_id, archived=archived)
 
 
 def _what_was_wrong(call: Call, agent_id: str, project_id: str, decision: Decision) -> str:
@@ -133,12 +135,16 @@ def _to_start(call: Call, s: Snapshot, _: Decision) -> Worded:
             if hindrance is None:
                 return _start(task)
             first = first or hindrance
-    return first or say(
+    ended = call.tx.events.newest(1, agent_id=s.agent_id, project_id=s.project_id, kind="task.completed")
+    done = call.tx.tasks.find(ended[0].task_id) if ended and ended[0].task_id is not None else None
+    before = say("It last completed “{title}” ({task_id}).", title=done.title, task_id=done.id) if done else ""
+    create = say(
         "It has no task that can be started. Create one: toryo task add TITLE --project {project_id} --assignee "
         "{agent_id} --status in_progress",
         project_id=s.project_id,
         agent_id=s.agent_id,
     )
+    return first or together((before, create), "\n")
 
 
 def _hindrance(call: Call, task: Task) -> Worded | None:

@@ -68,6 +68,7 @@ CARRIED_OUT_BY = {
     "cancel": "move_task",
     "complete": "move_task",
     "correct": "edit_agent",
+    "correct_project": "edit_project",
     "discard": "discard_task_work",
     "edit": "edit_task",
     "free": "edit_task",
@@ -239,7 +240,8 @@ class _View:
 def _found(view: _View, picture: Picture | None = None) -> list[Need]:
     found = [need for source in SOURCES for need in _by_project(view, source)]
     told = {each.task_id for each in found if each.task_id is not None}
-    whole = partial(_stuck_in, told=told, picture=picture)
+    cannot_start = {each.agent_id for each in found if each.kind is Kind.AGENT_CANNOT_START and each.agent_id}
+    whole = partial(_stuck_in, told=told, told_agents=cannot_start, picture=picture)
     found += _by_project(view, whole)
     found += _faults(view)
     mine = _folded(each for each in found if each.person_id in view.people)
@@ -577,11 +579,13 @@ def _released(task: Task, hindrance: StartBlocker | None) -> Iterator[Action]:
         yield Action("assign", f"toryo task edit {task.id} --assignee AGENT")
 
 
-def _stuck_in(view: _View, told: Collection[str], picture: Picture | None) -> Iterator[Need]:
+def _stuck_in(
+    view: _View, told: Collection[str], told_agents: Collection[str], picture: Picture | None
+) -> Iterator[Need]:
     """What cannot move by itself, where nothing else above says so."""
     if view.narrow:
         picture = Picture(view.call, next(iter(view.projects)), idle=False)
-    for each in stuck.found(picture or Picture(view.call, idle=False), told):
+    for each in stuck.found(picture or Picture(view.call, idle=False), told, told_agents):
         about = " ".join([each.task.project_id, *each.cause]) if each.cause else each.task.id
         for person_id in view.responsible(each.task.assignee_id, each.task.project_id):
             yield replace(_stuck(view, person_id, each), about=about)
@@ -798,6 +802,9 @@ def _failing(view: _View, agent: Agent, kind: Kind, title: Worded, reason: str) 
     nature = NATURES[Failure(reason)]
     why = constant(nature.people or nature.guarded or nature.words)
     correct = [Action("correct", f"toryo agent edit {agent.id} {nature.correct}")] if nature.correct else []
+    if nature.correct_project and seen is not None:
+        command = f"toryo project edit {seen.project_id} {nature.correct_project}"
+        correct = [Action("correct_project", command)]
     for person_id in view.responsible(agent.id, None):
         yield Need(
             person_id=person_id,

@@ -21,8 +21,9 @@ from toryo.domain.tasks import Status, Task
 from toryo.domain.times import SECOND, Millis
 from toryo.domain.tree_state import TreeState
 from toryo.domain.wording import Worded, constant, say, together
+from toryo.operations.launches import placement
 from toryo.operations.overview.home_state import Picture, Place
-from toryo.workflow import facts, launch_rules
+from toryo.workflow import facts, launch_rules, program_choice
 from toryo.workflow.snapshot import RuleInput, Snapshot
 
 _SHOWN = 3
@@ -51,12 +52,13 @@ class _Idle:
 
     why: Worded
     for_owners: Action
-    by_owner: Worded
+    by_owner: Worded | None
 
 
-def found(picture: Picture, told: Collection[str]) -> list[Stuck]:
-    """`told` are the tasks of which people are told anyway, for another reason."""
-    look = _Look(picture, told)
+def found(picture: Picture, told: Collection[str], told_agents: Collection[str] = ()) -> list[Stuck]:
+    """`told` are the tasks of which people are told anyway, for another reason; `told_agents` the agents of which they
+    are told that nothing can start them."""
+    look = _Look(picture, told, told_agents)
     causes: dict[str, Stuck] = {}
     for task in sorted((each for each in picture.open.values() if _may_be(picture, each)), key=lambda each: each.order):
         for stuck in look.at(task):
@@ -71,9 +73,10 @@ def _may_be(picture: Picture, task: Task) -> bool:
 
 
 class _Look:
-    def __init__(self, picture: Picture, told: Collection[str]) -> None:
+    def __init__(self, picture: Picture, told: Collection[str], told_agents: Collection[str]) -> None:
         self.picture = picture
         self.told = told
+        self.told_agents = told_agents
         self.places = frozenset(picture.places)
         self.waits: dict[str, frozenset[str]] = {}
         """By main task that waits: of which others one must move on first."""
@@ -99,9 +102,9 @@ class _Look:
                 if self._idle(place, task) is not None:
                     continue
                 awaited = self._awaited(place, task)
-                if awaited is None:
+                if awaited is None and self._not_placed(place, task) is None:
                     moving.add(task.id)
-                else:
+                elif awaited is not None:
                     self.waits[task.id] = awaited
         while more := {each for each, others in self.waits.items() if others & moving} - moving:
             moving |= more
@@ -159,9 +162,28 @@ class _Look:
             )
         return None
 
+    def _not_placed(self, place: Place, task: Task) -> _Idle | None:
+        """It should be started and no Coordinator can; after the stall time where one that can may be restarting."""
+        agent = self.picture.agents[place[0]]
+        program = program_choice.chosen(self.picture.snapshot(place), Purpose.TASK)
+        if program is None or agent.id in self.told_agents or task.id in self.picture.claims or self._runs(place):
+            return None
+        obstacle = placement.obstacle(agent, program, self.picture.coordinators, self.picture.now)
+        if obstacle is None or (obstacle.code != "no_provider" and not self._nobody_starts_it(place, task)):
+            return None
+        why = say(
+            "No Coordinator can start its assignee {agent}: {obstacle}",
+            agent=agent.name,
+            obstacle=obstacle.words,
+        )
+        if obstacle.code == "no_provider":
+            correct = Action("correct", f"toryo agent edit {place[0]} --provider NAME")
+            return _Idle(why, correct, constant("An owner can give it a provider."))
+        return _Idle(why, Action("why", f"toryo why {place[0]}"), None)
+
     def _nobody_starts_it(self, place: Place, task: Task) -> bool:
-        """By hand, within the stall time: until then, somebody may just be about to."""
-        since = max(task.moved_at, self._left.get(place, task.moved_at))
+        """By hand, or with a Coordinator, within the stall time: until then, somebody may just be about to."""
+        since = max(task.moved_at, self._left.get(place, task.moved_at), self.picture.call.context.started_at)
         return not self._runs(place) and self._stalls(self.picture.projects[place[1]], since)
 
     def _stalls(self, project: Project, since: Millis) -> bool:
@@ -186,7 +208,7 @@ class _Look:
             return
         if top.id in self.moving or task.id != top.id:
             return
-        idle = self._idle(place, top)
+        idle = self._idle(place, top) or (self._not_placed(place, top) if top.id not in self.waits else None)
         if idle is not None:
             given = (_given_away(top),)
             cause = ("agent", top.assignee_id or "", idle.for_owners.name)

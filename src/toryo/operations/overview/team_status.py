@@ -23,7 +23,7 @@ from toryo.operations.calls import fault_isolation
 from toryo.operations.launches import placement, reason_texts
 from toryo.operations.overview import agent_diagnosis
 from toryo.operations.overview.home_state import Picture, Place
-from toryo.workflow import launch_rules, program_choice
+from toryo.workflow import launch_rules
 from toryo.workflow.launch_rules import Action
 
 IN_FULL = 8
@@ -263,16 +263,13 @@ def _not_running(
     decision = launch_rules.decide(snapshot)
     if place in last and decision.row in _ABOUT_MAIN_TASKS:
         return {**shown, **first, "state": state_of("hold", last[place]), **_words(last[place])}
-    program = program_choice.chosen(snapshot, Purpose.TASK)
-    agent = picture.agents[place[0]]
-    starts = decision.action is Action.START and program is not None
-    obstacle = placement.obstacle(agent, program, picture.coordinators, picture.now) if starts and program else None
+    obstacle = placement.nobody_can(picture.coordinators, snapshot, decision, Purpose.TASK)
     return {
         **shown,
         **first,
         "state": "held" if obstacle is not None else state_of(decision.action.value, decision.reason),
         "reason": decision.reason,
-        "explanation": reason_texts.explained(decision, agent.id, obstacle, place[1]),
+        "explanation": reason_texts.explained(decision, place[0], obstacle, place[1]),
         "until": iso_or_none(decision.until),
     }
 

@@ -83,9 +83,9 @@ class Board(Result):
     reads=True,
 )
 def show_board(call: Call, wanted: ShowBoard) -> Board:
-    """Every task of a project in brief, by priority and age (and `ordinal`, where tasks were filed at once); what
-    happened after `last_event` is not in it yet. With `after`, only what is new since. After very much, or an event
-    that this server does not know, everything again: `whole` says so. No card ever goes away."""
+    """Every task of a project in brief, by priority and age (and `ordinal`, for tasks created in one call). It
+    includes all events up to `last_event`. With `after`, only what changed since that event; after too many changes,
+    or an event that this server does not know, everything (`whole` is true). Tasks are never removed."""
     project = call.project(wanted.project_id)
     last = call.tx.events.last()  # before the cards: what is read twice does no harm, what is missed does
     changed = _changed(call, project.id, wanted.after, last)

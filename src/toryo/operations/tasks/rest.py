@@ -78,7 +78,7 @@ def file_task(call: Call, wanted: FileTask) -> FiledTask:
         raise Refusal(
             Code.INVALID_TRANSITION,
             "A task cannot start in progress without an assignee.",
-            "Pass one (assignee_id; --assignee AGENT), or create the task in todo.",
+            "Choose one (`assignee_id`, on the command line --assignee), or create the task in todo.",
         )
     first = Status.TODO if to is Status.IN_PROGRESS else to
     [made] = mutations.create(call, project, parent, [draft], status=first).values()
@@ -113,7 +113,7 @@ def _refuse_assignee(call: Call, project: Project, assignee_id: str | None, agen
         raise Refusal(
             Code.VALIDATION_ERROR,
             "A task cannot have both an assignee and a queue.",
-            "Pass either assignee_id or agent_type.",
+            "Give either an assignee or a queue.",
         )
     if assignee_id is None:
         return

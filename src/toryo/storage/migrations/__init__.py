@@ -21,6 +21,7 @@ from toryo.storage.migrations import (
     step_0004_programs,
     step_0005_credentials,
     step_0006_worktree_jobs,
+    step_0007_directory,
 )
 
 STEPS: tuple[ModuleType, ...] = (
@@ -30,6 +31,7 @@ STEPS: tuple[ModuleType, ...] = (
     step_0004_programs,
     step_0005_credentials,
     step_0006_worktree_jobs,
+    step_0007_directory,
 )
 """In order; the position is the version."""
 

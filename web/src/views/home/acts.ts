@@ -110,6 +110,7 @@ const ACTS: Record<string, [needs: Deed | null, Made]> = {
   raise: ["own", settings("projects")],
   renew: ["own", settings("agents")],
   correct: ["own", settings("agents")],
+  correct_project: ["own", settings("projects")],
   join: ["own", settings("agents")],
   show: [null, taskPage],
 };
