@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import Any
 
 from toryo import provider_options
 from toryo.domain.errors import Code, Refusal
+from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.times import Millis
 from toryo.domain.wording import Worded, say, together
 from toryo.provider_options import Given, Wrong

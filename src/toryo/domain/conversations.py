@@ -5,10 +5,10 @@ An impossible move raises Refusal. `operations/messaging/conversations.py` store
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from toryo.domain.errors import Code, Refusal
+from toryo.domain.fast_dataclasses import dataclass, replace
 from toryo.domain.talk_limits import TalkLimits
 from toryo.domain.times import Millis
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 
 from toryo.domain.agents import Agent, Program
+from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.times import SECOND, Millis
 
 GONE_AFTER: Millis = 90 * SECOND

@@ -6,13 +6,13 @@ Each `refuse_*` raises Refusal with the reason, and then nothing is created. Cap
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from typing import Any
 
 from toryo.domain.agents import Agent, Role, superiors
 from toryo.domain.errors import Code, Refusal
+from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.projects import CommandsFrom, Settings
 from toryo.domain.task_tree import Tree
 from toryo.domain.tasks import AcceptanceCheck, Priority, Task

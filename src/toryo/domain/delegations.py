@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
+from toryo.domain.fast_dataclasses import dataclass, replace
 from toryo.domain.talk_limits import TalkLimits
 from toryo.domain.times import Millis
 

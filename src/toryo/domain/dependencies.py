@@ -7,10 +7,11 @@ subtasks. It can end when it has started and its subtasks have ended.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import groupby
 
 from toryo.domain.errors import Code, Refusal
+from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.wording import say
 
 

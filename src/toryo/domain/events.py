@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.times import Millis
 
 SETUP = "setup"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
+from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.launches import Purpose
 from toryo.domain.times import Millis
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 
+from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.times import SECOND, Millis
 
 SIGN_IN_WITHIN: Millis = 120 * SECOND

@@ -6,9 +6,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from toryo.domain.fast_dataclasses import dataclass, replace
 from toryo.domain.times import Millis
 
 LONGEST_MESSAGE = 4_000

@@ -7,12 +7,12 @@ housekeeping) goes through it; nothing else changes a status.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 from toryo.domain import task_readiness
 from toryo.domain.agents import superiors
 from toryo.domain.errors import Code, Refusal
+from toryo.domain.fast_dataclasses import dataclass, replace
 from toryo.domain.task_readiness import StartBlocker
 from toryo.domain.task_tree import Tree
 from toryo.domain.tasks import MOVES, Checks, Status, Task, verb

@@ -6,10 +6,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.tasks import Details, Task
 from toryo.domain.texts import exact, one_line
 from toryo.domain.times import Millis

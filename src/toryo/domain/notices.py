@@ -7,11 +7,11 @@ the same, so that a receiver can drop duplicates.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
 from toryo import backoff
+from toryo.domain.fast_dataclasses import dataclass, replace
 from toryo.domain.needs import Kind
 from toryo.domain.times import HOUR, MINUTE, SECOND, Millis
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.times import Millis
 
 

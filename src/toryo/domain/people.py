@@ -6,10 +6,10 @@ A person's role is stored once, in their account; links, browsers and tokens may
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from toryo.domain.agents import Agent, Role
+from toryo.domain.fast_dataclasses import dataclass, replace
 from toryo.domain.times import DAY, MINUTE, Millis
 
 LINK_LIVES: Millis = 10 * MINUTE

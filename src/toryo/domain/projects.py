@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields
 from enum import StrEnum
 from math import isfinite
 from typing import Any
 
 from toryo.domain.errors import Code, Refusal
+from toryo.domain.fast_dataclasses import dataclass, replace
 from toryo.domain.times import Millis
 from toryo.domain.wording import say
 from toryo.nearest import nearest

@@ -6,10 +6,10 @@ are counted here.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import Any
 
 from toryo.backoff import pause
+from toryo.domain.fast_dataclasses import dataclass, replace
 from toryo.domain.times import HOUR, MINUTE, SECOND, Millis
 
 CLAIMED_AT_ONCE = 50

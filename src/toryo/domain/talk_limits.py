@@ -5,8 +5,7 @@ The length of a message is in `messages.py`, the number of turns in `conversatio
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.times import HOUR, MINUTE, SECOND, Millis
 
 MESSAGE_WINDOW: Millis = MINUTE

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, TypedDict
 
 from toryo.domain.errors import Code, Refusal
+from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.times import Millis
 from toryo.domain.wording import say
 

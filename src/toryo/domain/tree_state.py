@@ -6,10 +6,11 @@ Pure values. `task_readiness.py` decides whether a task can be started.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field
 from functools import cached_property
 
 from toryo.domain.agents import Agent, Role, superiors
+from toryo.domain.fast_dataclasses import dataclass, replace
 from toryo.domain.projects import Project
 from toryo.domain.task_tree import Tree
 from toryo.domain.tasks import Status, Task

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
+from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.times import DAY, Millis
 
 

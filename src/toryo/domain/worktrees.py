@@ -6,10 +6,10 @@ The Coordinator has the files; here is what it has reported, and which jobs may 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.times import MINUTE, Millis
 
 LOST_AFTER: Millis = 15 * MINUTE

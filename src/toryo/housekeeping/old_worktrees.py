@@ -6,10 +6,10 @@ before it removes anything.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 
 from toryo.domain import projects
+from toryo.domain.fast_dataclasses import replace
 from toryo.domain.tasks import Task
 from toryo.domain.times import HOUR, Millis, iso
 from toryo.domain.worktrees import LOST_AFTER, Kind, Worktree, WorktreeJob

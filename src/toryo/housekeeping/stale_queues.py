@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 
+from toryo.domain.fast_dataclasses import replace
 from toryo.domain.times import HOUR, SECOND, Millis
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.fault_isolation import each_fenced, fenced

@@ -5,10 +5,10 @@ Each is reported once (until the facts of its tree change), as an event for its 
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 
 from toryo.domain import task_readiness
+from toryo.domain.fast_dataclasses import replace
 from toryo.domain.times import SECOND
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.fault_isolation import fenced

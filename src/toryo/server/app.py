@@ -14,7 +14,6 @@ import socket
 import sys
 import threading
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
@@ -24,6 +23,7 @@ import toryo
 from toryo.bus.bus import Bus
 from toryo.bus.in_process import InProcessBus
 from toryo.domain import log_redaction
+from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.network_addresses import is_loopback
 from toryo.housekeeping.notice_sending import Sending
 from toryo.housekeeping.runner import Housekeeping

@@ -10,11 +10,11 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE
 
+from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.network_addresses import household
 from toryo.server.coalesced_writes import CoalescingProtocol
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import gzip
 import mimetypes
-from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
+
+from toryo.domain.fast_dataclasses import dataclass
 
 STATIC = Path(__file__).with_name("static")
 _POLICY = (

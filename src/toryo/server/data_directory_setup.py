@@ -9,13 +9,13 @@ import os
 import secrets
 import shlex
 import stat
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 import orjson
 
 from toryo import process_locks, secret_patterns
+from toryo.domain.fast_dataclasses import dataclass
 from toryo.server.http_errors import ConfigurationError
 
 COORDINATOR_TOKEN: Final = "coordinator.token"  # noqa: S105 - a file name

@@ -11,11 +11,12 @@ import contextlib
 import hashlib
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import orjson
 
+from toryo.domain.fast_dataclasses import dataclass
 from toryo.operations.calls.callers import Credentials
 from toryo.server import mcp_resource_updates, request_bodies, sse
 from toryo.server.mcp_resource_updates import Read

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from dataclasses import dataclass
+
+from toryo.domain.fast_dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

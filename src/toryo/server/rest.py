@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import partial
 from typing import Any
 from urllib.parse import parse_qsl, unquote
@@ -21,6 +20,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route, Router
 
 from toryo.domain.errors import Code, Refusal
+from toryo.domain.fast_dataclasses import replace
 from toryo.domain.wording import say
 from toryo.operations.calls.callers import Credentials
 from toryo.operations.calls.catalogue import Operation

@@ -10,7 +10,6 @@ import gzip
 import os
 import zlib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ import orjson
 import sqlalchemy as sa
 
 import toryo
+from toryo.domain.fast_dataclasses import dataclass
 from toryo.storage import schema
 from toryo.storage.engine.database import Connection, Database
 from toryo.storage.engine.statements import Statement

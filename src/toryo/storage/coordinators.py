@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 
 import sqlalchemy as sa
 
 from toryo.domain.coordinators import Offer
+from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.times import Millis
 from toryo.storage import schema
 from toryo.storage.engine.database import Connection

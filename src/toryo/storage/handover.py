@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import sqlalchemy as sa
 
+from toryo.domain.fast_dataclasses import replace
 from toryo.domain.handover import INTERRUPT, PAUSED, Handoff, Note, Notification
 from toryo.domain.launches import Purpose
 from toryo.domain.times import Millis

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import sqlalchemy as sa
 
+from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.tasks import OPEN, Status
 from toryo.storage import schema
 from toryo.storage.engine.database import Connection

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import sqlalchemy as sa
 
+from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.launches import Launch, Purpose, State
 from toryo.domain.times import Millis
 from toryo.storage import schema

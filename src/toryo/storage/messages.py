@@ -5,11 +5,10 @@ Writers must hold the project's lock: sequences continue from the last one read.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import sqlalchemy as sa
 
 from toryo.domain.conversations import ONE_WAY
+from toryo.domain.fast_dataclasses import replace
 from toryo.domain.messages import Mailbox, Message, MessageKind
 from toryo.domain.times import Millis
 from toryo.storage import schema

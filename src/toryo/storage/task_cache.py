@@ -7,10 +7,10 @@ queries (`listed`, `busy`, …) are up to date.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from typing import Any
 
 from toryo.domain.dependencies import Links
+from toryo.domain.fast_dataclasses import replace
 from toryo.domain.task_tree import Tree
 from toryo.domain.tasks import Details, Task
 from toryo.storage.engine.database import Connection

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -11,6 +10,7 @@ import sqlalchemy as sa
 
 from toryo.domain import tasks as domain
 from toryo.domain.dependencies import Links
+from toryo.domain.fast_dataclasses import replace
 from toryo.domain.task_tree import Tree
 from toryo.domain.tasks import Details, Task, Wait
 from toryo.domain.times import Millis

@@ -5,10 +5,9 @@ What is unread is in `unread.py`. Writers must hold the project's lock.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import sqlalchemy as sa
 
+from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.messages import Message, thread_of
 from toryo.domain.times import Millis
 from toryo.storage import schema, unread

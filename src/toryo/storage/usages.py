@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import lru_cache
 from typing import Any, Literal, NotRequired
 
 import sqlalchemy as sa
 from typing_extensions import TypedDict
 
+from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.launches import Launch
 from toryo.domain.times import Millis
 from toryo.domain.usages import Usage, date_of, day_of

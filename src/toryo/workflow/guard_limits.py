@@ -6,8 +6,7 @@ The guards themselves and the budget are rows of `launch_rules.py`; each project
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.times import SECOND, Millis
 
 

@@ -7,11 +7,12 @@ Each agent and project has two decisions: one for task work, one for chat. The r
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field
 from enum import StrEnum
 from typing import Any
 
 from toryo.domain.agents import COMMAND, Role
+from toryo.domain.fast_dataclasses import dataclass, replace
 from toryo.domain.launches import Purpose, State
 from toryo.domain.projects import Status
 from toryo.domain.sessions import Session

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from toryo.domain.agents import Role
+from toryo.domain.fast_dataclasses import replace
 from toryo.domain.launches import Purpose
 from toryo.domain.sessions import Session
 from toryo.workflow import chat_rules, launch_rules, manager_rules, worker_rules

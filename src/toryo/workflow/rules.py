@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Generic, TypeVar
+
+from toryo.domain.fast_dataclasses import dataclass
 
 Seen = TypeVar("Seen")
 Said = TypeVar("Said")

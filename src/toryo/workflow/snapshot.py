@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 
 from toryo.domain import task_readiness
 from toryo.domain.agents import Agent
+from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.launches import Launch, Purpose
 from toryo.domain.projects import Project
 from toryo.domain.sessions import Session

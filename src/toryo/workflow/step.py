@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from toryo.domain.fast_dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)

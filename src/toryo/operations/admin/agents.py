@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any, Literal, NotRequired
 
@@ -14,6 +13,7 @@ from toryo.domain import agents as people
 from toryo.domain import ids
 from toryo.domain.agents import Agent, Kind, Role
 from toryo.domain.errors import Code, Refusal
+from toryo.domain.fast_dataclasses import replace
 from toryo.domain.times import iso
 from toryo.domain.wording import say
 from toryo.formats import plan_options

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, NotRequired
 
@@ -11,6 +10,7 @@ from pydantic import Field
 
 from toryo.domain import ids, projects
 from toryo.domain.errors import Code, Refusal
+from toryo.domain.fast_dataclasses import replace
 from toryo.domain.handover import INTERRUPT, PAUSED, Notification
 from toryo.domain.launches import Purpose
 from toryo.domain.projects import Project, Settings

@@ -6,13 +6,13 @@ see what.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from toryo.domain import ids
 from toryo.domain.agents import SYSTEM, Agent
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.events import SETUP, Event, of_setup
+from toryo.domain.fast_dataclasses import replace
 from toryo.domain.launches import Purpose
 from toryo.domain.moves import Actor
 from toryo.domain.projects import Language, Project

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import logging
 import time
-from dataclasses import dataclass
 from typing import Any
 
 import structlog
 
 from toryo.domain.errors import Code
 from toryo.domain.events import Event
+from toryo.domain.fast_dataclasses import dataclass
 from toryo.operations.calls import argument_redaction
 from toryo.operations.calls.callers import Caller, Kind
 from toryo.operations.calls.catalogue import Operation

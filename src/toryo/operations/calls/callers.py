@@ -5,11 +5,12 @@ A `Caller` never comes from an argument; `credential_verification.py` derives it
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from enum import StrEnum
 from typing import Final
 
 from toryo.domain.agents import Agent
+from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.launches import Launch
 from toryo.domain.people import AccessToken
 from toryo.domain.queue import ApiKey

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum, Flag, auto
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_type_hints
@@ -26,6 +26,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 from typing_extensions import is_typeddict
 
+from toryo.domain.fast_dataclasses import dataclass
 from toryo.operations.calls import fields, listed_parameters
 from toryo.operations.calls.grants import Door, Grant
 from toryo.operations.calls.listed_parameters import Form

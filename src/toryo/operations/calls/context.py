@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from typing import Any, Protocol
 
+from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.talk_limits import TalkLimits
 from toryo.domain.times import SECOND, Millis
 from toryo.operations.calls.decision_cache import HoldCache, Waits

@@ -6,12 +6,12 @@ Tokens are random and carry their kind as a prefix; only their hash is stored.
 from __future__ import annotations
 
 import hashlib
-from dataclasses import replace
 
 from toryo import secret_patterns
 from toryo.domain import people
 from toryo.domain.agents import Agent
 from toryo.domain.errors import Code, Refusal
+from toryo.domain.fast_dataclasses import replace
 from toryo.domain.times import Millis
 from toryo.domain.wording import say
 from toryo.operations.calls.callers import Caller, Credentials, Kind, Login

@@ -7,9 +7,10 @@ at most. Starts are never cached.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from toryo.domain.events import SETUP
+from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.tasks import Task
 from toryo.domain.times import SECOND, Millis
 from toryo.storage.transaction import Transaction

@@ -17,7 +17,6 @@ import time
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, TypeVar
 
@@ -25,6 +24,7 @@ from pydantic import BaseModel
 
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.events import Event
+from toryo.domain.fast_dataclasses import dataclass, replace
 from toryo.domain.times import SECOND, Millis
 from toryo.domain.wording import say
 from toryo.operations.calls import call_log, context, idempotency, session_hooks, toolsets, validation

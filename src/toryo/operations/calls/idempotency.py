@@ -9,12 +9,12 @@ are not stored: they are shown only once.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import orjson
 
 from toryo.domain.errors import Code, Refusal
+from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.wording import say
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Later, Operation

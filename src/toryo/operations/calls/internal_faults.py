@@ -5,10 +5,11 @@ People see them while they keep happening (`overview/needs.py`). Not stored, bec
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field
 
 import structlog
 
+from toryo.domain.fast_dataclasses import dataclass, replace
 from toryo.domain.times import MINUTE, SECOND, Millis
 
 _log = structlog.get_logger("toryo.faults")

@@ -7,12 +7,14 @@ What is not shown is still accepted: `help(tool_name)` shows it, and a refusal n
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Flag
 from functools import cache
 from typing import Any, Final
 
 from pydantic import BaseModel
+
+from toryo.domain.fast_dataclasses import dataclass
 
 _MARK: Final = "x-listed"
 _ONLY_FOR, _CHOICES, _PLAIN = f"{_MARK}-for", f"{_MARK}-choices", f"{_MARK}-plain"

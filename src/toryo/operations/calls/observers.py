@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from toryo.domain.events import Event
+from toryo.domain.fast_dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,10 +5,10 @@ It keeps dispatch independent of next actions, guards and mailboxes.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Protocol
 
 from toryo.domain.errors import Refusal
+from toryo.domain.fast_dataclasses import dataclass
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Operation
 from toryo.operations.calls.results import JsonObject

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from threading import Lock
 
+from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.network_addresses import household
 from toryo.domain.times import HOUR, MINUTE, Millis
 

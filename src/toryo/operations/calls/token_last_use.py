@@ -5,8 +5,9 @@ Storing with each request would turn every read into a write. A killed server lo
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.people import AccessToken
 from toryo.domain.times import DAY, Millis
 

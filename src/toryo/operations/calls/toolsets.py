@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from toryo.domain.agents import Role
+from toryo.domain.fast_dataclasses import replace
 from toryo.domain.launches import Purpose
 from toryo.operations.calls.callers import Caller, Kind
 from toryo.operations.calls.catalogue import Audience, Operation, tools

@@ -5,7 +5,6 @@ A thread contains the messages of its two members only; threads of agents below 
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 
 from pydantic import Field
@@ -14,6 +13,7 @@ from toryo.domain import ids
 from toryo.domain.agents import Agent, superiors
 from toryo.domain.conversations import MOST_TURNS, Conversation
 from toryo.domain.errors import Code, Refusal
+from toryo.domain.fast_dataclasses import replace
 from toryo.domain.launches import Purpose
 from toryo.domain.messages import LONGEST_MESSAGE, Message, thread_of
 from toryo.domain.panels import Viewer

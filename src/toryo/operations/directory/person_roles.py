@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from toryo.domain import people
 from toryo.domain.agents import Agent, Kind, Role, Status
 from toryo.domain.errors import Code, Refusal
+from toryo.domain.fast_dataclasses import replace
 from toryo.domain.wording import say
 from toryo.operations.calls import credential_verification, did_you_mean, visibility
 from toryo.operations.calls.call import Call

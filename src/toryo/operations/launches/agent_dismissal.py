@@ -7,9 +7,9 @@ with is ended in `credential_revocation.py`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from toryo.domain.agents import Agent
+from toryo.domain.fast_dataclasses import replace
 from toryo.domain.sessions import End, Session
 from toryo.operations.calls.call import RIGHTS, Call
 from toryo.operations.launches import end_of_session

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 
 from typing_extensions import TypedDict
 
 from toryo.domain.coordinators import gone
+from toryo.domain.fast_dataclasses import replace
 from toryo.domain.launches import Launch
 from toryo.operations.calls import schemas
 from toryo.operations.calls.call import Call

@@ -7,10 +7,9 @@ lease (`lapse`), a process exit (`process_exit_reports.py`), an agent's lost rig
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from toryo import failures
 from toryo.domain.agents import SYSTEM
+from toryo.domain.fast_dataclasses import replace
 from toryo.domain.launches import Launch, Purpose, State
 from toryo.domain.moves import Actor
 from toryo.domain.sessions import End, Session

@@ -6,8 +6,7 @@ until they call, or their Coordinator reports them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.launches import Launch
 from toryo.domain.sessions import Session
 from toryo.domain.times import Millis

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from toryo.domain.fast_dataclasses import replace
 from toryo.domain.launches import Purpose, State
 from toryo.operations.calls.call import Call
 from toryo.operations.launches import end_of_session

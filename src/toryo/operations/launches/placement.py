@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from toryo.domain.agents import Agent, Program
 from toryo.domain.coordinators import LACKS, gone
+from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.launches import Purpose
 from toryo.domain.times import Millis
 from toryo.domain.wording import Worded, constant, say

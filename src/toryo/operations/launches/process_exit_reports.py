@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, NotRequired
 
 import orjson
 from pydantic import Field
 
 from toryo import failures, first_prompt
+from toryo.domain.fast_dataclasses import replace
 from toryo.domain.launches import LIVE, Launch, Purpose, State
 from toryo.domain.sessions import End
 from toryo.domain.times import Millis, iso

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from functools import partial
 
 from typing_extensions import TypedDict
 
 from toryo.domain.coordinators import gone
 from toryo.domain.errors import Code, Refusal
+from toryo.domain.fast_dataclasses import replace
 from toryo.domain.launches import Launch, State
 from toryo.domain.times import SECOND, Millis
 from toryo.operations.calls.call import Call

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from toryo.domain.agents import Agent
 from toryo.domain.events import SETUP
+from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.launches import Purpose
 from toryo.domain.times import Millis
 from toryo.operations.calls.call import Call

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import NotRequired
 
 from typing_extensions import TypedDict
 
 from toryo.domain import ids
 from toryo.domain.agents import Agent
+from toryo.domain.fast_dataclasses import replace
 from toryo.domain.launches import SIGN_IN_WITHIN, Launch, Purpose, State
 from toryo.domain.projects import Isolation, Project
 from toryo.domain.times import iso

@@ -5,13 +5,12 @@ The rules are in `domain/conversations.py`.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from toryo.domain import ids
 from toryo.domain.agents import Agent
 from toryo.domain.conversations import Conversation, State, after_time, ended, joined, with_turn
 from toryo.domain.delegations import Delegation, lost, parked
 from toryo.domain.errors import Code, Refusal
+from toryo.domain.fast_dataclasses import replace
 from toryo.domain.handover import Note
 from toryo.domain.projects import Project
 from toryo.domain.sessions import End, Session

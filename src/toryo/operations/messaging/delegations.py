@@ -5,10 +5,10 @@ The rules are in `domain/delegations.py`; `housekeeping/stale_talk.py` ends thos
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from toryo.domain.delegations import Delegation, completed, failed, handed_back, taken
+from toryo.domain.fast_dataclasses import replace
 from toryo.domain.launches import Purpose
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.messaging import mailboxes, notifications

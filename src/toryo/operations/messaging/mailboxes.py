@@ -5,9 +5,8 @@ Storing messages is in `messages.py`.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from toryo.domain.conversations import told_of_end
+from toryo.domain.fast_dataclasses import replace
 from toryo.domain.launches import Purpose
 from toryo.domain.messages import Mailbox
 from toryo.domain.sessions import Session

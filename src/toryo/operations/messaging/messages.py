@@ -6,10 +6,9 @@ members may write to each other; `talk_limits.py` how many messages; `mailboxes.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from toryo.domain import ids
 from toryo.domain.agents import SYSTEM, Agent
+from toryo.domain.fast_dataclasses import replace
 from toryo.domain.launches import Purpose
 from toryo.domain.messages import LONGEST_MESSAGE, Message, MessageKind, thread_of
 from toryo.domain.times import iso

@@ -6,9 +6,9 @@ For callers who ask about this agent only, also: which of its tasks it concerns,
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from toryo.domain import moves, task_readiness
+from toryo.domain.fast_dataclasses import replace
 from toryo.domain.launches import Purpose
 from toryo.domain.projects import Status as ProjectStatus
 from toryo.domain.task_readiness import StartBlocker

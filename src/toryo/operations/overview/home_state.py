@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable
-from dataclasses import replace
 from functools import cached_property
 from typing import TypeVar
 
 from toryo.domain import task_readiness
+from toryo.domain.fast_dataclasses import replace
 from toryo.domain.launches import Launch, Purpose
 from toryo.domain.projects import Project, Status
 from toryo.domain.queue import Claim, Presence

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
 from copy import copy
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from toryo.domain import moves, people, task_readiness, usages
 from toryo.domain.agents import Agent, Role, mistakes_of, superiors
 from toryo.domain.delegations import Delegation, DelegationStatus
+from toryo.domain.fast_dataclasses import replace
 from toryo.domain.launches import Launch
 from toryo.domain.messages import MessageKind
 from toryo.domain.needs import Action, Kind, Need, Request, requested

@@ -9,11 +9,11 @@ from __future__ import annotations
 import hashlib
 import shlex
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
 from functools import cached_property
 
 from toryo.domain import task_readiness
 from toryo.domain.agents import Role
+from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.launches import Purpose
 from toryo.domain.needs import Action
 from toryo.domain.projects import Project

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from typing import Annotated, Literal, NotRequired
 
@@ -13,6 +12,7 @@ from typing_extensions import TypedDict
 from toryo.domain import ids, passwords, people
 from toryo.domain.agents import OWNER_ID, Agent, Status
 from toryo.domain.errors import Code, Refusal
+from toryo.domain.fast_dataclasses import replace
 from toryo.domain.people import Account
 from toryo.domain.wording import say
 from toryo.operations.calls import sign_in_lockout

@@ -7,7 +7,6 @@ sign-in with an identity provider.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from typing import Literal
 from urllib.parse import urlsplit
@@ -18,6 +17,7 @@ import toryo
 from toryo.domain import ids, passwords, people
 from toryo.domain.agents import Agent
 from toryo.domain.errors import Code, Refusal
+from toryo.domain.fast_dataclasses import replace
 from toryo.domain.people import How, Link, SignIn
 from toryo.domain.times import HOUR, Millis, iso
 from toryo.domain.wording import say

@@ -5,10 +5,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
 from toryo.domain import people
 from toryo.domain.agents import OWNER_ID, Agent, Kind, Role, Status
+from toryo.domain.fast_dataclasses import dataclass, replace
 from toryo.domain.people import AccessToken, Account, SignIn
 from toryo.domain.times import Millis
 from toryo.operations.calls.call import RIGHTS, Call

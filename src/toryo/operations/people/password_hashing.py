@@ -5,11 +5,11 @@ argon2 is imported on first use, so that it does not slow down the start of the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from toryo.domain import passwords
+from toryo.domain.fast_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from argon2 import PasswordHasher

@@ -6,7 +6,6 @@ The sign-in itself is in `browser_sign_in.py`; accounts that owners make are in 
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Literal
 
 from pydantic import Field
@@ -15,6 +14,7 @@ from toryo import chosen_ids
 from toryo.domain import ids, people
 from toryo.domain.agents import OWNER_ID
 from toryo.domain.errors import Code, Refusal
+from toryo.domain.fast_dataclasses import replace
 from toryo.domain.people import Account
 from toryo.domain.wording import constant, say
 from toryo.operations.calls.call import Call

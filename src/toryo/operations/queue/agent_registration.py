@@ -5,7 +5,6 @@ Heartbeats and leaving are in `presence.py`.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Annotated, NotRequired
 
 from pydantic import Field
@@ -14,6 +13,7 @@ from toryo.domain import ids, queue
 from toryo.domain.agents import Agent, Role, Status
 from toryo.domain.agents import Kind as AgentKind
 from toryo.domain.errors import Code, Refusal
+from toryo.domain.fast_dataclasses import replace
 from toryo.domain.network_addresses import is_loopback
 from toryo.domain.queue import ApiKey, Presence
 from toryo.operations.calls.call import Call

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Annotated
 
 from pydantic import Field
 
 from toryo.domain import ids
 from toryo.domain.errors import Code, Refusal
+from toryo.domain.fast_dataclasses import replace
 from toryo.domain.queue import ApiKey
 from toryo.domain.times import iso, iso_or_none
 from toryo.domain.wording import say

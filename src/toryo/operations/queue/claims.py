@@ -6,7 +6,6 @@ A claim never moves a task by itself: `tasks.mutations.move` does, under the rul
 
 from __future__ import annotations
 
-from dataclasses import replace
 from enum import StrEnum
 from typing import Any, Literal
 
@@ -15,6 +14,7 @@ from typing_extensions import TypedDict
 from toryo.domain import queue, task_readiness
 from toryo.domain.agents import SYSTEM, Agent
 from toryo.domain.errors import Code, Refusal
+from toryo.domain.fast_dataclasses import replace
 from toryo.domain.moves import Actor
 from toryo.domain.projects import Project
 from toryo.domain.queue import Claim, Presence

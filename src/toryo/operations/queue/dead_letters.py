@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from pydantic import Field
 
 from toryo.domain import queue
 from toryo.domain.errors import Code, Refusal
+from toryo.domain.fast_dataclasses import replace
 from toryo.domain.tasks import Status, Task
 from toryo.domain.wording import say
 from toryo.operations.calls import schemas

@@ -7,7 +7,6 @@ refusal contains its reason.
 from __future__ import annotations
 
 import hmac
-from dataclasses import replace
 from typing import Any, NotRequired
 
 from pydantic import Field
@@ -15,6 +14,7 @@ from pydantic import Field
 from toryo.domain import handover, ids
 from toryo.domain.agents import Agent, Program
 from toryo.domain.errors import Code, Refusal
+from toryo.domain.fast_dataclasses import replace
 from toryo.domain.launches import Launch, Purpose, State
 from toryo.domain.projects import Language
 from toryo.domain.sessions import End, Session

@@ -7,10 +7,10 @@ carried by other answers, without effects.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Literal
 
 from toryo.domain.agents import Role
+from toryo.domain.fast_dataclasses import replace
 from toryo.domain.launches import Purpose
 from toryo.domain.projects import Decomposition, Language
 from toryo.domain.sessions import End, Session

@@ -6,7 +6,6 @@ A Coordinator runs them (`claim_starts`, `report_check_result`); this module is 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Annotated, Any
 
 import orjson
@@ -14,6 +13,7 @@ from pydantic import BaseModel, Field
 
 from toryo.domain import ids, moves
 from toryo.domain.errors import Code, Refusal
+from toryo.domain.fast_dataclasses import replace
 from toryo.domain.moves import Order
 from toryo.domain.tasks import AcceptanceCheck, Checks, Status, Task
 from toryo.domain.tree_state import TreeState

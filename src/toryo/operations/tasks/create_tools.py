@@ -6,7 +6,6 @@ Who may create which, and how many, is in `domain/creation_rules.py`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, Literal
 
 from pydantic import Field, model_validator
@@ -15,6 +14,7 @@ from toryo.domain import creation_rules
 from toryo.domain.agents import Role
 from toryo.domain.creation_rules import Draft, Intent
 from toryo.domain.errors import Code, Refusal
+from toryo.domain.fast_dataclasses import replace
 from toryo.domain.sessions import Choice
 from toryo.domain.tasks import Status, Task, priority_named
 from toryo.operations.calls import idempotency, rendering, schemas

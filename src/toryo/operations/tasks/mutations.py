@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from typing import Any, final
 
 from typing_extensions import TypedDict
@@ -17,6 +16,7 @@ from toryo.domain.agents import SYSTEM
 from toryo.domain.creation_rules import Draft, in_order
 from toryo.domain.delegations import failed
 from toryo.domain.errors import Code, Refusal
+from toryo.domain.fast_dataclasses import dataclass, replace
 from toryo.domain.handover import INTERRUPT, address_of_agent, address_of_task
 from toryo.domain.launches import Purpose
 from toryo.domain.moves import Actor, Change, Order

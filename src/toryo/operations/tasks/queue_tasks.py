@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Any, NotRequired
 
 from typing_extensions import TypedDict
@@ -11,6 +10,7 @@ from typing_extensions import TypedDict
 from toryo.domain import creation_rules, queue
 from toryo.domain.creation_rules import Draft
 from toryo.domain.errors import Code, Refusal
+from toryo.domain.fast_dataclasses import dataclass, replace
 from toryo.domain.tasks import Details, Priority, Status, Task
 from toryo.domain.times import iso, iso_or_none
 from toryo.operations.calls import idempotency, schemas

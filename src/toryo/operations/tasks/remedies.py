@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from toryo.domain.agents import COMMAND, Agent
+from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.needs import Action
 from toryo.domain.tasks import Task
 from toryo.domain.wording import Worded, constant

@@ -7,7 +7,6 @@ context (whose values end up in commands) waits until a person has seen it.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from pydantic import Field
@@ -16,6 +15,7 @@ from toryo.domain import consent, creation_rules
 from toryo.domain.agents import Agent, Role, superiors
 from toryo.domain.creation_rules import Draft
 from toryo.domain.errors import Code, Refusal
+from toryo.domain.fast_dataclasses import replace
 from toryo.domain.launches import Purpose
 from toryo.domain.messages import Message
 from toryo.domain.projects import Project

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, Literal, NotRequired
 
 from pydantic import Field
@@ -10,6 +9,7 @@ from pydantic import Field
 from toryo.domain import creation_rules, moves
 from toryo.domain.creation_rules import Draft
 from toryo.domain.errors import Code, Refusal
+from toryo.domain.fast_dataclasses import replace
 from toryo.domain.projects import Project
 from toryo.domain.tasks import Approval, CheckFailure, Checks, Status, Task, priority_named, status_named
 from toryo.domain.texts import quoted

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Annotated, Any
 
 from pydantic import Field
 
 from toryo.domain.errors import Code, Refusal
+from toryo.domain.fast_dataclasses import replace
 from toryo.domain.launches import Launch
 from toryo.domain.worktrees import Kind, State, Worktree, WorktreeJob
 from toryo.operations.calls.call import WORK, Call

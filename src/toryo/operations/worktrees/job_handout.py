@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import replace
 from functools import partial
 
 from typing_extensions import TypedDict
 
+from toryo.domain.fast_dataclasses import replace
 from toryo.domain.worktrees import WorktreeJob
 from toryo.operations.calls import schemas
 from toryo.operations.calls.call import Call

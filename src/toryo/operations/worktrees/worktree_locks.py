@@ -6,11 +6,11 @@ Decided once, here: who starts agents asks it, who moves files asks it, and who 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from toryo.domain import coordinators, ids
 from toryo.domain.errors import Code, Refusal
+from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.launches import Launch, Purpose
 from toryo.domain.projects import Isolation
 from toryo.domain.tasks import Status, Task

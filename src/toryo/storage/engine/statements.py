@@ -11,7 +11,6 @@ parameters: with a bound parameter a planner cannot see that a partial index app
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -25,6 +24,8 @@ from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
 from sqlalchemy.types import TypeDecorator, TypeEngine
+
+from toryo.domain.fast_dataclasses import dataclass
 
 Row = tuple[Any, ...]
 Convert = Callable[[Any], Any]
