@@ -80,7 +80,7 @@ class Connection(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         self.received += data
         head, separator, body = self.received.partition(b"\r\n\r\n")
-        if not separator or len(body) < _length(head):
+        if not separator or len(body) < length(head):
             return
         if not head.startswith(b"HTTP/1.1 200") or b'"isError":true' in body:
             self.done.set_exception(RuntimeError(f"refused: {self.received[:600]!r}"))
@@ -96,7 +96,7 @@ class Connection(asyncio.Protocol):
             self.done.set_result(None)
 
 
-def _length(head: bytes) -> int:
+def length(head: bytes) -> int:
     for line in head.lower().split(b"\r\n"):
         if line.startswith(b"content-length:"):
             return int(line[15:])
@@ -106,18 +106,18 @@ def _length(head: bytes) -> int:
 async def measure(row: Row, calls: int, connections: int) -> Figures:
     loop = asyncio.get_running_loop()
     each = max(1, calls // connections)
-    spent, began = _cpu_seconds(row.pid), time.perf_counter()
+    spent, began = cpu_seconds(row.pid), time.perf_counter()
     opened = [Connection(row.request, each) for _ in range(connections)]
     for connection in opened:
         await loop.create_connection(lambda connection=connection: connection, "127.0.0.1", row.port)  # type: ignore[misc]
     await asyncio.gather(*(connection.done for connection in opened))
-    took, cpu = time.perf_counter() - began, _cpu_seconds(row.pid) - spent
+    took, cpu = time.perf_counter() - began, cpu_seconds(row.pid) - spent
     times = sorted(each for connection in opened for each in connection.times)
     count = len(times)
     return Figures(count / took, cpu / count * 1e6, times[count // 2] * 1e6, times[int(count * 0.99)] * 1e6)
 
 
-def _cpu_seconds(pid: int) -> float:
+def cpu_seconds(pid: int) -> float:
     fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
@@ -158,19 +158,19 @@ def serve_toryo(directory: Path) -> None:
 def servers() -> Iterator[list[Row]]:
     """Both servers, started, and what is asked of them."""
     with tempfile.TemporaryDirectory() as scratch, contextlib.ExitStack() as running:
-        floor, floor_url = _start(running, "raw", scratch)
-        toryo, toryo_url = _start(running, "toryo", scratch)
+        floor, floor_url = start(running, "raw", scratch)
+        toryo, toryo_url = start(running, "toryo", scratch)
         token = _session(toryo_url, Path(scratch))
         floor_port, port = int(floor_url.rsplit(":", 1)[1]), int(toryo_url.rsplit(":", 1)[1])
         yield [
-            Row("raw ASGI, same bytes", floor_port, floor.pid, _request(floor_port, "health_check", {})),
-            Row("health_check", port, toryo.pid, _request(port, "health_check", {})),
-            Row("get_next_action", port, toryo.pid, _request(port, "get_next_action", {}, token)),
-            Row("save_progress", port, toryo.pid, _request(port, "save_progress", {"progress": "half done"}, token)),
+            Row("raw ASGI, same bytes", floor_port, floor.pid, request(floor_port, "health_check", {})),
+            Row("health_check", port, toryo.pid, request(port, "health_check", {})),
+            Row("get_next_action", port, toryo.pid, request(port, "get_next_action", {}, token)),
+            Row("save_progress", port, toryo.pid, request(port, "save_progress", {"progress": "half done"}, token)),
         ]
 
 
-def _start(running: contextlib.ExitStack, kind: str, scratch: str) -> tuple[subprocess.Popen[str], str]:
+def start(running: contextlib.ExitStack, kind: str, scratch: str) -> tuple[subprocess.Popen[str], str]:
     command = [sys.executable, __file__, "--serve", kind, scratch]
     pipe = subprocess.PIPE
     process = subprocess.Popen(command, stdout=pipe, stderr=subprocess.STDOUT, text=True)
@@ -201,7 +201,7 @@ def _session(url: str, directory: Path) -> str:
     return token
 
 
-def _request(port: int, tool: str, arguments: dict[str, Any], token: str | None = None) -> bytes:
+def request(port: int, tool: str, arguments: dict[str, Any], token: str | None = None) -> bytes:
     body = orjson.dumps(
         {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}
     )
@@ -222,7 +222,7 @@ def _request(port: int, tool: str, arguments: dict[str, Any], token: str | None 
 
 def run(calls: int, connections: int, rounds: int) -> None:
     with servers() as rows:
-        _pin(0)
+        pin(0)
         found: dict[str, list[Figures]] = {row.name: [] for row in rows}
         for row in rows:
             uvloop.run(measure(row, calls // 10, connections))
@@ -246,7 +246,7 @@ def _report(found: dict[str, list[Figures]], connections: int) -> None:
         print(f"{name:<22}{middle['per_second']:>9,.0f}{cpu:>9.1f}{cpu / floor:>9.2f}{times}")
 
 
-def _pin(which: int) -> None:
+def pin(which: int) -> None:
     """This process, with the threads it will have, to a core of its own: 0 for clients, 1 for a server."""
     cores = sorted(os.sched_getaffinity(0))
     if len(cores) > 1:
@@ -263,7 +263,7 @@ def main() -> None:
     if given.serve is None:
         run(given.calls, given.connections, given.rounds)
         return
-    _pin(1)
+    pin(1)
     if given.serve[0] == "raw":
         serve_raw()
     else:

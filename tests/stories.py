@@ -7,12 +7,14 @@ answers the operation's output schema, a refusal has its four keys. What agents 
 
 from __future__ import annotations
 
+import asyncio
 import os
 import random
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from functools import lru_cache
+from functools import lru_cache, partial
+from itertools import compress
 from typing import Any
 from unittest.mock import patch
 
@@ -30,6 +32,7 @@ from toryo.operations.calls.callers import Credentials
 from toryo.operations.calls.catalogue import Operation, catalogue
 from toryo.operations.calls.credential_verification import digest
 from toryo.operations.calls.dispatch import Dispatcher, Outcome
+from toryo.operations.overview import event_feed
 from toryo.operations.people.credential_revocation import bootstrap
 from toryo.settings import Settings
 from toryo.storage import schema
@@ -298,6 +301,24 @@ class World:
             }
 
         return self.database.read(work)
+
+
+class Following:
+    """Streams that follow every event they may see, as the server has them."""
+
+    def __init__(self, world: World, shown: Iterable[Credentials]) -> None:
+        self._world = world
+        self._readers: dict[Credentials, event_feed.Reader | None] = dict.fromkeys(shown)
+        self._last = int(world.owner.call("read_events", newest=True, limit=1)["last"])
+        assert self.read().keys() == self._readers.keys()
+
+    def read(self) -> dict[Credentials, list[int]]:
+        """What is new for each of them; who may no longer read is not among them."""
+        step = partial(event_feed.read, after=self._last, readers=self._readers, again=False)
+        news = asyncio.run(self._world.dispatcher.as_server(step, reads=True))
+        self._last, self._readers = news.last, {**news.readers}
+        sequences = [sequence for sequence, _ in news.events]
+        return {shown: [*compress(sequences, seen)] for shown, seen in news.seen.items()}
 
 
 class Caller:

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from tests.stories import Browser, Caller, World
+from tests.stories import Browser, Caller, Following, World
 from toryo.domain.errors import Refusal
 from toryo.domain.people import OWNER
 from toryo.domain.times import DAY, SECOND, iso
@@ -157,7 +157,11 @@ def test_what_a_person_loses_is_lost_wherever_it_was_used(fresh: Database, taken
     house = household(world)
     world.owner.call("change_person", person_id="ann", email="ann@example.org")
     take, lost = PEOPLE[taken]
+    shown = {place: thing.credentials for place, thing in house.things.items() if "link" not in place}
+    following = Following(world, shown.values())
     take(world, house)
+    still = following.read()
+    assert {place for place in shown if shown[place] in still} == shown.keys() - lost
     assert house.open == EVERYTHING - lost
 
 

@@ -60,6 +60,10 @@ class Subscription:
             finally:
                 timer.cancel()
                 self._waiter = None
+        return self.hinted()
+
+    def hinted(self) -> bool:
+        """As `wait`, without waiting."""
         hinted, self._hinted = self._hinted, False
         return hinted
 

@@ -1,4 +1,7 @@
-"""Server-sent events: repeats `read_events`, so that a page is notified without polling.
+"""Server-sent events: `read_events` without end, so that a page is notified without polling.
+
+Streams of everything that a reader sees share one reading (`event_fan_out.py`); a stream of some events reads for
+itself.
 
 Each message's id is its sequence number: a browser that reconnects continues after the last one (`Last-Event-ID`) and
 misses nothing. `after=now` begins with the next event.
@@ -6,21 +9,22 @@ misses nothing. `after=now` begins with the next event.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 from typing import Any
 
-import orjson
 from starlette.requests import Request
 from starlette.responses import StreamingResponse
 
 from toryo.domain.errors import Code, Refusal
 from toryo.operations.calls.callers import Credentials
 from toryo.operations.calls.grants import Door
+from toryo.operations.overview import event_feed
 from toryo.server import http_errors
+from toryo.server.event_fan_out import FanOut
 from toryo.server.long_polling import Waiting
 
-AT_ONCE = 500
 BACKWARDS = frozenset({"newest", "before"})
 """Parameters of `read_events` that do not apply to a stream."""
 MEDIA_TYPE = "text/event-stream"
@@ -28,66 +32,92 @@ BREATH = 15
 """Seconds without an event after which a comment is sent, because proxies close silent connections."""
 
 _HEADERS = {"cache-control": "no-store", "x-accel-buffering": "no"}
+_OF_EVERYTHING = frozenset({"after", "limit", "wait_seconds"})
+"""Parameters that leave no event out."""
+_STILL_HERE = b": still here\n\n"
 
 
-async def stream(
-    waiting: Waiting, request: Request, arguments: dict[str, Any], credentials: Credentials
-) -> StreamingResponse:
-    """Streams until the client leaves or the server stops. Raises Refusal before anything is sent."""
-    backwards = sorted(BACKWARDS & arguments.keys())
-    if backwards:
-        raise Refusal(
-            Code.VALIDATION_ERROR,
-            f"An event stream only goes forward, so {' and '.join(backwards)} cannot be used.",
-            "Use after instead, or read page by page: GET /api/v1/events with Accept: application/json.",
-        )
-    arguments = {**arguments, "limit": AT_ONCE, "wait_seconds": 0}
-    seen = request.headers.get("last-event-id", "")
-    arguments["after"] = await _begin(waiting, arguments.get("after"), seen, credentials)
-    first = await _look(waiting, arguments, credentials)
-    told = _told(waiting, arguments, credentials, first)
-    return StreamingResponse(told, media_type=MEDIA_TYPE, headers=_HEADERS)
+class EventStreams:
+    """The event streams of a server."""
 
+    def __init__(self, waiting: Waiting) -> None:
+        self._waiting = waiting
+        self._fan_out = FanOut(waiting)
 
-async def _told(
-    waiting: Waiting, arguments: dict[str, Any], credentials: Credentials, first: dict[str, Any]
-) -> AsyncIterator[bytes]:
-    yield _lines(first)
-    arguments.update(after=first["last"], wait_seconds=BREATH)
-    # Signed out in the meantime, for example: the browser is told when it reconnects.
-    with contextlib.suppress(Refusal):
-        while not waiting.stopping:
-            found = await _look(waiting, arguments, credentials)
-            yield _lines(found)
-            arguments["after"] = found["last"]
+    async def open(self, request: Request, arguments: dict[str, Any], credentials: Credentials) -> StreamingResponse:
+        """Streams until the client leaves or the server stops. Raises Refusal before anything is sent."""
+        backwards = sorted(BACKWARDS & arguments.keys())
+        if backwards:
+            raise Refusal(
+                Code.VALIDATION_ERROR,
+                f"An event stream only goes forward, so {' and '.join(backwards)} cannot be used.",
+                "Use after instead, or read page by page: GET /api/v1/events with Accept: application/json.",
+            )
+        told = self._told if arguments.keys() <= _OF_EVERYTHING else self._told_some
+        arguments = {**arguments, "limit": event_feed.AT_ONCE, "wait_seconds": 0}
+        seen = request.headers.get("last-event-id", "")
+        arguments["after"] = await self._begin(arguments.get("after"), seen, credentials)
+        first = await self._look(arguments, credentials)
+        return StreamingResponse(told(arguments, credentials, first), media_type=MEDIA_TYPE, headers=_HEADERS)
 
+    async def _told(
+        self, arguments: dict[str, Any], credentials: Credentials, first: dict[str, Any]
+    ) -> AsyncIterator[bytes]:
+        """Everything that the reader sees: what was before is read for this stream, what happens then for all."""
+        yield _lines(first) or _STILL_HERE
+        now = asyncio.get_running_loop().time
+        after, sent = first["last"], now()
+        follower = self._fan_out.join(credentials, after)
+        try:
+            while not follower.ended:
+                if after < follower.since:
+                    found = await self._look({**arguments, "after": after}, credentials)
+                    after, text = found["last"], _lines(found)
+                else:
+                    after, text = await follower.next(after, max(sent + BREATH - now(), 0.0))
+                if text or now() - sent >= BREATH:
+                    yield text or _STILL_HERE
+                    sent = now()
+        except Refusal:
+            pass  # Signed out in the meantime, for example: the browser is told when it reconnects.
+        finally:
+            self._fan_out.leave(follower)
 
-async def _begin(waiting: Waiting, asked: Any, seen: str, credentials: Credentials) -> Any:
-    """The event to continue after: `Last-Event-ID` takes precedence over the address."""
-    if seen.isdigit():
-        return seen
-    if asked != "now":
-        return asked if asked is not None else 0
-    outcome = await waiting.answer("server_status", {}, credentials, Door.REST)
-    if outcome.refused:
-        raise _refusal(outcome.result or {})
-    return (outcome.result or {})["last_event"]
+    async def _told_some(
+        self, arguments: dict[str, Any], credentials: Credentials, first: dict[str, Any]
+    ) -> AsyncIterator[bytes]:
+        """What the reader asked for, read for this stream alone."""
+        yield _lines(first) or _STILL_HERE
+        arguments.update(after=first["last"], wait_seconds=BREATH)
+        with contextlib.suppress(Refusal):  # as above
+            while not self._waiting.stopping:
+                found = await self._look(arguments, credentials)
+                yield _lines(found) or _STILL_HERE
+                arguments["after"] = found["last"]
 
+    async def _begin(self, asked: Any, seen: str, credentials: Credentials) -> Any:
+        """The event to continue after: `Last-Event-ID` takes precedence over the address."""
+        if seen.isdigit():
+            return seen
+        if asked != "now":
+            return asked if asked is not None else 0
+        outcome = await self._waiting.answer("server_status", {}, credentials, Door.REST)
+        if outcome.refused:
+            raise _refusal(outcome.result or {})
+        return (outcome.result or {})["last_event"]
 
-async def _look(waiting: Waiting, arguments: dict[str, Any], credentials: Credentials) -> dict[str, Any]:
-    outcome = await waiting.answer("read_events", arguments, credentials, Door.REST)
-    if outcome.refused:
-        raise _refusal(outcome.result or {})
-    return outcome.result or {}
+    async def _look(self, arguments: dict[str, Any], credentials: Credentials) -> dict[str, Any]:
+        outcome = await self._waiting.answer("read_events", arguments, credentials, Door.REST)
+        if outcome.refused:
+            raise _refusal(outcome.result or {})
+        return outcome.result or {}
 
 
 def _refusal(result: dict[str, Any]) -> Refusal:
-    status, document = http_errors.problem(result)
+    _, document = http_errors.problem(result)
     code = next((each for each in Code if each.value == document.get("code")), Code.VALIDATION_ERROR)
-    del status
     return Refusal(code, document["detail"], document["instruction"])
 
 
 def _lines(found: dict[str, Any]) -> bytes:
-    pieces = [b"id: %d\ndata: %s\n\n" % (event["sequence"], orjson.dumps(event)) for event in found["events"]]
-    return b"".join(pieces) or b": still here\n\n"
+    return b"".join([event_feed.message(event) for event in found["events"]])

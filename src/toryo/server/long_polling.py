@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 import math
 from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Set as AbstractSet
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -123,6 +124,10 @@ class Waiting:
         self._stopped = True
         self._bus.publish((self._stop_topic,))
 
+    def listen(self, topics: AbstractSet[str]) -> Subscription:
+        """Hints about these topics, and whenever a right was taken away or the server stops."""
+        return self._bus.subscribe({*topics, self._stop_topic, RIGHTS})
+
     def rights(self) -> Subscription:
         """Hints whenever a right was taken away, here or at another server."""
         return self._bus.subscribe({RIGHTS})
@@ -153,7 +158,7 @@ class Waiting:
         async with while_waiting:
             while outcome.later is not None:
                 topics = outcome.later.topics
-                async with self._bus.subscribe(topics | {self._stop_topic, RIGHTS}) as hints:
+                async with self.listen(topics) as hints:
                     outcome = await self._listen(look, topics, hints, until)
         return outcome
 

@@ -28,6 +28,7 @@ from toryo.operations.calls.grants import Door, Grant
 from toryo.secret_patterns import COORDINATOR, LAUNCH, PERSON, QUEUE, SESSION
 from toryo.server import api_docs_page, event_stream, openapi, request_credentials, rest_answers
 from toryo.server.csrf import refuse_forged
+from toryo.server.event_stream import EventStreams
 from toryo.server.long_polling import Waiting
 from toryo.server.request_bodies import Bodies, Leaving
 from toryo.server.rest_answers import API
@@ -51,6 +52,7 @@ class Rest:
         self._operations = operations
         self._bodies = Bodies(max_body)
         self._pace = pace
+        self._streams = EventStreams(waiting)
         self._openapi: tuple[bytes, str] | None = None
 
     def router(self) -> Router:
@@ -84,7 +86,7 @@ class Rest:
             raise HTTPException(405, headers={"Allow": "GET"})
         operation = self._operations["read_events"]
         credentials, arguments = await self._asked(operation, request)
-        return await event_stream.stream(self._waiting, request, arguments, credentials)
+        return await self._streams.open(request, arguments, credentials)
 
     async def _answer(self, methods: Mapping[str, Operation], request: Request) -> Response:
         operation = methods["GET" if request.method == "HEAD" else request.method]

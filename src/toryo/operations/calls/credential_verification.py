@@ -62,6 +62,14 @@ def identify(tx: Transaction, credentials: Credentials, now: Millis, *, forgivin
     return by_argument
 
 
+def good_until(tx: Transaction, person: Caller) -> Millis | None:
+    """When the browser's sign-in or the token by which a person calls runs out; None: never."""
+    if person.access_token is not None:
+        return person.access_token.expires_at
+    sign_in = tx.people.sign_in(person.sign_in_id) if person.sign_in_id is not None else None
+    return sign_in.expires_at if sign_in is not None else None
+
+
 def _without_unknown(tx: Transaction, shown: Credentials) -> Credentials:
     """The same, without session tokens that are not known here."""
 

@@ -55,7 +55,7 @@ def read_events(call: Call, wanted: ReadEvents) -> EventsResult | Later:
     if not found and wanted.wait_seconds and not wanted.newest and call.may_wait:
         return Later(frozenset({"events"}))
     last = found[-1].sequence if found else wanted.after
-    return {"success": True, "events": [_event(each) for each in visible], "last": last}
+    return {"success": True, "events": [told(each) for each in visible], "last": last}
 
 
 def _page(call: Call, wanted: ReadEvents) -> tuple[list[Event], list[Event]]:
@@ -97,7 +97,8 @@ def _of(wanted: ReadEvents) -> dict[str, str | int | None]:
     }
 
 
-def _event(each: Event) -> schemas.Event:
+def told(each: Event) -> schemas.Event:
+    """An event as its readers are told of it."""
     return {
         "sequence": each.sequence,
         "event_id": each.id,

@@ -1,0 +1,179 @@
+"""One reading for all streams: who joins while it runs or fetches slowly misses nothing."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from collections.abc import Set as AbstractSet
+from typing import Any
+
+from tests.server.fakes import ObservedBus
+from tests.server.http import LIMIT
+from toryo.domain.errors import Code, Refusal
+from toryo.operations.calls.call import RIGHTS
+from toryo.operations.calls.callers import Caller, Credentials, Kind
+from toryo.operations.overview.event_feed import News, Reader
+from toryo.server import event_fan_out
+from toryo.server.event_fan_out import FanOut, Follower
+
+ANN, BOB = Credentials(bearer="ann"), Credentials(bearer="bob")
+
+
+class Log:
+    """A server with a log of events (`text` is what a stream sends of one), as far as the fan-out asks for it."""
+
+    def __init__(self) -> None:
+        self.bus = ObservedBus()
+        self.events: list[tuple[int, bytes]] = []
+        self.may_read = {ANN, BOB}
+        self.hidden: dict[Credentials, set[int]] = {}
+        self.readings = 0
+        self.before_reading: Callable[[], Any] = lambda: None
+        self.stopping = False
+
+    def listen(self, topics: AbstractSet[str]) -> Any:
+        return self.bus.subscribe({*topics, RIGHTS})
+
+    def rights(self) -> Any:
+        return self.bus.subscribe({RIGHTS})
+
+    async def as_server(self, step: Any, *, reads: bool) -> News:
+        assert reads
+        after, shown = step.keywords["after"], [*step.keywords["readers"]]
+        self.readings += 1
+        self.before_reading()
+        await asyncio.sleep(0)
+        found = [each for each in self.events if each[0] > after]
+        still = [each for each in shown if each in self.may_read]
+        seen = {each: tuple(number not in self.hidden.get(each, ()) for number, _ in found) for each in still}
+        readers = {each: Reader(Caller(Kind.PERSON), None) for each in still}
+        return News(found[-1][0] if found else after, found, readers, seen)
+
+    def happens(self, *numbers: int) -> None:
+        self.events += [(number, b"<%d>" % number) for number in numbers]
+        self.bus.publish(("events",))
+
+
+async def fetched(follower: Follower, after: int, until: int) -> bytes:
+    text = b""
+    async with asyncio.timeout(LIMIT):
+        while after < until:
+            after, more = await follower.next(after, LIMIT)
+            text += more
+    return text
+
+
+def test_all_get_the_same_bytes_of_one_reading() -> None:
+    async def story() -> None:
+        log = Log()
+        fan_out = FanOut(log)  # type: ignore[arg-type]
+        followers = [fan_out.join(shown, 0) for shown in (ANN, ANN, BOB)]
+        await log.bus.until(lambda topics: "events" in topics)
+        log.hidden[BOB] = {2}
+        before = log.readings
+        log.happens(1, 2, 3)
+        first, second, other = [await fetched(each, 0, 3) for each in followers]
+        assert (first, other) == (b"<1><2><3>", b"<1><3>")
+        assert first == second
+        assert log.readings <= before + 2, "streams do not read for themselves"
+
+    asyncio.run(story())
+
+
+def test_who_joins_while_events_are_read_reads_them_and_is_told_what_follows() -> None:
+    async def story() -> None:
+        log = Log()
+        fan_out = FanOut(log)  # type: ignore[arg-type]
+        late: list[Follower] = []
+        first = fan_out.join(ANN, 0)
+        log.before_reading = lambda: late.append(fan_out.join(BOB, 0)) if log.events and not late else None
+        log.happens(1)
+        assert await fetched(first, 0, 1) == b"<1>"
+        assert late[0].since == 1, "it was not among those for whom that was read"
+        log.happens(2)
+        assert await fetched(late[0], 1, 2) == b"<2>"
+
+    asyncio.run(story())
+
+
+def test_what_a_stream_has_read_for_itself_is_not_told_again() -> None:
+    async def story() -> None:
+        log = Log()
+        fan_out = FanOut(log)  # type: ignore[arg-type]
+        ahead = fan_out.join(ANN, 0)
+        log.happens(1, 2, 3)
+        assert await fetched(ahead, 2, 3) == b"<3>"
+
+    asyncio.run(story())
+
+
+def test_of_a_stream_that_fetches_nothing_only_so_much_is_kept() -> None:
+    async def story() -> None:
+        log = Log()
+        fan_out = FanOut(log)  # type: ignore[arg-type]
+        slow, quick = fan_out.join(ANN, 0), fan_out.join(BOB, 0)
+        log.happens(*range(1, event_fan_out.KEPT))
+        await fetched(quick, 0, event_fan_out.KEPT - 1)
+        assert slow.since == 0
+        log.happens(*range(event_fan_out.KEPT, event_fan_out.KEPT + 2))
+        await fetched(quick, event_fan_out.KEPT - 1, event_fan_out.KEPT + 1)
+        assert slow.since == event_fan_out.KEPT + 1, "it reads for itself up to here"
+        assert await slow.next(0, LIMIT) == (0, b"")
+        log.happens(event_fan_out.KEPT + 2)
+        assert await fetched(slow, slow.since, slow.since + 1) == b"<%d>" % (event_fan_out.KEPT + 2)
+
+    asyncio.run(story())
+
+
+def test_a_right_that_is_lost_ends_its_streams_and_no_others() -> None:
+    async def story() -> None:
+        log = Log()
+        fan_out = FanOut(log)  # type: ignore[arg-type]
+        hers, his = fan_out.join(ANN, 0), fan_out.join(BOB, 0)
+        log.happens(1)
+        for each in (hers, his):
+            await fetched(each, 0, 1)
+        log.may_read = {BOB}
+        log.bus.publish((RIGHTS,))
+        assert await hers.next(1, LIMIT) == (1, b"")
+        assert hers.ended
+        assert not his.ended
+
+    asyncio.run(story())
+
+
+def test_when_the_events_cannot_be_read_all_streams_end_and_the_next_one_begins_anew() -> None:
+    async def story() -> None:
+        log = Log()
+        fan_out = FanOut(log)  # type: ignore[arg-type]
+        broken = fan_out.join(ANN, 0)
+
+        def fail() -> None:
+            raise Refusal(Code.UNAVAILABLE, "The disk is away.", "Wait.")
+
+        log.before_reading = fail
+        log.happens(1)
+        assert await broken.next(0, LIMIT) == (0, b"")
+        assert broken.ended
+        fan_out.leave(broken)
+        log.before_reading = lambda: None
+        again = fan_out.join(ANN, 1)
+        log.happens(2)
+        assert await fetched(again, 1, 2) == b"<2>"
+
+    asyncio.run(story())
+
+
+def test_without_streams_nothing_is_read() -> None:
+    async def story() -> None:
+        log = Log()
+        fan_out = FanOut(log)  # type: ignore[arg-type]
+        follower = fan_out.join(ANN, 0)
+        await log.bus.until(lambda topics: "events" in topics)
+        fan_out.leave(follower)
+        await log.bus.until(lambda topics: not topics)
+        before = log.readings
+        log.happens(1)
+        assert log.readings == before
+
+    asyncio.run(story())
