@@ -10,12 +10,12 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Collection, Mapping
-from dataclasses import replace
 from functools import partial
 
 import structlog
 
 from toryo.domain.errors import Refusal
+from toryo.domain.fast_dataclasses import replace
 from toryo.operations.calls.callers import NOTHING_SHOWN, Credentials
 from toryo.operations.overview import event_feed
 from toryo.operations.overview.event_feed import News, Reader

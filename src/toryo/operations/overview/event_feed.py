@@ -8,12 +8,13 @@ again in the snapshot in which the event was found. How streams work is not here
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import orjson
 
 from toryo.domain.errors import Refusal
 from toryo.domain.events import Event
+from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.times import Millis
 from toryo.operations.calls import schemas, visibility
 from toryo.operations.calls.call import Call
