@@ -15,8 +15,10 @@ from toryo.domain.times import Millis
 from toryo.storage import poll_order, schema
 from toryo.storage.engine.database import Connection
 from toryo.storage.engine.statements import Statement, octets, upsert
+from toryo.storage.engine.unit_of_work import Target
 from toryo.storage.rows import JSON, TUPLE, Rows, to_json, update_by_id
 from toryo.storage.tasks import ROWS as TASKS
+from toryo.storage.tasks import Tasks
 
 _k, _s, _c, _e, _t = schema.api_keys, schema.presences, schema.claims, schema.shared_entries, schema.tasks
 _p = sa.bindparam
@@ -50,21 +52,15 @@ _SAVE_PRESENCE = upsert(_s, PRESENCES.names, ["agent_id"], [name for name in PRE
 # --- claims ----------------------------------------------------------------------------------------------------------
 
 _unended: sa.ColumnElement[bool] = sa.literal_column("ended_at IS NULL")
-_ADD_CLAIM = Statement(sa.insert(_c), columns=CLAIMS.names)
+_CLAIM_ROW = Target(_c, CLAIMS.names, key=("task_id", "attempt"))
 _LIVE = Statement(CLAIMS.select().where(_c.c.task_id == _p("task_id"), _unended))
+_CHANGING = ("expires_at", "ended_at", "end_reason", "outcome")
 _CLAIM = Statement(CLAIMS.select().where(_c.c.task_id == _p("task_id"), _c.c.attempt == _p("attempt")))
 _OF_TASK = Statement(CLAIMS.select().where(_c.c.task_id == _p("task_id")).order_by(_c.c.attempt))
 _OF_AGENT = Statement(
     CLAIMS.select().where(_c.c.agent_id == _p("agent_id"), _unended).order_by(_c.c.claimed_at, _c.c.task_id)
 )
 _EXPIRED = Statement(CLAIMS.select().where(_unended, _c.c.expires_at <= _p("now")).order_by(_c.c.expires_at))
-_SAVE_CLAIM = Statement(
-    sa.update(_c)
-    .where(_c.c.task_id == _p("this_task"), _c.c.attempt == _p("this_attempt"))
-    .values(expires_at=_p("expires_at"), ended_at=_p("ended_at"), end_reason=_p("end_reason"), outcome=_p("outcome"))
-)
-
-_DELETE_CLAIM = Statement(sa.delete(_c).where(_c.c.task_id == _p("task_id"), _c.c.attempt == _p("attempt")))
 
 # --- dead letters -----------------------------------------------------------------------------------------------------
 
@@ -93,6 +89,15 @@ _SAVE_ENTRY = upsert(
     _e, ENTRIES.names, ["project_id", "key"], [name for name in ENTRIES.names if name not in ("project_id", "key")]
 )
 _FORGET = Statement(sa.delete(_e).where(_e.c.expires_at <= _p("until")))
+
+
+class _Known:
+    """The live claim of each task, as its row is or will be; None: it has none."""
+
+    tables = frozenset({_c.name})
+
+    def __init__(self) -> None:
+        self.claims: dict[str, Claim | None] = {}
 
 
 class Queues:
@@ -146,10 +151,18 @@ class Queues:
     # claims
 
     def add_claim(self, claim: Claim) -> None:
-        self._connection.run(_ADD_CLAIM, **CLAIMS.values(claim))
+        self._connection.unit.add(_CLAIM_ROW, (claim.task_id, claim.attempt), CLAIMS.values(claim))
+        self._live[claim.task_id] = claim
+
+    @property
+    def _live(self) -> dict[str, Claim | None]:
+        return self._connection.unit.known(_Known).claims
 
     def live_claim(self, task_id: str) -> Claim | None:
-        return CLAIMS.one(self._connection.one(_LIVE, task_id=task_id))
+        if task_id not in self._live:
+            found = CLAIMS.one(self._connection.one(_LIVE, task_id=task_id))
+            self._live[task_id] = found
+        return self._live[task_id]
 
     def claim(self, task_id: str, attempt: int) -> Claim | None:
         return CLAIMS.one(self._connection.one(_CLAIM, task_id=task_id, attempt=attempt))
@@ -166,19 +179,14 @@ class Queues:
 
     def save_claim(self, claim: Claim) -> None:
         """Stores the fields of a claim that can change: lease and end."""
-        self._connection.run(
-            _SAVE_CLAIM,
-            this_task=claim.task_id,
-            this_attempt=claim.attempt,
-            expires_at=claim.expires_at,
-            ended_at=claim.ended_at,
-            end_reason=claim.end_reason,
-            outcome=to_json(claim.outcome),
-        )
+        changes = {name: CLAIMS.value(name, getattr(claim, name)) for name in _CHANGING}
+        self._connection.unit.change(_CLAIM_ROW, (claim.task_id, claim.attempt), changes)
+        self._live.pop(claim.task_id, None)
 
     def delete_claim(self, claim: Claim) -> None:
         """Deletes the claim without a trace."""
-        self._connection.run(_DELETE_CLAIM, task_id=claim.task_id, attempt=claim.attempt)
+        self._connection.unit.remove(_CLAIM_ROW, (claim.task_id, claim.attempt))
+        self._live.pop(claim.task_id, None)
 
     # ready tasks
 
@@ -188,7 +196,7 @@ class Queues:
         A hint: the rules of moves decide.
         """
         asked = {"project_id": project_id, "agent_type": agent_type, "now": now, "limit": limit, "skip": skip}
-        return TASKS.nouns(self._connection.all(poll_order.READY, **asked))
+        return Tasks(self._connection).kept(self._connection.all(poll_order.READY, **asked))
 
     def ready_whole(self, project_id: str, agent_type: str, now: Millis) -> Task | None:
         """The first ready task without subtasks or delegations: an agent that claims it can start working."""
