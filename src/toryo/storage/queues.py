@@ -5,6 +5,7 @@ Which tasks of a queue are ready, and in which order they are returned, is in `p
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import sqlalchemy as sa
@@ -14,7 +15,7 @@ from toryo.domain.tasks import Task
 from toryo.domain.times import Millis
 from toryo.storage import poll_order, schema
 from toryo.storage.engine.database import Connection
-from toryo.storage.engine.statements import Statement, octets, upsert
+from toryo.storage.engine.statements import Statement, in_list, octets, upsert
 from toryo.storage.engine.unit_of_work import Target
 from toryo.storage.rows import JSON, TUPLE, Rows, to_json, update_by_id
 from toryo.storage.tasks import ROWS as TASKS
@@ -42,11 +43,10 @@ _PRESENCES = Statement(
 )
 _ALL_ONLINE = Statement(PRESENCES.select().where(_s.c.offline_at.is_(None)))
 _at_work = sa.select(sa.literal(1)).where(_c.c.agent_id == _s.c.agent_id, _c.c.ended_at.is_(None)).exists()
-_ONLINE = Statement(
-    sa.select(_s.c.agent_id, _s.c.agent_type).where(
-        _s.c.project_id == _p("project_id"), sa.or_(_s.c.offline_at.is_(None), _at_work)
-    )
-)
+_is_online = sa.and_(_s.c.project_id == _p("project_id"), sa.or_(_s.c.offline_at.is_(None), _at_work))
+_ONLINE = Statement(sa.select(_s.c.agent_id).where(_is_online, in_list(_s.c.agent_id, "agents")))
+_POLLED = Statement(sa.select(_s.c.agent_type).where(_is_online).distinct())
+_IS_POLLED = Statement(sa.select(_s.c.agent_id).where(_is_online, _s.c.agent_type == _p("agent_type")).limit(1))
 _SAVE_PRESENCE = upsert(_s, PRESENCES.names, ["agent_id"], [name for name in PRESENCES.names if name != "agent_id"])
 
 # --- claims ----------------------------------------------------------------------------------------------------------
@@ -138,12 +138,21 @@ class Queues:
     def all_online(self) -> list[Presence]:
         return PRESENCES.nouns(self._connection.all(_ALL_ONLINE))
 
-    def online(self, project_id: str) -> dict[str, str]:
-        """Type by id of every agent of a project that is online or may be working without heartbeats.
+    def online(self, project_id: str, agent_ids: Iterable[str]) -> frozenset[str]:
+        """Those of these agents that are online in a project or may be working without heartbeats.
 
         Plain queue agents send nothing while they work; their claims end by themselves.
         """
-        return {row[0]: row[1] for row in self._connection.all(_ONLINE, project_id=project_id)}
+        rows = self._connection.all(_ONLINE, project_id=project_id, agents=sorted(agent_ids))
+        return frozenset(row[0] for row in rows)
+
+    def polled(self, project_id: str) -> frozenset[str]:
+        """The queues of all agents of a project that are online as `online` says."""
+        return frozenset(row[0] for row in self._connection.all(_POLLED, project_id=project_id))
+
+    def is_polled(self, project_id: str, agent_type: str) -> bool:
+        """Whether an agent of this queue is online as `online` says."""
+        return bool(self._connection.all(_IS_POLLED, project_id=project_id, agent_type=agent_type))
 
     def save_presence(self, presence: Presence) -> None:
         self._connection.run(_SAVE_PRESENCE, **PRESENCES.values(presence))
