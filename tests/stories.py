@@ -287,7 +287,7 @@ class World:
         ran: list[tuple[str, int]] = []
         kind: Any = self.database.read(type)
         with ExitStack() as patches:
-            for name in ("all", "one", "run", "many"):
+            for name in ("fetch_all", "fetch_one", "run", "many"):
                 patches.enter_context(patch.object(kind, name, _noting(getattr(kind, name), ran)))
             yield ran
 
@@ -544,7 +544,7 @@ def _noting(original: Callable[..., Any], ran: list[tuple[str, int]]) -> Callabl
         text = statement.sqlite.text
         table = _TABLE.search(text)
         if table is not None:
-            many = answer if isinstance(answer, list) else rows[0] if rows else [answer]
+            many = answer if isinstance(answer, list) else rows[0] if rows and isinstance(rows[0], list) else [answer]
             ran.append((f"{text.split(maxsplit=1)[0]} {table[1]}", len(many)))
         return answer
 

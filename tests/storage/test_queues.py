@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Set as AbstractSet
 from dataclasses import fields, replace
+from functools import partial
 from typing import Any
 
 import pytest
@@ -75,15 +77,28 @@ def test_a_presence_comes_back_as_it_was_and_is_one_row_per_agent(store: Store) 
     gone = replace(PRESENCE, agent_type="building", capabilities=(), heartbeat_at=None, offline_at=NOW + 9)
     store.write(lambda tx: tx.queues.save_presence(PRESENCE))
     assert store.read(lambda tx: tx.queues.presence("w1")) == PRESENCE
-    assert store.read(lambda tx: tx.queues.online("prj_1")) == {"w1": "planning"}
+    assert online(store) == ({"w1"}, {"planning"})
     assert store.read(lambda tx: tx.queues.all_online()) == [PRESENCE]
     store.write(lambda tx: tx.queues.save_presence(gone))
     assert store.read(lambda tx: tx.queues.presences("prj_1")) == [gone]
-    assert store.read(lambda tx: tx.queues.online("prj_1")) == {}
+    assert online(store) == (set(), set())
     assert store.read(lambda tx: tx.queues.all_online()) == []
     store.add_tasks(queued("tsk_1"))
     store.write(lambda tx: tx.queues.add_claim(claim("tsk_1")))
-    assert store.read(lambda tx: tx.queues.online("prj_1")) == {"w1": "building"}  # it works, in silence
+    assert online(store) == ({"w1"}, {"building"})  # it works, in silence
+
+
+def polled(queue: str, tx: Transaction) -> bool:
+    return tx.queues.is_polled("prj_1", queue)
+
+
+def online(store: Store) -> tuple[AbstractSet[str], AbstractSet[str]]:
+    """Which agents are online, and the queues that they poll."""
+    agents, queues = store.read(lambda tx: (tx.queues.online("prj_1", ["w1", "w2"]), tx.queues.polled("prj_1")))
+    for each in ("planning", "building"):
+        assert store.read(partial(polled, each)) is (each in queues)
+    assert store.read(lambda tx: tx.queues.online("prj_1", ["w2"])) == frozenset()
+    return agents, queues
 
 
 def test_a_claim_comes_back_as_it_was_and_a_task_has_one_live_one(store: Store) -> None:
@@ -221,8 +236,8 @@ def test_what_is_ready_is_read_by_the_index_of_queues(full: Database, name: str)
         ("_LIVE", "claims_live"),
         ("_OF_AGENT", "claims_of_agent"),
         ("_BY_HASH", "api_keys"),
-        ("_ONLINE", "presences_project"),
-        ("_ONLINE", "claims_of_agent"),
+        ("_POLLED", "presences_project"),
+        ("_IS_POLLED", "presences_project"),
         ("_ENTRY", "shared_entries"),
     ],
 )

@@ -6,6 +6,7 @@ Pure values. `task_readiness.py` decides whether a task can be started.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import field
 from functools import cached_property
 
@@ -23,12 +24,12 @@ class TreeState:
     agents: Mapping[str, Agent]
     """The agents that matter here: assignees, their superiors, and all subordinates of the agent that is asked about.
     """
-    members: frozenset[str]
+    members: AbstractSet[str]
     busy: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """Ids of the main tasks in progress in this project, by assignee."""
-    signed_in: frozenset[str] = frozenset()
+    signed_in: AbstractSet[str] = frozenset()
     """Agents with a live task session in this project, and self-driven ones that are online."""
-    served: frozenset[str] = frozenset()
+    served: AbstractSet[str] = frozenset()
     """Queues with an agent: one that polls, or one that a Coordinator starts for them."""
     open_delegations: Mapping[str, int] = field(default_factory=dict)
     """Number of open awaited delegations, by main task."""

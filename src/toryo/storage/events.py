@@ -61,7 +61,6 @@ class Events:
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self._last_facts: dict[str, int] = {}
         self.collected: list[Event] = []
 
     def append(self, event: Event) -> None:
@@ -74,7 +73,6 @@ class Events:
         self._connection.lock(_LOCK)
         self._connection.many(_ADD, [_values(event) for event in self.collected])
         self.collected = []
-        self._last_facts = {}
 
     def last(self) -> int:
         """The newest sequence number; 0 without events."""
@@ -82,9 +80,7 @@ class Events:
 
     def last_fact(self, root_id: str) -> int:
         """The newest stored fact of a tree; stable while this transaction holds the project's lock."""
-        if root_id not in self._last_facts:
-            self._last_facts[root_id] = int(self._connection.value(_LAST_FACT, root_id=root_id) or 0)
-        return self._last_facts[root_id]
+        return int(self._connection.all(_LAST_FACT, root_id=root_id)[0][0] or 0)
 
     def last_facts(self, root_ids: Iterable[str]) -> dict[str, int]:
         """The newest stored fact of each of these trees."""

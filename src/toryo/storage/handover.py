@@ -36,7 +36,6 @@ _WAITING = Statement(
     .where(_f.c.session_id == _p("session_id"), _f.c.delivered_at.is_(None))
     .order_by(_f.c.created_at, _f.c.id)
 )
-_COUNT = Statement(sa.select(sa.func.count()).where(_f.c.session_id == _p("session_id"), _f.c.delivered_at.is_(None)))
 _DELIVER = Statement(
     sa.update(_f).where(_f.c.session_id == _p("session"), _f.c.delivered_at.is_(None)).values(delivered_at=_p("at"))
 )
@@ -79,7 +78,7 @@ class Handovers:
         return NOTIFICATIONS.nouns(self._connection.all(_WAITING, session_id=session_id))
 
     def count_waiting(self, session_id: str) -> int:
-        return int(self._connection.value(_COUNT, session_id=session_id))
+        return len(self._connection.all(_WAITING, session_id=session_id))  # The decision has read them already.
 
     def deliver(self, session_id: str, now: Millis) -> None:
         self._connection.run(_DELIVER, session=session_id, at=now)

@@ -8,18 +8,20 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from toryo.domain.fast_dataclasses import dataclass
+from toryo.domain.fast_dataclasses import dataclass, replace
 from toryo.domain.launches import Launch, Purpose, State
 from toryo.domain.times import Millis
 from toryo.storage import schema
 from toryo.storage.engine.database import Connection
 from toryo.storage.engine.statements import Statement, in_list, insert_or_ignore, upsert
+from toryo.storage.engine.unit_of_work import Target
 from toryo.storage.rows import JSON, Rows, enum, from_json, update_by_id
 
 _t, _l, _k, _d = schema.launches, schema.logs, schema.checks, schema.decisions
 _p = sa.bindparam
 
 ROWS = Rows(Launch, _t, {"purpose": enum(Purpose), "state": enum(State)})
+_LAUNCH = Target(_t)
 _LIVE = ("ordered", "signed_in")
 _ONE = Statement(ROWS.select().where(_t.c.id == _p("id")))
 _MANY = Statement(ROWS.select().where(in_list(_t.c.id, "ids")))
@@ -146,9 +148,32 @@ def _paging(names: tuple[str, ...]) -> Statement:
     return Statement(found.limit(_p("limit", type_=sa.Integer)))
 
 
+class _Known:
+    """Launches as their rows are or will be."""
+
+    tables = frozenset({_t.name})
+
+    def __init__(self) -> None:
+        self.launches: dict[str, Launch] = {}
+
+
 class Launches:
+    """Each launch is read once and written once in a transaction: see `engine/unit_of_work.py`."""
+
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
+
+    @property
+    def _known(self) -> dict[str, Launch]:
+        return self._connection.unit.known(_Known).launches
+
+    def _kept(self, rows: Iterable[Any]) -> list[Launch]:
+        launches = ROWS.nouns(rows)
+        known = self._known
+        return [known.setdefault(launch.id, launch) for launch in launches]
+
+    def _first(self, rows: Iterable[Any]) -> Launch | None:
+        return next(iter(self._kept(rows)), None)
 
     def last_decision(self, agent_id: str, project_id: str, purpose: str) -> tuple[str, Millis] | None:
         """The last recorded decision, and since when."""
@@ -159,24 +184,24 @@ class Launches:
         self._connection.run(_SAY, agent_id=agent_id, project_id=project_id, purpose=purpose, said=said, since=since)
 
     def find(self, launch_id: str) -> Launch | None:
-        return ROWS.one(self._connection.one(_ONE, id=launch_id))
+        return self._known.get(launch_id) or self._first(self._connection.all(_ONE, id=launch_id))
 
     def find_all(self, launch_ids: Iterable[str]) -> list[Launch]:
-        return ROWS.nouns(self._connection.all(_MANY, ids=list(launch_ids)))
+        return self._kept(self._connection.all(_MANY, ids=list(launch_ids)))
 
     def by_credential(self, credential_hash: str) -> Launch | None:
-        return ROWS.one(self._connection.one(_BY_CREDENTIAL, credential_hash=credential_hash))
+        return self._first(self._connection.all(_BY_CREDENTIAL, credential_hash=credential_hash))
 
     def live_of(self, project_id: str, agent_id: str) -> dict[Purpose, Launch]:
         rows = self._connection.all(_LIVE_OF, project_id=project_id, agent_id=agent_id)
-        return {noun.purpose: noun for noun in ROWS.nouns(rows)}
+        return {launch.purpose: launch for launch in self._kept(rows)}
 
     def live_of_agent(self, agent_id: str) -> list[Launch]:
         """In all projects, oldest order first."""
-        return ROWS.nouns(self._connection.all(_LIVE_OF_AGENT, agent_id=agent_id))
+        return self._kept(self._connection.all(_LIVE_OF_AGENT, agent_id=agent_id))
 
     def live(self) -> list[Launch]:
-        return ROWS.nouns(self._connection.all(_ALL_LIVE))
+        return self._kept(self._connection.all(_ALL_LIVE))
 
     def have_one(self, purpose: Purpose) -> set[tuple[str, str]]:
         """Agent and project of every live launch of this purpose."""
@@ -184,7 +209,7 @@ class Launches:
 
     def overdue(self, now: Millis) -> list[Launch]:
         """Ordered launches whose sign-in time is over."""
-        return ROWS.nouns(self._connection.all(_OVERDUE, now=now))
+        return self._kept(self._connection.all(_OVERDUE, now=now))
 
     def next_deadline(self, now: Millis) -> Millis | None:
         """The next sign-in deadline of an ordered launch."""
@@ -196,10 +221,10 @@ class Launches:
 
     def in_worktrees(self, task_ids: Iterable[str], since: Millis) -> list[Launch]:
         """Launches on these tasks: live ones, and those ended since `since` without a reported process exit."""
-        return ROWS.nouns(self._connection.all(_IN_WORKTREES, task_ids=list(task_ids), since=since))
+        return self._kept(self._connection.all(_IN_WORKTREES, task_ids=list(task_ids), since=since))
 
     def ordered_by(self, coordinator_id: str) -> list[Launch]:
-        return ROWS.nouns(self._connection.all(_ORDERED_BY, coordinator_id=coordinator_id))
+        return self._kept(self._connection.all(_ORDERED_BY, coordinator_id=coordinator_id))
 
     def next_fence(self, agent_id: str, project_id: str, purpose: Purpose) -> int:
         newest = self._connection.value(_FENCE, agent_id=agent_id, project_id=project_id, purpose=purpose.value)
@@ -224,19 +249,25 @@ class Launches:
         return None if row is None else from_json(row[0])
 
     def last_of_task(self, task_id: str) -> Launch | None:
-        return ROWS.one(self._connection.one(_LAST_OF_TASK, task_id=task_id))
+        return self._first(self._connection.all(_LAST_OF_TASK, task_id=task_id))
 
     def add(self, launch: Launch, credential_hash: str) -> bool:
         """Adds the launch; False if a live one of the same agent, project and purpose exists."""
         return self._connection.run(_ADD, **ROWS.values(launch), credential_hash=credential_hash) == 1
 
     def renew_credential(self, launch_id: str, credential_hash: str) -> None:
-        self._connection.run(update_by_id(_t, ("credential_hash",)), this_id=launch_id, credential_hash=credential_hash)
+        self._connection.unit.change(_LAUNCH, (launch_id,), {"credential_hash": credential_hash})
 
     def save(self, before: Launch, after: Launch) -> None:
         changes = ROWS.changes(before, after)
-        if changes:
-            self._connection.run(update_by_id(_t, tuple(changes)), this_id=after.id, **changes)
+        if not changes:
+            return
+        self._connection.unit.change(_LAUNCH, (after.id,), changes)
+        known = self._known
+        if after.id in known:
+            # Only what differs: `before` may be older than what is known.
+            written: Any = {name: getattr(after, name) for name in changes}
+            known[after.id] = replace(known[after.id], **written)
 
     def seen(self, launch_ids: Iterable[str], coordinator_id: str, now: Millis) -> None:
         ids = list(launch_ids)
@@ -248,17 +279,17 @@ class Launches:
         given = {name: value for name, value in wanted.items() if value is not None}
         statement = ROWS.select().where(*(_t.c[name] == _p(name) for name in given))
         newest = statement.order_by(_t.c.ordered_at.desc(), _t.c.id.desc()).limit(limit)
-        return ROWS.nouns(self._connection.all(Statement(newest), **given))
+        return self._kept(self._connection.all(Statement(newest), **given))
 
     def page(self, limit: int, **wanted: Any) -> list[Launch]:
         """Newest first. Keys of `wanted`: projects (a list), agent_id, task_id; since and until (alive at some time
         between; none ordered before not_before); after (the id of the last one shown).
         """
         given = {name: value for name, value in wanted.items() if value is not None}
-        return ROWS.nouns(self._connection.all(_paging(tuple(given)), limit=limit, **given))
+        return self._kept(self._connection.all(_paging(tuple(given)), limit=limit, **given))
 
     def record_exit(self, launch_id: str, log_tail: str | None) -> None:
-        self._connection.run(update_by_id(_t, ("log_tail",)), this_id=launch_id, log_tail=log_tail)
+        self._connection.unit.change(_LAUNCH, (launch_id,), {"log_tail": log_tail})
 
     def exit_record(self, launch_id: str) -> tuple[str | None, Any]:
         """The tail of its log, and its usage as stored before the table of usages existed."""

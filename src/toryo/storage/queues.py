@@ -5,6 +5,7 @@ Which tasks of a queue are ready, and in which order they are returned, is in `p
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import sqlalchemy as sa
@@ -14,9 +15,11 @@ from toryo.domain.tasks import Task
 from toryo.domain.times import Millis
 from toryo.storage import poll_order, schema
 from toryo.storage.engine.database import Connection
-from toryo.storage.engine.statements import Statement, octets, upsert
+from toryo.storage.engine.statements import Statement, in_list, octets, upsert
+from toryo.storage.engine.unit_of_work import Target
 from toryo.storage.rows import JSON, TUPLE, Rows, to_json, update_by_id
 from toryo.storage.tasks import ROWS as TASKS
+from toryo.storage.tasks import Tasks
 
 _k, _s, _c, _e, _t = schema.api_keys, schema.presences, schema.claims, schema.shared_entries, schema.tasks
 _p = sa.bindparam
@@ -40,31 +43,24 @@ _PRESENCES = Statement(
 )
 _ALL_ONLINE = Statement(PRESENCES.select().where(_s.c.offline_at.is_(None)))
 _at_work = sa.select(sa.literal(1)).where(_c.c.agent_id == _s.c.agent_id, _c.c.ended_at.is_(None)).exists()
-_ONLINE = Statement(
-    sa.select(_s.c.agent_id, _s.c.agent_type).where(
-        _s.c.project_id == _p("project_id"), sa.or_(_s.c.offline_at.is_(None), _at_work)
-    )
-)
+_is_online = sa.and_(_s.c.project_id == _p("project_id"), sa.or_(_s.c.offline_at.is_(None), _at_work))
+_ONLINE = Statement(sa.select(_s.c.agent_id).where(_is_online, in_list(_s.c.agent_id, "agents")))
+_POLLED = Statement(sa.select(_s.c.agent_type).where(_is_online).distinct())
+_IS_POLLED = Statement(sa.select(_s.c.agent_id).where(_is_online, _s.c.agent_type == _p("agent_type")).limit(1))
 _SAVE_PRESENCE = upsert(_s, PRESENCES.names, ["agent_id"], [name for name in PRESENCES.names if name != "agent_id"])
 
 # --- claims ----------------------------------------------------------------------------------------------------------
 
 _unended: sa.ColumnElement[bool] = sa.literal_column("ended_at IS NULL")
-_ADD_CLAIM = Statement(sa.insert(_c), columns=CLAIMS.names)
+_CLAIM_ROW = Target(_c, CLAIMS.names, key=("task_id", "attempt"))
 _LIVE = Statement(CLAIMS.select().where(_c.c.task_id == _p("task_id"), _unended))
+_CHANGING = ("expires_at", "ended_at", "end_reason", "outcome")
 _CLAIM = Statement(CLAIMS.select().where(_c.c.task_id == _p("task_id"), _c.c.attempt == _p("attempt")))
 _OF_TASK = Statement(CLAIMS.select().where(_c.c.task_id == _p("task_id")).order_by(_c.c.attempt))
 _OF_AGENT = Statement(
     CLAIMS.select().where(_c.c.agent_id == _p("agent_id"), _unended).order_by(_c.c.claimed_at, _c.c.task_id)
 )
 _EXPIRED = Statement(CLAIMS.select().where(_unended, _c.c.expires_at <= _p("now")).order_by(_c.c.expires_at))
-_SAVE_CLAIM = Statement(
-    sa.update(_c)
-    .where(_c.c.task_id == _p("this_task"), _c.c.attempt == _p("this_attempt"))
-    .values(expires_at=_p("expires_at"), ended_at=_p("ended_at"), end_reason=_p("end_reason"), outcome=_p("outcome"))
-)
-
-_DELETE_CLAIM = Statement(sa.delete(_c).where(_c.c.task_id == _p("task_id"), _c.c.attempt == _p("attempt")))
 
 # --- dead letters -----------------------------------------------------------------------------------------------------
 
@@ -93,6 +89,15 @@ _SAVE_ENTRY = upsert(
     _e, ENTRIES.names, ["project_id", "key"], [name for name in ENTRIES.names if name not in ("project_id", "key")]
 )
 _FORGET = Statement(sa.delete(_e).where(_e.c.expires_at <= _p("until")))
+
+
+class _Known:
+    """The live claim of each task, as its row is or will be; None: it has none."""
+
+    tables = frozenset({_c.name})
+
+    def __init__(self) -> None:
+        self.claims: dict[str, Claim | None] = {}
 
 
 class Queues:
@@ -133,12 +138,21 @@ class Queues:
     def all_online(self) -> list[Presence]:
         return PRESENCES.nouns(self._connection.all(_ALL_ONLINE))
 
-    def online(self, project_id: str) -> dict[str, str]:
-        """Type by id of every agent of a project that is online or may be working without heartbeats.
+    def online(self, project_id: str, agent_ids: Iterable[str]) -> frozenset[str]:
+        """Those of these agents that are online in a project or may be working without heartbeats.
 
         Plain queue agents send nothing while they work; their claims end by themselves.
         """
-        return {row[0]: row[1] for row in self._connection.all(_ONLINE, project_id=project_id)}
+        rows = self._connection.all(_ONLINE, project_id=project_id, agents=sorted(agent_ids))
+        return frozenset(row[0] for row in rows)
+
+    def polled(self, project_id: str) -> frozenset[str]:
+        """The queues of all agents of a project that are online as `online` says."""
+        return frozenset(row[0] for row in self._connection.all(_POLLED, project_id=project_id))
+
+    def is_polled(self, project_id: str, agent_type: str) -> bool:
+        """Whether an agent of this queue is online as `online` says."""
+        return bool(self._connection.all(_IS_POLLED, project_id=project_id, agent_type=agent_type))
 
     def save_presence(self, presence: Presence) -> None:
         self._connection.run(_SAVE_PRESENCE, **PRESENCES.values(presence))
@@ -146,10 +160,18 @@ class Queues:
     # claims
 
     def add_claim(self, claim: Claim) -> None:
-        self._connection.run(_ADD_CLAIM, **CLAIMS.values(claim))
+        self._connection.unit.add(_CLAIM_ROW, (claim.task_id, claim.attempt), CLAIMS.values(claim))
+        self._live[claim.task_id] = claim
+
+    @property
+    def _live(self) -> dict[str, Claim | None]:
+        return self._connection.unit.known(_Known).claims
 
     def live_claim(self, task_id: str) -> Claim | None:
-        return CLAIMS.one(self._connection.one(_LIVE, task_id=task_id))
+        if task_id not in self._live:
+            found = CLAIMS.one(self._connection.one(_LIVE, task_id=task_id))
+            self._live[task_id] = found
+        return self._live[task_id]
 
     def claim(self, task_id: str, attempt: int) -> Claim | None:
         return CLAIMS.one(self._connection.one(_CLAIM, task_id=task_id, attempt=attempt))
@@ -166,19 +188,14 @@ class Queues:
 
     def save_claim(self, claim: Claim) -> None:
         """Stores the fields of a claim that can change: lease and end."""
-        self._connection.run(
-            _SAVE_CLAIM,
-            this_task=claim.task_id,
-            this_attempt=claim.attempt,
-            expires_at=claim.expires_at,
-            ended_at=claim.ended_at,
-            end_reason=claim.end_reason,
-            outcome=to_json(claim.outcome),
-        )
+        changes = {name: CLAIMS.value(name, getattr(claim, name)) for name in _CHANGING}
+        self._connection.unit.change(_CLAIM_ROW, (claim.task_id, claim.attempt), changes)
+        self._live.pop(claim.task_id, None)
 
     def delete_claim(self, claim: Claim) -> None:
         """Deletes the claim without a trace."""
-        self._connection.run(_DELETE_CLAIM, task_id=claim.task_id, attempt=claim.attempt)
+        self._connection.unit.remove(_CLAIM_ROW, (claim.task_id, claim.attempt))
+        self._live.pop(claim.task_id, None)
 
     # ready tasks
 
@@ -188,7 +205,7 @@ class Queues:
         A hint: the rules of moves decide.
         """
         asked = {"project_id": project_id, "agent_type": agent_type, "now": now, "limit": limit, "skip": skip}
-        return TASKS.nouns(self._connection.all(poll_order.READY, **asked))
+        return Tasks(self._connection).kept(self._connection.all(poll_order.READY, **asked))
 
     def ready_whole(self, project_id: str, agent_type: str, now: Millis) -> Task | None:
         """The first ready task without subtasks or delegations: an agent that claims it can start working."""

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import sqlalchemy as sa
 
+from toryo.domain.fast_dataclasses import replace
 from toryo.domain.launches import Purpose
 from toryo.domain.sessions import Choice, End, Session
 from toryo.domain.times import Millis
 from toryo.storage import schema
 from toryo.storage.engine.database import Connection
 from toryo.storage.engine.statements import Statement
-from toryo.storage.rows import Rows, enum, update_by_id
+from toryo.storage.engine.unit_of_work import Target
+from toryo.storage.rows import Rows, enum
 
 _t = schema.sessions
 _p = sa.bindparam
@@ -32,46 +35,75 @@ _LIVE_HERE = Statement(
 _LIVE = Statement(ROWS.select().where(_t.c.ended_at.is_(None)).order_by(_t.c.created_at, _t.c.id))
 _NEWEST = Statement(ROWS.select().order_by(_t.c.created_at.desc(), _t.c.id.desc()).limit(200))
 _EXPIRED = Statement(ROWS.select().where(_t.c.ended_at.is_(None), _t.c.expires_at <= _p("now")))
-_ADD = Statement(sa.insert(_t), columns=[*ROWS.names, "token_hash"])
+_SESSION = Target(_t, [*ROWS.names, "token_hash"])
+
+
+class _Known:
+    """Sessions as their rows are or will be."""
+
+    tables = frozenset({_t.name})
+
+    def __init__(self) -> None:
+        self.sessions: dict[str, Session] = {}
 
 
 class Sessions:
+    """Each session is read once and written once in a transaction: see `engine/unit_of_work.py`."""
+
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
+    @property
+    def _known(self) -> dict[str, Session]:
+        return self._connection.unit.known(_Known).sessions
+
+    def _kept(self, rows: Iterable[Any]) -> list[Session]:
+        sessions = ROWS.nouns(rows)
+        known = self._known
+        return [known.setdefault(session.id, session) for session in sessions]
+
+    def _first(self, rows: Iterable[Any]) -> Session | None:
+        return next(iter(self._kept(rows)), None)
+
     def find(self, session_id: str) -> Session | None:
-        return ROWS.one(self._connection.one(_ONE, id=session_id))
+        return self._known.get(session_id) or self._first(self._connection.all(_ONE, id=session_id))
 
     def by_token(self, token_hash: str) -> Session | None:
-        return ROWS.one(self._connection.one(_BY_TOKEN, token_hash=token_hash))
+        return self._first(self._connection.all(_BY_TOKEN, token_hash=token_hash))
 
     def of_launch(self, launch_id: str) -> Session | None:
-        return ROWS.one(self._connection.one(_OF_LAUNCH, launch_id=launch_id))
+        return self._first(self._connection.all(_OF_LAUNCH, launch_id=launch_id))
 
     def live_of(self, project_id: str, agent_id: str) -> dict[Purpose, Session]:
         rows = self._connection.all(_LIVE_OF, project_id=project_id, agent_id=agent_id)
-        return {noun.purpose: noun for noun in ROWS.nouns(rows)}
+        return {session.purpose: session for session in self._kept(rows)}
 
     def signed_in(self, project_id: str) -> list[tuple[str, str | None]]:
         """Agent and main task of every live task session of a project."""
         return [(row[0], row[1]) for row in self._connection.all(_LIVE_HERE, project_id=project_id)]
 
     def live(self) -> list[Session]:
-        return ROWS.nouns(self._connection.all(_LIVE))
+        return self._kept(self._connection.all(_LIVE))
 
     def newest(self) -> list[Session]:
-        return ROWS.nouns(self._connection.all(_NEWEST))
+        return self._kept(self._connection.all(_NEWEST))
 
     def expired(self, now: Millis) -> list[Session]:
-        return ROWS.nouns(self._connection.all(_EXPIRED, now=now))
+        return self._kept(self._connection.all(_EXPIRED, now=now))
 
     def add(self, session: Session, token_hash: str) -> None:
-        self._connection.run(_ADD, **ROWS.values(session), token_hash=token_hash)
+        self._connection.unit.add(_SESSION, (session.id,), {**ROWS.values(session), "token_hash": token_hash})
+        self._known[session.id] = session
 
     def renew_token(self, session_id: str, token_hash: str) -> None:
-        self._connection.run(update_by_id(_t, ("token_hash",)), this_id=session_id, token_hash=token_hash)
+        self._connection.unit.change(_SESSION, (session_id,), {"token_hash": token_hash})
 
     def save(self, before: Session, after: Session) -> None:
         changes: dict[str, Any] = ROWS.changes(before, after)
-        if changes:
-            self._connection.run(update_by_id(_t, tuple(changes)), this_id=after.id, **changes)
+        if not changes:
+            return
+        self._connection.unit.change(_SESSION, (after.id,), changes)
+        known = self._known
+        if after.id in known:
+            # Only what differs: `before` may be older than what is known.
+            known[after.id] = replace(known[after.id], **{name: getattr(after, name) for name in changes})

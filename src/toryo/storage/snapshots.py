@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Protocol
+from functools import cached_property
+from typing import Any, Protocol
 
 from toryo.domain.agents import Agent, Role
 from toryo.domain.delegations import DelegationStatus
@@ -17,6 +18,7 @@ from toryo.domain.tasks import CLOSED, Task
 from toryo.domain.times import Millis
 from toryo.domain.tree_state import TreeState
 from toryo.domain.usages import day_of
+from toryo.storage.lazy import LazyMapping, LazySet
 from toryo.storage.transaction import Transaction
 from toryo.workflow.guard_limits import Limits
 from toryo.workflow.snapshot import ChatState, Cooldown, News, Snapshot, offers, whole
@@ -26,9 +28,14 @@ _DELEGATION_ENDED = ("delegation.completed", "delegation.failed")
 _STUCK = ("task.blocked", "task.failed")
 
 
-class Unknown(Protocol):
-    def __call__(self, tx: Transaction, agent_id: str, tasks: Sequence[Task], now: Millis) -> list[Task]:
+class Look(Protocol):
+    """What is remembered between snapshots, of tasks far behind in a queue."""
+
+    def unknown(self, tx: Transaction, agent_id: str, tasks: Sequence[Task], now: Millis) -> list[Task]:
         """Those of the tasks for which it is not remembered that this agent could only wait."""
+
+    def remember(self, snapshot: Snapshot) -> None:
+        """Keeps what its offers say."""
 
 
 def load(
@@ -38,40 +45,158 @@ def load(
     now: Millis,
     limits: Limits,
     asking: Session | None = None,
-    unknown: Unknown | None = None,
+    look: Look | None = None,
 ) -> Snapshot:
     """`asking` is the session whose next action is wanted: its main task's tree is loaded in any state."""
+    return _load(_Loaded, tx, agent_id, project_id, now, limits, asking, look)
+
+
+def load_chat(
+    tx: Transaction,
+    agent_id: str,
+    project_id: str,
+    now: Millis,
+    limits: Limits,
+    talk_limits: TalkLimits,
+    asking: Session | None = None,
+) -> Snapshot:
+    """The input of chat decisions: no tasks, so that an agent that waits or is blocked can still chat."""
+    return _load(_LoadedChat, tx, agent_id, project_id, now, limits, asking, talk_limits)
+
+
+def _load(
+    kind: type[_Facts], tx: Transaction, agent_id: str, project_id: str, now: Millis, limits: Limits, *asked: Any
+) -> Snapshot:
     agent, project = tx.agents.find(agent_id), tx.projects.find(project_id)
     membership = tx.agents.membership(project_id, agent_id)
     if agent is None or project is None:
         return Snapshot(now, agent_id, project_id, agent, project, member=False, limits=limits)
-    sessions = tx.sessions.live_of(project_id, agent_id)
-    if asking is not None and not asking.over:
-        sessions[asking.purpose] = asking
-    bound = [session for session in (asking, sessions.get(Purpose.TASK)) if session is not None and session.task_id]
-    signed_in = tx.sessions.signed_in(project_id)
-    tree_states = _grounds(tx, project, agent, bound, frozenset(each for each, _ in signed_in))
-    return Snapshot(
-        now=now,
-        agent_id=agent_id,
-        project_id=project_id,
-        agent=agent,
-        project=project,
-        member=membership is not None and membership[1] is None,
-        removed_at=membership[1] if membership else None,
-        limits=limits,
-        tree_states=tree_states,
-        blocked_tasks=tx.tasks.blocked(project_id, agent_id),
-        launches=tx.launches.live_of(project_id, agent_id),
-        sessions=sessions,
-        others_on={task: other for other, task in signed_in if task is not None and other != agent_id},
-        news={task.id: news_of(tx, task, tree_state) for task, tree_state in _watched(tree_states, agent)},
-        cooldowns=_cooldowns(tx, agent_id),
-        accounts=_accounts(tx, agent),
-        budget_used_up=_budget_used_up(tx, project, now),
-        interrupt_waiting=asking is not None and _interrupted(tx, asking),
-        offers=_offers(tx, project, agent, now, frozenset(each for each, _ in signed_in), unknown),
-    )
+    member, removed_at = membership is not None and membership[1] is None, membership[1] if membership else None
+    return kind(tx, *asked, now=now, agent=agent, project=project, member=member, removed_at=removed_at, limits=limits)
+
+
+class _Facts(Snapshot):
+    """A snapshot whose facts are read when a rule asks for them, within the transaction: these are for every session.
+    Facts that are declared in `Snapshot` and not here have their defaults.
+    """
+
+    def __init__(
+        self, tx: Transaction, asking: Session | None, *, agent: Agent, project: Project, **known: Any
+    ) -> None:
+        own = None if asking is None or asking.over else asking
+
+        def live() -> dict[Purpose, Session]:
+            return tx.sessions.live_of(project.id, agent.id) | ({own.purpose: own} if own is not None else {})
+
+        vars(self).update(
+            known,
+            agent=agent,
+            agent_id=agent.id,
+            project=project,
+            project_id=project.id,
+            launches=LazyMapping(lambda: tx.launches.live_of(project.id, agent.id)),
+            sessions=LazyMapping(live, lambda purpose: own if own and own.purpose is purpose else live().get(purpose)),
+            cooldowns=LazyMapping(lambda: _cooldowns(tx, agent.id)),
+            accounts=LazyMapping(lambda: _accounts(tx, agent)),
+            others_on={},
+            news={},
+        )
+        self._tx: Transaction
+        self._asking: Session | None
+        vars(self).update(_tx=tx, _asking=asking)
+
+    @cached_property
+    def interrupt_waiting(self) -> bool:
+        asking = self._asking
+        return asking is not None and any(each.kind == INTERRUPT for each in self._tx.handovers.waiting(asking.id))
+
+
+class _Loaded(_Facts):
+    """What decisions about a task session read."""
+
+    def __init__(self, tx: Transaction, asking: Session | None, look: Look | None, **known: Any) -> None:
+        super().__init__(tx, asking, **known)
+        self._look: Look | None
+        self._states: dict[str, TreeState]
+        others = LazyMapping(self._others)
+        news = LazyMapping(self._all_news, self._news)
+        vars(self).update(_look=look, _states={}, others_on=others, news=news, talk=ChatState())
+
+    @property
+    def _known(self) -> tuple[Transaction, Project, Agent]:
+        assert self.project is not None
+        assert self.agent is not None
+        return self._tx, self.project, self.agent
+
+    def _state(self, root_id: str) -> TreeState:
+        if root_id not in self._states:
+            tx, project, agent = self._known
+            self._states[root_id] = _around(tx, project, tx.tasks.tree(root_id), (agent.id,))
+        return self._states[root_id]
+
+    @cached_property
+    def tree_states(self) -> tuple[TreeState, ...]:
+        tx, project, agent = self._known
+        roots = set(tx.tasks.roots_in_progress(project.id, agent.id))
+        bound = (session.task_id for session in (self._asking, self.sessions.get(Purpose.TASK)) if session is not None)
+        roots.update(task.root_id for task in tx.tasks.find_all(each for each in bound if each))
+        tx.tasks.trees(sorted(roots))
+        return tuple(self._state(each) for each in sorted(roots))
+
+    def ground_of(self, task_id: str | None) -> TreeState | None:
+        asking = self._asking
+        if task_id is not None and asking is not None and task_id == asking.task_id and asking.root_id is not None:
+            state = self._state(asking.root_id)
+            if task_id in state.tree.tasks:
+                return state
+        return super().ground_of(task_id)
+
+    def _others(self) -> dict[str, str]:
+        tx, project, agent = self._known
+        signed_in = tx.sessions.signed_in(project.id)
+        return {task: other for other, task in signed_in if task is not None and other != agent.id}
+
+    def _news(self, task_id: str) -> tuple[News, ...] | None:
+        state = self.ground_of(task_id)
+        task = state.tree.tasks.get(task_id) if state is not None else None
+        if state is None or task is None or not _watched(task, state, self._known[2]):
+            return None
+        return news_of(self._tx, task, state)
+
+    def _all_news(self) -> dict[str, tuple[News, ...]]:
+        ids = (task_id for state in self.tree_states for task_id in state.tree.tasks)
+        return {task_id: found for task_id in ids if (found := self._news(task_id)) is not None}
+
+    @cached_property
+    def blocked_tasks(self) -> int:
+        return self._tx.tasks.blocked(self.project_id, self.agent_id)
+
+    @cached_property
+    def budget_used_up(self) -> bool:
+        return _budget_used_up(self._tx, self._known[1], self.now)
+
+    @cached_property
+    def offers(self) -> tuple[tuple[Task, TreeState], ...]:
+        tx, project, agent = self._known
+        found = _offers(tx, project, agent, self.now, self._look)
+        if self._look is not None and found:
+            vars(self)["offers"] = found
+            self._look.remember(self)
+        return found
+
+
+class _LoadedChat(_Facts):
+    """What decisions about a chat session read."""
+
+    def __init__(self, tx: Transaction, asking: Session | None, talk_limits: TalkLimits, **known: Any) -> None:
+        super().__init__(tx, asking, **known)
+        self._talk_limits: TalkLimits
+        vars(self).update(_talk_limits=talk_limits)
+
+    @cached_property
+    def talk(self) -> ChatState:
+        session = self.sessions.get(Purpose.CHAT)
+        return talk(self._tx, self.agent_id, self.project_id, self.now, self._talk_limits, session)
 
 
 def _cooldowns(tx: Transaction, agent_id: str) -> dict[Purpose, Cooldown]:
@@ -100,8 +225,7 @@ def _offers(
     project: Project,
     agent: Agent,
     now: Millis,
-    signed_in: frozenset[str],
-    unknown: Unknown | None,
+    look: Look | None,
 ) -> tuple[tuple[Task, TreeState], ...]:
     """The first ready tasks of its queue. If each could make it wait, also some of the later ones for which this is not
     known, and the first one that cannot make it wait: no task is hidden by those before it.
@@ -111,7 +235,7 @@ def _offers(
     queue = (project.id, agent.agent_type, now)
 
     def around(tasks: Iterable[Task]) -> tuple[tuple[Task, TreeState], ...]:
-        near = ((task, _around(tx, project, tx.tasks.tree(task.root_id), signed_in, (agent.id,))) for task in tasks)
+        near = ((task, _around(tx, project, tx.tasks.tree(task.root_id), (agent.id,))) for task in tasks)
         return offers(near, agent.id)
 
     first = tx.queues.ready(*queue, MOST_OFFERS)
@@ -119,50 +243,11 @@ def _offers(
     if len(first) < MOST_OFFERS or whole(found[-1]):
         return found
     behind = tx.queues.ready(*queue, MOST_BEHIND, MOST_OFFERS)
-    fresh = unknown(tx, agent.id, behind, now) if unknown is not None else behind
+    fresh = look.unknown(tx, agent.id, behind, now) if look is not None else behind
     found += around(fresh[:MOST_OFFERS])
     if whole(found[-1]) or (plain := tx.queues.ready_whole(*queue)) is None:
         return found
     return found + around([plain])
-
-
-def _interrupted(tx: Transaction, asking: Session) -> bool:
-    return any(notification.kind == INTERRUPT for notification in tx.handovers.waiting(asking.id))
-
-
-def load_chat(
-    tx: Transaction,
-    agent_id: str,
-    project_id: str,
-    now: Millis,
-    limits: Limits,
-    talk_limits: TalkLimits,
-    asking: Session | None = None,
-) -> Snapshot:
-    """The input of chat decisions: no tasks, so that an agent that waits or is blocked can still chat."""
-    agent, project = tx.agents.find(agent_id), tx.projects.find(project_id)
-    membership = tx.agents.membership(project_id, agent_id)
-    if agent is None or project is None:
-        return Snapshot(now, agent_id, project_id, agent, project, member=False, limits=limits)
-    sessions = tx.sessions.live_of(project_id, agent_id)
-    if asking is not None and not asking.over:
-        sessions[asking.purpose] = asking
-    return Snapshot(
-        now=now,
-        agent_id=agent_id,
-        project_id=project_id,
-        agent=agent,
-        project=project,
-        member=membership is not None and membership[1] is None,
-        removed_at=membership[1] if membership else None,
-        limits=limits,
-        launches=tx.launches.live_of(project_id, agent_id),
-        sessions=sessions,
-        cooldowns=_cooldowns(tx, agent_id),
-        accounts=_accounts(tx, agent),
-        interrupt_waiting=asking is not None and _interrupted(tx, asking),
-        talk=talk(tx, agent_id, project_id, now, talk_limits, sessions.get(Purpose.CHAT)),
-    )
 
 
 def talk(
@@ -195,9 +280,7 @@ def talk(
 
 def tree_state(tx: Transaction, project: Project, root_id: str, *seeds: str) -> TreeState:
     """The state of one tree for an operation; `seeds` are further agents to load, such as the caller."""
-    return _around(
-        tx, project, tx.tasks.tree(root_id), frozenset(a for a, _ in tx.sessions.signed_in(project.id)), seeds
-    )
+    return _around(tx, project, tx.tasks.tree(root_id), seeds)
 
 
 def news_of(tx: Transaction, main: Task, where: TreeState) -> tuple[News, ...]:
@@ -227,52 +310,50 @@ def _news(kind: str, task: Task, main: Task, tree: Tree, by_person: bool) -> Ite
         yield News("person", task.id)
 
 
-def _watched(tree_states: Iterable[TreeState], agent: Agent) -> list[tuple[Task, TreeState]]:
-    """The main tasks of a manager: only for these a decision reads what is new."""
-    if agent.role is not Role.MANAGER:
-        return []
-    return [
-        (task, state)
-        for state in tree_states
-        for task in state.tree.tasks.values()
-        if task.in_progress and task.assignee_id == agent.id and state.tree.is_main(task)
-    ]
+def _watched(task: Task, state: TreeState, agent: Agent) -> bool:
+    """Whether it is a main task of a manager: only for these a decision reads what is new."""
+    own = task.in_progress and task.assignee_id == agent.id and state.tree.is_main(task)
+    return agent.role is Role.MANAGER and own
 
 
-def _grounds(
-    tx: Transaction, project: Project, agent: Agent, bound: list[Session], signed_in: frozenset[str]
-) -> tuple[TreeState, ...]:
-    roots = set(tx.tasks.roots_in_progress(project.id, agent.id))
-    tasks = tx.tasks.find_all({session.task_id or "" for session in bound})
-    roots.update(task.root_id for task in tasks)
-    if not roots:
-        return ()
-    trees = tx.tasks.trees(sorted(roots))
-    return tuple(_around(tx, project, tree, signed_in, (agent.id,)) for tree in trees.values())
-
-
-def _around(
-    tx: Transaction, project: Project, tree: Tree, signed_in: frozenset[str], seeds: Iterable[str]
-) -> TreeState:
-    named = {task.assignee_id for task in (*tree.tasks.values(), *tree.outside.values()) if task.assignee_id}
-    known = {agent.id: agent for agent in tx.agents.with_superiors(named | set(seeds))}
+def _around(tx: Transaction, project: Project, tree: Tree, seeds: Iterable[str]) -> TreeState:
+    seeds = tuple(seeds)
+    agents = LazyMapping(lambda: _agents(tx, tree, seeds))
     queued = any(task.for_queue for task in (*tree.tasks.values(), *tree.outside.values()))
-    online = tx.queues.online(project.id) if queued else {}
-    for seed in seeds:
-        if seed in known and known[seed].role is not Role.WORKER:
-            known.update({agent.id: agent for agent in tx.agents.below(seed)})
+    roots = {task.root_id for task in tree.tasks.values()}
     return TreeState(
         project=project,
         tree=tree,
-        agents=known,
-        members=tx.agents.members_among(project.id, known),
-        busy=tx.tasks.busy(project.id, known),
-        signed_in=signed_in | online.keys() if online else signed_in,
-        served=_served(tx, project.id, online) if queued else frozenset(),
-        open_delegations=tx.chat.awaited(next(iter(tree.tasks.values())).root_id) if tree.tasks else {},
+        agents=agents,
+        members=LazySet(lambda: tx.agents.members_among(project.id, agents)),
+        busy=LazyMapping(lambda: tx.tasks.busy(project.id, agents)),
+        signed_in=LazySet(lambda: _signed_in(tx, project.id, agents if queued else ())),
+        served=LazySet(lambda: _served(tx, project.id), lambda queue: _is_served(tx, project.id, queue))
+        if queued
+        else frozenset(),
+        open_delegations=LazyMapping(lambda: tx.chat.awaited(min(roots))) if roots else {},
     )
 
 
-def _served(tx: Transaction, project_id: str, online: Mapping[str, str]) -> frozenset[str]:
+def _agents(tx: Transaction, tree: Tree, seeds: Iterable[str]) -> Mapping[str, Agent]:
+    named = {task.assignee_id for task in (*tree.tasks.values(), *tree.outside.values()) if task.assignee_id}
+    known = {agent.id: agent for agent in tx.agents.with_superiors(named | set(seeds))}
+    for seed in seeds:
+        if seed in known and known[seed].role is not Role.WORKER:
+            known.update({agent.id: agent for agent in tx.agents.below(seed)})
+    return known
+
+
+def _signed_in(tx: Transaction, project_id: str, driven: Iterable[str]) -> frozenset[str]:
+    """Agents with a live task session, and those of `driven` that drive themselves and are online."""
+    agents = frozenset(agent_id for agent_id, _ in tx.sessions.signed_in(project_id))
+    return agents | tx.queues.online(project_id, driven) if driven else agents
+
+
+def _served(tx: Transaction, project_id: str) -> frozenset[str]:
     """Queues with an agent: one that polls, or an active member that a Coordinator starts."""
-    return frozenset(online.values()) | tx.agents.queues_of(project_id)
+    return tx.queues.polled(project_id) | tx.agents.queues_of(project_id)
+
+
+def _is_served(tx: Transaction, project_id: str, queue: str) -> bool:
+    return queue in tx.agents.queues_of(project_id) or tx.queues.is_polled(project_id, queue)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
 
@@ -17,7 +17,8 @@ from toryo.domain.times import Millis
 from toryo.storage import schema
 from toryo.storage.engine.database import Connection
 from toryo.storage.engine.statements import Statement, in_list
-from toryo.storage.rows import JSON, TUPLE, Rows, enum, from_json, to_json, update_by_id
+from toryo.storage.engine.unit_of_work import Target
+from toryo.storage.rows import JSON, TUPLE, Rows, enum, from_json, to_json
 
 _t, _d = schema.tasks, schema.dependencies
 
@@ -56,11 +57,13 @@ DETAILS = Rows(
     },
 )
 
+_TASK = Target(_t, [*ROWS.names, *DETAILS.names])
+_EDGE = Target(_d, ["task_id", "depends_on", "root_id"], key=("task_id", "depends_on"))
+
 _p = sa.bindparam
 _ONE = Statement(ROWS.select().where(_t.c.id == _p("id")))
 _MANY = Statement(ROWS.select().where(in_list(_t.c.id, "ids")))
 _TREES = Statement(ROWS.select().where(in_list(_t.c.root_id, "roots")))
-_DETAILS = Statement(DETAILS.select().where(_t.c.id == _p("id")))
 _DETAILS_OF = Statement(sa.select(_t.c.id, *DETAILS.columns).where(in_list(_t.c.id, "ids")))
 _IDLE = Statement(ROWS.select().where(_t.c.root_id == _p("root_id"), _t.c.idle_launches > 0))
 _EDGES = Statement(sa.select(_d.c.task_id, _d.c.depends_on).where(in_list(_d.c.root_id, "roots")))
@@ -68,9 +71,6 @@ _EDGES_OF = Statement(sa.select(_d.c.task_id, _d.c.depends_on).where(in_list(_d.
 _CHILDREN_OF = Statement(sa.select(_t.c.parent_id, _t.c.id).where(in_list(_t.c.parent_id, "ids")))
 _PARENTS_OF = Statement(sa.select(_t.c.id, _t.c.parent_id).where(in_list(_t.c.id, "ids")))
 _DEPENDANTS = Statement(sa.select(_d.c.task_id).where(_d.c.depends_on == _p("id")))
-_ADD = Statement(sa.insert(_t))
-_ADD_EDGE = Statement(sa.insert(_d))
-_REMOVE_EDGE = Statement(sa.delete(_d).where(_d.c.task_id == _p("task_id"), _d.c.depends_on == _p("depends_on")))
 _ROOTS_IN_PROGRESS = Statement(
     sa.select(_t.c.root_id)
     .distinct()
@@ -138,38 +138,109 @@ _NOTED = frozenset(
 """Columns that the server writes for its own decisions; they do not raise the version that people edit against."""
 
 
+class _Known:
+    """Tasks, their payloads and dependencies, and whole trees, as the rows are or will be."""
+
+    tables = frozenset({_t.name, _d.name})
+
+    def __init__(self) -> None:
+        self.tasks: dict[str, Task] = {}
+        self.details: dict[str, Details] = {}
+        self.edges: dict[str, list[str]] = {}
+        self.trees: dict[str, Tree] = {}
+        self.behind: dict[str, dict[str, Task]] = {}
+        """By root: tasks that have changed since their tree was asked for. A tree is renewed when it is asked for
+        again, so that many changes in a row cost one renewal.
+        """
+
+    def task(self, task: Task) -> None:
+        """A task that was changed or added."""
+        self.tasks[task.id] = task
+        for root_id, tree in self.trees.items():
+            if root_id == task.root_id or task.id in tree.outside:
+                self.behind.setdefault(root_id, {})[task.id] = task
+
+    def tree(self, root_id: str) -> Tree:
+        """A known tree, as it is now."""
+        tree = self.trees[root_id]
+        changed = self.behind.pop(root_id, None)
+        if changed is not None:
+            tree = self.trees[root_id] = tree.changed(*changed.values())
+        return tree
+
+    def connected(self, task: Task, dependencies: list[str], found: list[Task]) -> None:
+        """Its dependencies are these from now on."""
+        self.edges[task.id] = dependencies
+        if task.root_id in self.trees:
+            self.trees[task.root_id] = self.tree(task.root_id).connected(task, found)
+
+
 class Tasks:
+    """Each task is read once and written once in a transaction: see `engine/unit_of_work.py`."""
+
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
+    @property
+    def _known(self) -> _Known:
+        return self._connection.unit.known(_Known)
+
     def find(self, task_id: str) -> Task | None:
-        return ROWS.one(self._connection.one(_ONE, id=task_id))
+        found = self._known.tasks.get(task_id)
+        return found if found is not None else self._one(self._connection.one(_ONE, id=task_id))
 
     def find_all(self, task_ids: Iterable[str]) -> list[Task]:
-        ids = list(task_ids)
-        return ROWS.nouns(self._connection.all(_MANY, ids=ids)) if ids else []
+        ids = dict.fromkeys(task_ids)
+        known = self._known.tasks
+        unknown = [each for each in ids if each not in known]
+        if unknown:
+            self.kept(self._connection.all(_MANY, ids=unknown))
+            known = self._known.tasks
+        return [known[each] for each in ids if each in known]
+
+    def kept(self, rows: Iterable[Any]) -> list[Task]:
+        """The tasks of these rows, which were just read, for whoever asks for one of them later."""
+        tasks = ROWS.nouns(rows)
+        known = self._known.tasks
+        return [known.setdefault(task.id, task) for task in tasks]
+
+    def _one(self, row: Any) -> Task | None:
+        return None if row is None else self.kept([row])[0]
 
     def details(self, task_id: str) -> Details:
-        return DETAILS.one(self._connection.one(_DETAILS, id=task_id)) or Details()
+        return self.details_of([task_id]).get(task_id) or Details()
 
     def details_of(self, task_ids: Iterable[str]) -> dict[str, Details]:
         ids = list(task_ids)
-        rows = self._connection.all(_DETAILS_OF, ids=ids) if ids else []
-        return {row[0]: DETAILS.noun_of(row[1:]) for row in rows}
+        unknown = [each for each in ids if each not in self._known.details]
+        if unknown:
+            rows = self._connection.all(_DETAILS_OF, ids=unknown)
+            self._known.details.update((row[0], DETAILS.noun_of(row[1:])) for row in rows)
+        known = self._known.details
+        return {each: known[each] for each in ids if each in known}
 
     def tree(self, root_id: str) -> Tree:
         return self.trees([root_id])[root_id]
 
-    def trees(self, root_ids: Sequence[str]) -> dict[str, Tree]:
+    def trees(self, root_ids: Iterable[str]) -> dict[str, Tree]:
         """The trees of these roots, each with its dependencies on other trees."""
         roots = list(root_ids)
-        found = ROWS.nouns(self._connection.all(_TREES, roots=roots))
-        by_id = {task.id: task for task in found}
+        unknown = [root for root in roots if root not in self._known.trees]
+        if unknown:
+            self._read(unknown)
+        known = self._known
+        return {root: known.tree(root) for root in roots}
+
+    def _read(self, roots: list[str]) -> None:
+        by_id = {task.id: task for task in self.kept(self._connection.all(_TREES, roots=roots))}
         edges: dict[str, list[str]] = {}
         for task_id, depends_on in self._connection.all(_EDGES, roots=roots):
             edges.setdefault(task_id, []).append(depends_on)
         elsewhere = self.find_all(_leading_out(by_id, edges))
-        return {root: _tree(root, by_id, edges, elsewhere) for root in roots}
+        known = self._known
+        known.edges.update({task_id: edges.get(task_id, []) for task_id in by_id})
+        for root in roots:
+            known.trees[root] = _tree(root, by_id, edges, elsewhere)
 
     def roots_in_progress(self, project_id: str, agent_id: str) -> list[str]:
         """The roots of the trees in which the agent has a task in progress."""
@@ -177,12 +248,13 @@ class Tasks:
         return [row[0] for row in rows]
 
     def blocked(self, project_id: str, agent_id: str) -> int:
-        return int(self._connection.value(_BLOCKED, project_id=project_id, agent_id=agent_id))
+        return int(self._connection.all(_BLOCKED, project_id=project_id, agent_id=agent_id)[0][0])
 
     def busy(self, project_id: str, agent_ids: Iterable[str]) -> dict[str, frozenset[str]]:
         """The main tasks in progress of these agents in a project."""
         found: dict[str, set[str]] = {}
-        for agent_id, task_id in self._connection.all(_BUSY, project_id=project_id, agents=list(agent_ids)):
+        agents = sorted(agent_ids)
+        for agent_id, task_id in self._connection.all(_BUSY, project_id=project_id, agents=agents):
             found.setdefault(agent_id, set()).add(task_id)
         return {agent_id: frozenset(ids) for agent_id, ids in found.items()}
 
@@ -220,7 +292,7 @@ class Tasks:
             wanted |= dict(zip(_PLACE, after, strict=True))
         if limit is not None:
             wanted["limit"] = limit
-        return ROWS.nouns(self._connection.all(statement, project_id=project_id, **wanted))
+        return self.kept(self._connection.all(statement, project_id=project_id, **wanted))
 
     def near(self, text: str, project_ids: Iterable[str]) -> list[tuple[str, str]]:
         """Id and title of tasks whose title starts with a text (first) or similarly, or whose id has the same start or
@@ -235,7 +307,7 @@ class Tasks:
 
     def correlated(self, correlation_id: str) -> list[Task]:
         """The tasks of one request, oldest first, at most 2,000."""
-        return ROWS.nouns(self._connection.all(_CORRELATED, correlation_id=correlation_id))
+        return self.kept(self._connection.all(_CORRELATED, correlation_id=correlation_id))
 
     def requests(self, project_id: str, agent_id: str) -> list[tuple[Millis, str, str]]:
         """Creation time, approval and status of the tasks that an agent has requested."""
@@ -246,19 +318,43 @@ class Tasks:
 
     def idle(self, root_id: str) -> list[Task]:
         """The tasks of a tree with idle launches."""
-        return ROWS.nouns(self._connection.all(_IDLE, root_id=root_id))
+        if root_id in self._known.trees:
+            return [task for task in self.tree(root_id).tasks.values() if task.idle_launches]
+        return self.kept(self._connection.all(_IDLE, root_id=root_id))
 
     def add(self, task: Task, details: Details) -> None:
-        self._connection.run(_ADD, **ROWS.values(task), **DETAILS.values(details))
+        self._connection.unit.add(_TASK, (task.id,), {**ROWS.values(task), **DETAILS.values(details)})
+        known = self._known
+        known.task(task)
+        known.edges[task.id] = []
+        if task.id == task.root_id:
+            known.trees[task.id] = Tree({task.id: task})
 
     def connect(self, task: Task, dependencies: Iterable[str]) -> None:
-        rows = [{"task_id": task.id, "depends_on": dependency, "root_id": task.root_id} for dependency in dependencies]
-        if rows:
-            self._connection.many(_ADD_EDGE, rows)
+        added = list(dependencies)
+        if not added:
+            return
+        present = self._edges(task)
+        for dependency in added:
+            row = {"task_id": task.id, "depends_on": dependency, "root_id": task.root_id}
+            self._connection.unit.add(_EDGE, (task.id, dependency), row)
+        self._connect(task, [*present, *added])
 
     def disconnect(self, task: Task, dependencies: Iterable[str]) -> None:
-        for dependency in dependencies:
-            self._connection.run(_REMOVE_EDGE, task_id=task.id, depends_on=dependency)
+        removed = list(dependencies)
+        if not removed:
+            return
+        left = [each for each in self._edges(task) if each not in removed]
+        for dependency in removed:
+            self._connection.unit.remove(_EDGE, (task.id, dependency))
+        self._connect(task, left)
+
+    def _edges(self, task: Task) -> list[str]:
+        return self.depends_on([task.id]).get(task.id, [])
+
+    def _connect(self, task: Task, dependencies: list[str]) -> None:
+        found = {each.id: each for each in self.find_all(dependencies)} if task.root_id in self._known.trees else {}
+        self._known.connected(task, dependencies, [found[each] for each in dependencies if each in found])
 
     def save(self, before: Task, after: Task) -> Task:
         """Stores changed columns, raises the version if a visible one changed, and returns the task as stored."""
@@ -268,27 +364,44 @@ class Tasks:
         seen = 0 if _NOTED.issuperset(changes) else 1
         stored = replace(after, version=before.version + seen)
         changes["version"] = stored.version
-        self._connection.run(update_by_id(_t, tuple(changes)), this_id=after.id, **changes)
+        self._connection.unit.change(_TASK, (after.id,), changes)
+        known = self._known
+        present = known.tasks.get(after.id)
+        if present is not None:
+            # Only what differs: `before` may be older than what is known.
+            written: Any = {name: getattr(stored, name) for name in changes}
+            known.task(stored if present is before else replace(present, **written))
         return stored
 
     def save_details(self, task_id: str, **fields: Any) -> None:
         values = {name: DETAILS.value(name, value) for name, value in fields.items()}
-        self._connection.run(update_by_id(_t, tuple(values)), this_id=task_id, **values)
+        self._connection.unit.change(_TASK, (task_id,), values)
+        self._known.details.pop(task_id, None)
 
     def linked(self, task_ids: list[str]) -> dict[str, Links]:
         """Dependencies, children and parent of those of these tasks that exist."""
-        found = {task_id: Links(parent=parent) for task_id, parent in self._connection.all(_PARENTS_OF, ids=task_ids)}
-        for task_id, other in self._connection.all(_EDGES_OF, ids=task_ids):
+        known = self._known
+        at_hand = {each: task for each in task_ids if (task := known.tasks.get(each)) and task.root_id in known.trees}
+        found = {each: _links(known.tree(task.root_id), task) for each, task in at_hand.items()}
+        ids = [each for each in task_ids if each not in at_hand]
+        if not ids:
+            return found
+        found |= {task_id: Links(parent=parent) for task_id, parent in self._connection.all(_PARENTS_OF, ids=ids)}
+        for task_id, other in self._connection.all(_EDGES_OF, ids=ids):
             found[task_id].dependencies.append(other)
-        for task_id, other in self._connection.all(_CHILDREN_OF, ids=task_ids):
+        for task_id, other in self._connection.all(_CHILDREN_OF, ids=ids):
             found[task_id].children.append(other)
         return found
 
     def depends_on(self, task_ids: list[str]) -> dict[str, list[str]]:
-        found: dict[str, list[str]] = {}
-        for task_id, other in self._connection.all(_EDGES_OF, ids=task_ids):
-            found.setdefault(task_id, []).append(other)
-        return found
+        unknown = [each for each in task_ids if each not in self._known.edges]
+        if unknown:
+            read: dict[str, list[str]] = {each: [] for each in unknown}
+            for task_id, other in self._connection.all(_EDGES_OF, ids=unknown):
+                read[task_id].append(other)
+            self._known.edges.update(read)
+        known = self._known.edges
+        return {each: list(known[each]) for each in task_ids if known[each]}
 
     def dependants(self, task_id: str) -> list[str]:
         return [row[0] for row in self._connection.all(_DEPENDANTS, id=task_id)]
@@ -316,3 +429,8 @@ def _tree(root: str, by_id: dict[str, Task], edges: dict[str, list[str]], elsewh
     depends = {task: tuple(edges[task]) for task in tasks if task in edges}
     outside = {task.id: task for task in (*by_id.values(), *elsewhere) if task.root_id != root}
     return Tree(tasks, depends, outside)
+
+
+def _links(tree: Tree, task: Task) -> Links:
+    children = [child.id for child in tree.children(task)]
+    return Links(list(tree.depends_on.get(task.id, ())), children, task.parent_id)

@@ -19,7 +19,6 @@ from toryo.storage.people import People
 from toryo.storage.projects import Projects
 from toryo.storage.queues import Queues
 from toryo.storage.sessions import Sessions
-from toryo.storage.task_cache import RememberedTasks
 from toryo.storage.tasks import Tasks
 from toryo.storage.threads import Threads
 from toryo.storage.tokens import Tokens
@@ -35,7 +34,7 @@ class Transaction:
         self.connection = connection
         self.projects = Projects(connection)
         self.agents = Agents(connection)
-        self.tasks: Tasks = Tasks(connection)
+        self.tasks = Tasks(connection)
         self.sessions = Sessions(connection)
         self.launches = Launches(connection)
         self.glances = Overview(connection)
@@ -78,12 +77,7 @@ class Transaction:
         """For operations on several projects: agents, memberships, housekeeping."""
         return self.connection.lock(EVERYTHING)
 
-    def remember_tasks(self) -> None:
-        """Caches trees from here on: call it after `lock_everything` when many tasks change. Not with savepoints,
-        because the cache would keep what a savepoint has undone.
-        """
-        self.tasks = RememberedTasks(self.connection)
-
     @property
     def wrote(self) -> bool:
-        return self.connection.wrote
+        """Whether anything was changed, written yet or not."""
+        return self.connection.wrote or self.connection.unit.unwritten

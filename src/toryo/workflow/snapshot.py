@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from copy import copy
 from dataclasses import field
 from functools import cached_property
 
@@ -131,6 +132,12 @@ class Snapshot:
             and not tree_state.tree.below_closed(task)
         ]
         return sorted(found, key=lambda each: each[0].order)
+
+    def with_live(self, sessions: Mapping[Purpose, Session], launches: Mapping[Purpose, Launch]) -> Snapshot:
+        """This snapshot with other live sessions and launches; what is read only when asked stays so."""
+        found = copy(self)
+        vars(found).update(sessions=sessions, launches=launches)
+        return found
 
     def ground_of(self, task_id: str | None) -> TreeState | None:
         """The state of the tree that holds the task."""

@@ -263,10 +263,8 @@ class Call:
         return snapshots.tree_state(self.tx, project, task.root_id, *seeds)
 
     def snapshot(self, agent_id: str, project_id: str, asking: Session | None = None) -> Snapshot:
-        look, limits = self.context.waits.look(), self.context.limits
-        found = snapshots.load(self.tx, agent_id, project_id, self.now, limits, asking, look.unknown)
-        look.remember(found)
-        return found
+        limits, look = self.context.limits, self.context.waits.look()
+        return snapshots.load(self.tx, agent_id, project_id, self.now, limits, asking, look)
 
     def chat_snapshot(self, agent_id: str, project_id: str, asking: Session | None = None) -> Snapshot:
         """What decisions about chat look at."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from toryo.domain.fast_dataclasses import replace
 from toryo.domain.launches import Purpose, State
 from toryo.operations.calls.call import Call
 from toryo.operations.launches import end_of_session
@@ -58,7 +57,7 @@ def _without_lapsed(snapshot: Snapshot) -> Snapshot:
         for purpose, each in snapshot.launches.items()
         if not each.ran_out(snapshot.now) and (each.state is State.ORDERED or purpose in sessions)
     }
-    return replace(snapshot, sessions=sessions, launches=launches)
+    return snapshot.with_live(sessions, launches)
 
 
 def _without_progress(call: Call, snapshot: Snapshot, decision: Decision) -> bool:

@@ -116,7 +116,6 @@ def apply_changes(call: Call, wanted: ApplyChanges) -> Applied:
     if isinstance(prepared, Refusal):
         raise prepared
     call.tx.lock_everything()
-    call.tx.remember_tasks()
     results: list[Made] = []
     until = time.monotonic() + LONGEST_SECONDS
     for number, change in enumerate(wanted.changes):

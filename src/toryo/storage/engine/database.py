@@ -18,6 +18,7 @@ import sqlalchemy as sa
 
 from toryo.storage.engine.executor import AwaitedCall, BlockedCall, Call, ReentrancyGuard, WorkerPool
 from toryo.storage.engine.statements import DIALECTS, Row, Statement
+from toryo.storage.engine.unit_of_work import UnitOfWork
 from toryo.storage.errors import DatabaseUnavailable, MisusedDatabase
 
 T = TypeVar("T")
@@ -31,6 +32,8 @@ class Connection(ABC):
     """
 
     dialect: Literal["sqlite", "postgresql"]
+    unit: UnitOfWork
+    """What the work has read, and what it has changed and not written yet."""
 
     @abstractmethod
     def all(self, statement: Statement, **params: Any) -> list[Row]:
@@ -82,7 +85,7 @@ class Connection(ABC):
     @property
     @abstractmethod
     def wrote(self) -> bool:
-        """Whether this work has changed anything yet."""
+        """Whether this work has written anything yet; not what its unit of work has still to write."""
 
 
 class DriverConnection(Connection):
@@ -95,25 +98,46 @@ class DriverConnection(Connection):
         """Runs a work and stores its result or error, including an error of a statement that the work ignored."""
         self.failure = call.error = None
         self.forget()
+        self.unit = UnitOfWork(self)
         try:
             call.result = call.work(self)
+            if self.failure is None:
+                self.unit.flush()
         except BaseException as error:  # noqa: BLE001 - whatever it is, it belongs to the caller
             call.fail(error)
         else:
             if self.failure is not None:
                 call.fail(self.failure)
+        self.unit.discard()
+
+    def all(self, statement: Statement, **params: Any) -> list[Row]:
+        return list(self.unit.asked(self.fetch_all, statement, params))
+
+    def one(self, statement: Statement, **params: Any) -> Row | None:
+        return self.unit.asked(self.fetch_one, statement, params)
+
+    @abstractmethod
+    def fetch_all(self, statement: Statement, params: dict[str, Any]) -> list[Row]:
+        """Asks the database, as `all` does where the unit of work does not know the answer."""
+
+    @abstractmethod
+    def fetch_one(self, statement: Statement, params: dict[str, Any]) -> Row | None:
+        """As `fetch_all`, for `one`."""
 
     @contextmanager
     def savepoint(self) -> Iterator[None]:
+        self.unit.flush()  # Or it would be undone with the part.
         self.mark("SAVEPOINT part")
         try:
             yield
+            self.unit.flush()
             if self.failure is not None:  # The work ignored the error.
                 raise self.failure
         except Exception:
             if isinstance(self.failure, DatabaseUnavailable):
                 raise
             self.failure = None
+            self.unit.discard()
             self.mark("ROLLBACK TO part")
             self.mark("RELEASE part")
             raise

@@ -30,6 +30,7 @@ from toryo.domain import log_redaction
 from toryo.storage.engine.database import Connection, Database, DriverConnection, T, Work, ddl_text
 from toryo.storage.engine.executor import Call, WorkerPool
 from toryo.storage.engine.statements import Compiled, Row, Statement
+from toryo.storage.engine.unit_of_work import UnitOfWork
 from toryo.storage.errors import (
     ConstraintBroken,
     DatabaseUnavailable,
@@ -110,12 +111,13 @@ class PostgreSQLConnection(DriverConnection):
         self._cursor = driver.cursor()
         self._place = place
         self._reads_only = reads_only
+        self.unit = UnitOfWork(self)
         self._wrote = False
         self._locked: set[str] = set()
         self._shared: set[str] = set()
         self.waits_for_locks = True
 
-    def all(self, statement: Statement, **params: Any) -> list[Row]:
+    def fetch_all(self, statement: Statement, params: dict[str, Any]) -> list[Row]:
         compiled = statement.postgresql
         try:
             rows = self._execute(compiled, params).fetchall()
@@ -123,19 +125,21 @@ class PostgreSQLConnection(DriverConnection):
             self.fail(error)
         return rows
 
-    def one(self, statement: Statement, **params: Any) -> Row | None:
+    def fetch_one(self, statement: Statement, params: dict[str, Any]) -> Row | None:
         try:
             return self._execute(statement.postgresql, params).fetchone()
         except _DRIVER_ERRORS as error:
             self.fail(error)
 
     def run(self, statement: Statement, **params: Any) -> int:
+        self.unit.before(statement)
         try:
             return self._execute(statement.postgresql, params).rowcount
         except _DRIVER_ERRORS as error:
             self.fail(error)
 
     def many(self, statement: Statement, rows: Sequence[Mapping[str, Any]]) -> None:
+        self.unit.before(statement)
         compiled = statement.postgresql
         ready = rows if compiled.plain else [compiled.prepare(dict(row)) for row in rows]
         try:
@@ -151,6 +155,7 @@ class PostgreSQLConnection(DriverConnection):
         if key in self._locked:
             return False
         self._take(key, _LOCK, _TRY_LOCK)
+        self.unit.forget()
         self._locked.add(key)
         return True
 
@@ -158,6 +163,7 @@ class PostgreSQLConnection(DriverConnection):
         if key in self._locked or key in self._shared:
             return False
         self._take(key, _LOCK_SHARED, _TRY_LOCK_SHARED)
+        self.unit.forget()
         self._shared.add(key)
         return True
 
@@ -170,6 +176,8 @@ class PostgreSQLConnection(DriverConnection):
             raise self.failure
 
     def define(self, change: sa.DDLElement | str) -> None:
+        self.unit.flush()
+        self.unit.forget()
         self._wrote = True
         self.command(ddl_text(change, "postgresql").encode())
 

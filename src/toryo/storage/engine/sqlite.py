@@ -23,6 +23,7 @@ from toryo.domain import log_redaction
 from toryo.storage.engine.database import Connection, Database, DriverConnection, T, Work, ddl_text
 from toryo.storage.engine.executor import Call, WorkerPool, gone
 from toryo.storage.engine.statements import Row, Statement
+from toryo.storage.engine.unit_of_work import UnitOfWork
 from toryo.storage.errors import (
     ConstraintBroken,
     DatabaseInUse,
@@ -176,10 +177,11 @@ class SQLiteConnection(DriverConnection):
         self._cursor = driver.cursor()
         self._execute = self._cursor.execute
         self._reads_only = reads_only
+        self.unit = UnitOfWork(self)
         self._changes_before = 0
         self._defined = False
 
-    def all(self, statement: Statement, **params: Any) -> list[Row]:
+    def fetch_all(self, statement: Statement, params: dict[str, Any]) -> list[Row]:
         compiled = statement.sqlite
         try:
             rows = self._execute(compiled.text, params if compiled.plain else compiled.prepare(params)).fetchall()
@@ -187,7 +189,7 @@ class SQLiteConnection(DriverConnection):
             self.fail(error)
         return compiled.present(rows) if compiled.outward else rows
 
-    def one(self, statement: Statement, **params: Any) -> Row | None:
+    def fetch_one(self, statement: Statement, params: dict[str, Any]) -> Row | None:
         compiled = statement.sqlite
         try:
             row = self._execute(compiled.text, params if compiled.plain else compiled.prepare(params)).fetchone()
@@ -196,6 +198,7 @@ class SQLiteConnection(DriverConnection):
         return compiled.present([row])[0] if compiled.outward and row is not None else row
 
     def run(self, statement: Statement, **params: Any) -> int:
+        self.unit.before(statement)
         compiled = statement.sqlite
         try:
             return self._execute(compiled.text, params if compiled.plain else compiled.prepare(params)).rowcount
@@ -203,6 +206,7 @@ class SQLiteConnection(DriverConnection):
             self.fail(error)
 
     def many(self, statement: Statement, rows: Sequence[Mapping[str, Any]]) -> None:
+        self.unit.before(statement)
         compiled = statement.sqlite
         ready = rows if compiled.plain else [compiled.prepare(dict(row)) for row in rows]
         try:
@@ -220,6 +224,8 @@ class SQLiteConnection(DriverConnection):
         return False
 
     def define(self, change: sa.DDLElement | str) -> None:
+        self.unit.flush()
+        self.unit.forget()
         self._defined = True  # The driver does not count a changed schema.
         self.command(ddl_text(change, "sqlite"))
 

@@ -21,6 +21,7 @@ from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
 from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
 from sqlalchemy.engine.interfaces import Dialect
 from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql import visitors
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
 from sqlalchemy.types import TypeDecorator, TypeEngine
@@ -85,6 +86,19 @@ class Statement:
     @cached_property
     def postgresql(self) -> Compiled:
         return _compile(self._core_of_postgresql, _POSTGRESQL, self._columns)
+
+    @cached_property
+    def tables(self) -> frozenset[str] | None:
+        """The names of all tables that it reads or writes; None if it contains SQL text, which may name any."""
+        return self._touches[0]
+
+    @cached_property
+    def writes(self) -> bool:
+        return self._touches[1]
+
+    @cached_property
+    def _touches(self) -> tuple[frozenset[str] | None, bool]:
+        return _touched((self._core, self._core_of_postgresql))
 
     def __repr__(self) -> str:
         return f"Statement({self.sqlite.text})"
@@ -254,6 +268,21 @@ def _compile(core: Any, dialect: Dialect, columns: list[str] | None) -> Compiled
         writes=not isinstance(core, sa.SelectBase) and not _reads(compiled.string),
         plain=not defaults and not inward,
     )
+
+
+def _touched(cores: Iterable[Any]) -> tuple[frozenset[str] | None, bool]:
+    tables, writes, unclear = set[str](), False, False
+    for core in dict.fromkeys(cores):
+        for part in visitors.iterate(core):
+            if isinstance(part, sa.Table):
+                tables.add(part.name)
+            elif isinstance(part, sa.UpdateBase):
+                writes = True
+            elif isinstance(part, sa.TextClause):
+                unclear, writes = True, writes or not _reads(part.text)
+            elif isinstance(part, sa.ColumnClause) and part.is_literal:
+                unclear = unclear or "select" in part.name.lower()
+    return None if unclear else frozenset(tables), writes
 
 
 def _reads(text: str) -> bool:

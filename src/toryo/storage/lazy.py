@@ -1,0 +1,64 @@
+"""Mappings and sets that are read when somebody looks into them. Most rules do not look at most of a snapshot."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from functools import cached_property
+from typing import TypeVar
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+class LazyMapping(Mapping[K, V]):
+    """`read` answers all of it, `read_one` (if given) the value of one key; None: the mapping has no such key."""
+
+    def __init__(self, read: Callable[[], Mapping[K, V]], read_one: Callable[[K], V | None] | None = None) -> None:
+        self._read = read
+        self._read_one = read_one
+
+    @cached_property
+    def _all(self) -> Mapping[K, V]:
+        return self._read()
+
+    def __getitem__(self, key: K) -> V:
+        if self._read_one is None or "_all" in vars(self):
+            return self._all[key]
+        found = self._read_one(key)
+        if found is None:
+            raise KeyError(key)
+        return found
+
+    def __iter__(self) -> Iterator[K]:
+        return iter(self._all)
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+
+class LazySet(AbstractSet[str]):
+    """`read` answers all of it, `read_one` (if given) whether it contains one."""
+
+    def __init__(self, read: Callable[[], AbstractSet[str]], read_one: Callable[[str], bool] | None = None) -> None:
+        self._read = read
+        self._read_one = read_one
+
+    @classmethod
+    def _from_iterable(cls, it: Iterable[K]) -> AbstractSet[K]:
+        return frozenset(it)
+
+    @cached_property
+    def _all(self) -> AbstractSet[str]:
+        return self._read()
+
+    def __contains__(self, item: object) -> bool:
+        if self._read_one is None or "_all" in vars(self):
+            return item in self._all
+        return isinstance(item, str) and self._read_one(item)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all)
+
+    def __len__(self) -> int:
+        return len(self._all)

@@ -1,0 +1,327 @@
+"""A row is read once and written once in a transaction, and every statement sees what was changed before it."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import pkgutil
+import re
+from contextlib import suppress
+from dataclasses import replace
+from threading import Event, Thread
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+import sqlalchemy as sa
+
+import toryo.storage
+from tests.storage.makers import NOW, Store, launch, session, task
+from toryo.domain.queue import Claim, ended
+from toryo.domain.tasks import Details, Status
+from toryo.storage import schema
+from toryo.storage.engine.database import Connection
+from toryo.storage.engine.statements import Statement
+from toryo.storage.transaction import Transaction
+
+SECONDS = 100
+_TITLES = Statement(sa.select(schema.tasks.c.title).order_by(schema.tasks.c.id))
+_COUNT = Statement(sa.select(sa.func.count()).select_from(schema.tasks))
+_AGENTS = Statement(sa.select(sa.func.count()).select_from(schema.agents))
+_RENAME_ALL = Statement(sa.update(schema.tasks).values(title=sa.bindparam("title")))
+_OF_ANYTHING = Statement(sa.text("SELECT title FROM tasks ORDER BY id"))
+
+
+@pytest.fixture
+def three(store: Store) -> Store:
+    """A database with the tasks tsk_a, tsk_b and tsk_c."""
+    store.add_tasks(*(task(f"tsk_{each}") for each in "abc"))
+    return store
+
+
+def rename(tx: Transaction, task_id: str, title: str) -> None:
+    found = tx.tasks.find(task_id)
+    assert found is not None
+    tx.tasks.save(found, replace(found, title=title))
+
+
+def titles(connection: Connection) -> list[str]:
+    return [row[0] for row in connection.all(_TITLES)]
+
+
+class Sent:
+    """What is sent to the database within: the verb of each statement."""
+
+    def __init__(self, store: Store) -> None:
+        self.kind: Any = store.read(lambda tx: type(tx.connection))
+        self.verbs: list[str] = []
+        self.patches = [patch.object(self.kind, name, self._noting(name)) for name in _SENDING]
+
+    def _noting(self, name: str) -> Any:
+        send = getattr(self.kind, name)
+
+        def noted(connection: Connection, statement: Statement, *rows: Any, **params: Any) -> Any:
+            self.verbs.append(statement.sqlite.text.split(maxsplit=1)[0])
+            return send(connection, statement, *rows, **params)
+
+        return noted
+
+    def __enter__(self) -> list[str]:
+        for each in self.patches:
+            each.start()
+        return self.verbs
+
+    def __exit__(self, *_: object) -> None:
+        for each in self.patches:
+            each.stop()
+
+
+_SENDING = ("fetch_all", "fetch_one", "run", "many")
+
+
+def test_a_row_is_read_once_and_written_once_however_often_it_changes(three: Store) -> None:
+    def work(tx: Transaction) -> None:
+        for number in range(5):
+            rename(tx, "tsk_a", f"Title {number}")
+        found = tx.tasks.find("tsk_a")
+        assert found is not None
+        assert (found.title, found.version) == ("Title 4", 6)
+
+    with Sent(three) as verbs:
+        three.write(work)
+    assert verbs == ["SELECT", "UPDATE"]
+    assert three.read(lambda tx: tx.tasks.find("tsk_a")).title == "Title 4"  # type: ignore[union-attr]
+
+
+def test_rows_that_change_alike_are_written_in_one_statement(three: Store) -> None:
+    def work(tx: Transaction) -> None:
+        for each in tx.tasks.find_all(["tsk_a", "tsk_b", "tsk_c"]):
+            tx.tasks.save(each, replace(each, title="New"))
+        for number in range(3):
+            tx.tasks.add(task(f"tsk_d{number}"), Details())
+
+    with Sent(three) as verbs:
+        three.write(work)
+    assert verbs == ["SELECT", "INSERT", "UPDATE"]
+    assert three.read(lambda tx: titles(tx.connection)) == ["New"] * 3 + ["tsk_d0", "tsk_d1", "tsk_d2"]
+
+
+def test_a_row_that_was_added_and_changed_is_inserted_as_it_is_in_the_end(three: Store) -> None:
+    def work(tx: Transaction) -> None:
+        tx.tasks.add(task("tsk_d"), Details())
+        rename(tx, "tsk_d", "New")
+
+    with Sent(three) as verbs:
+        three.write(work)
+    assert verbs == ["INSERT"]
+    assert three.read(lambda tx: tx.tasks.find("tsk_d").title) == "New"  # type: ignore[union-attr]
+
+
+def test_a_query_is_asked_once_until_one_of_its_tables_changes(three: Store) -> None:
+    def work(tx: Transaction) -> None:
+        c = tx.connection
+        assert [c.value(_COUNT), c.value(_COUNT), c.value(_AGENTS), c.value(_AGENTS)] == [3, 3, 3, 3]
+        tx.tasks.add(task("tsk_d"), Details())
+        assert [c.value(_AGENTS), c.value(_COUNT), c.value(_COUNT)] == [3, 4, 4]
+
+    with Sent(three) as verbs:
+        three.write(work)
+    assert verbs == ["SELECT", "SELECT", "INSERT", "SELECT"]
+
+
+def test_a_list_that_a_caller_changes_is_its_own(three: Store) -> None:
+    def work(tx: Transaction) -> None:
+        tx.connection.all(_TITLES).clear()
+        assert len(tx.connection.all(_TITLES)) == 3
+
+    three.read(work)
+
+
+@pytest.mark.parametrize("statement", [_TITLES, _OF_ANYTHING])
+def test_a_statement_sees_what_was_changed_before_it(three: Store, statement: Statement) -> None:
+    def work(tx: Transaction) -> list[str]:
+        rename(tx, "tsk_a", "New")
+        return [row[0] for row in tx.connection.all(statement)]
+
+    assert three.write(work) == ["New", "tsk_b", "tsk_c"]
+
+
+def test_what_a_statement_writes_is_read_anew(three: Store) -> None:
+    def work(tx: Transaction) -> list[str]:
+        rename(tx, "tsk_a", "Older")
+        tx.tasks.tree("tsk_b")
+        tx.connection.run(_RENAME_ALL, title="All")
+        found = [tx.tasks.find("tsk_a"), tx.tasks.tree("tsk_b").tasks["tsk_b"]]
+        return [each.title for each in found if each is not None]
+
+    assert three.write(work) == ["All", "All"]
+    assert three.read(lambda tx: titles(tx.connection)) == ["All"] * 3
+
+
+def test_what_was_changed_before_a_part_that_is_undone_stays_and_what_it_changed_is_unknown(three: Store) -> None:
+    def work(tx: Transaction) -> None:
+        rename(tx, "tsk_a", "Before")
+        with suppress(ZeroDivisionError), tx.connection.savepoint():
+            rename(tx, "tsk_a", "Within")
+            rename(tx, "tsk_b", "Within")
+            tx.tasks.add(task("tsk_d"), Details())
+            raise ZeroDivisionError
+        found = [tx.tasks.find(each) for each in ("tsk_a", "tsk_b", "tsk_d")]
+        assert [each and each.title for each in found] == ["Before", "tsk_b", None]
+        rename(tx, "tsk_c", "After")
+
+    three.write(work)
+    assert three.read(lambda tx: titles(tx.connection)) == ["Before", "tsk_b", "After"]
+
+
+def test_a_change_that_the_database_refuses_ends_the_part_in_which_it_was_made(three: Store) -> None:
+    def work(tx: Transaction) -> None:
+        with suppress(Exception), tx.connection.savepoint():
+            tx.tasks.add(task("tsk_a"), Details())
+        rename(tx, "tsk_b", "After")
+
+    three.write(work)
+    assert three.read(lambda tx: titles(tx.connection)) == ["tsk_a", "After", "tsk_c"]
+
+
+def test_a_work_that_fails_writes_nothing_and_its_neighbours_keep_what_they_changed(three: Store) -> None:
+    """Nothing was sent before it failed: the others need not run again."""
+    ran: list[str] = []
+
+    def work(task_id: str) -> Any:
+        def change(connection: Connection) -> None:
+            ran.append(task_id)
+            rename(Transaction(connection), task_id, "New")
+            if task_id == "tsk_b":
+                raise ZeroDivisionError
+
+        return change
+
+    async def together() -> list[Any]:
+        running, release = Event(), Event()
+        busy = []
+        for _ in range(8 if three.database.dialect == "postgresql" else 1):
+            running.clear()
+
+            def wait(_: Connection) -> None:
+                running.set()
+                assert release.wait(SECONDS)
+
+            busy.append(asyncio.create_task(three.database.write_async(wait)))
+            assert await asyncio.to_thread(running.wait, SECONDS)
+        waiting = [asyncio.create_task(three.database.write_async(work(f"tsk_{each}"))) for each in "abc"]
+        await asyncio.sleep(0)
+        release.set()
+        await asyncio.gather(*busy)
+        return await asyncio.gather(*waiting, return_exceptions=True)
+
+    assert [type(each).__name__ for each in asyncio.run(together())] == ["NoneType", "ZeroDivisionError", "NoneType"]
+    assert ran == ["tsk_a", "tsk_b", "tsk_c"]
+    assert three.read(lambda tx: titles(tx.connection)) == ["New", "tsk_b", "New"]
+
+
+def test_a_transaction_that_has_only_changed_knows_that_it_wrote(three: Store) -> None:
+    def work(tx: Transaction) -> list[bool]:
+        before = tx.wrote
+        rename(tx, "tsk_a", "New")
+        return [before, tx.wrote]
+
+    assert three.write(work) == [False, True]
+
+
+def test_what_was_read_before_a_lock_was_waited_for_is_read_again(three: Store) -> None:
+    """On SQLite nobody waits, and nobody else writes meanwhile."""
+    if three.database.dialect == "sqlite":
+        assert three.write(lambda tx: tx.lock_project("prj_1")) is False
+        return
+    locked, read = Event(), Event()
+
+    def first(tx: Transaction) -> None:
+        tx.lock_project("prj_1")
+        locked.set()
+        assert read.wait(SECONDS)
+        rename(tx, "tsk_a", "Theirs")
+
+    def second(tx: Transaction) -> str:
+        assert locked.wait(SECONDS)
+        before, tree = tx.tasks.find("tsk_a"), tx.tasks.tree("tsk_a")
+        assert before is not None
+        assert tree.tasks["tsk_a"].title == before.title == "tsk_a"
+        read.set()
+        assert tx.lock_project("prj_1")
+        assert titles(tx.connection)[0] == tx.tasks.tree("tsk_a").tasks["tsk_a"].title
+        found = tx.tasks.find("tsk_a")
+        assert found is not None
+        return found.title
+
+    thread = Thread(target=lambda: three.write(first))
+    thread.start()
+    assert three.write(second) == "Theirs"
+    thread.join(SECONDS)
+
+
+def test_sessions_launches_and_claims_are_known_as_they_will_be(store: Store) -> None:
+    store.add_tasks(task("tsk_a", agent_type="planning"))
+    one, signed_in, held = launch("lch_1"), session("ses_1", "lch_1"), Claim("tsk_a", 1, "prj_1", "w1", NOW, NOW + 1, 1)
+
+    def work(tx: Transaction) -> None:
+        assert tx.launches.add(one, "hash")
+        tx.launches.save(one, replace(one, coordinator_id="c2"))
+        tx.sessions.add(signed_in, "token")
+        tx.sessions.save(signed_in, replace(signed_in, calls=3))
+        tx.queues.add_claim(held)
+        assert look(tx) == ("c2", 3, {"w1"}, held, [held])
+        tx.sessions.save(signed_in, replace(signed_in, calls=4, ended_at=NOW))
+        tx.queues.save_claim(ended(held, "submitted", NOW))
+        assert look(tx) == ("c2", 4, set(), None, [])
+        tx.queues.delete_claim(held)
+        tx.queues.add_claim(held)
+        assert look(tx) == ("c2", 4, set(), held, [held])
+
+    def look(tx: Transaction) -> tuple[Any, ...]:
+        found, stored = tx.launches.find("lch_1"), tx.sessions.by_token("token")
+        assert found is not None
+        assert stored is not None
+        assert tx.sessions.find("ses_1") == stored
+        live = {agent_id for agent_id, _ in tx.sessions.signed_in("prj_1")}
+        assert {each.agent_id for each in tx.sessions.live_of("prj_1", "w1").values()} == live
+        return found.coordinator_id, stored.calls, live, tx.queues.live_claim("tsk_a"), tx.queues.claims_of("w1")
+
+    store.write(work)
+    assert store.read(look) == ("c2", 4, set(), held, [held])
+
+
+def test_who_saves_from_an_older_version_changes_what_differs_only(three: Store) -> None:
+    def work(tx: Transaction) -> None:
+        old = tx.tasks.find("tsk_a")
+        assert old is not None
+        rename(tx, "tsk_a", "New")
+        tx.tasks.save(old, replace(old, status=Status.CANCELLED))
+        found = tx.tasks.find("tsk_a")
+        assert found is not None
+        assert (found.title, found.status) == ("New", Status.CANCELLED)
+
+    three.write(work)
+    stored = three.read(lambda tx: tx.tasks.find("tsk_a"))
+    assert stored is not None
+    assert (stored.title, stored.status) == ("New", Status.CANCELLED)
+
+
+_NAMED = re.compile(r"(?:FROM|JOIN|INTO|UPDATE|,)\s+(\w+)")
+
+
+def test_a_statement_knows_all_tables_that_its_text_names() -> None:
+    names, checked = set(schema.metadata.tables), 0
+    columns = {column.name for table in schema.metadata.tables.values() for column in table.columns}
+    for found in pkgutil.walk_packages(toryo.storage.__path__, "toryo.storage."):
+        if ".migrations" in found.name:
+            continue
+        for statement in vars(importlib.import_module(found.name)).values():
+            if not isinstance(statement, Statement) or statement.tables is None:
+                continue
+            for compiled in (statement.sqlite, statement.postgresql):
+                named = set(_NAMED.findall(compiled.text)) & names
+                assert named - columns <= statement.tables, compiled.text
+                assert compiled.writes == statement.writes
+                checked += 1
+    assert checked > 200
