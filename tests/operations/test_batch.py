@@ -276,5 +276,12 @@ def test_creating_a_subtask_reads_its_tree_once_and_nothing_that_it_wrote(world:
     with world.statements() as ran:
         worker.call("create_task", title="Then", description="D")
     told = [each for each, _ in ran]
-    once = ("INSERT tasks", "UPDATE tasks", "SELECT dependencies", "SELECT projects", "INSERT events", "UPDATE sessions")
+    once = (
+        "INSERT tasks",
+        "UPDATE tasks",
+        "SELECT dependencies",
+        "SELECT projects",
+        "INSERT events",
+        "UPDATE sessions",
+    )
     assert [told.count(each) for each in once] == [1] * len(once)

@@ -57,7 +57,9 @@ class Story:
             priority=self.chance.choice(list(Priority)),
             created_at=NOW - self.chance.randrange(3),
         )
-        self.tasks.add(made, Details(description=made.id))
+        self.tasks.add(made, Details(description=made.id, context={"made": (1, 2)}))
+        if parent is not None and (now := self.tasks.find(parent.id)) is not None:
+            self.tasks.save(now, replace(now, children_ever=now.children_ever + 1))
         self.old.append(made)
 
     def save(self) -> None:

@@ -190,7 +190,9 @@ class Queues:
         """Stores the fields of a claim that can change: lease and end."""
         changes = {name: CLAIMS.value(name, getattr(claim, name)) for name in _CHANGING}
         self._connection.unit.change(_CLAIM_ROW, (claim.task_id, claim.attempt), changes)
-        self._live.pop(claim.task_id, None)
+        live = self._live.pop(claim.task_id, None)
+        if live is not None and live.attempt == claim.attempt:
+            self._live[claim.task_id] = claim if claim.ended_at is None else None
 
     def delete_claim(self, claim: Claim) -> None:
         """Deletes the claim without a trace."""

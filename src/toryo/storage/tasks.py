@@ -146,6 +146,8 @@ class _Known:
     def __init__(self) -> None:
         self.tasks: dict[str, Task] = {}
         self.details: dict[str, Details] = {}
+        self.stored: dict[str, dict[str, Any]] = {}
+        """Payloads that were added or changed, as their columns are stored: decoded when somebody asks."""
         self.edges: dict[str, list[str]] = {}
         self.trees: dict[str, Tree] = {}
         self.behind: dict[str, dict[str, Task]] = {}
@@ -212,12 +214,16 @@ class Tasks:
 
     def details_of(self, task_ids: Iterable[str]) -> dict[str, Details]:
         ids = list(task_ids)
-        unknown = [each for each in ids if each not in self._known.details]
+        known = self._known
+        for task_id in [each for each in ids if each in known.stored]:
+            values = known.stored.pop(task_id)
+            known.details[task_id] = DETAILS.noun_of(tuple(values[name] for name in DETAILS.names))
+        unknown = [each for each in ids if each not in known.details]
         if unknown:
             rows = self._connection.all(_DETAILS_OF, ids=unknown)
             self._known.details.update((row[0], DETAILS.noun_of(row[1:])) for row in rows)
-        known = self._known.details
-        return {each: known[each] for each in ids if each in known}
+        details = self._known.details
+        return {each: details[each] for each in ids if each in details}
 
     def tree(self, root_id: str) -> Tree:
         return self.trees([root_id])[root_id]
@@ -232,7 +238,12 @@ class Tasks:
         return {root: known.tree(root) for root in roots}
 
     def _read(self, roots: list[str]) -> None:
-        by_id = {task.id: task for task in self.kept(self._connection.all(_TREES, roots=roots))}
+        # Below a root that never had subtasks is nothing to read.
+        lone = [task for root in roots if (task := self._known.tasks.get(root)) and not task.children_ever]
+        alone = {task.id for task in lone}
+        grown = [root for root in roots if root not in alone]
+        read = self.kept(self._connection.all(_TREES, roots=grown)) if grown else []
+        by_id = {task.id: task for task in (*lone, *read)}
         edges: dict[str, list[str]] = {}
         for task_id, depends_on in self._connection.all(_EDGES, roots=roots):
             edges.setdefault(task_id, []).append(depends_on)
@@ -323,8 +334,10 @@ class Tasks:
         return self.kept(self._connection.all(_IDLE, root_id=root_id))
 
     def add(self, task: Task, details: Details) -> None:
-        self._connection.unit.add(_TASK, (task.id,), {**ROWS.values(task), **DETAILS.values(details)})
+        stored = DETAILS.values(details)
+        self._connection.unit.add(_TASK, (task.id,), {**ROWS.values(task), **stored})
         known = self._known
+        known.stored[task.id] = stored
         known.task(task)
         known.edges[task.id] = []
         if task.id == task.root_id:
@@ -376,7 +389,11 @@ class Tasks:
     def save_details(self, task_id: str, **fields: Any) -> None:
         values = {name: DETAILS.value(name, value) for name, value in fields.items()}
         self._connection.unit.change(_TASK, (task_id,), values)
-        self._known.details.pop(task_id, None)
+        known = self._known
+        if (details := known.details.pop(task_id, None)) is not None:
+            known.stored[task_id] = DETAILS.values(details)
+        if task_id in known.stored:
+            known.stored[task_id].update(values)
 
     def linked(self, task_ids: list[str]) -> dict[str, Links]:
         """Dependencies, children and parent of those of these tasks that exist."""

@@ -69,6 +69,7 @@ def claim_ready(call: Call, project: Project, agent_type: str, many: int) -> tup
         most = many - len(taken) + passed
         ready = call.tx.queues.ready(project.id, agent_type, call.now, most + 1, passed)
         more = len(ready) > most
+        call.tx.tasks.trees({task.root_id for task in ready[:most]})
         for each in ready[:most]:
             if len(taken) == many:
                 return taken, True

@@ -15,6 +15,9 @@ class _Hooks:
     def guard(self, call: Call, operation: Operation) -> None:
         if not operation.reads:
             mailboxes.confirm(call)
+        if operation.leads and call.session.root_id is not None and not call.session.over:
+            # The answer carries the next action, which is decided from the whole tree: it is read at once.
+            call.tx.tasks.tree(call.session.root_id)
         guards.refuse(call, operation)
 
     def count(self, call: Call, *, refused: bool, refusal: Refusal | None = None) -> None:

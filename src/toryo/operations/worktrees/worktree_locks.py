@@ -52,7 +52,7 @@ def workplace(call: Call) -> str | None:
     """Where the caller's process works: in its worktree, else where its Coordinator's file says, else where people have
     put the agent. None: in the project's directory."""
     session, launch = call.session, call.caller.launch
-    if session.purpose is Purpose.TASK and session.task_id is not None:
+    if session.purpose is Purpose.TASK and session.task_id is not None and _isolated(call, session.project_id):
         worktree = directory(call, session.task_id)
         if worktree is not None:
             return worktree
