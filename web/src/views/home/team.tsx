@@ -136,7 +136,7 @@ function Evidence({ member, running }: { member: Member; running: boolean }) {
       )}
       {member.tokens !== null && running && (
         <span>
-          {compact(member.tokens, i18n.language)} {t("tokens")}
+          {t("tokens", { tokens: compact(member.tokens, i18n.language) })}
         </span>
       )}
       {!running && member.until !== null && <Countdown until={member.until} />}
