@@ -40,13 +40,16 @@ export function chooseLanguage(language: Language): void {
   void i18next.changeLanguage(language);
 }
 
-void i18next.use(initReactI18next).use(spacing).init({
-  lng: chosenLanguage(),
-  fallbackLng: "en",
-  fallbackNS: "translation",
-  resources: catalogues(),
-  interpolation: { escape: marked }, // React escapes
-  postProcess: [spacing.name],
-  returnNull: false,
-});
+void i18next
+  .use(initReactI18next)
+  .use(spacing)
+  .init({
+    lng: chosenLanguage(),
+    fallbackLng: "en",
+    fallbackNS: "translation",
+    resources: catalogues(),
+    interpolation: { escape: marked }, // React escapes
+    postProcess: [spacing.name],
+    returnNull: false,
+  });
 document.documentElement.lang = chosenLanguage();
