@@ -226,17 +226,17 @@ def _of_template(provider: str, names: list[str]) -> Said:
     """An option of providers that Toryo knows how to start, for one that is not started so."""
     valid, near = ", ".join(names), nearest(provider, DECLARED)
     if provider in DECLARED and names != [option.name for option in COMMON]:
-        return say("Valid are: {names}.", names=valid)
+        return say("Use one of: {names}.", names=valid)
     if provider not in DECLARED and near is not None:
         return say(
             "Did you mean the provider {nearest}? A provider that Toryo does not know is started with a template "
-            "of a Coordinator's file, which says what the program may do. Valid are: {names}.",
+            "of a Coordinator's file, which says what the program may do. Use one of: {names}.",
             nearest=near,
             names=valid,
         )
     return say(
         "What the program may do is set where it is started: in the template of a Coordinator's file, or in its "
-        "task. Valid are: {names}.",
+        "task. Use one of: {names}.",
         names=valid,
     )
 
@@ -244,8 +244,8 @@ def _of_template(provider: str, names: list[str]) -> Said:
 def _instead(name: str, names: list[str]) -> Said:
     near, valid = nearest(name, names), ", ".join(names)
     if near is None:
-        return say("Valid are: {names}.", names=valid)
-    return say("Did you mean {nearest}? Valid are: {names}.", nearest=near, names=valid)
+        return say("Use one of: {names}.", names=valid)
+    return say("Did you mean {nearest}? Use one of: {names}.", nearest=near, names=valid)
 
 
 def check_model(model: str | None) -> list[Wrong]:
@@ -262,7 +262,7 @@ def unknown_provider(name: str, reported: Iterable[str] = ()) -> Said | None:
     if near is not None:
         return say(
             "No Coordinator has the provider {provider}, so the agent cannot start. Did you mean {nearest}? "
-            "Known are: {names}.",
+            "Use one of: {names}.",
             provider=shown(name),
             nearest=near,
             names=names,
@@ -304,7 +304,7 @@ def _impossible_choice(option: Option, given: Any) -> Wrong | None:
     near = nearest(given, words) if isinstance(given, str) else None
     if near is None:
         return None
-    instead = say("Did you mean {nearest}? Valid are: {names}.", nearest=near, names=", ".join(words))
+    instead = say("Did you mean {nearest}? Use one of: {names}.", nearest=near, names=", ".join(words))
     return Wrong(
         option.name, say("{given} is not a valid value of {name}.", given=shown(given), name=option.name), instead
     )

@@ -8,12 +8,16 @@ catalogue is read from source when its language is first needed, so there is no 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
+from string import Formatter
 from typing import Any
 
 LOCALE = Path(__file__).parent / "locale"
+_SPACED = re.compile("[々ぁ-ヿ一-鿿」）] [々ぁ-ヿ一-鿿「（]")
+"""A space between two Japanese letters or brackets. Catalogues put one beside each fact: most names are Latin."""
 
 
 def catalogue_file(language: str) -> Path:
@@ -33,4 +37,25 @@ def texts(language: str) -> Mapping[tuple[str, str], str]:
 
 def in_language(template: str, language: str, /, **facts: Any) -> str:
     """What an agent is told: the template in its language, the facts filled in as they are."""
-    return texts(language).get(("", template), template).format(**facts)
+    return filled(texts(language).get(("", template), template), facts)
+
+
+def filled(template: str, facts: Mapping[str, Any]) -> str:
+    """The template with its facts. Without the space beside a fact if both sides of it are Japanese."""
+    pieces = [piece for piece in _pieces(template, facts) if piece]
+    for index in range(1, len(pieces)):
+        before, after = pieces[index - 1 : index + 1]
+        if _SPACED.fullmatch(before[-1:] + after[:2]):
+            pieces[index] = after[1:]
+        elif _SPACED.fullmatch(before[-2:] + after[:1]):
+            pieces[index - 1] = before[:-1]
+    return "".join(pieces)
+
+
+def _pieces(template: str, facts: Mapping[str, Any]) -> Iterator[str]:
+    """Literal texts and facts in turn."""
+    for literal, name, spec, conversion in Formatter().parse(template):
+        yield literal
+        if name is not None:
+            how = (f"!{conversion}" if conversion else "") + (f":{spec}" if spec else "")
+            yield f"{{{name}{how}}}".format(**facts)

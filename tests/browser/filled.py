@@ -33,9 +33,9 @@ class Filled:
 
 
 def fill(site: Site, language: str = "en") -> Filled:
-    """Returns when everybody is where they shall be seen."""
+    """Returns when the site is filled."""
     found = Filled(site, TEXTS[language], site.gate("fill"))
-    _project(found)
+    _project(found, language)
     _team(found)
     site.coordinator()
     _work(found)
@@ -43,7 +43,7 @@ def fill(site: Site, language: str = "en") -> Filled:
     return found
 
 
-def _project(found: Filled) -> None:
+def _project(found: Filled, language: str) -> None:
     texts = found.texts
     directory = found.site.directory / "projects" / PROJECT
     directory.mkdir(parents=True)
@@ -52,7 +52,12 @@ def _project(found: Filled) -> None:
         "name": texts.project,
         "description": texts.about,
         "working_directory": str(directory),
-        "settings": {"isolation": "worktree", "commands_from": "managers", "budget_per_day": 20},
+        "settings": {
+            "language": language,
+            "isolation": "worktree",
+            "commands_from": "managers",
+            "budget_per_day": 20,
+        },
     }
     found.site.people.rest("POST", "/projects", body)
     _repository(directory)
@@ -79,7 +84,7 @@ def _team(found: Filled) -> None:
         site.hire(agent_id, PROJECT, name=names[agent_id], reports_to=superior, model="oak-2")
     script = found.texts.script
     chats.talker(site, "sora", PROJECT, name=names["sora"], reports_to="owner", script=script)
-    chats.talker(site, "hana", PROJECT, name=names["hana"], reports_to="mika")
+    chats.talker(site, "hana", PROJECT, name=names["hana"], reports_to="mika", script=found.texts.player)
 
 
 def _work(found: Filled) -> None:
@@ -118,7 +123,7 @@ def _talk(found: Filled) -> None:
         chat.say(said)
         chat.answers(count)
     game = Chat(found.site, PROJECT, "hana")
-    game.say("please play shiritori with sora for 4 rounds")
+    game.say(found.texts.play)
     chats.until_conversation(found.site, PROJECT)
 
 

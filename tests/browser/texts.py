@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import Any
 
-from tests.scenarios.chats import GAME
+from tests.scenarios.chats import GAME, PLAYER
 
 
 @dataclass(frozen=True)
@@ -22,20 +23,45 @@ class Texts:
     line: str
     said: tuple[str, ...]
     script: dict[str, Any]
+    player: dict[str, Any]
+    play: str
 
 
-def _script(answers: list[tuple[str, str]], wish: str) -> dict[str, Any]:
-    """Answers what it knows, asks for tasks that people wish for, and plays the word game."""
+def _script(answers: list[tuple[str, str]], wish: str, requested: str, game: dict[str, Any]) -> dict[str, Any]:
+    """Answers what it knows, requests tasks that people ask for, and plays the word game."""
     return {
         "answers": [
             *({"when": when, "answer": answer} for when, answer in answers),
-            {"when": wish, "request": {"title": "{{what}}"}},
+            {"when": wish, "request": {"title": "{{what}}", "answer": requested}},
         ],
         "otherwise": "{{text}}?",
-        "conversations": [GAME],
+        "conversations": [game],
         "tasks": [{"run": "true"}],
     }
 
+
+_WORDS = ("りんご", "ごりら", "らっぱ", "パンダ", "だんご", "ごはん")
+GAME_JA = {
+    "about": r"しりとり（(?P<rounds>\d+) 回）",
+    "rounds": "{{rounds}}",
+    "opening": _WORDS[0],
+    "replies": dict(itertools.pairwise(_WORDS)),
+}
+PLAYER_JA = {
+    "answers": [
+        {
+            "when": r"(?P<partner>\S+) としりとりを (?P<rounds>\d+) 回してください",
+            "answer": "{{partner}} に声をかけます。",
+            "start": {
+                "target_agent_id": "{{partner}}",
+                "about": "しりとり（{{rounds}} 回）",
+                "report": "{{partner}} の最後の言葉は「{{last}}」でした。",
+            },
+        }
+    ],
+    "otherwise": "「{{text}}」ですか？",
+    "conversations": [GAME_JA],
+}
 
 TEXTS = {
     "en": Texts(
@@ -67,7 +93,11 @@ TEXTS = {
         script=_script(
             [("tests are missing", "Card payments, and prices of 0. I suggest starting with card payments.")],
             r"(?i)please create a task: (?P<what>.+)",
+            "I requested the task {{task_id}}. It starts when it is approved.",
+            GAME,
         ),
+        player=PLAYER,
+        play="please play shiritori with sora for 4 rounds",
     ),
     "ja": Texts(
         project="街角の店",
@@ -95,6 +125,10 @@ TEXTS = {
         script=_script(
             [("足りないテスト", "カード決済と、価格が 0 の場合です。まず決済から始めます。")],
             r"タスクにしてください: (?P<what>.+)",
+            "タスク {{task_id}} を依頼しました。承認後に開始します。",
+            GAME_JA,
         ),
+        player=PLAYER_JA,
+        play="sora としりとりを 4 回してください",
     ),
 }

@@ -115,7 +115,7 @@ def test_the_version_is_told(nowhere: Toryo) -> None:
 
 def test_what_is_not_found_is_told_with_the_server_that_was_asked(server: Toryo) -> None:
     url = json.loads((Path(server.environment["TORYO_DATA_DIR"]) / "server.json").read_text())["url"]
-    assert f"(Asked: {url})" in server("--server", url, "project", "show", "nothing-of-that-name").err
+    assert f"(Server: {url})" in server("--server", url, "project", "show", "nothing-of-that-name").err
 
 
 def test_a_token_may_stand_in_a_file_in_place_of_the_arguments(server: Toryo, tmp_path: Path) -> None:

@@ -157,6 +157,16 @@ def test_why_of_a_task_says_what_it_waits_for_and_how_it_ended(server: Toryo, pr
     ]
 
 
+def test_why_of_a_queue_task_says_that_no_agent_has_claimed_it_and_lists_the_agents(
+    server: Toryo, project: str
+) -> None:
+    task = server.json("task", "add", "Add it up", "--agent-type", "sums", "--project", project)["task_id"]
+    told = server("why", task).out
+    assert f"Task {task} is in the queue sums, and no agent has claimed it." in told
+    assert f"toryo queue agents --project {project}" in told
+    assert "--assignee" not in told
+
+
 def test_why_of_what_is_neither_an_agent_nor_a_task_names_what_may_be_meant(server: Toryo, project: str) -> None:
     task = server.json("task", "add", f"Sweep the yard of {project}", "--project", project)["task_id"]
     for words, code in ((f"Sweeep the yard of {project}", "taskNotFound"), ("nobody", "agentNotFound")):

@@ -54,8 +54,8 @@ def test_a_token_that_is_not_known_is_answered_with_where_to_get_one(server: Tor
     assert "This token is unknown." in ended.err
     assert "Check --token, --token-file or TORYO_TOKEN, or omit it" in ended.err
     assert "toryo token person add" in ended.err
-    assert "(Asked:" not in ended.err
-    assert "(Asked: http://" in server("--token", "nonsense", "--server", url, "task", "list").err
+    assert "(Server:" not in ended.err
+    assert "(Server: http://" in server("--token", "nonsense", "--server", url, "task", "list").err
 
 
 def test_who_gives_no_token_is_told_where_one_comes_from(server: Toryo, nowhere: Toryo) -> None:

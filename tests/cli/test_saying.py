@@ -97,8 +97,8 @@ def test_a_saved_message_and_a_list_of_needs_do_not_contradict_themselves(
 
 def test_the_server_is_named_where_it_may_be_another_than_the_one_that_runs_here(server: Toryo) -> None:
     url = json.loads((server.home / "data" / "server.json").read_bytes())["url"]
-    assert "(Asked:" not in server("agent", "show", "qqqqzzzz").err
-    assert f"(Asked: {url})" in server("--server", url, "agent", "show", "qqqqzzzz").err
+    assert "(Server:" not in server("agent", "show", "qqqqzzzz").err
+    assert f"(Server: {url})" in server("--server", url, "agent", "show", "qqqqzzzz").err
 
 
 def test_no_usage_line_has_braces() -> None:

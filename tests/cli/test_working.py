@@ -153,7 +153,7 @@ def test_who_watches_a_task_that_nothing_moves_is_told_why_and_told_again_when_t
     name = server.json("task", "add", "Try", "--project", project, "--assignee", agent)["task_id"]
     watch = Process("task", "watch", name, environment=server.environment, cwd=server.home)
     try:
-        watch.until("It is in todo, and no one has started it.")
+        watch.until("It is todo, and no one has started it.")
         watch.until(f"To start it: toryo task move {name} in_progress")
         server("task", "move", name, "in_progress")
         watch.until("◐ in_progress Try")

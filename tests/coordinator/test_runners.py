@@ -50,7 +50,7 @@ def test_a_list_is_run_as_it_is_and_not_by_a_shell(team, coordinator) -> None:
             "The command took longer than 0.5 seconds and was stopped.\n\nbegun",
         ),
         ({"command": ["/no/such/program"]}, "failed", "The command could not be started"),
-        ({}, "blocked", "This task has no command to run: its context has no `command`."),
+        ({}, "blocked", "This task has no command to run: `command` is missing in its context."),
     ],
 )
 def test_what_goes_wrong_is_reported_with_its_reason(team, coordinator, context, status, words) -> None:

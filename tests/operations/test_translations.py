@@ -64,7 +64,7 @@ def test_states_and_sentences_within_a_sentence_are_japanese_too_and_names_stay(
     told = say("{names} must be completed.", names=names)
 
     assert told == "“Build” (failed), You must be completed."
-    assert translated(told, JA) == "「Build」（失敗）、このアカウント の完了。"
+    assert translated(told, JA) == "「Build」（失敗）、このアカウントの完了。"
     assert translated(told, Language.ENGLISH) == told
 
 
@@ -84,3 +84,22 @@ def test_what_has_no_japanese_words_stays_as_it_is() -> None:
 
 def test_a_sentence_that_was_cut_or_added_to_is_an_ordinary_text() -> None:
     assert type(say("The task is {to} already.", to="todo")[:8]) is str
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("mia", "mia が空に hana へ渡した"),
+        ("花", "花が空に hana へ渡した"),
+        ("2 号", "2 号が空に hana へ渡した"),
+    ],
+)
+def test_a_name_in_japanese_has_no_space_beside_japanese_words(name: str, told: str) -> None:
+    template = "{giver} が {taker} に {other} へ渡した"
+    assert translation_catalogues.filled(template, {"giver": name, "taker": "空", "other": "hana"}) == told
+
+
+def test_a_fact_keeps_its_own_spaces_and_its_format() -> None:
+    facts = {"title": "東京 大阪", "count": 12000, "value": "x"}
+    told = translation_catalogues.filled("タスク {title} を {count:,} 回、{value!r} で", facts)
+    assert told == "タスク東京 大阪を 12,000 回、'x' で"

@@ -81,7 +81,9 @@ class CommandRunner:
         if refused := self._delegating.ask(job.wanted):
             return self._session.report("blocked", f"This could not be delegated: {refused.get('message')}")
         if not (job.command or job.wanted):
-            return self._session.report("blocked", "This task has no command to run: its context has no `command`.")
+            return self._session.report(
+                "blocked", "This task has no command to run: `command` is missing in its context."
+            )
         if self._runs >= RUNS_AT_MOST:
             return self._session.report("failed", f"The command succeeded, but {_failed_checks(step)}")
         waiting = self._delegating.outstanding(job.wanted)

@@ -17,10 +17,12 @@ from toryo.cli.exit_codes import Misuse
 Type = Annotated[str, typer.Option("--type", metavar="TYPE", help="The queue to serve.")]
 Id = Annotated[
     str | None,
-    typer.Option("--id", metavar="ID", help="The agent's id; the same again continues (default: a new one)."),
+    typer.Option(
+        "--id", metavar="ID", help="The agent's id; reuse it to continue with its tasks (default: a new one)."
+    ),
 ]
 Project = Annotated[
-    str | None, typer.Option("--project", metavar="PRJ", help="The project of the key that is made without --key.")
+    str | None, typer.Option("--project", metavar="PRJ", help="The project of the key that is created without --key.")
 ]
 MaxTasks = Annotated[
     int, typer.Option("--max-tasks", min=1, max=50, metavar="N", help="How many tasks to do at a time.")
@@ -31,7 +33,7 @@ Key = Annotated[
         "--key",
         envvar="TORYO_API_KEY",
         metavar="KEY",
-        help="Its API key (default: one is made with the owner's token, and revoked in the end).",
+        help="Its API key (default: a temporary one, created with the owner's token).",
     ),
 ]
 Capabilities = Annotated[

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 group = typer.Typer(help="Create and edit agents.", no_args_is_help=True, rich_markup_mode=None)
 
 Id = Annotated[str, typer.Argument(metavar="AGENT", help="The agent's id.", autocompletion=shell_completion.agents)]
-Name = Annotated[str | None, typer.Option("--name", metavar="NAME", help="What people call it (default: its id).")]
+Name = Annotated[str | None, typer.Option("--name", metavar="NAME", help="Its display name (default: its id).")]
 ReportsTo = Annotated[
     str | None, typer.Option("--reports-to", metavar="AGENT", help="The agent or person it reports to.")
 ]
@@ -28,10 +28,11 @@ Provider = Annotated[
 ]
 ROLES = "Workers do tasks, managers divide and assign them, owners may do everything."
 Model = Annotated[
-    str | None, typer.Option("--model", metavar="NAME", help="The model it uses (default: its program's own).")
+    str | None, typer.Option("--model", metavar="NAME", help="The model it uses (default: that of the program).")
 ]
 Prompt = Annotated[
-    str | None, typer.Option("--prompt", metavar="TEXT|@FILE", help="Its system prompt, or the file that has it.")
+    str | None,
+    typer.Option("--prompt", metavar="TEXT|@FILE", help="Its system prompt, or @ and the file that contains it."),
 ]
 AgentType = Annotated[str | None, typer.Option("--agent-type", metavar="TYPE", help="The queue it serves.")]
 Capabilities = Annotated[
@@ -39,11 +40,12 @@ Capabilities = Annotated[
     typer.Option("--capability", metavar="WORD", help="What it is good at; repeatable."),
 ]
 MaxParallel = Annotated[
-    int | None, typer.Option("--max-parallel", min=1, metavar="N", help="How many tasks at a time per project.")
+    int | None,
+    typer.Option("--max-parallel", min=1, metavar="N", help="How many tasks it may work on at a time in a project."),
 ]
 Options = Annotated[
     str | None,
-    typer.Option("--options", metavar="YAML|@FILE", help="Options of its provider: a playbook, for example."),
+    typer.Option("--options", metavar="YAML|@FILE", help="Options of its provider, for example a playbook."),
 ]
 Option = Annotated[
     list[str] | None,
@@ -58,7 +60,7 @@ def add(app: typer.Typer) -> None:
 @command(group, "add")
 def add_agent(
     here: Here,
-    id: Annotated[str, typer.Argument(metavar="ID", help="Its id: 1 to 64 of a-z 0-9 . _ -")],
+    id: Annotated[str, typer.Argument(metavar="ID", help="Its id: 1 to 64 characters of a-z 0-9 . _ -")],
     role: Annotated[
         Literal["worker", "manager", "owner"],
         typer.Option(
@@ -177,9 +179,11 @@ def edit_agent(
         bool, typer.Option("--replace-options", help="Replace all its options: those not given are removed.")
     ] = False,
     project: Annotated[
-        list[str] | None, typer.Option("--project", metavar="PRJ", help="Joins this project as well.")
+        list[str] | None, typer.Option("--project", metavar="PRJ", help="Add it to this project.")
     ] = None,
-    leave: Annotated[list[str] | None, typer.Option("--leave", metavar="PRJ", help="Leaves this project.")] = None,
+    leave: Annotated[
+        list[str] | None, typer.Option("--leave", metavar="PRJ", help="Remove it from this project.")
+    ] = None,
     clear: clearing.OfAgent = None,
     yes: wider_rights.YesOfAgents = False,
 ) -> None:

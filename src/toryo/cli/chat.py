@@ -20,9 +20,7 @@ from toryo.cli.exit_codes import Failure, Misuse, ServerAway
 USUAL_WAIT_SECONDS = 300
 """How long the answer to a line on stdin is awaited where nothing is said."""
 
-Person = Annotated[
-    str | None, typer.Option("--as", metavar="PERSON", help="The person who talks, if not you; owners only.")
-]
+Person = Annotated[str | None, typer.Option("--as", metavar="PERSON", help="Act as this person; owners only.")]
 Show = Callable[[Heard], None]
 
 
@@ -37,11 +35,11 @@ def chat(
     project: Annotated[
         str | None,
         typer.Option(
-            "--project", metavar="PRJ", help="The project to talk in; not needed if AGENT belongs to one only."
+            "--project", metavar="PRJ", help="The project of the chat; optional if AGENT belongs to only one."
         ),
     ] = None,
     send: Annotated[
-        str | None, typer.Option("--send", metavar="TEXT", help="Say this, instead of opening a thread.")
+        str | None, typer.Option("--send", metavar="TEXT", help="Send this message instead of opening a thread.")
     ] = None,
     wait: Annotated[
         int | None,

@@ -35,7 +35,7 @@ DataDir = Annotated[
         "--data-dir",
         envvar="TORYO_DATA_DIR",
         metavar="DIR",
-        help="The server's data directory (default: what .toryo/ here or above says, else the user's own).",
+        help="The server's data directory (default: that of the project here or above, otherwise your own).",
     ),
 ]
 Server = Annotated[
@@ -44,7 +44,7 @@ Server = Annotated[
         "--server",
         envvar="TORYO_SERVER_URL",
         metavar="URL",
-        help="The server's address (default: that of the server that runs from the data directory).",
+        help="The server's address (default: the one that runs from the data directory).",
     ),
 ]
 Token = Annotated[
@@ -53,8 +53,8 @@ Token = Annotated[
         "--token",
         envvar="TORYO_TOKEN",
         metavar="TOKEN",
-        help="Your token (default: the one in the data directory). Others on this machine can read it here: better"
-        " --token-file or TORYO_TOKEN.",
+        help="Your token (default: the one in the data directory). Other users of this machine can read it here:"
+        " prefer --token-file or TORYO_TOKEN.",
     ),
 ]
 TokenFile = Annotated[
@@ -62,7 +62,7 @@ TokenFile = Annotated[
     typer.Option(
         "--token-file",
         metavar="FILE",
-        help="A file with the token of --token; - reads it from stdin.",
+        help="A file that contains your token; - reads it from stdin.",
     ),
 ]
 Json = Annotated[
@@ -153,10 +153,10 @@ class Here:
 
     def _asked_where(self) -> str:
         """Of the server that runs here it goes without saying."""
-        return f" (Asked: {self.client.address})" if self.server or not self.client.address.local else ""
+        return f" (Server: {self.client.address})" if self.server or not self.client.address.local else ""
 
     def _where_tokens_come_from(self) -> str:
-        made = "an owner can make one: toryo token person add NAME"
+        made = "an owner can create one: toryo token person add NAME"
         if self.client.token is None:
             return f"No token was given. Pass one with --token-file FILE or TORYO_TOKEN; {made}."
         if not (self.token or os.environ.get("TORYO_TOKEN")):  # it is that of the data directory

@@ -65,7 +65,7 @@ def show_chat(
     project: Annotated[
         str | None,
         typer.Option(
-            "--project", metavar="PRJ", help="The project of the thread; not needed if AGENT belongs to one only."
+            "--project", metavar="PRJ", help="The project of the thread; optional if AGENT belongs to only one."
         ),
     ] = None,
     limit: Annotated[int, typer.Option("--limit", min=1, max=200, metavar="N", help="Show only the newest N.")] = 50,
@@ -101,7 +101,7 @@ def show_conversation(here: Here, conversation: Id) -> None:
 
 
 def end_conversation(here: Here, conversation: Id) -> None:
-    """End a conversation between agents below you. Both are told."""
+    """End a conversation between agents below you. Both are notified."""
     answer = here.send("POST", f"/conversations/{conversation}/end")
     here.answer(answer, lambda: output.done(f"ended {conversation}"))
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from toryo.storage.engine.database import Database
 
 group = typer.Typer(
-    help="The database: upgrade, backup, restore, check, move.", no_args_is_help=True, rich_markup_mode=None
+    help="Upgrade, back up, restore, check or move the database.", no_args_is_help=True, rich_markup_mode=None
 )
 
 DatabaseUrl = Annotated[
@@ -85,11 +85,11 @@ def restore(
         bool,
         typer.Option(
             "--with-credentials",
-            help="Bring tokens, API keys, browsers and sessions along: also what was revoked after the backup.",
+            help="Also restore tokens, API keys, browsers and sessions, even those revoked since the backup.",
         ),
     ] = False,
 ) -> None:
-    """Restore a backup into an empty database. It has no tokens and API keys. Nothing that exists is overwritten."""
+    """Restore a backup into an empty database. Tokens and API keys are left out. Nothing that exists is overwritten."""
     from toryo.storage import backup, open_database
 
     if not file.is_file():
@@ -155,8 +155,8 @@ def check(here: Here, database: DatabaseUrl = None) -> None:
 
 
 def move(here: Here) -> None:
-    """Move a project's data out of the project. Agents do not work at the new place; .toryo/ refers to it. With --data-
-    dir, in a project that was moved: refer to its data again."""
+    """Move a project's data out of the project's directory, where agents work. .toryo/ then refers to the new place.
+    With --data-dir, in a directory that was moved: refer to its data again."""
     if here.data_dir is None and data_directories.project_directory() is None:
         raise Misuse("There is no project here or above (no .toryo/).", "Run this in a project, or use --data-dir.")
     place = data_directories.data_dir(here.data_dir)

@@ -28,9 +28,9 @@ def events(
     here: Here,
     after: Annotated[
         int | None,
-        typer.Option("--after", min=0, metavar="N", help="Show those after this number (default: the newest 50)."),
+        typer.Option("--after", min=0, metavar="N", help="Show events after this number (default: the newest 50)."),
     ] = None,
-    follow: Annotated[bool, typer.Option("--follow", "-f", help="Show those to come, too, until ^C.")] = False,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Keep printing new events until ^C.")] = False,
     project: Annotated[str | None, typer.Option("--project", metavar="PRJ", help="Limit to this project.")] = None,
     task: Annotated[str | None, typer.Option("--task", metavar="TASK", help="Limit to this task.")] = None,
     agent: Annotated[str | None, typer.Option("--agent", metavar="AGENT", help="Limit to this agent.")] = None,

@@ -33,12 +33,12 @@ def logs(
         str,
         typer.Argument(
             metavar="AGENT|TASK|LAUNCH",
-            help="An agent or a task (id, title, end of its id): its running, else its newest launch. Or a launch.",
+            help="A launch; or an agent or a task (id, title, end of its id): its running or newest launch.",
             autocompletion=shell_completion.agents,
         ),
     ],
     follow: Annotated[
-        bool, typer.Option("--follow", "-f", help="Print what comes, too, until the process ends.")
+        bool, typer.Option("--follow", "-f", help="Keep printing new output until the process ends.")
     ] = False,
 ) -> None:
     """Show the output of an agent's process. If you do not name a launch, its id is printed."""

@@ -48,7 +48,7 @@ from toryo.cli.narrowing import narrowed
 
 app = typer.Typer(
     name="toryo",
-    help="A team of AI agents, led by tasks: people file tasks, the server decides, Coordinators start the agents.",
+    help="Run a team of AI agents. You create tasks; Toryo starts an agent when there is work for it.",
     no_args_is_help=True,
     add_completion=True,
     pretty_exceptions_enable=False,

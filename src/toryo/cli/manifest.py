@@ -46,7 +46,7 @@ class Project(_Entry):
     id: str | None = None
     """Its id, if you want to choose it; without one, the name says which project is meant."""
     name: str
-    """What people call it."""
+    """The project's name."""
     directory: Path
     """Where its agents work; relative to the file."""
     description: str | None = None

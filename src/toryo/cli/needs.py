@@ -20,7 +20,7 @@ def needs(
     project: Annotated[str | None, typer.Option("--project", metavar="PRJ", help="Limit to this project.")] = None,
     person: Annotated[
         str | None,
-        typer.Option("--as", metavar="PERSON", help="The person whose list to show, if not yours; owners only."),
+        typer.Option("--as", metavar="PERSON", help="Show the list of this person; owners only."),
     ] = None,
 ) -> None:
     """List what needs your attention. Approvals, blocked tasks, messages, failures, and your own tasks."""

@@ -37,7 +37,7 @@ def add(app: typer.Typer) -> None:
 def open_(
     here: Here,
     person: Annotated[
-        str | None, typer.Option("--person", metavar="ID", help="The person who signs in, if not you.")
+        str | None, typer.Option("--person", metavar="ID", help="The person who signs in (default: you).")
     ] = None,
     login: Annotated[
         str | None,
@@ -91,7 +91,7 @@ def invite(here: Here, place: Path, *, open_it: bool) -> None:
         address = link(here)["url"]
     except Exception as error:  # noqa: BLE001 - whatever it is, the server is up and goes on
         reason = exit_codes.of(error)
-        output.say(f"No sign-in link could be made ({reason.what if reason else error}). Run: toryo open")
+        output.say(f"No sign-in link could be created ({reason.what if reason else error}). Run: toryo open")
         return
     output.say(f"Sign in with this link, which works once within ten minutes: {address}")
     if open_it:

@@ -12,10 +12,10 @@ from toryo.cli.command_context import Here, command
 from toryo.cli.exit_codes import Misuse
 from toryo.cli.open_dashboard import link
 
-group = typer.Typer(help="People: who can sign in, and with which role.", no_args_is_help=True, rich_markup_mode=None)
+group = typer.Typer(help="Manage the people who can sign in.", no_args_is_help=True, rich_markup_mode=None)
 
 Id = Annotated[str, typer.Argument(metavar="ID", help="The person's id.")]
-Name = Annotated[str | None, typer.Option("--name", metavar="NAME", help="What they are called (default: the id).")]
+Name = Annotated[str | None, typer.Option("--name", metavar="NAME", help="Their display name (default: the id).")]
 Email = Annotated[
     str | None,
     typer.Option("--email", metavar="ADDRESS", help="The address by which an identity provider first recognizes them."),
@@ -31,13 +31,13 @@ def add(app: typer.Typer) -> None:
 @command(group, "add")
 def add_person(
     here: Here,
-    id: Annotated[str, typer.Argument(metavar="ID", help="Their id: 1 to 64 of a-z 0-9 . _ -")],
+    id: Annotated[str, typer.Argument(metavar="ID", help="Their id: 1 to 64 characters of a-z 0-9 . _ -")],
     role: Annotated[
         Literal["owner", "member", "viewer"],
         typer.Option(
             "--role",
             metavar=ROLES,
-            help="An owner may do everything, a member what is in their projects, a viewer reads.",
+            help="Owners may do everything, members work in their own projects, viewers only read.",
         ),
     ],
     name: Name = None,
@@ -53,7 +53,7 @@ def add_person(
 
     def show() -> None:
         output.done(f"created person {id}, {role}")
-        output.say(f"Make a sign-in link: toryo person link {id}. Or set a password: toryo person password {id}")
+        output.say(f"Create a sign-in link: toryo person link {id}. Or set a password: toryo person password {id}")
 
     here.answer(answer, show)
 

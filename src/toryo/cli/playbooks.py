@@ -12,7 +12,7 @@ from toryo.cli import output
 from toryo.cli.command_context import Here, command
 from toryo.cli.exit_codes import Failure, Misuse, missing
 
-group = typer.Typer(help="Playbooks: try a plan without a server.", no_args_is_help=True, rich_markup_mode=None)
+group = typer.Typer(help="Check a playbook without a server.", no_args_is_help=True, rich_markup_mode=None)
 
 
 def add(app: typer.Typer) -> None:

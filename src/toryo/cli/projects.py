@@ -12,9 +12,7 @@ from toryo.cli import clearing, edits, output, shell_completion, wider_rights
 from toryo.cli.command_context import Here, command
 from toryo.cli.exit_codes import Misuse
 
-group = typer.Typer(
-    help="Projects: where a team works, and with which settings.", no_args_is_help=True, rich_markup_mode=None
-)
+group = typer.Typer(help="Create, edit, pause and archive projects.", no_args_is_help=True, rich_markup_mode=None)
 
 Id = Annotated[
     str, typer.Argument(metavar="PROJECT", help="The project's id.", autocompletion=shell_completion.projects)
@@ -32,9 +30,11 @@ def add(app: typer.Typer) -> None:
 @command(group, "add")
 def add_project(
     here: Here,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="What people call it.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The project's name.")],
     dir: Annotated[Path, typer.Option("--dir", metavar="PATH", help="The directory its agents work in.")],
-    id: Annotated[str | None, typer.Option("--id", metavar="ID", help="Its id (default: made from the name).")] = None,
+    id: Annotated[
+        str | None, typer.Option("--id", metavar="ID", help="Its id (default: derived from the name).")
+    ] = None,
     description: Annotated[
         str | None, typer.Option("--description", "-d", metavar="TEXT", help="Its description, for people and agents.")
     ] = None,
@@ -85,9 +85,7 @@ def edit_project(
     here: Here,
     project: Id,
     name: Annotated[str | None, typer.Option("--name", metavar="NAME", help="Its new name.")] = None,
-    dir: Annotated[
-        Path | None, typer.Option("--dir", metavar="PATH", help="The directory its agents work in from now on.")
-    ] = None,
+    dir: Annotated[Path | None, typer.Option("--dir", metavar="PATH", help="Its new working directory.")] = None,
     description: Annotated[
         str | None, typer.Option("--description", "-d", metavar="TEXT", help="Its description, for people and agents.")
     ] = None,

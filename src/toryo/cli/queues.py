@@ -9,9 +9,7 @@ import typer
 from toryo.cli import output
 from toryo.cli.command_context import Here, command
 
-group = typer.Typer(
-    help="Queues: who serves them, and what has failed for good.", no_args_is_help=True, rich_markup_mode=None
-)
+group = typer.Typer(help="List queue agents, and requeue failed tasks.", no_args_is_help=True, rich_markup_mode=None)
 
 Project = Annotated[str, typer.Option("--project", metavar="PRJ", help="The project's id.")]
 

@@ -15,7 +15,7 @@ from toryo.cli.exit_codes import FAILED, Misuse, Refused
 from toryo.cli.reconnecting import following
 from toryo.domain.tasks import CLOSED
 
-group = typer.Typer(help="Tasks: file work, look at it, move it.", no_args_is_help=True, rich_markup_mode=None)
+group = typer.Typer(help="Create, watch, edit and merge tasks.", no_args_is_help=True, rich_markup_mode=None)
 
 NEXT_SESSION = "the next session of this task"
 """Who gets what is said about a task that no one works on now, as the server writes it."""
@@ -32,7 +32,7 @@ Project = Annotated[
     typer.Option(
         "--project",
         metavar="PRJ",
-        help="The project's id; not needed where there is only one.",
+        help="The project's id; optional if there is only one.",
         autocompletion=shell_completion.projects,
     ),
 ]
@@ -51,7 +51,8 @@ Priority = Annotated[
     typer.Option("--priority", metavar="low|medium|high|critical", help="Its priority; urgent means critical."),
 ]
 Reason = Annotated[
-    str | None, typer.Option("--reason", metavar="TEXT", help="Why; the agent that works on it is told.")
+    str | None,
+    typer.Option("--reason", metavar="TEXT", help="The reason; the agent that works on the task receives it."),
 ]
 Context = Annotated[
     str | None,
@@ -91,15 +92,15 @@ def add_task(
     priority: Priority = None,
     depends_on: Annotated[
         list[str] | None,
-        typer.Option("--depends-on", metavar="TASK", help="A task that must be completed before; repeatable."),
+        typer.Option("--depends-on", metavar="TASK", help="A task that must be completed first; repeatable."),
     ] = None,
-    parent: Annotated[str | None, typer.Option("--parent", metavar="TASK", help="The task it is a part of.")] = None,
+    parent: Annotated[str | None, typer.Option("--parent", metavar="TASK", help="Its parent task.")] = None,
     status: Annotated[
         Literal["backlog", "todo", "in_progress"] | None,
         typer.Option(
             "--status",
             metavar="backlog|todo|in_progress",
-            help="Its first status (default: todo); with in_progress the assignee is started now.",
+            help="Its initial status (default: todo); in_progress starts the assignee.",
         ),
     ] = None,
     context: Context = None,
@@ -153,9 +154,9 @@ def list_tasks(
     status: Annotated[Status | None, typer.Option("--status", metavar="STATUS", help=STATUSES)] = None,
     assignee: Assignee = None,
     parent: Annotated[
-        str | None, typer.Option("--parent", metavar="TASK", help="Limit to the parts of this task.")
+        str | None, typer.Option("--parent", metavar="TASK", help="Limit to the subtasks of this task.")
     ] = None,
-    all_: Annotated[bool, typer.Option("--all", help="Show those that were closed more than a day ago, too.")] = False,
+    all_: Annotated[bool, typer.Option("--all", help="Include tasks that were closed more than a day ago.")] = False,
 ) -> None:
     """List the tasks of a project, or of all projects. Subtasks are indented below their parent tasks."""
     names = [project] if project else projects.active(here)
@@ -240,7 +241,7 @@ def edit_task(
     accept_file: AcceptFile = None,
     depends_on: Annotated[
         list[str] | None,
-        typer.Option("--depends-on", metavar="TASK", help="Another task that must be completed before; repeatable."),
+        typer.Option("--depends-on", metavar="TASK", help="Another task that must be completed first; repeatable."),
     ] = None,
     no_longer_on: Annotated[
         list[str] | None,
@@ -450,7 +451,7 @@ def why(here: Here, task: dict[str, Any]) -> list[str]:
     ]
 
 
-_RESTS = {"backlog": "It is in the backlog.", "todo": "It is in todo, and no one has started it."}
+_RESTS = {"backlog": "It is in the backlog.", "todo": "It is todo, and no one has started it."}
 
 
 def _why_it_failed(here: Here, task: str) -> list[str]:
@@ -482,7 +483,7 @@ def _how_to_start(here: Here, task: str) -> list[str]:
         return [f"It cannot start yet: {move['reason']} {move['instruction']}"]
     first = answer["first"]
     told = [first["text"], *(f"First: {action['command']}" for action in first["actions"][:1])] if first else []
-    return [*told, f"To start it: toryo task move {task} in_progress"]
+    return [*told, f"To {'unblock' if first else 'start'} it: toryo task move {task} in_progress"]
 
 
 def _of_today(tasks: list[dict[str, Any]]) -> list[dict[str, Any]]:

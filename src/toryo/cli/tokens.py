@@ -10,15 +10,13 @@ import typer
 from toryo.cli import output
 from toryo.cli.command_context import Here, command
 
-group = typer.Typer(
-    help="API keys of agents that run already and serve a queue.", no_args_is_help=True, rich_markup_mode=None
-)
+group = typer.Typer(help="Manage API keys and access tokens.", no_args_is_help=True, rich_markup_mode=None)
 
 personal = typer.Typer(
     help="Access tokens of people: what your own programs show.", no_args_is_help=True, rich_markup_mode=None
 )
 Whose = Annotated[
-    str | None, typer.Option("--person", metavar="ID", help="The person whose it is, if not you; owners only.")
+    str | None, typer.Option("--person", metavar="ID", help="The person it belongs to (default: you); owners only.")
 ]
 
 Project = Annotated[str, typer.Option("--project", metavar="PRJ", help="The project's id.")]
@@ -32,13 +30,13 @@ def add(app: typer.Typer) -> None:
 @command(group, "add")
 def add_token(
     here: Here,
-    agent: Annotated[str, typer.Option("--agent", metavar="ID", help="The agent whose key it is.")],
+    agent: Annotated[str, typer.Option("--agent", metavar="ID", help="The agent that uses the key.")],
     project: Project,
     type: Annotated[
         list[str] | None,
         typer.Option("--type", metavar="T", help="A queue it may serve (default: any); repeatable."),
     ] = None,
-    orchestrator: Annotated[bool, typer.Option("--orchestrator", help="Let it file tasks for queues.")] = False,
+    orchestrator: Annotated[bool, typer.Option("--orchestrator", help="Allow it to create queue tasks.")] = False,
     tool: Annotated[
         list[str] | None,
         typer.Option("--tool", metavar="TOOL", help="A tool it may call (default: all); repeatable."),
@@ -62,7 +60,7 @@ def list_tokens(here: Here, project: Project) -> None:
     """List the API keys of a project, without their secrets."""
     answer = here.get(f"/projects/{project}/keys")
     rows = [_row(key) for key in answer["keys"]]
-    columns = ("ID", "AGENT", "TYPES", "QUEUES", "MADE", "REVOKED", "NAME")
+    columns = ("ID", "AGENT", "TYPES", "QUEUES", "CREATED", "REVOKED", "NAME")
     empty = f"No API keys yet. Add one: toryo token add --agent ID --project {project}"
     here.answer(answer, lambda: output.table(columns, rows, empty=empty))
 
@@ -108,7 +106,7 @@ def list_of_server(here: Here) -> None:
         )
         for token in answer["server_tokens"]
     ]
-    here.answer(answer, lambda: output.table(("ID", "FILE", "DATA DIRECTORY", "MADE"), rows, empty="No tokens."))
+    here.answer(answer, lambda: output.table(("ID", "FILE", "DATA DIRECTORY", "CREATED"), rows, empty="No tokens."))
 
 
 @command(group, "rotate")

@@ -26,7 +26,7 @@ def trace(
             autocompletion=shell_completion.tasks,
         ),
     ],
-    events: Annotated[bool, typer.Option("--events", help="Show what happened to each task, too.")] = False,
+    events: Annotated[bool, typer.Option("--events", help="Include the events of each task.")] = False,
 ) -> None:
     """Show everything that a request caused, as a tree."""
     from toryo.client import RefusalError

@@ -58,7 +58,10 @@ ConfigFile = Annotated[
 MaxConcurrent = Annotated[
     int | None,
     typer.Option(
-        "--max-concurrent", min=1, metavar="N", help="How many agents to run at a time (default: 3, or as FILE says)."
+        "--max-concurrent",
+        min=1,
+        metavar="N",
+        help="How many agents to run at a time (default: 3, or the value in FILE).",
     ),
 ]
 
@@ -201,7 +204,8 @@ def coordinator(
     config: ConfigFile = None,
     max_concurrent: MaxConcurrent = None,
     id: Annotated[
-        str | None, typer.Option("--id", metavar="NAME", help="Its name (default: the machine's name).")
+        str | None,
+        typer.Option("--id", metavar="NAME", help="The Coordinator's name (default: the name of the machine)."),
     ] = None,
     ends_with_stdin: EndsWithStdin = False,
 ) -> None:
@@ -232,9 +236,7 @@ def check(
     config: ConfigFile = None,
     script: Annotated[
         list[Path] | None,
-        typer.Option(
-            "--script", metavar="FILE", help="A script of an agent that talks by one, to be checked, too; repeatable."
-        ),
+        typer.Option("--script", metavar="FILE", help="Also check this script of an agent; repeatable."),
     ] = None,
 ) -> None:
     """Check a coordinator_config.yaml, or a script. Lists the programs that are missing or not logged in."""

@@ -29,10 +29,13 @@ def usage(
         str | None, typer.Option("--task", metavar="TASK", help="Limit to this task and everything below it.")
     ] = None,
     days: Annotated[
-        int | None, typer.Option("--days", min=1, metavar="N", help="The last N days (7; of a task: all of it).")
+        int | None,
+        typer.Option("--days", min=1, metavar="N", help="The last N days (default: 7; with --task: all days)."),
     ] = None,
-    since: Annotated[str | None, typer.Option("--since", metavar="DAY", help="From this day on: 2027-01-15.")] = None,
-    until: Annotated[str | None, typer.Option("--until", metavar="DAY", help="Up to this day.")] = None,
+    since: Annotated[
+        str | None, typer.Option("--since", metavar="DAY", help="The first day, for example 2027-01-15.")
+    ] = None,
+    until: Annotated[str | None, typer.Option("--until", metavar="DAY", help="The last day.")] = None,
     by: Annotated[
         str, typer.Option("--by", metavar="NAME,…", help=f"Group by one or more of {', '.join(GROUPS)}.")
     ] = "day,agent",

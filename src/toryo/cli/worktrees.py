@@ -54,7 +54,7 @@ def add_to_tasks(group: typer.Typer) -> None:
 def worktrees(
     here: Here,
     project: Annotated[str | None, typer.Option("--project", metavar="PRJ", help="Limit to this project.")] = None,
-    everything: Annotated[bool, typer.Option("--all", help="Show merged and discarded ones, too.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Include merged and discarded worktrees.")] = False,
 ) -> None:
     """List the worktrees of tasks. Shows the branch, the size of the changes, and what prevents a merge."""
     projects = [project] if project else [each["project_id"] for each in here.get("/projects")["projects"]]

@@ -125,7 +125,7 @@ class Config(Section):
     server_url: str | None = Field(None, description="URL of the server.")
     coordinator_token: str | None = Field(None, pattern=r"\S", repr=False, description="Token of this Coordinator.")
     coordinator_id: str | None = Field(
-        None, min_length=1, description="Id of this Coordinator. Default: made from this machine and data directory."
+        None, min_length=1, description="Id of this Coordinator. Default: derived from this machine and data directory."
     )
     labels: list[str] = Field([], description="Labels of this machine. Agents can require labels.")
     capabilities: list[str] | None = Field(

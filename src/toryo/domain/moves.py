@@ -635,6 +635,17 @@ def _before(waiting: Sequence[Task]) -> Worded:
 
 
 def _unassigned(_: TreeState, task: Task) -> _Words:
+    if task.for_queue:
+        return (
+            Code.INVALID_TRANSITION,
+            say(
+                "Task {task_id} is in the queue {queue}, and no agent has claimed it.",
+                task_id=task.id,
+                queue=task.agent_type,
+            ),
+            constant("An agent that serves the queue claims it (poll_tasks)."),
+            {},
+        )
     return (
         Code.INVALID_TRANSITION,
         say("Task {task_id} has no assignee.", task_id=task.id),
@@ -727,6 +738,11 @@ def _free(tree_state: TreeState, task: Task) -> Worded:
 
 
 def _assign(_: TreeState, task: Task) -> Worded:
+    if task.for_queue:
+        return say(
+            "An agent that serves the queue claims it. List them: toryo queue agents --project {project_id}.",
+            project_id=task.project_id,
+        )
     return say("Assign it first: toryo task edit {task_id} --assignee AGENT.", task_id=task.id)
 
 

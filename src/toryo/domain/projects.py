@@ -87,7 +87,7 @@ class Settings:
                 raise Refusal(
                     Code.VALIDATION_ERROR,
                     say("There is no project setting {name!r}.", name=name),
-                    say("Did you mean {nearest}? Valid are: {names}.", nearest=near, names=names)
+                    say("Did you mean {nearest}? Use one of: {names}.", nearest=near, names=names)
                     if near
                     else say("Use one of: {names}.", names=names),
                 )

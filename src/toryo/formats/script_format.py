@@ -87,17 +87,17 @@ class Tell(Section):
 
 
 class Request(Section):
-    """A task that is asked for in the name of the person who wrote."""
+    """A task that is requested on behalf of the person who wrote."""
 
     title: str = Field(min_length=1)
     description: str = "{{text}}"
     assignee_id: str = Field("{{agent_id}}", description="Default: the agent itself.")
     priority: Literal["low", "medium", "high", "critical"] = "medium"
     answer: str | None = Field(
-        "I have asked for task {{task_id}}; it is {{approval}}.", description="The answer when the request was made."
+        "I requested task {{task_id}} ({{approval}}).", description="The answer when the request was made."
     )
     refused: str | None = Field(
-        "I could not ask for it: {{problem}}", description="The answer when the request was refused."
+        "I could not request it: {{problem}}", description="The answer when the request was refused."
     )
 
 

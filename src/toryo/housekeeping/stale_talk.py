@@ -11,6 +11,7 @@ from functools import partial
 from toryo.domain.delegations import Delegation
 from toryo.domain.launches import Purpose
 from toryo.domain.messages import Message
+from toryo.domain.wording import say
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.fault_isolation import each_fenced, fenced
 from toryo.operations.launches import launch_decisions, reason_texts
@@ -67,9 +68,10 @@ def _tell(call: Call, message: Message) -> None:
     why = reason_texts.explained(
         decision, message.to_agent_id, project_id=message.project_id, archived=decision.reason == "project_paused"
     )
-    words = (
-        f"{message.to_agent_id} has not read your message yet. The message is kept and delivered when the agent "
-        f"starts. {why}"
+    words = say(
+        "{agent_id} has not read your message yet. The message is kept and delivered when the agent starts. {why}",
+        agent_id=message.to_agent_id,
+        why=why,
     )
     messages.tell_person(call, message.project_id, message.from_agent_id, message.to_agent_id, words, None)
     call.event(

@@ -13,7 +13,7 @@ from typing import Any
 
 from toryo.domain.projects import Language
 from toryo.domain.wording import Worded
-from toryo.translation_catalogues import in_language, texts
+from toryo.translation_catalogues import filled, in_language, texts
 from toryo.workflow.instructions import TEXTS
 
 
@@ -29,9 +29,7 @@ def translated(text: Worded, language: Language) -> str:
     if template is None:
         return str(text)
     return (
-        template.format(**{name: _fact(fact, language) for name, fact in text.facts.items()})
-        if text.facts
-        else template
+        filled(template, {name: _fact(fact, language) for name, fact in text.facts.items()}) if text.facts else template
     )
 
 

@@ -290,7 +290,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Make a new passkey, shown once. The old one is refused from now on, and sessions signed in with it end. */
+        /** Create a new passkey, shown once. The old one is refused from now on, and sessions signed in with it end. */
         post: operations["renew_passkey"];
         delete?: never;
         options?: never;
@@ -4460,7 +4460,7 @@ export interface operations {
                     /** @description Tasks to be completed first. */
                     dependencies?: string[];
                     /**
-                     * @description The task it is a part of.
+                     * @description Its parent task.
                      * @default null
                      */
                     parent_task_id?: string | null;

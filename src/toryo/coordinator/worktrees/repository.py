@@ -154,7 +154,7 @@ def opened(repository: Path) -> Checkout:
     }
     checkout = Checkout(Git(top, variables, apart), top, prefix, directory, common, config)
     if not checkout.git.holds("rev-parse", "--verify", "--quiet", "HEAD^{commit}"):
-        raise Trouble(f"The repository {top} has no commit yet. Make a first commit there.")
+        raise Trouble(f"The repository {top} has no commit yet. Create a first commit there.")
     return checkout
 
 

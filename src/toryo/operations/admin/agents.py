@@ -342,7 +342,7 @@ class Passkey(Result):
     tool=False,
 )
 def renew_passkey(call: Call, wanted: OneAgent) -> Passkey:
-    """Make a new passkey, shown once. The old one is refused from now on, and sessions signed in with it end."""
+    """Create a new passkey, shown once. The old one is refused from now on, and sessions signed in with it end."""
     call.tx.lock_everything()
     agent = call.known_agent(wanted.agent_id)
     passkey = call.new_token(secret_patterns.PASSKEY)

@@ -23,7 +23,7 @@ WORDS = {
     "task_withdrawn": "Its main task was taken from it, so its process is being stopped.",
     "runaway": "A guard stopped it: it kept calling without making progress.",
     "time_limit": "It has reached the time limit of one launch.",
-    "silent": "Its process is alive, but has neither called nor printed anything for too long.",
+    "silent": "Its process is running, but made no call and printed nothing for too long.",
     "budget_exhausted": "Today's budget is used up. It continues at midnight (UTC), or as soon as the budget is raised:"
     " toryo project edit {project_id} --set budget_per_day=N",
     "blocked_without_in_progress": "It has blocked tasks and none in progress.",
@@ -38,12 +38,12 @@ WORDS = {
     "waiting_for_delegation": "It waits for the result of a delegation.",
     "waiting_for_approval": "It waits until a person approves a task.",
     "waiting_for_person": "It waits until a person finishes a task.",
-    "has_in_progress_task": "It has a task in progress. It is started as soon as a Coordinator has a free slot.",
+    "has_in_progress_task": "It has a task in progress. The agent starts as soon as a Coordinator has a free slot.",
     "no_in_progress_task": "It has no task in progress.",
     "no_chat_work": "It has nothing to do in chat.",
-    "has_ready_queue_task": "A task in its queue is ready. It is started as soon as a Coordinator has a free slot.",
+    "has_ready_queue_task": "A task in its queue is ready. The agent starts as soon as a Coordinator has a free slot.",
     "internal_error": "Internal error. See the server's log.",
-    "has_pending_purpose": "A chat message is waiting. It is started as soon as a Coordinator has a free chat slot.",
+    "has_pending_purpose": "A chat message is waiting. The agent starts as soon as a Coordinator has a free chat slot.",
 }
 
 

@@ -11,10 +11,13 @@ from toryo.domain.agents import SYSTEM, Agent
 from toryo.domain.fast_dataclasses import replace
 from toryo.domain.launches import Purpose
 from toryo.domain.messages import LONGEST_MESSAGE, Message, MessageKind, thread_of
+from toryo.domain.projects import Language
 from toryo.domain.times import iso
+from toryo.domain.wording import Worded
 from toryo.operations.calls import schemas
 from toryo.operations.calls.call import Call
 from toryo.operations.messaging import delegations, mailboxes, talk_limits
+from toryo.operations.translations import translated
 
 
 def store(
@@ -57,7 +60,11 @@ def store(
 
 
 def tell_person(call: Call, project_id: str, person_id: str, about: str, content: str, task_id: str | None) -> None:
-    """A system message in a person's thread with an agent: shown to the person, never delivered to the agent."""
+    """A system message in a person's thread with an agent: shown to the person, never delivered to the agent. Stored in
+    the project's language.
+    """
+    if isinstance(content, Worded):
+        content = translated(content, _language(call, project_id))
     _add(
         call,
         Message(
@@ -74,6 +81,11 @@ def tell_person(call: Call, project_id: str, person_id: str, about: str, content
             created_at=call.now,
         ),
     )
+
+
+def _language(call: Call, project_id: str) -> Language:
+    project = call.tx.projects.find(project_id)
+    return project.settings.language if project is not None else Language.ENGLISH
 
 
 def _add(call: Call, message: Message) -> None:

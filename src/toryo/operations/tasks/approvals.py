@@ -7,6 +7,7 @@ from __future__ import annotations
 from toryo.domain.agents import Agent, superiors
 from toryo.domain.tasks import Task
 from toryo.domain.texts import quoted
+from toryo.domain.wording import say
 from toryo.operations.calls.call import Call
 from toryo.operations.messaging import messages
 
@@ -16,9 +17,13 @@ def ask_superiors(call: Call, task: Task) -> None:
     people = [call.tx.agents.find(superior) for superior in superiors(task.assignee_id or "", call.tx.agents.tree())]
     asked = [person for person in people if person is not None and person.human and person.active]
     asked = asked or [owner for owner in call.tx.agents.owners() if owner.active]
-    told = (
-        f"{_asker(call, task)} requests a task for {task.assignee_id}: {quoted(task.title)} ({task.id}). Approve "
-        f"or reject it: toryo task approve {task.id}, or toryo task reject {task.id} --reason …"
+    told = say(
+        "{asker} requests a task for {assignee_id}: {title} ({task_id}). Approve or reject it: toryo task approve "
+        "{task_id}, or toryo task reject {task_id} --reason …",
+        asker=_asker(call, task),
+        assignee_id=task.assignee_id,
+        title=quoted(task.title),
+        task_id=task.id,
     )
     for person in asked:
         about = task.assignee_id if task.assignee_id not in (None, person.id) else call.actor.id
@@ -29,10 +34,13 @@ def ask_superiors(call: Call, task: Task) -> None:
 
 def tell_consented(call: Call, task: Task, person: Agent) -> None:
     """What a person's message has approved, in their own thread: they have not seen the text that was filed."""
-    told = (
-        f"{call.agent.name} created {quoted(task.title)} ({task.id}) for {task.assignee_id}; your message "
-        f"approved it. See it: toryo task show {task.id}. Start it: toryo task move {task.id} in_progress. "
-        f"Cancel it: toryo task cancel {task.id} --reason …"
+    told = say(
+        "{agent} created {title} ({task_id}) for {assignee_id}; your message approved it. See it: toryo task show "
+        "{task_id}. Start it: toryo task move {task_id} in_progress. Cancel it: toryo task cancel {task_id} --reason …",
+        agent=call.agent.name,
+        title=quoted(task.title),
+        task_id=task.id,
+        assignee_id=task.assignee_id,
     )
     messages.tell_person(call, task.project_id, person.id, call.agent.id, told, task.id)
 
@@ -43,4 +51,6 @@ def _asker(call: Call, task: Task) -> str:
         agent.id: agent.name for agent in call.tx.agents.find_all({task.created_by, task.requested_by or ""} - {""})
     }
     asker, wisher = named.get(task.created_by, task.created_by), task.requested_by
-    return asker if wisher in (None, task.created_by) else f"{asker}, for {named.get(wisher or '', wisher)},"
+    if wisher in (None, task.created_by):
+        return asker
+    return say("{asker}, for {wisher},", asker=asker, wisher=named.get(wisher or "", wisher))

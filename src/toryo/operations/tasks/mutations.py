@@ -25,7 +25,7 @@ from toryo.domain.sessions import Session
 from toryo.domain.tasks import VERBS, Approval, CheckFailure, Checks, Details, Status, Task
 from toryo.domain.texts import quoted
 from toryo.domain.tree_state import TreeState
-from toryo.domain.wording import say
+from toryo.domain.wording import constant, say, together
 from toryo.operations.calls import did_you_mean
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.messaging import mailboxes, messages, notifications
@@ -213,8 +213,18 @@ def tell_judged(call: Call, task: Task, verdict: str, reason: str | None) -> Non
 
     An absent agent is told when it works again; a person in their thread with the agent they asked.
     """
-    then = " It stays in the backlog until someone starts it." if task.status is Status.BACKLOG else ""
-    message = f"{quoted(task.title)} ({task.id}) was {verdict}.{_why(reason)}{then if verdict == 'approved' else ''}"
+    approved, title = verdict == "approved", quoted(task.title)
+    message = together(
+        (
+            say("{title} ({task_id}) was approved.", title=title, task_id=task.id)
+            if approved
+            else say("{title} ({task_id}) was rejected.", title=title, task_id=task.id),
+            say("Reason: {reason}.", reason=quoted(reason)) if reason else "",
+            constant("It stays in the backlog until someone starts it.")
+            if approved and task.status is Status.BACKLOG
+            else "",
+        )
+    )
     tell_above(call, task, "status_change", message)
     asker = call.tx.agents.find(task.requested_by or "")
     if asker is None or asker.id == call.actor.id:

@@ -39,7 +39,7 @@ class FileTask(Parameters):
     agent_type: str | None = Field(None, min_length=1, max_length=100, description="Or the queue it goes to.")
     priority: GivenPriority = Field("medium", description="Which goes first; urgent is critical.")
     dependencies: list[Id] = Field(default_factory=list, max_length=100, description="Tasks to be completed first.")
-    parent_task_id: Id | None = Field(None, description="The task it is a part of.")
+    parent_task_id: Id | None = Field(None, description="Its parent task.")
     status: Literal["backlog", "todo", "pending", "in_progress"] = Field(
         "todo", description="Where it begins; pending is todo."
     )
