@@ -6,8 +6,10 @@ starts are due at the same time. In the trickle, tasks come one by one, and the 
 agents: `sh`, a program that costs almost nothing and never signs in, shows the limit of the Coordinator; `command`, our
 own runner, a Python process for each agent, shows the effect of programs that use the same processors. Rates and
 latencies depend on the load of the machine; CPU per start, and the share of the floor, much less. Needs Linux.
+Without `--sandbox auto` agents run without a sandbox, so that machines with and without bubblewrap are alike.
 
     python benchmarks/agents.py [--agents 200] [--rounds 3] [--kinds sh,command] [--trickle 50] [--rate 5]
+                                [--sandbox none]
 """
 
 from __future__ import annotations
@@ -30,9 +32,11 @@ from typing import Any
 from toryo.client import Client
 
 TORYO = (sys.executable, "-m", "toryo")
+SANDBOX = "none"
 WITHIN = 300.0
 HELD = 3600
 COORDINATOR = """\
+sandbox: {sandbox}
 max_concurrent: {many}
 shutdown_grace_seconds: 1
 ai_providers:
@@ -47,7 +51,10 @@ def main() -> None:
     parser.add_argument("--kinds", default="sh,command")
     parser.add_argument("--trickle", type=int, default=50, help="agents that start one by one; 0: leave that out")
     parser.add_argument("--rate", type=float, default=5.0, help="of the trickle, per second")
+    parser.add_argument("--sandbox", default="none", choices=["none", "auto"], help="of the agents' programs")
     given = parser.parse_args()
+    global SANDBOX  # noqa: PLW0603 - one for all rounds
+    SANDBOX = given.sandbox
     print(f"{given.agents} agents, {os.cpu_count()} processors, medians of {given.rounds} rounds")
     for kind in given.kinds.split(","):
         print(f"\n{kind}, {given.agents} at once")
@@ -121,8 +128,7 @@ def burst(kind: str, many: int) -> Figures:
             _until(lambda: output.read_text().count(" started lau_") >= many)
             costs = _cpu(coordinator) - ready, _cpu(server) - before
             _until(lambda: kind != "command" or len(people.rest("GET", "/sessions")["sessions"]) >= many)
-            children = _children(coordinator)
-            programs = sum(map(_cpu, children)) / max(1, len(children)) if kind == "command" else None
+            programs = _cpu_of_all_below(coordinator) / many if kind == "command" else None
             busy = _memory(coordinator), _memory(server)
             started = _started(output.read_text())
         ordered = _moments(people, "launch.ordered")
@@ -214,7 +220,7 @@ def _server(folder: Path) -> Iterator[tuple[Client, int]]:
 def _coordinator(folder: Path, many: int) -> Iterator[tuple[Path, int]]:
     """What it says goes to a file. At the end it takes along what it has started."""
     config, output = folder / "coordinator.yaml", folder / "coordinator.out"
-    config.write_text(COORDINATOR.format(many=many, held=HELD))
+    config.write_text(COORDINATOR.format(sandbox=SANDBOX, many=many, held=HELD))
     with output.open("wb") as file:
         words = [*TORYO, "coordinator", "-c", str(config)]
         process = subprocess.Popen(words, env=_environment(folder), stdout=file, stderr=file)
@@ -253,12 +259,17 @@ def _cpu(pid: int) -> float:
     return 0.0
 
 
-def _children(pid: int) -> list[int]:
-    found = []
+def _cpu_of_all_below(pid: int) -> float:
+    """Milliseconds of the processes that it has started, and of those that they have: a sandbox is a process too."""
+    parents = {}
     for path in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):
-            if int(path.read_text().rpartition(")")[2].split()[1]) == pid:
-                found.append(int(path.parent.name))
+            parents[int(path.parent.name)] = int(path.read_text().rpartition(")")[2].split()[1])
+    below, found = [pid], 0.0
+    while below:
+        inner = [each for each, parent in parents.items() if parent == below[0]]
+        found += sum(map(_cpu, inner))
+        below = [*below[1:], *inner]
     return found
 
 

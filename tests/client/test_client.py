@@ -238,7 +238,7 @@ def test_what_is_no_address_says_what_one_looks_like(wrong, connect) -> None:
 
 def test_importing_the_client_loads_nothing_that_is_dear() -> None:
     """Agents start often; each would pay for it."""
-    dear = ("httpx", "asyncio", "pydantic", "orjson")
+    dear = ("httpx", "asyncio", "pydantic", "orjson", "http.client", "ssl", "dataclasses")
     code = f"import sys, toryo.client; print([m for m in {dear} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

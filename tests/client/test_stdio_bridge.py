@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from typing import Any
 
@@ -11,7 +12,7 @@ import httpx
 import orjson
 import pytest
 
-from toryo.client import Unreachable, http_transport
+from toryo.client import Unreachable, async_connections
 from toryo.client.server_discovery import Found
 from toryo.client.stdio_bridge import Bridge
 
@@ -66,6 +67,30 @@ class Desk:
             yield line
 
 
+class Scripted:
+    """Connections to a server that answers by a function."""
+
+    def __init__(self, root: str, respond: Respond) -> None:
+        self._root, self._respond = root, respond
+
+    @contextlib.asynccontextmanager
+    async def stream(self, method, path, headers, body, timeout) -> AsyncIterator[ScriptedStream]:
+        try:
+            request = httpx.Request(method, f"{self._root}{path}", headers=headers, content=body or b"")
+            yield ScriptedStream(await self._respond(request))
+        except httpx.HTTPError as problem:
+            raise Unreachable(str(problem), sent=not isinstance(problem, httpx.ConnectError)) from problem
+
+    async def close(self) -> None:
+        pass
+
+
+class ScriptedStream:
+    def __init__(self, response: httpx.Response) -> None:
+        self.status, self.headers = response.status_code, response.headers
+        self.pieces, self.read = response.aiter_bytes, response.aread
+
+
 @pytest.fixture
 def scripted(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
     """`scripted(respond, story)`: runs a story at a desk whose server answers so."""
@@ -77,8 +102,7 @@ def scripted(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
         find: Callable[[], Found] = lambda: Found("http://127.0.0.1:1", "tlc_mine"),
         patience_seconds: float = 0.0,
     ) -> None:
-        transport = httpx.MockTransport(respond)
-        monkeypatch.setattr(http_transport, "http_client", lambda _: httpx.AsyncClient(transport=transport))
+        monkeypatch.setattr(async_connections, "Connections", lambda where: Scripted(where.root, respond))
 
         async def tell() -> None:
             desk = Desk(None)  # type: ignore[arg-type]

@@ -64,6 +64,30 @@ def test_a_slow_disk_holds_nobody_up_and_gets_everything_in_its_order(
     ]
 
 
+def test_launches_that_are_noted_while_the_disk_is_busy_share_one_sync_of_their_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, free, sync = threading.Event(), threading.Event(), os.fsync
+    synced: list[bool] = []
+
+    def slow(number: int) -> None:
+        begun.set()
+        assert free.wait(60)
+        synced.append(stat.S_ISDIR(os.fstat(number).st_mode))
+        sync(number)
+
+    monkeypatch.setattr(os, "fsync", slow)
+    journal = Journal(tmp_path / "launches")
+    journal.put(Record(_launch("launch_0"), pid=1))
+    assert begun.wait(BOUND)
+    for number in range(1, 6):
+        journal.put(Record(_launch(f"launch_{number}"), pid=1))
+    free.set()
+    assert journal.settle(BOUND)
+    assert synced == [False, True, *[False] * 5, True]
+    assert len(list(journal.read())) == 6
+
+
 @pytest.mark.parametrize("told", [{"exit_code": 3}, {"error": "crashed"}])
 def test_an_end_that_is_still_to_be_told_is_kept_whoever_is_found_running_after_it(
     tmp_path: Path, told: dict[str, object]

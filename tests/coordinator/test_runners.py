@@ -15,10 +15,13 @@ from tests.coordinator.teams import Team, coordinating
 # --- the command agent -----------------------------------------------------------------------------------------------
 
 
-def test_the_program_of_an_agent_for_commands_loads_nothing_that_is_dear() -> None:
+@pytest.mark.parametrize("runner", ["command", "playbook", "script"])
+def test_the_program_of_an_agent_without_a_model_loads_nothing_that_is_dear(runner: str) -> None:
     """Many are started at once, and each would pay for it before it has signed in."""
-    dear = ("asyncio", "httpx", "orjson", "yaml", "toryo.agents.chat_session")
-    code = f"import sys, toryo.agents.command; print([each for each in {dear} if each in sys.modules])"
+    dear = ["asyncio", "httpx", "orjson", "yaml", "http.client", "email", "ssl", "argparse", "dataclasses", "inspect"]
+    if runner != "script":
+        dear.append("toryo.agents.chat_session")
+    code = f"import sys, toryo.agents.{runner}; print([each for each in {dear} if each in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 

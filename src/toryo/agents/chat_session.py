@@ -8,8 +8,7 @@ server's answers; what is kept here only avoids repetition.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from toryo.agents import script_rules
 from toryo.agents.agent_loop import Answer, Handler, Session, common, say
@@ -23,8 +22,7 @@ LONGEST_WAIT = 65.0
 """Seconds to wait for room where a limit per minute is used up."""
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(NamedTuple):
     """The text for a person who waits for the end of a conversation."""
 
     person_id: str

@@ -10,15 +10,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 CLOSED = ("completed", "failed", "cancelled")
 RESULTS = {"success": "completed", "failed": "failed"}
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
+class Standing(NamedTuple):
     """The state of a subtask. `over`: it has ended and will not be retried."""
 
     title: str
@@ -32,8 +30,7 @@ Standings = Mapping[str, Standing]
 """By the id that the plan gives each subtask."""
 
 
-@dataclass(frozen=True, slots=True)
-class OfSubtask:
+class OfSubtask(NamedTuple):
     """How another subtask ended."""
 
     subtask: str
@@ -61,8 +58,7 @@ class OfSubtask:
         return "failed" in self.statuses and "completed" not in self.statuses
 
 
-@dataclass(frozen=True, slots=True)
-class OfVariable:
+class OfVariable(NamedTuple):
     """The value of a variable for this task. `named` is its name in the plan."""
 
     named: str
@@ -101,16 +97,14 @@ class Conditional(Protocol):
     def when(self) -> tuple[Condition, ...]: ...
 
 
-@dataclass(frozen=True, slots=True)
-class LeaveOut:
+class LeaveOut(NamedTuple):
     """Cancel it, with the reason."""
 
     id: str
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class GoOn:
+class GoOn(NamedTuple):
     """It no longer waits for these subtasks."""
 
     id: str
@@ -154,16 +148,13 @@ def in_words(step: Conditional) -> str:
     return " and ".join(each.words() for each in step.when)
 
 
-@dataclass
 class Situation:
     """The steps of a plan and the state of each."""
 
-    steps: Sequence[Conditional]
-    standings: Standings
-    _by_id: dict[str, Conditional] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self._by_id = {step.id: step for step in self.steps}
+    def __init__(self, steps: Sequence[Conditional], standings: Standings) -> None:
+        self.steps = steps
+        self.standings = standings
+        self._by_id = {step.id: step for step in steps}
 
     def decided(self, step: Conditional) -> bool:
         """Whether everything that its conditions name is closed."""

@@ -16,7 +16,6 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from toryo.agents.agent_loop import Answer, Session, say
@@ -66,7 +65,7 @@ class Misbehaving(Talk):
     def move(self, conversation: Answer) -> Move:
         move = super().move(conversation)
         if self._behave["endless"]:
-            return replace(move, text=move.text or "And what else?", ends=False)
+            return move._replace(text=move.text or "And what else?", ends=False)
         return move
 
     def speak(self, conversation_id: str, text: str) -> Answer:

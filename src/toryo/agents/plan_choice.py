@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from toryo.agents import conditions
 from toryo.agents.conditions import Condition
@@ -14,8 +13,7 @@ from toryo.formats.command_templates import VARIABLE, Unfit
 from toryo.formats.plan_patterns import FACTS, compiled
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(NamedTuple):
     """One subtask with its variables filled in."""
 
     id: str
@@ -118,8 +116,7 @@ def _items(raw: Mapping[str, Any], variables: Mapping[str, Any]) -> list[Any]:
     return [each for number, each in enumerate(found) if each not in found[:number]]
 
 
-@dataclass(frozen=True, slots=True)
-class _Made:
+class _Made(NamedTuple):
     """Which subtasks are made for the things of a list, and the ids that they get."""
 
     written: Mapping[str, Any]

@@ -11,7 +11,6 @@ from typing import Any
 
 from toryo.agents.agent_loop import Answer, Handler, Session, common, follow, main
 from toryo.agents.playbook_manager import Manager
-from toryo.agents.playbook_worker import Worker
 from toryo.agents.spec_loading import given
 
 OTHERWISE = (
@@ -27,9 +26,14 @@ def work(session: Session, playbook: Mapping[str, Any], environ: Mapping[str, st
         answer = session.fetch_task(step)
         profile = session.try_to("get_my_profile").get("agent") or {}
         manages = profile.get("role") == "manager"
-        role = Manager(session, playbook) if manages else Worker(session, playbook, environ)
-        handlers.update(role.handlers())
+        handlers.update(Manager(session, playbook).handlers() if manages else worker())
         return answer
+
+    def worker() -> dict[str, Handler]:
+        """Imported only here: managers, which most are, start nothing, so they must not pay for that."""
+        from toryo.agents.playbook_worker import Worker
+
+        return Worker(session, playbook, environ).handlers()
 
     def chat() -> dict[str, Handler]:
         """Imported only here: workers must not pay for it."""

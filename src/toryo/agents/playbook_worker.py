@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from toryo.agents import conditions, plan_choice, shell
@@ -140,4 +139,4 @@ class Whole:
         return self._standings[step.id].status in CLOSED_WELL
 
     def _change(self, step_id: str, **changes: Any) -> None:
-        self._standings[step_id] = replace(self._standings[step_id], **changes)
+        self._standings[step_id] = self._standings[step_id]._replace(**changes)

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from toryo.agents.plan_choice import fits
 from toryo.formats.command_templates import VARIABLE
@@ -22,8 +21,7 @@ TURNS_WITHOUT_RULE = 4
 _ASKED = re.compile(r" \(asked of (\S+) by (\S+)\)$")
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
+class Standing(NamedTuple):
     """A conversation in which it is this agent's turn. `last` is the partner's last message."""
 
     purpose: str
@@ -41,8 +39,7 @@ class Standing:
         return self.turns // 2
 
 
-@dataclass(frozen=True, slots=True)
-class Move:
+class Move(NamedTuple):
     """An agent's turn: a message, the end of the conversation, or both."""
 
     text: str | None

@@ -1,20 +1,20 @@
 """The async client, for programs that wait for many things at once. The blocking one is `blocking.Client`.
 
-Uses httpx, imported only when a client is created; connections are pooled, and each waiting call holds one.
+Connections are kept, and each waiting call holds one (`async_connections.py`).
 """
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import time
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 from urllib.parse import urlencode
 
-from toryo.client import http_transport, server_address, wire
+from toryo.client import server_address, wire
+from toryo.client.async_connections import Connections
 from toryo.client.errors import Unreachable
-
-if TYPE_CHECKING:
-    import httpx
+from toryo.client.http1 import Answer
 
 
 class AsyncClient:
@@ -36,17 +36,15 @@ class AsyncClient:
         self.patience_seconds = patience_seconds
         self._repeat_lost = repeat_lost
         self._numbers = itertools.count(1)
-        self._http = http_transport.http_client(self.address)
+        self._connections = Connections(self.address)
 
     async def call(self, tool: str, /, **arguments: Any) -> dict[str, Any]:
         """The result of an MCP tool. Raises RefusalError, Unreachable or ProtocolError."""
         number = next(self._numbers)
         body = wire.tool_request(number, tool, arguments)
         patience = wire.time_out(arguments, self._timeout)
-        response = await self._patiently("POST", "/mcp", body, mcp=True, timeout=patience)
-        return wire.tool_answer(
-            number, response.status_code, response.headers.get("content-type", ""), response.content
-        )
+        answer = await self._patiently("POST", "/mcp", body, mcp=True, timeout=patience)
+        return wire.tool_answer(number, answer.status, answer.headers.get("content-type", ""), answer.body)
 
     async def rest(
         self, method: str, path: str, json: Any = None, params: dict[str, Any] | None = None
@@ -56,11 +54,11 @@ class AsyncClient:
         target = wire.rest_path(path) + ("?" + urlencode(wanted, doseq=True) if wanted else "")
         body = None if json is None else wire.encoded(json)
         patience = wire.time_out(wanted, self._timeout)
-        response = await self._patiently(method, target, body, mcp=False, timeout=patience)
-        return wire.rest_answer(response.status_code, response.content)
+        answer = await self._patiently(method, target, body, mcp=False, timeout=patience)
+        return wire.rest_answer(answer.status, answer.body)
 
     async def close(self) -> None:
-        await self._http.aclose()
+        await self._connections.close()
 
     async def __aenter__(self) -> Self:
         return self
@@ -68,33 +66,15 @@ class AsyncClient:
     async def __aexit__(self, *_: object) -> None:
         await self.close()
 
-    async def _patiently(
-        self, method: str, path: str, body: bytes | None, *, mcp: bool, timeout: float
-    ) -> httpx.Response:
-        import asyncio  # 30 ms of import that only a program with a loop should pay
-
+    async def _patiently(self, method: str, path: str, body: bytes | None, *, mcp: bool, timeout: float) -> Answer:
         give_up = time.monotonic() + self.patience_seconds
         for pause in wire.pauses():
+            headers = wire.headers(self.token, mcp=mcp)
             try:
-                return await self._exchange(method, path, body, mcp=mcp, timeout=timeout)
+                return await self._connections.exchange(method, path, headers, body, timeout)
             except Unreachable as away:
                 again = not away.sent or self._repeat_lost or method == "GET"
                 if not again or time.monotonic() + pause > give_up:
                     raise
             await asyncio.sleep(pause)
         raise AssertionError("pauses never end")
-
-    async def _exchange(
-        self, method: str, path: str, body: bytes | None, *, mcp: bool, timeout: float
-    ) -> httpx.Response:
-        import httpx
-
-        headers = {**wire.headers(self.token, mcp=mcp), "Host": self.address.host_header}
-        limits = httpx.Timeout(timeout, connect=http_transport.CONNECT_WITHIN, pool=None)
-        try:
-            return await self._http.request(
-                method, self.address.root + path, content=body, headers=headers, timeout=limits
-            )
-        except httpx.HTTPError as problem:
-            words, sent = http_transport.lost(self.address, problem)
-            raise Unreachable(words, sent=sent) from problem

@@ -1,25 +1,25 @@
 """The blocking client: pooled connections over TCP, TLS or a Unix socket. Safe to share between threads.
 
-Uses the standard library's `http.client` instead of httpx: agents start often, and importing httpx costs each of them
-some 80 ms of CPU, four times the rest of this client.
+Agents start often, so it imports little: `http1.py` reads and writes HTTP, and TLS is loaded for servers that need it.
 """
 
 from __future__ import annotations
 
 import contextlib
-import http.client
 import itertools
 import select
 import socket
-import ssl
 import time
 from typing import Any, Self
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlencode
 
-from toryo.client import server_address, wire
+from toryo.client import http1, routes, server_address, wire
 from toryo.client.errors import Unreachable
+from toryo.client.routes import Route
 
-CONNECT_WITHIN = 10.0
+PIECE = 64 * 1024
+"""Bytes that are read at once."""
+Connection = socket.socket
 
 
 class Client:
@@ -46,15 +46,16 @@ class Client:
         self.patience_seconds = patience_seconds
         self._repeat_lost = repeat_lost
         self._numbers = itertools.count(1)
-        self._idle: list[http.client.HTTPConnection] = []
+        self._route: Route | None = None
+        self._idle: list[Connection] = []
 
     def call(self, tool: str, /, **arguments: Any) -> dict[str, Any]:
         """The result of an MCP tool. Raises RefusalError, Unreachable or ProtocolError."""
         number = next(self._numbers)
         body = wire.tool_request(number, tool, arguments)
         patience = wire.time_out(arguments, self._timeout)
-        status, kind, answer = self._patiently("POST", "/mcp", body, mcp=True, timeout=patience)
-        return wire.tool_answer(number, status, kind, answer)
+        answer = self._patiently("POST", "/mcp", body, mcp=True, timeout=patience)
+        return wire.tool_answer(number, answer.status, answer.headers.get("content-type", ""), answer.body)
 
     def rest(self, method: str, path: str, json: Any = None, params: dict[str, Any] | None = None) -> dict[str, Any]:
         """The document at a REST route (`/projects` is below `/api/v1`). Raises as `call`."""
@@ -62,12 +63,12 @@ class Client:
         target = wire.rest_path(path) + ("?" + urlencode(wanted, doseq=True) if wanted else "")
         body = None if json is None else wire.encoded(json)
         patience = wire.time_out(wanted, self._timeout)
-        status, _, answer = self._patiently(method, target, body, mcp=False, timeout=patience)
-        return wire.rest_answer(status, answer)
+        answer = self._patiently(method, target, body, mcp=False, timeout=patience)
+        return wire.rest_answer(answer.status, answer.body)
 
     def has(self, path: str) -> bool:
         """Whether the server has a file at this path, such as a page of the dashboard."""
-        return self._patiently("GET", path, None, mcp=False, timeout=self._timeout)[0] == 200
+        return self._patiently("GET", path, None, mcp=False, timeout=self._timeout).status == 200
 
     def close(self) -> None:
         while self._idle:
@@ -79,9 +80,7 @@ class Client:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _patiently(
-        self, method: str, path: str, body: bytes | None, *, mcp: bool, timeout: float
-    ) -> tuple[int, str, bytes]:
+    def _patiently(self, method: str, path: str, body: bytes | None, *, mcp: bool, timeout: float) -> http1.Answer:
         give_up = time.monotonic() + self.patience_seconds
         for pause in wire.pauses():
             try:
@@ -93,90 +92,71 @@ class Client:
             time.sleep(pause)
         raise AssertionError("pauses never end")
 
-    def _exchange(
-        self, method: str, path: str, body: bytes | None, *, mcp: bool, timeout: float
-    ) -> tuple[int, str, bytes]:
-        connection = self._connection()
-        headers = wire.headers(self.token, mcp=mcp)
+    def _exchange(self, method: str, path: str, body: bytes | None, *, mcp: bool, timeout: float) -> http1.Answer:
+        route, connection = self._connected()
         try:
-            if connection.sock is not None:
-                connection.sock.settimeout(timeout)
-            connection.request(method, self.address.prefix + path, body, {**headers, "Host": self.address.host_header})
-            response = connection.getresponse()
-            answer = response.read()
+            sent = route.request(method, path, wire.headers(self.token, mcp=mcp), body)
+            answer = _exchanged(connection, sent, timeout)
         except BaseException as problem:
             connection.close()
-            if isinstance(problem, OSError | http.client.HTTPException):
-                raise Unreachable(f"{self.address}: {_words(problem)}", sent=True) from problem
+            if isinstance(problem, routes.LOST):
+                raise Unreachable(f"{self.address}: {routes.words(problem)}", sent=True) from problem
             raise
-        if response.will_close:
-            connection.close()
-        else:
+        if answer.keeps and len(self._idle) < routes.KEPT:
             self._idle.append(connection)
-        return response.status, response.getheader("Content-Type", ""), answer
-
-    def _connection(self) -> http.client.HTTPConnection:
-        """A kept connection that the server has not closed meanwhile, or a new one."""
-        with contextlib.suppress(IndexError):
-            while True:
-                kept = self._idle.pop()
-                if kept.sock is not None and not _readable(kept.sock):
-                    return kept
-                kept.close()
-        connection = _new(self.address)
-        try:
-            connection.connect()
-        except (OSError, http.client.HTTPException) as problem:
+        else:
             connection.close()
-            raise Unreachable(f"{self.address}: {_words(problem)}") from problem
-        return connection
+        return answer
+
+    def _connected(self) -> tuple[Route, Connection]:
+        """A kept connection that the server has not closed meanwhile, or a new one."""
+        try:
+            if self._route is None:
+                self._route = Route(self.address)
+            with contextlib.suppress(IndexError):
+                while True:
+                    kept = self._idle.pop()
+                    if not readable(kept):
+                        return self._route, kept
+                    kept.close()
+            return self._route, _connected(self._route)
+        except routes.LOST as problem:
+            raise Unreachable(f"{self.address}: {routes.words(problem)}") from problem
 
 
-class _UnixConnection(http.client.HTTPConnection):
-    def __init__(self, path: str) -> None:
-        super().__init__("localhost", timeout=CONNECT_WITHIN)
-        self._path = path
-
-    def connect(self) -> None:
-        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self.sock.settimeout(CONNECT_WITHIN)
-        self.sock.connect(self._path)
-
-
-def _new(where: server_address.Address) -> http.client.HTTPConnection:
-    if where.socket is not None:
-        return _UnixConnection(where.socket)
-    if where.scheme == "http":
-        return http.client.HTTPConnection(where.host, where.port, timeout=CONNECT_WITHIN)
-    return _secure(where)
-
-
-def _secure(where: server_address.Address) -> http.client.HTTPSConnection:
-    """TLS, through the proxy of the environment where there is one."""
-    from urllib.request import getproxies, proxy_bypass
-
-    proxy = None if where.local or proxy_bypass(where.host) else getproxies().get("https")
-    if not proxy:
-        return http.client.HTTPSConnection(where.host, where.port, timeout=CONNECT_WITHIN)
-    through = urlsplit(proxy if "//" in proxy else f"http://{proxy}")
-    connection = http.client.HTTPSConnection(through.hostname or "", through.port or 80, timeout=CONNECT_WITHIN)
-    connection.set_tunnel(where.host, where.port)
+def _connected(route: Route) -> Connection:
+    if route.socket is not None:
+        connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    else:
+        connection = socket.create_connection((route.host, route.port), routes.CONNECT_WITHIN)
+    try:
+        connection.settimeout(routes.CONNECT_WITHIN)
+        if route.socket is not None:
+            connection.connect(route.socket)
+        else:
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if route.tunnel is not None:
+            routes.let_through(_exchanged(connection, route.tunnel, routes.CONNECT_WITHIN, of_tunnel=True))
+        if route.secure_name is not None:
+            connection = route.tls().wrap_socket(connection, server_hostname=route.secure_name)
+    except BaseException:
+        connection.close()
+        raise
     return connection
 
 
-def _readable(sock: socket.socket) -> bool:
+def _exchanged(connection: Connection, sent: bytes, timeout: float, *, of_tunnel: bool = False) -> http1.Answer:
+    connection.settimeout(timeout)
+    connection.sendall(sent)
+    answer = http1.Answer(of_tunnel=of_tunnel)
+    while not answer.complete:
+        piece = connection.recv(PIECE)
+        answer.take(piece) if piece else answer.end()
+    return answer
+
+
+def readable(sock: Connection) -> bool:
     """An idle connection with something to read was closed by the other side."""
     waiting = select.poll()
     waiting.register(sock, select.POLLIN)
     return bool(waiting.poll(0))
-
-
-def _words(problem: BaseException) -> str:
-    if isinstance(problem, TimeoutError):
-        return "no answer in time"
-    if isinstance(problem, ssl.SSLError) and problem.reason in _NO_TLS:
-        return "the server does not speak HTTPS: use http://"
-    return getattr(problem, "strerror", None) or str(problem) or type(problem).__name__
-
-
-_NO_TLS = ("WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE")

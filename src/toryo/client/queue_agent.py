@@ -212,7 +212,9 @@ class AsyncQueueAgent:
             self._end_by(error)
 
     async def _room(self) -> None:
-        await asyncio.wait([task for _, task in self._running.values()], return_when=asyncio.FIRST_COMPLETED)
+        """Waits until a task has ended; the last one may have ended already."""
+        if self._running:
+            await asyncio.wait([task for _, task in self._running.values()], return_when=asyncio.FIRST_COMPLETED)
 
     async def _unless_stopped(self, doing: Coroutine[Any, Any, None]) -> None:
         """Does it to its end, or lets it go when the agent is to stop. Raises what it raises."""

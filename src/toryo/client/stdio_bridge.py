@@ -11,17 +11,14 @@ import contextlib
 import logging
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from toryo.client import http_transport, jsonrpc, server_address, sse, wire
+from toryo.client import async_connections, jsonrpc, server_address, sse, wire
+from toryo.client.async_connections import Connections, Stream
 from toryo.client.errors import Unreachable
 from toryo.client.handshake_session import HandshakeSession
 from toryo.client.jsonrpc import Malformed, Message
 from toryo.client.server_address import Address
 from toryo.client.server_discovery import Found
-
-if TYPE_CHECKING:
-    import httpx
 
 PATIENCE = 10.0
 """Seconds for which a request is tried again where nothing was sent (or it only reads)."""
@@ -42,7 +39,7 @@ class _Link:
 
     where: Address
     token: str | None
-    http: httpx.AsyncClient
+    http: Connections
 
 
 class Bridge:
@@ -150,20 +147,20 @@ class Bridge:
             if _streamed(response):
                 await self._pass_on(message, response)
             else:
-                await self._settle(message, response, await response.aread())
+                await self._settle(message, response, await response.read())
 
     @contextlib.asynccontextmanager
-    async def _post(self, message: Message) -> AsyncIterator[httpx.Response]:
+    async def _post(self, message: Message) -> AsyncIterator[Stream]:
         """Raises Unreachable, inside the block too."""
         token = self._reach().token
         headers = jsonrpc.headers(message, token, self._session.version, self._session.id)
         async with self._requesting("POST", headers, message.body) as response:
             yield response
 
-    async def _pass_on(self, message: Message, response: httpx.Response) -> None:
+    async def _pass_on(self, message: Message, response: Stream) -> None:
         """Everything on the stream, as it comes; a stream that ends without the answer is a lost answer."""
         answered = message.id is None
-        async for data in sse.data_of(response.aiter_bytes()):
+        async for data in sse.data_of(response.pieces()):
             if jsonrpc.answers(data, message.id):
                 await self._settle(message, response, data)
                 answered = True
@@ -172,17 +169,17 @@ class Bridge:
         if not answered:
             raise Unreachable("the server closed the stream before it answered", sent=True)
 
-    async def _settle(self, message: Message, response: httpx.Response, body: bytes) -> None:
+    async def _settle(self, message: Message, response: Stream, body: bytes) -> None:
         if message.id is None or message.method is None:
-            if response.status_code >= 400:
-                log.warning("%s was answered with %d", message.method, response.status_code)
+            if response.status >= 400:
+                log.warning("%s was answered with %d", message.method, response.status)
             return
-        answer = jsonrpc.answer(message, response.status_code, body)
+        answer = jsonrpc.answer(message, response.status, body)
         if self._session.is_lost(message, answer):
             await self._begin_anew()
             async with self._post(message) as again:
-                answer = jsonrpc.answer(message, again.status_code, await again.aread())
-        self._session.note(message, answer, response.headers.get("Mcp-Session-Id"))
+                answer = jsonrpc.answer(message, again.status, await again.read())
+        self._session.note(message, answer, response.headers.get("mcp-session-id"))
         await self._write(answer)
 
     # --- what the server says by itself, in the era with a handshake --------------------------------------------------
@@ -193,18 +190,18 @@ class Bridge:
         while True:
             with contextlib.suppress(Unreachable):
                 async with self._listening() as response:
-                    if response.status_code == 404:
+                    if response.status == 404:
                         await self._begin_anew()
                     elif _streamed(response):
                         pauses = wire.pauses()
-                        async for data in sse.data_of(response.aiter_bytes()):
+                        async for data in sse.data_of(response.pieces()):
                             await self._write(jsonrpc.one_line(data))
-                    elif response.status_code < 500:
+                    elif response.status < 500:
                         return
             await asyncio.sleep(next(pauses))
 
     @contextlib.asynccontextmanager
-    async def _listening(self) -> AsyncIterator[httpx.Response]:
+    async def _listening(self) -> AsyncIterator[Stream]:
         headers = jsonrpc.listening_headers(self._reach().token, self._session.version, self._session.id)
         async with self._requesting("GET", headers) as response:
             yield response
@@ -214,8 +211,8 @@ class Bridge:
         async with self._session.renewing() as needed:
             for message in needed:
                 async with self._post(message) as response:
-                    answer = jsonrpc.answer(message, response.status_code, await response.aread())
-                    self._session.note(message, answer, response.headers.get("Mcp-Session-Id"))
+                    answer = jsonrpc.answer(message, response.status, await response.read())
+                    self._session.note(message, answer, response.headers.get("mcp-session-id"))
             for uri in self._session.subscribed if needed else ():
                 await self._write(jsonrpc.updated(uri))  # it may have changed meanwhile
 
@@ -223,22 +220,16 @@ class Bridge:
 
     @contextlib.asynccontextmanager
     async def _requesting(
-        self, method: str, headers: dict[str, str], body: bytes = b""
-    ) -> AsyncIterator[httpx.Response]:
-        import httpx
-
+        self, method: str, headers: dict[str, str], body: bytes | None = None
+    ) -> AsyncIterator[Stream]:
         link = self._reach()
-        headers = {**headers, "Host": link.where.host_header}
-        limits = httpx.Timeout(SILENCE, connect=http_transport.CONNECT_WITHIN, pool=None)
-        url = link.where.root + "/mcp"
         try:
-            async with link.http.stream(method, url, content=body, headers=headers, timeout=limits) as response:
+            async with link.http.stream(method, "/mcp", headers, body, SILENCE) as response:
                 yield response
-        except httpx.HTTPError as problem:
-            words, sent = http_transport.lost(link.where, problem)
+        except Unreachable:
             if self._link is link:
                 self._link = None  # it may be elsewhere when it is back
-            raise Unreachable(words, sent=sent) from problem
+            raise
 
     def _reach(self) -> _Link:
         """The server, looked for again after it was lost; connections are kept where it is still the same one."""
@@ -246,7 +237,7 @@ class Bridge:
             found, where = self._found()
             known = next((link for link in self._links if (link.where, link.token) == (where, found.token)), None)
             if known is None:
-                known = _Link(where, found.token, http_transport.http_client(where))
+                known = _Link(where, found.token, async_connections.Connections(where))
                 self._links.append(known)
             self._link = known
         return self._link
@@ -266,7 +257,7 @@ class Bridge:
             await asyncio.wait(tasks)
         await self._say_goodbye()
         for link in self._links:
-            await link.http.aclose()
+            await link.http.close()
 
     async def _say_goodbye(self) -> None:
         """The server may forget the session at once; it would anyway, in time."""
@@ -278,7 +269,7 @@ class Bridge:
                 pass
 
 
-def _streamed(response: httpx.Response) -> bool:
+def _streamed(response: Stream) -> bool:
     return str(response.headers.get("content-type", "")).startswith("text/event-stream")
 
 

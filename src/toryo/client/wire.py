@@ -35,7 +35,7 @@ def encoded(value: Any) -> bytes:
         return orjson.dumps(value)
 
 
-def _decoded(data: bytes | str) -> Any:
+def _decoded(data: bytes | bytearray | str) -> Any:
     """None for what is no JSON."""
     try:
         return json.loads(data)
@@ -78,7 +78,7 @@ def pauses() -> Iterator[float]:
     return backoff.pauses(*backoff.CLIENT)
 
 
-def tool_answer(number: int, status: int, content_type: str, body: bytes) -> dict[str, Any]:
+def tool_answer(number: int, status: int, content_type: str, body: bytes | bytearray) -> dict[str, Any]:
     """The result of the call `number`; raises RefusalError, ProtocolError, or Unreachable for a broken gateway."""
     streamed = content_type.startswith("text/event-stream")
     message = _from_events(number, body) if streamed else _json_object(status, body)
@@ -101,7 +101,7 @@ def tool_answer(number: int, status: int, content_type: str, body: bytes) -> dic
     return document
 
 
-def rest_answer(status: int, body: bytes) -> dict[str, Any]:
+def rest_answer(status: int, body: bytes | bytearray) -> dict[str, Any]:
     """The JSON document of a REST answer; raises as `tool_answer`."""
     if not body and status < 400:
         return {}
@@ -118,7 +118,7 @@ def _refusal(document: Mapping[str, Any], status: int) -> RefusalError:
     return RefusalError(str(code), str(message or ""), str(document.get("instruction") or ""), dict(document))
 
 
-def _json_object(status: int, body: bytes) -> dict[str, Any]:
+def _json_object(status: int, body: bytes | bytearray) -> dict[str, Any]:
     document = _decoded(body)
     if isinstance(document, dict):
         return document
@@ -127,7 +127,7 @@ def _json_object(status: int, body: bytes) -> dict[str, Any]:
     raise ProtocolError(f"this is not a Toryo server (it answered {status} without a JSON object)")
 
 
-def _from_events(number: int, body: bytes) -> dict[str, Any]:
+def _from_events(number: int, body: bytes | bytearray) -> dict[str, Any]:
     """The message that answers `number` in an event stream; notifications on the way are passed over."""
     for data in _events(body):
         message = _decoded(data)
@@ -136,7 +136,7 @@ def _from_events(number: int, body: bytes) -> dict[str, Any]:
     raise Unreachable("the event stream ended before the answer", sent=True)
 
 
-def _events(body: bytes) -> Iterator[str]:
+def _events(body: bytes | bytearray) -> Iterator[str]:
     lines: list[str] = []
     for line in [*body.decode("utf-8", "replace").splitlines(), ""]:
         if line.startswith("data:"):

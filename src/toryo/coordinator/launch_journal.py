@@ -45,7 +45,7 @@ class Record:
 class Journal:
     def __init__(self, directory: Path) -> None:
         self._directory = directory
-        self._jobs: deque[Callable[[], None]] = deque()
+        self._jobs: deque[Callable[[], bool]] = deque()
         self._writing = False
         self._idle = threading.Condition()
 
@@ -67,7 +67,7 @@ class Journal:
         with self._idle:
             return self._idle.wait_for(lambda: not self._writing, within)
 
-    def _later(self, job: Callable[[], None]) -> None:
+    def _later(self, job: Callable[[], bool]) -> None:
         with self._idle:
             self._jobs.append(job)
             if not self._writing:
@@ -81,33 +81,45 @@ class Journal:
                     self._writing = False
                     self._idle.notify_all()
                     return
-                job = self._jobs.popleft()
-            job()
+                jobs = [*self._jobs]
+                self._jobs.clear()
+            named = [job() for job in jobs]
+            if any(named):
+                self._sync_names()
 
-    def _write(self, launch_id: str, known: dict[str, Any]) -> None:
+    def _write(self, launch_id: str, known: dict[str, Any]) -> bool:
+        """Whether there is a new name in the directory."""
         path = self._path(launch_id)
         new = path.with_suffix(".new")
         try:
             if known["told"] is None and self._is_to_be_told(path):
-                return
+                return False
             self._directory.mkdir(mode=0o700, exist_ok=True)
             with os.fdopen(untrusted_files.made(new, os.O_WRONLY | os.O_TRUNC), "w", encoding="utf-8") as file:
                 json.dump(known, file)
                 file.flush()
                 os.fsync(file.fileno())
             new.replace(path)
-            # A rename survives a power failure only after its directory is synced.
+        except Exception as problem:  # noqa: BLE001 - this thread returns no result: it must log what is lost
+            log.warning("%s cannot be recorded in %s: %s", launch_id, self._directory, problem)
+            return False
+        return True
+
+    def _sync_names(self) -> None:
+        """A rename survives a power failure only after its directory is synced: once for all that came together."""
+        try:
             directory = os.open(self._directory, os.O_RDONLY | os.O_DIRECTORY)
             try:
                 os.fsync(directory)
             finally:
                 os.close(directory)
-        except Exception as problem:  # noqa: BLE001 - this thread returns no result: it must log what is lost
-            log.warning("%s cannot be recorded in %s: %s", launch_id, self._directory, problem)
+        except OSError as problem:
+            log.warning("the records of launches in %s may not survive a power failure: %s", self._directory, problem)
 
-    def _remove(self, launch_id: str) -> None:
+    def _remove(self, launch_id: str) -> bool:
         with contextlib.suppress(OSError, ValueError):
             self._path(launch_id).unlink()
+        return False
 
     def read(self) -> Iterator[Record]:
         """The records of a predecessor; unreadable files are skipped."""

@@ -23,7 +23,6 @@ def main(
 ) -> int:
     """`toryo coordinator`: runs until SIGTERM or SIGINT and says on stderr what it does; the exit code."""
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
-    logging.getLogger("httpx").setLevel(logging.WARNING)
     try:
         interrupted = asyncio.run(_main(config, data_dir, config_file, token_file))
     except BadConfig as wrong:

@@ -330,7 +330,7 @@ class View:
     def __init__(self, home: Path | None, written: Sequence[Path] = ()) -> None:
         """`written`: directories in which agents write, now or in another launch. No link in them is followed."""
         self._home = home
-        self._written: list[Path] = []
+        self._written_prefixes: tuple[str, ...] = ()
         for each in sorted(written, key=lambda path: len(path.parts)):
             real = self.real(each)
             if real is None and os.path.lexists(each):
@@ -339,44 +339,54 @@ class View:
                     "to a sandbox. Replace the link, or enter the directory that it points to."
                 )
             if real is not None:
-                self._written.append(real)
-        self._entries: dict[Path, _Entry] = {}
+                self._written_prefixes += (_prefix(real),)
+        self._entries: dict[str, _Entry] = {}
         for name in ("/run/systemd/resolve", *_SYSTEM_DATA):
             self.read(Path(name))
         with contextlib.suppress(OSError):
             self.read(Path("/etc/resolv.conf").resolve())
         for path in _unreadable(Path("/etc")):
-            self._entries[path] = _Entry(None)
+            self._entries[str(path)] = _Entry(None)
 
     def bind(self, path: Path, *, write: bool) -> None:
         path = Path(os.path.abspath(path))  # noqa: PTH100 - what a link leads to is shown where the link is
         real = self.real(path)
         if real is not None:
-            self._entries[path] = self._entries[real] = _Entry(real, write)
+            self._entries[str(path)] = self._entries[str(real)] = _Entry(real, write)
 
     def real(self, path: Path) -> Path | None:
         """The path without symbolic links; None if it is missing, or if a link is in a directory that agents write."""
-        at, rest, links = Path("/"), [*reversed(path.parts[1:])], 0
+        at = self._led_to(path)
+        return Path(at) if at is not None and os.path.lexists(at) else None
+
+    def _led_to(self, path: Path) -> str | None:
+        """The path without symbolic links, whether it exists or not; None if a link is in a directory that agents
+        write. In strings: a view asks this of a hundred paths, and each would cost ten times as much with Path.
+        """
+        at, rest, links = "", [*reversed(str(path).split("/"))], 0
         while rest:
             name = rest.pop()
-            if name == "..":
-                at = at.parent
+            if name in ("", "."):
                 continue
+            if name == "..":
+                at = at.rpartition("/")[0]
+                continue
+            inner = f"{at}/{name}"
             try:
-                target = (at / name).readlink()
+                target = os.readlink(inner)  # noqa: PTH115
             except OSError:
-                at = at / name
+                at = inner
                 continue
             links += 1
-            if links > _MOST_LINKS or self.written(at):
+            if links > _MOST_LINKS or self.written(at or "/"):
                 return None
-            at = Path("/") if target.is_absolute() else at
-            rest += reversed([part for part in target.parts if part != "/"])
-        return at if os.path.lexists(at) else None
+            at = "" if target.startswith("/") else at
+            rest += reversed(target.split("/"))
+        return at or "/"
 
-    def written(self, path: Path) -> bool:
+    def written(self, path: Path | str) -> bool:
         """Whether agents may write there."""
-        return any(path.is_relative_to(each) for each in self._written)
+        return _within(path, self._written_prefixes)
 
     def read(self, path: Path) -> None:
         self.bind(path, write=False)
@@ -421,14 +431,14 @@ class View:
         """Hides a path; for a symbolic link its target. Links that agents made hide nothing outside their
         directories.
         """
-        real = self.real(path)
-        if real is None and self.written(path.resolve()):
-            real = path.resolve()
-        if real is not None:
-            self._entries[real] = _Entry(None)
+        led_to = self._led_to(path)
+        there = led_to is not None and os.path.lexists(led_to)
+        led_to = led_to or str(path.resolve())
+        if there or self.written(led_to):
+            self._entries[led_to] = _Entry(None)
 
     def copy(self, path: Path, descriptor: int) -> None:
-        self._entries[path] = _Entry(None, descriptor=descriptor)
+        self._entries[str(path)] = _Entry(None, descriptor=descriptor)
 
     def shows(self, path: Path) -> bool:
         return _of_system(path) or self._around(path, itself=True) is not None
@@ -449,8 +459,8 @@ class View:
             yield from ("--dir", str(self._home))
         self._pin()
         self._mounted: list[Path] = []
-        for path in sorted(self._entries, key=lambda each: (len(each.parts), each)):
-            yield from self._word(path, self._entries[path])
+        for path in sorted(self._entries, key=lambda each: (each.count("/"), each)):
+            yield from self._word(Path(path), self._entries[path])
 
     def _word(self, path: Path, entry: _Entry) -> Iterator[str | _Mount]:
         if entry.descriptor is not None:
@@ -474,16 +484,17 @@ class View:
         """
         for path, entry in list(self._entries.items()):
             around = self._around(path)
-            if entry.write or around is None or not self._entries[around].write or not path.exists():
+            if entry.write or around is None or not self._entries[around].write or not os.path.exists(path):  # noqa: PTH110
                 continue
-            for between in path.parents:
+            for between in _parents(path):
                 if between == around:
                     break
-                self._entries.setdefault(between, _Entry(between, write=True))
+                self._entries.setdefault(between, _Entry(Path(between), write=True))
 
-    def _around(self, path: Path, *, itself: bool = False) -> Path | None:
+    def _around(self, path: Path | str, *, itself: bool = False) -> str | None:
         """The entry that says what is there, if it shows anything of this machine."""
-        for each in (*([path] if itself else []), *path.parents):
+        path = str(path)
+        for each in (path, *_parents(path)) if itself else _parents(path):
             if each in self._entries:
                 return each if self._entries[each].source is not None else None
         return None
@@ -536,7 +547,27 @@ def _system_words() -> Iterator[str]:
 
 
 def _of_system(path: Path) -> bool:
-    return any(path.is_relative_to(each) for each in _SYSTEM)
+    return _within(path, _SYSTEM_PREFIXES)
+
+
+def _prefix(path: Path | str) -> str:
+    """What every path in a directory begins with, as `_within` compares."""
+    return f"{str(path).rstrip('/')}/"
+
+
+def _within(path: Path | str, prefixes: tuple[str, ...]) -> bool:
+    """Whether a path is one of these directories, or in one, by its words alone."""
+    return f"{path}/".startswith(prefixes)
+
+
+def _parents(path: str) -> Iterator[str]:
+    """As `Path.parents`, of an absolute path, without an object for each."""
+    while path != "/":
+        path = path.rpartition("/")[0] or "/"
+        yield path
+
+
+_SYSTEM_PREFIXES = tuple(map(_prefix, _SYSTEM))
 
 
 def _inside(env: Mapping[str, str], place: Place) -> dict[str, str]:
@@ -554,7 +585,8 @@ def _on_path(env: Mapping[str, str], kept: Sequence[Path]) -> Iterator[Path]:
         path = Path(name)
         if not path.is_absolute() or _of_system(path) or not path.is_dir():
             continue
-        if any(each.is_relative_to(path.resolve()) for each in kept):
+        real = (_prefix(path.resolve()),)
+        if any(_within(each, real) for each in kept):
             continue
         yield path
         if (path.parent / "lib" / "node_modules").is_dir():

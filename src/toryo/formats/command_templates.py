@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 VARIABLE = re.compile(r"\{\{\s*([A-Za-z0-9_][\w.-]*)\s*\}\}")
-CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+CONTROL = r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]"
 """Characters that no value may contain: control characters except tab and line feed, and unpaired surrogates."""
 
 LONGEST = 4000
@@ -24,26 +24,25 @@ Path = tuple[str | int, ...]
 Value = Callable[[str], Any]
 
 _RESERVED = frozenset({"if", "then", "else", "elif", "do", "while", "until", "!", "{", "time"})
-_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
-_STARTERS = re.compile(
-    r"builtin|command|doas|env|exec|ionice|nice|nohup|setsid|stdbuf|sudo|time|timeout|unbuffer|xargs"
-)
-"""Programs that run the program named in their arguments."""
-_STARTERS_OWN = re.compile(r"-.*|[A-Za-z_]\w*=.*|[\d.]+[smhd]?")
-_EVALUATORS = re.compile(r"\.|alias|eval|expect|let|make|parallel|read|source|ssh|su|trap|unset|watch")
+_ASSIGNMENT = r"[A-Za-z_]\w*="
+_STARTERS = r"builtin|command|doas|env|exec|ionice|nice|nohup|setsid|stdbuf|sudo|time|timeout|unbuffer|xargs"
+"""Programs that run the program named in their arguments. Patterns are texts here, compiled when they are needed:
+runners import this, and most of them fill nothing in."""
+_STARTERS_OWN = r"-.*|[A-Za-z_]\w*=.*|[\d.]+[smhd]?"
+_EVALUATORS = r"\.|alias|eval|expect|let|make|parallel|read|source|ssh|su|trap|unset|watch"
 """Programs that treat any argument as a command, or as an expression that may run one."""
-_CODE_FOLLOWS = re.compile(r"-\w*c")
-_RUNS_ANYTHING = re.compile(r"expect|make|parallel|ssh|su|watch")
+_CODE_FOLLOWS = r"-\w*c"
+_RUNS_ANYTHING = r"expect|make|parallel|ssh|su|watch"
 """The evaluators that can be started by another program."""
 _DECLARING = frozenset({"declare", "export", "local", "readonly", "typeset"})
 """Builtins that may get a value, but not a name that comes from one."""
-_INTERPRETERS = re.compile(
+_INTERPRETERS = (
     r"(?:a|ba|da|fi|k|mk|pwsh|tc|z|c)?sh|busybox|python[\d.]*|perl[\d.]*|ruby[\d.]*|node(?:js)?|deno|bun|php[\d.]*|lua[\d.]*"
     r"|[gmn]?awk|g?sed|tclsh|osascript"
 )
 """Programs whose first operand is a program: it must be written out."""
-_BEFORE, _AFTER = re.compile(r"[\w./=-]*"), re.compile(r"[\w./\s;-]|\Z")
-_NUMBER = re.compile(r"-\d+(?:\.\d+)?")
+_BEFORE, _AFTER = r"[\w./=-]*", re.compile(r"[\w./\s;-]|\Z")
+_NUMBER = r"-\d+(?:\.\d+)?"
 
 
 class Unfit(Exception):
@@ -131,9 +130,9 @@ def _text(hole: _Hole, value: Any) -> str:
             f"{{{{{hole.name}}}}} is {kind}, but a command takes a single value. Use for_each, or a part of it."
         )
     text = str(value).lower() if isinstance(value, bool) else "" if value is None else str(value)
-    if CONTROL.search(text):
+    if re.search(CONTROL, text):
         raise Unfit(f"The value of {{{{{hole.name}}}}} contains control characters: {text[:80]!r}.")
-    if hole.begins and not hole.after_options and text.startswith("-") and not _NUMBER.fullmatch(text):
+    if hole.begins and not hole.after_options and text.startswith("-") and not re.fullmatch(_NUMBER, text):
         raise Unfit(
             f"The value of {{{{{hole.name}}}}} begins with a hyphen, which programs read as an option: "
             f"{text[:80]!r}. Use another value. If the program supports it, write -- before the placeholder."
@@ -163,12 +162,12 @@ def _holes(text: str) -> list[_Hole]:
     return _Shell(text).holes()
 
 
-_WHOLE: Mapping[str, tuple[str, re.Pattern[str]]] = {
-    "'": ("single quotes", re.compile(r"'[^']*'")),
-    '"': ("double quotes", re.compile(r'"(?:[^"\\`$]|\\.|\$(?![({\[])|\$\{\w+\})*"', re.DOTALL)),
-    "$": ("a substitution", re.compile(r"\$(?=\((?!\())|\$\{#?\w+\}|\$(?![({\['\"])")),
-    "\\": ("a backslash", re.compile(r"\\(?!\{\{).", re.DOTALL)),
-    "`": ("a backquote", re.compile(r"(?!)")),
+_WHOLE: Mapping[str, tuple[str, str]] = {
+    "'": ("single quotes", r"'[^']*'"),
+    '"': ("double quotes", r'"(?:[^"\\`$]|\\(?s:.)|\$(?![({\[])|\$\{\w+\})*"'),
+    "$": ("a substitution", r"\$(?=\((?!\())|\$\{#?\w+\}|\$(?![({\['\"])"),
+    "\\": ("a backslash", r"\\(?!\{\{)(?s:.)"),
+    "`": ("a backquote", r"(?!)"),
 }
 """What the shell reads as a unit, by its first character, in its simple forms."""
 
@@ -206,7 +205,7 @@ class _Shell:
         if self._words or not self._redirected:
             _refuse_running(found[0], self._words, word)
         begins = self._word is None and not self._redirected
-        among_words = bool(_BEFORE.fullmatch(word)) and bool(_AFTER.match(self._text, found.end()))
+        among_words = bool(re.fullmatch(_BEFORE, word)) and bool(_AFTER.match(self._text, found.end()))
         self._word, self._at = word + found[0], found.end()
         return _Hole(found.start(), found.end(), found[1], among_words, begins, "--" in self._words)
 
@@ -227,9 +226,9 @@ class _Shell:
         else:
             self._word, self._at = (self._word or "") + char, self._at + 1
 
-    def _take(self, what: str, pattern: re.Pattern[str]) -> None:
+    def _take(self, what: str, pattern: str) -> None:
         """Reads a unit of the shell's syntax in which no value may be placed."""
-        found = pattern.match(self._text, self._at)
+        found = re.compile(pattern).match(self._text, self._at)
         if found is None:
             raise _Misplaced(
                 f"a command with {{{{…}}}} must be simple, but it contains {what}: "
@@ -287,16 +286,16 @@ class _Shell:
 
 def _refuse_running(hole: str, words: Sequence[str], prefix: str) -> None:
     """Refuses a value that would select the program. `words` precede it, `prefix` is in the same word."""
-    rest, starts = list(words), any(_STARTERS.fullmatch(_named(word)) for word in words)
-    while rest and (rest[0] in _RESERVED or _ASSIGNMENT.match(rest[0]) or _STARTERS.fullmatch(_named(rest[0]))):
-        starter = _STARTERS.fullmatch(_named(rest.pop(0)))
-        while starter and rest and _STARTERS_OWN.fullmatch(rest[0]):
+    rest, starts = list(words), any(re.fullmatch(_STARTERS, _named(word)) for word in words)
+    while rest and (rest[0] in _RESERVED or re.match(_ASSIGNMENT, rest[0]) or re.fullmatch(_STARTERS, _named(rest[0]))):
+        starter = re.fullmatch(_STARTERS, _named(rest.pop(0)))
+        while starter and rest and re.fullmatch(_STARTERS_OWN, rest[0]):
             rest.pop(0)
-    if not rest and not _ASSIGNMENT.match(prefix):
+    if not rest and not re.match(_ASSIGNMENT, prefix):
         raise _Misplaced(f"{hole} would choose the program to run: write the name of the program instead")
     program = _named(rest[0]) if rest else ""
-    inner = next((_named(each) for each in rest if _RUNS_ANYTHING.fullmatch(_named(each))), "") if starts else ""
-    evaluates = _EVALUATORS.fullmatch(program) or (program in _DECLARING and not _ASSIGNMENT.match(prefix))
+    inner = next((_named(each) for each in rest if re.fullmatch(_RUNS_ANYTHING, _named(each))), "") if starts else ""
+    evaluates = re.fullmatch(_EVALUATORS, program) or (program in _DECLARING and not re.match(_ASSIGNMENT, prefix))
     if evaluates or inner:
         raise _Misplaced(
             f"{hole} is passed to {program if evaluates else inner}, which would run it as a command: write a "
@@ -313,7 +312,7 @@ def _refuse_running(hole: str, words: Sequence[str], prefix: str) -> None:
 def _interpreter(words: Sequence[str]) -> str:
     """The interpreter that would run the next word as a program, whatever starts it and with which options."""
     for at in range(len(words) - 1, -1, -1):
-        if _INTERPRETERS.fullmatch(_named(words[at])):
+        if re.fullmatch(_INTERPRETERS, _named(words[at])):
             return "" if _is_name_of_script(words, at) else _named(words[at])
         if not words[at].startswith("-"):
             break
@@ -322,7 +321,7 @@ def _interpreter(words: Sequence[str]) -> str:
 
 def _is_name_of_script(words: Sequence[str], at: int) -> bool:
     """Whether the word is `$0` of an inline script before it: `sh -c 'echo "$1"' sh {{x}}`."""
-    if at < 3 or not _CODE_FOLLOWS.fullmatch(words[at - 2]):
+    if at < 3 or not re.fullmatch(_CODE_FOLLOWS, words[at - 2]):
         return False
     return _interpreter(words[: at - 1]) != ""
 

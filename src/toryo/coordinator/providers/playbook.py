@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import sys
 
+from toryo.agents import playbook as runner  # imported for its bytecode too, which no sandbox could write
 from toryo.agents.env_vars import own_python_path
 from toryo.coordinator.failure_words import judge_runner
 from toryo.coordinator.provider import BadConfig, Command, Provider, Setting
@@ -21,8 +22,8 @@ def _prepare(setting: Setting) -> Command:
         playbook = playbook_format.given(setting.options.get("playbook"), setting.working_directory)
     except playbook_format.Mistakes as wrong:
         raise BadConfig(f"The playbook of agent {setting.launch.agent_id} has mistakes:\n{wrong}") from wrong
-    runner = (sys.executable, "-P", "-u", "-m", "toryo.agents.playbook")
-    argv = (*runner, "--file", str(setting.workspace / FILE))
+    python = (sys.executable, "-P", "-u", "-m", runner.__name__)
+    argv = (*python, "--file", str(setting.workspace / FILE))
     return Command(argv, own_python_path(), {FILE: json.dumps(playbook, ensure_ascii=False)})
 
 

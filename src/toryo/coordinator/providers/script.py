@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import sys
 
+from toryo.agents import script as runner  # imported for its bytecode too, which no sandbox could write
 from toryo.agents.env_vars import own_python_path
 from toryo.coordinator.failure_words import judge_runner
 from toryo.coordinator.provider import BadConfig, Command, Provider, Setting
@@ -21,8 +22,8 @@ def _prepare(setting: Setting) -> Command:
         script = script_format.given(setting.options.get("script"), setting.working_directory)
     except script_format.Mistakes as wrong:
         raise BadConfig(f"The script of agent {setting.launch.agent_id} has mistakes:\n{wrong}") from wrong
-    runner = (sys.executable, "-P", "-u", "-m", "toryo.agents.script")
-    argv = (*runner, "--file", str(setting.workspace / FILE))
+    python = (sys.executable, "-P", "-u", "-m", runner.__name__)
+    argv = (*python, "--file", str(setting.workspace / FILE))
     return Command(argv, own_python_path(), {FILE: json.dumps(script, ensure_ascii=False)})
 
 
