@@ -6,6 +6,7 @@ language of their project, in which their instructions are made.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import orjson
@@ -21,7 +22,12 @@ HEADERS: dict[Language, dict[str, str]] = {
 
 def wanted(accepted: str) -> Language:
     """The one that the caller likes best (`Accept-Language`); English for who names none that is known."""
-    likes = [_like(part) for part in accepted[:1000].split(",")]
+    return _wanted(accepted[:1000])
+
+
+@lru_cache(256)
+def _wanted(accepted: str) -> Language:
+    likes = [_like(part) for part in accepted.split(",")]
     known = [(quality, Language(name)) for name, quality in likes if quality > 0 and name in HEADERS]
     return max(known, key=lambda each: each[0])[1] if known else Language.ENGLISH
 

@@ -127,7 +127,7 @@ class Edge:
 
     def _routes(self, api: Rest, provider: OidcEndpoint | None, pace: Middleware) -> list[BaseRoute]:
         return [
-            Mount(rest_answers.API, app=api.router()),
+            Mount(rest_answers.API, app=api.app()),
             Route(rest.DOCS, api.docs),
             Route("/health", self._health),
             Route("/metrics", self._measured),

@@ -7,21 +7,23 @@ Operations check permissions; only the rule that agents' credentials are not acc
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from functools import partial
+from collections.abc import Awaitable, Callable, Mapping
+from functools import cache, partial
 from typing import Any
 from urllib.parse import parse_qsl, unquote
 
 import orjson
+from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
-from starlette.routing import Route, Router
+from starlette.types import ASGIApp
 
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import replace
 from toryo.domain.wording import say
+from toryo.operations.calls import listed_parameters
 from toryo.operations.calls.callers import Credentials
 from toryo.operations.calls.catalogue import Operation
 from toryo.operations.calls.grants import Door, Grant
@@ -30,8 +32,9 @@ from toryo.server import api_docs_page, event_stream, openapi, request_credentia
 from toryo.server.csrf import refuse_forged
 from toryo.server.event_stream import EventStreams
 from toryo.server.long_polling import Waiting
-from toryo.server.request_bodies import Bodies, Leaving
+from toryo.server.request_bodies import Bodies, Leaving, Receive, Scope, Send
 from toryo.server.rest_answers import API
+from toryo.server.rest_paths import Paths
 
 STREAM = "/events/stream"
 """The events as they happen (server-sent events): `read_events` without end. Also where the events are read, for who
@@ -40,8 +43,23 @@ DOCS = "/api/docs"
 """The document for people to read."""
 SIGN_IN = "/sign-in"
 LONGEST_KEY = 200
+_READING = frozenset({"GET"})
 _OF_PROGRAMS = (COORDINATOR, LAUNCH, QUEUE, SESSION)
 _IF_MATCH = re.compile(r'(?:W/)?"?(\d{1,18})"?')
+
+
+class _Endpoint:
+    """What a path answers, as an ASGI application."""
+
+    def __init__(self, methods: frozenset[str], answer: Callable[[Request], Awaitable[Response]]) -> None:
+        self._methods = methods | {"HEAD"} if "GET" in methods else methods
+        self._answer = answer
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["method"] not in self._methods:
+            raise HTTPException(405, headers={"Allow": ", ".join(self._methods)})
+        response = await self._answer(Request(scope, receive, send))
+        await response(scope, receive, send)
 
 
 class Rest:
@@ -55,25 +73,31 @@ class Rest:
         self._streams = EventStreams(waiting)
         self._openapi: tuple[bytes, str] | None = None
 
-    def router(self) -> Router:
-        """A path of plain words wins over one with a parameter."""
-        # The operations by path and method.
-        operations = self._operations.values()
-        paths: dict[str, dict[str, Operation]] = {}
-        for operation in operations:
+    def app(self) -> ASGIApp:
+        """The endpoints as an application, below `API`."""
+        paths = Paths[_Endpoint]()
+        methods: dict[str, dict[str, Operation]] = {}
+        for operation in self._operations.values():
             if operation.route is not None:
-                paths.setdefault(operation.route.path, {})[operation.route.method] = operation
-        routes = [
-            Route(
-                path,
-                partial(self._answer, paths[path]),
-                methods=list(paths[path]),
-                middleware=[self._pace] if path == SIGN_IN else None,
-            )
-            for path in sorted(paths, key=lambda path: (path.count("{"), path))
-        ]
-        own = [Route("/openapi.json", self._describe), Route(STREAM, self._follow)]
-        return Router([*own, *routes], redirect_slashes=False)
+                methods.setdefault(operation.route.path, {})[operation.route.method] = operation
+        for path, operations in methods.items():
+            paths.add(path, _Endpoint(frozenset(operations), partial(self._answer, operations)))
+        paths.add("/openapi.json", _Endpoint(_READING, self._describe))
+        paths.add(STREAM, _Endpoint(_READING, self._follow))
+
+        async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+            found = paths.find(scope["path"].removeprefix(API))
+            if found is None:
+                raise HTTPException(404)
+            endpoint, scope["path_params"] = found
+            await endpoint(scope, receive, send)
+
+        paced = self._pace.cls(answer, *self._pace.args, **self._pace.kwargs)
+
+        async def app(scope: Scope, receive: Receive, send: Send) -> None:
+            await (paced if scope["path"] == API + SIGN_IN else answer)(scope, receive, send)
+
+        return app
 
     async def docs(self, _request: Request) -> Response:
         return HTMLResponse(self._described()[1], headers=api_docs_page.HEADERS)
@@ -93,12 +117,13 @@ class Rest:
         if operation.name == "read_events" and _wants_stream(request):
             return await self._follow(request)
         credentials, arguments = await self._asked(operation, request)
-        async with Leaving(request.receive):
-            outcome = await self._waiting.answer(operation.name, arguments, credentials, Door.REST)
-            if outcome.refused:
-                return rest_answers.problem(request, outcome.result or {})
-            return _answered(request, operation, outcome.result or {})
-        return await rest_answers.left(request, Exception())
+        client = Leaving(request.receive)  # watched only if the call comes to wait
+        outcome = await self._waiting.answer(operation.name, arguments, credentials, Door.REST, while_waiting=client)
+        if client.left:
+            return await rest_answers.left(request, Exception())
+        if outcome.refused:
+            return rest_answers.problem(request, outcome.result or {})
+        return _answered(request, operation, outcome.result or {})
 
     async def _asked(self, operation: Operation, request: Request) -> tuple[Credentials, dict[str, Any]]:
         """The credentials and arguments of a request. Raises Refusal (not allowed, not understood)."""
@@ -159,15 +184,17 @@ def _query(operation: Operation, query: bytes) -> dict[str, Any]:
     values: dict[str, list[str]] = {}
     for name, value in parse_qsl(query.decode("latin-1"), keep_blank_values=True):
         values.setdefault(name, []).append(value)
-    lists = _list_parameters(operation)
+    lists = _list_parameters(operation.parameters)
     return {name: given if name in lists or len(given) > 1 else given[0] for name, given in values.items()}
 
 
-def _list_parameters(operation: Operation) -> set[str]:
+@cache
+def _list_parameters(parameters: type[BaseModel]) -> set[str]:
     def is_list(schema: dict[str, Any]) -> bool:
         return schema.get("type") == "array" or any(is_list(each) for each in schema.get("anyOf", ()))
 
-    return {name for name, schema in operation.input_schema.get("properties", {}).items() if is_list(schema)}
+    properties = listed_parameters.whole(parameters).get("properties", {})
+    return {name for name, schema in properties.items() if is_list(schema)}
 
 
 def _object(request: Request, body: bytes) -> dict[str, Any]:

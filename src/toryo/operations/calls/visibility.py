@@ -53,7 +53,7 @@ def sees_agent(call: Looking, agent: Agent) -> bool:
 def sees_event(call: Looking, event: Event) -> bool:
     """Of a project: who sees the project. Of the server: owners; others what concerns them, and agents they see.
 
-    Viewers see all of it, but for how other people sign in. Of a project's events, whoever sees one sees all.
+    Viewers see all of it, but for how other people sign in. Who sees one event of a project sees all of them.
     """
     if event.project_id is not None:
         return sees(call, event.project_id)
