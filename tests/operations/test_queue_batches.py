@@ -31,6 +31,7 @@ from toryo.settings import AuthSettings, Settings
 from toryo.storage import schema
 from toryo.storage.engine.database import Connection, Database
 from toryo.storage.engine.statements import Statement
+from toryo.storage.queue_batches import QueueBatches
 
 QUEUES = ["alpha", "beta"]
 AGENTS = ["one", "two", "three", "four"]
@@ -428,3 +429,176 @@ def test_calls_of_a_batch_do_what_each_would_do_by_itself(
         differing = (told.differing(table, *pair) for pair in zip(rows[table], wanted, strict=True))
         assert [each for each in differing if each] == [], table
     assert alone.events() == events
+
+
+# --- many at once ----------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Crowd:
+    """Agents that file, poll and submit, each with a key of its own."""
+
+    world: World
+    keys: dict[str, Credentials]
+
+    @classmethod
+    def of(cls, world: World, agents: int, projects: int = 1) -> Crowd:
+        names = [world.project(name=f"P{number}") for number in range(projects)]
+        found = {}
+        for number in range(agents):
+            world.project_id = names[number % projects]
+            agent = key(world, f"a{number}", orchestrator=True)
+            agent.call("register_agent", agent_id=f"a{number}", agent_type="numbers")
+            found[f"a{number}"] = agent.credentials
+        return cls(world, found)
+
+    def at_once(self, tool: str, **arguments: Any) -> list[Answer]:
+        """Each agent calls it, all at the same time; an argument that is a list has one value for each."""
+        return asyncio.run(self._all(tool, arguments))
+
+    async def _all(self, tool: str, arguments: Answer) -> list[Answer]:
+        outcomes = await asyncio.gather(
+            *(
+                self.call(agent, tool, **{name: self._one(value, place) for name, value in arguments.items()})
+                for place, agent in enumerate(self.keys)
+            )
+        )
+        return list(outcomes)
+
+    @staticmethod
+    def _one(value: Any, place: int) -> Any:
+        return value[place] if isinstance(value, list) else value
+
+    async def call(self, agent: str, tool: str, **arguments: Any) -> Answer:
+        outcome = await self.world.dispatcher.perform_async(tool, arguments, self.keys[agent])
+        hold_to_promise(tool, outcome)
+        assert not outcome.refused and outcome.result is not None, outcome.result
+        return outcome.result
+
+    def cycle(self) -> None:
+        self.at_once("create_task", agent_type="numbers", task_description="Return it")
+        got = self.at_once("poll_tasks", agent_id=list(self.keys))
+        assert all(len(each["result"]) == 1 for each in got)
+        self.at_once("submit_result", task_id=[each["result"][0]["task_id"] for each in got], status="completed")
+
+
+@pytest.fixture
+def statements(fresh: Database, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Every statement that the database is sent, BEGIN, COMMIT and locks too."""
+    kind: Any = fresh.read(type)
+    ran: list[str] = []
+
+    def noting(name: str) -> Any:
+        real = getattr(kind, name)
+
+        def run(self: Any, *given: Any, **more: Any) -> Any:
+            ran.append(repr(given[0]))
+            return real(self, *given, **more)
+
+        return run
+
+    for name in ("all", "one", "run", "many", "command"):
+        monkeypatch.setattr(kind, name, noting(name))
+    return ran
+
+
+@pytest.mark.parametrize("projects", [1, 20])
+def test_a_cycle_of_64_callers_is_half_a_statement_however_many_projects_there_are(
+    fresh: Database, statements: list[str], projects: int
+) -> None:
+    crowd = Crowd.of(World(fresh), 64, projects)
+    crowd.cycle()
+    statements.clear()
+    crowd.cycle()
+    assert len(statements) <= 32, statements
+
+
+def test_a_lone_caller_needs_no_more_statements_than_without_batches(fresh: Database, statements: list[str]) -> None:
+    crowd = Crowd.of(World(fresh), 1)
+    crowd.cycle()
+    statements.clear()
+    crowd.cycle()
+    together = len(statements)
+    crowd.world.dispatcher.lines.of = lambda _: None  # type: ignore[method-assign, assignment]
+    statements.clear()
+    crowd.cycle()
+    assert together <= 35 and together < len(statements)
+
+
+def test_callers_of_every_kind_at_once_claim_each_task_once(fresh: Database) -> None:
+    """Each agent files, polls and submits at its own pace, so that batches hold calls of every kind."""
+    world = World(fresh)
+    crowd = Crowd.of(world, 12, projects=2)
+    claimed: list[str] = []
+
+    async def serve(agent: str) -> None:
+        for number in range(6):
+            await crowd.call(agent, "create_task", agent_type="numbers", task_description=f"{agent} {number}")
+            got = await crowd.call(agent, "poll_tasks", agent_id=agent, max_tasks=1 + number % 3)
+            claimed.extend(each["task_id"] for each in got["result"])
+            for each in got["result"]:
+                await crowd.call(agent, "submit_result", task_id=each["task_id"], status="completed", result=number)
+
+    async def all_of_them() -> None:
+        await asyncio.gather(*(serve(agent) for agent in crowd.keys))
+
+    asyncio.run(all_of_them())
+    assert len(claimed) == len(set(claimed)) == 72
+    assert {row[7] for row in world.rows(schema.tasks)["tasks"]} == {"completed"}
+    hold(world)
+
+
+@pytest.mark.parametrize("fails", ["add_tasks", "start", "add_claims", "end_claims", "add_events"])
+def test_a_batch_with_a_failing_statement_is_undone_and_each_of_its_calls_gets_its_own_answer(
+    fresh: Database, monkeypatch: pytest.MonkeyPatch, fails: str
+) -> None:
+    world = World(fresh)
+    crowd = Crowd.of(world, 5)
+    crowd.at_once("create_task", agent_type="numbers", task_description="First")
+    (held, *_) = crowd.at_once("poll_tasks", agent_id=list(crowd.keys))
+    real, broken = getattr(QueueBatches, fails), []
+
+    def failing(rows: QueueBatches, values: Sequence[Any]) -> None:
+        real(rows, values)
+        if values:
+            broken.append(fails)
+            rows._connection.run(Statement(sa.insert(schema.claims).values(task_id="none", attempt=1)))
+
+    async def at_once() -> list[Outcome]:
+        perform, keys = world.dispatcher.perform_async, crowd.keys
+        (mine,) = held["result"]
+        return await asyncio.gather(
+            perform("create_task", {"agent_type": "numbers", "task_description": "Second"}, keys["a1"]),
+            perform("create_task", {"agent_type": "numbers", "task_description": " "}, keys["a2"]),
+            perform("submit_result", {"task_id": mine["task_id"], "status": "completed", "result": 1}, keys["a0"]),
+            perform("submit_result", {"task_id": mine["task_id"], "status": "completed"}, keys["a4"]),
+            perform("poll_tasks", {"agent_id": "a3"}, keys["a3"]),
+        )
+
+    with monkeypatch.context() as patched:
+        patched.setattr(QueueBatches, fails, failing)
+        created, invalid, submitted, foreign, polled = asyncio.run(at_once())
+    assert broken
+    assert [each.refused for each in (created, invalid, submitted, foreign, polled)] == [
+        False,
+        True,
+        False,
+        True,
+        False,
+    ]
+    assert created.result is not None and polled.result is not None
+    assert [each["task_id"] for each in polled.result["result"]] == [created.result["task_id"]]
+    assert len(world.rows(schema.tasks)["tasks"]) == 6
+    hold(world)
+
+
+def test_the_same_idempotency_key_at_the_same_time_creates_one_task(fresh: Database) -> None:
+    world = World(fresh)
+    crowd = Crowd.of(world, 1)
+
+    async def at_once() -> list[Answer]:
+        asked = {"agent_type": "numbers", "task_description": "Once", "idempotency_key": "k"}
+        return list(await asyncio.gather(*(crowd.call("a0", "create_task", **asked) for _ in range(5))))
+
+    answers = asyncio.run(at_once())
+    assert len({each["task_id"] for each in answers}) == 1 == len(world.rows(schema.tasks)["tasks"])

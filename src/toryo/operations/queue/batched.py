@@ -9,6 +9,7 @@ tests/operations/test_queue_batches.py compares both ways.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
@@ -159,12 +160,18 @@ class _Kind:
     """How an operation's calls are understood."""
 
     takes: Callable[[Any], bool] = lambda _: True
+    queues: Callable[[Any], Sequence[str]] = lambda _: ()
+    """Those to which it files tasks."""
     files: Callable[[Any], list[Wanted]] | None = None
     submits: Callable[[Any], Sequence[Submitted]] | None = None
 
 
 _KINDS = {
-    "create_task": _Kind(lambda wanted: wanted.agent_type is not None, files=lambda wanted: [Wanted.of(wanted)]),
+    "create_task": _Kind(
+        takes=lambda wanted: wanted.agent_type is not None,
+        queues=lambda wanted: [wanted.agent_type],
+        files=lambda wanted: [Wanted.of(wanted)],
+    ),
     "submit_result": _Kind(submits=lambda submitted: [submitted]),
     "poll_tasks": _Kind(),
 }
@@ -206,6 +213,7 @@ class _Work:
 
     def carried_out(self) -> tuple[list[Answered | None], list[Answered | None]]:
         requests: list[Request] = list(self.batch.asked)
+        self._learn_projects(requests)
         adopted = self._adopted(requests)
         asked = self._identified([*adopted, *requests])
         known = [each for each in asked if each is not None]
@@ -218,15 +226,20 @@ class _Work:
             first.hints = frozenset(self.tx.hints)  # of the whole batch: they are sent together
         return answers[len(adopted) :], answers[: len(adopted)]
 
+    def _learn_projects(self, requests: Sequence[Request]) -> None:
+        """In which project each key is: at its first call only."""
+        known = self.line.project_of
+        if unknown := [each for each in map(_hash, requests) if each not in known]:
+            found = self.line.holders.find(self.tx.connection, unknown)
+            known.update({each: holder.project.id for each, (holder, _) in found.items()})
+
     def _adopted(self, requests: Sequence[Request]) -> list[Request]:
         """The polls that wait for what is filed now."""
-        filed: dict[str, int] = {}
+        filed: Counter[str] = Counter()
         for request in requests:
-            files = _KINDS[request.operation.name].files
-            project_id = self.line.project_of.get(_hash(request))
-            for wanted in files(request.parameters) if files is not None and project_id is not None else ():
-                topic = mutations.queue_topic(project_id or "", wanted.agent_type)
-                filed[topic] = filed.get(topic, 0) + 1
+            queues = _KINDS[request.operation.name].queues(request.parameters)
+            if queues and (project_id := self.line.project_of.get(_hash(request))) is not None:
+                filed.update(mutations.queue_topic(project_id, agent_type) for agent_type in queues)
         waiting = [each for topic, count in filed.items() for each in self.batch.adopt(topic, count)]
         now = max((request.now for request in requests), default=0)
         return [replace(each, now=now) for each in waiting]
@@ -235,15 +248,10 @@ class _Work:
 
     def _identified(self, requests: Sequence[Request]) -> list[_Asked | None]:
         """Each call with its caller, once nobody else changes their projects; None where it is not plain."""
-        hashes = list(dict.fromkeys(_hash(request) for request in requests))
         known = self.line.project_of
-        found = None
-        if any(each not in known for each in hashes):
-            found = self.line.holders.find(self.tx.connection, hashes)
-            known.update({each: holder.project.id for each, (holder, _) in found.items()})
-        locked = self.tx.lock_projects({known[each] for each in hashes if each in known})
-        if found is None or locked:
-            found = self.line.holders.find(self.tx.connection, hashes)
+        hashes = [each for each in dict.fromkeys(map(_hash, requests)) if each in known]
+        self.tx.lock_projects({known[each] for each in hashes})
+        found = self.line.holders.find(self.tx.connection, hashes)
         asked: list[_Asked | None] = []
         for request in requests:
             holder, presence = found.get(_hash(request), (None, None))
