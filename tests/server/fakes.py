@@ -20,6 +20,7 @@ from toryo.operations.calls.callers import Credentials
 from toryo.operations.calls.catalogue import Later, NoParameters, Operation, Parameters, Route
 from toryo.operations.calls.dispatch import Outcome
 from toryo.operations.calls.grants import Door, Grant
+from toryo.operations.calls.together import Held
 
 Answer = dict[str, Any]
 
@@ -109,6 +110,7 @@ class FakeDispatcher:
         door: Door,
         may_wait: bool = False,
         again: bool = False,
+        held: Held | None = None,
     ) -> Outcome:
         self.counted += not again
         outcome = self._perform(name, arguments, credentials, may_wait)

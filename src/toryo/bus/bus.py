@@ -91,6 +91,11 @@ class Subscription:
         if self._hinted:
             self._end_waiting()
 
+    def rouse(self) -> None:
+        """A hint for this subscription alone; on its loop."""
+        self.take()
+        self.wake()
+
     def _end_waiting(self) -> None:
         if self._waiter is not None and not self._waiter.done():
             self._waiter.set_result(None)

@@ -34,9 +34,13 @@ def chosen(identifier: str) -> str:
     return identifier
 
 
+_PAIRS = [first + second for first in _ALPHABET for second in _ALPHABET]
+
+
 def _digits(number: int, width: int) -> str:
-    out = []
-    for _ in range(width):
-        out.append(_ALPHABET[number & 31])
-        number >>= 5
-    return "".join(reversed(out))
+    """In base 32, two digits at a time."""
+    out = ""
+    for _ in range(width // 2):
+        out = _PAIRS[number & 1023] + out
+        number >>= 10
+    return _ALPHABET[number & 31] + out if width % 2 else out

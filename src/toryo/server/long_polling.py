@@ -24,6 +24,7 @@ from toryo.operations.calls.callers import NOTHING_SHOWN, Credentials
 from toryo.operations.calls.catalogue import Operation
 from toryo.operations.calls.dispatch import Outcome, step_name
 from toryo.operations.calls.grants import Door
+from toryo.operations.calls.together import Held
 from toryo.server import http_errors
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ class Performing(Protocol):
         door: Door,
         may_wait: bool = False,
         again: bool = False,
+        held: Held | None = None,
     ) -> Outcome: ...
 
     async def as_server(self, step: Callable[[Call], T], shown: Credentials, *, reads: bool = False) -> T: ...
@@ -142,11 +144,12 @@ class Waiting:
         while_waiting: AbstractAsyncContextManager[object],
     ) -> Outcome:
         until = asyncio.get_running_loop().time() + seconds
+        held = Held()
 
         async def look(*, again: bool = True) -> Outcome:
             may_wait = not self._over(until)
             outcome = await self._dispatcher.perform_async(
-                name, arguments, credentials, door=door, may_wait=may_wait, again=again
+                name, arguments, credentials, door=door, may_wait=may_wait, again=again, held=held
             )
             if outcome.later is not None and not may_wait:
                 raise RuntimeError(f"{name} must answer when it may not wait")
@@ -155,11 +158,15 @@ class Waiting:
         outcome = await look(again=False)
         if outcome.later is None:
             return outcome
-        async with while_waiting:
-            while outcome.later is not None:
-                topics = outcome.later.topics
-                async with self.listen(topics) as hints:
-                    outcome = await self._listen(look, topics, hints, until)
+        try:
+            async with while_waiting:
+                while outcome.later is not None:
+                    topics = outcome.later.topics
+                    async with self.listen(topics) as hints:
+                        held.wake = hints.rouse
+                        outcome = await self._listen(look, topics, hints, until)
+        finally:
+            held.close()
         return outcome
 
     async def _listen(

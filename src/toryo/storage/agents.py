@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -32,17 +33,17 @@ _ONE = Statement(ROWS.select().where(_t.c.id == _p("id")))
 _ALL = Statement(ROWS.select().order_by(_t.c.created_at, _t.c.id))
 _MANY = Statement(ROWS.select().where(in_list(_t.c.id, "ids")))
 _ADD = Statement(sa.insert(_t), columns=[*ROWS.names, "passkey_hash"])
+_starts_for_queues = (
+    _m.c.removed_at.is_(None),
+    _t.c.status == "active",
+    _t.c.provider.is_not(None),
+    _t.c.agent_type.is_not(None),
+)
 _QUEUES = Statement(
     sa.select(_t.c.agent_type)
     .distinct()
     .join(_m, _m.c.agent_id == _t.c.id)
-    .where(
-        _m.c.project_id == _p("project_id"),
-        _m.c.removed_at.is_(None),
-        _t.c.status == "active",
-        _t.c.provider.is_not(None),
-        _t.c.agent_type.is_not(None),
-    )
+    .where(_m.c.project_id == _p("project_id"), *_starts_for_queues)
 )
 _SERVING = Statement(
     sa.select(_m.c.project_id, _t.c.agent_type, _t.c.id)
@@ -116,6 +117,12 @@ _ACCOUNTS = Statement(sa.select(_a.c.id, _a.c.until, _a.c.reason).where(in_list(
 _ALL_ACCOUNTS = Statement(sa.select(sa.func.min(_a.c.until)).where(_a.c.until > _p("now")))
 _COOL_ACCOUNT = upsert(_a, ["id", "until", "reason"], ["id"], ["until", "reason"])
 _WARM_ACCOUNT = Statement(sa.delete(_a).where(_a.c.id == _p("id")))
+
+
+def managed_member(project_id: Any, agent_type: Any) -> sa.Select[Any]:
+    """The members that a Coordinator starts for a queue; the arguments are expressions."""
+    found = sa.select(sa.literal(1)).select_from(_t.join(_m, _m.c.agent_id == _t.c.id))
+    return found.where(_m.c.project_id == project_id, _t.c.agent_type == agent_type, *_starts_for_queues)
 
 
 class Agents:

@@ -51,7 +51,7 @@ _COUNT = Statement(
     )
 )
 
-_LOCK = "events"
+LOCK = "events"
 
 
 class Events:
@@ -67,10 +67,10 @@ class Events:
         self.collected.append(event)
 
     def flush(self) -> None:
-        """Writes the collected events. On PostgreSQL one writer at a time from here to the commit (see `_LOCK`)."""
+        """Writes the collected events. On PostgreSQL one writer at a time from here to the commit (see `LOCK`)."""
         if not self.collected:
             return
-        self._connection.lock(_LOCK)
+        self._connection.lock(LOCK)
         self._connection.many(_ADD, [_values(event) for event in self.collected])
         self.collected = []
 

@@ -7,6 +7,8 @@ the rules of `domain/task_readiness.py`.
 
 from __future__ import annotations
 
+from typing import Any
+
 import sqlalchemy as sa
 
 from toryo.domain.tasks import CLOSED, Status
@@ -19,7 +21,7 @@ _t, _d = schema.tasks, schema.dependencies
 _p = sa.bindparam
 
 _wanted, _parent = _t.alias("wanted"), _t.alias("parent")
-_is_queued: sa.ColumnElement[bool] = sa.literal_column("tasks.status = 'todo' AND tasks.agent_type IS NOT NULL")
+is_queued: sa.ColumnElement[bool] = sa.literal_column("tasks.status = 'todo' AND tasks.agent_type IS NOT NULL")
 _unmet = (
     sa.select(sa.literal(1))
     .select_from(_d.join(_wanted, _wanted.c.id == _d.c.depends_on))
@@ -34,15 +36,22 @@ _under_closed = (
     )
     .exists()
 )
-_ready = (
-    _is_queued,
-    _t.c.project_id == _p("project_id"),
-    _t.c.agent_type == _p("agent_type"),
-    _t.c.approval == "approved",
-    sa.or_(_t.c.not_before.is_(None), _t.c.not_before <= _p("now")),
-    ~_unmet,
-    ~_under_closed,
-)
+
+
+def ready(project_id: Any, agent_type: Any, now: Any) -> tuple[sa.ColumnElement[bool], ...]:
+    """What makes a task ready in a queue; the arguments are expressions."""
+    return (
+        is_queued,
+        _t.c.project_id == project_id,
+        _t.c.agent_type == agent_type,
+        _t.c.approval == "approved",
+        sa.or_(_t.c.not_before.is_(None), _t.c.not_before <= now),
+        ~_unmet,
+        ~_under_closed,
+    )
+
+
+_ready = ready(_p("project_id"), _p("agent_type"), _p("now"))
 READY = Statement(
     TASKS.select()
     .where(*_ready)
@@ -56,7 +65,7 @@ _was_delegated = sa.select(sa.literal(1)).where(_talk.c.task_id == _t.c.id).exis
 READY_WHOLE = Statement(TASKS.select().where(*_ready, ~_has_parts, ~_was_delegated).order_by(*ORDER).limit(1))
 NEXT_RETRY = Statement(
     sa.select(sa.func.min(_t.c.not_before)).where(
-        _is_queued,
+        is_queued,
         _t.c.project_id == _p("project_id"),
         _t.c.agent_type == _p("agent_type"),
         _t.c.not_before > _p("now"),
@@ -65,7 +74,7 @@ NEXT_RETRY = Statement(
 READY_TYPES = Statement(
     sa.select(_t.c.project_id, _t.c.agent_type, sa.func.min(_t.c.created_at))
     .where(
-        _is_queued,
+        is_queued,
         _t.c.approval == "approved",
         sa.or_(_t.c.not_before.is_(None), _t.c.not_before <= _p("now")),
         ~_unmet,

@@ -14,6 +14,7 @@ from toryo.domain.queue import ApiKey, Claim, Entry, Presence
 from toryo.domain.tasks import Task
 from toryo.domain.times import Millis
 from toryo.storage import poll_order, schema
+from toryo.storage.agents import managed_member
 from toryo.storage.engine.database import Connection
 from toryo.storage.engine.statements import Statement, in_list, octets, upsert
 from toryo.storage.engine.unit_of_work import Target
@@ -43,10 +44,19 @@ _PRESENCES = Statement(
 )
 _ALL_ONLINE = Statement(PRESENCES.select().where(_s.c.offline_at.is_(None)))
 _at_work = sa.select(sa.literal(1)).where(_c.c.agent_id == _s.c.agent_id, _c.c.ended_at.is_(None)).exists()
-_is_online = sa.and_(_s.c.project_id == _p("project_id"), sa.or_(_s.c.offline_at.is_(None), _at_work))
+_serves = sa.or_(_s.c.offline_at.is_(None), _at_work)
+_is_online = sa.and_(_s.c.project_id == _p("project_id"), _serves)
 _ONLINE = Statement(sa.select(_s.c.agent_id).where(_is_online, in_list(_s.c.agent_id, "agents")))
 _POLLED = Statement(sa.select(_s.c.agent_type).where(_is_online).distinct())
 _IS_POLLED = Statement(sa.select(_s.c.agent_id).where(_is_online, _s.c.agent_type == _p("agent_type")).limit(1))
+
+
+def is_served(project_id: Any, agent_type: Any) -> sa.ColumnElement[bool]:
+    """Whether a queue has an agent: one of `Queues.online`, or of `Agents.queues_of`; the arguments are expressions."""
+    online = sa.select(sa.literal(1)).where(_s.c.project_id == project_id, _s.c.agent_type == agent_type, _serves)
+    return sa.or_(online.exists(), managed_member(project_id, agent_type).exists())
+
+
 _SAVE_PRESENCE = upsert(_s, PRESENCES.names, ["agent_id"], [name for name in PRESENCES.names if name != "agent_id"])
 
 # --- claims ----------------------------------------------------------------------------------------------------------

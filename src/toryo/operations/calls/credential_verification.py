@@ -12,6 +12,7 @@ from toryo.domain import people
 from toryo.domain.agents import Agent
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import replace
+from toryo.domain.queue import ApiKey
 from toryo.domain.times import Millis
 from toryo.domain.wording import say
 from toryo.operations.calls.callers import Caller, Credentials, Kind, Login
@@ -169,26 +170,27 @@ def _by_browser(tx: Transaction, token: str, now: Millis) -> Caller:
 
 def _by_key(tx: Transaction, token: str) -> Caller:
     key = tx.queues.key_by_hash(digest(token))
+    agent = tx.agents.find(key.agent_id) if key is not None and key.agent_id else None
+    membership = tx.agents.membership(key.project_id, agent.id) if key is not None and agent is not None else None
+    return holder_of(key, agent, membership)
+
+
+def holder_of(key: ApiKey | None, agent: Agent | None, membership: tuple[Millis, Millis | None] | None) -> Caller:
+    """Who holds an API key, from what is stored of it. Raises Refusal."""
     if key is None or key.revoked_at is not None:
         raise Refusal(
             Code.INVALID_CREDENTIALS,
             "This API key is unknown or was revoked.",
             "Ask the person who gave it to you for a new one.",
         )
-    agent = tx.agents.find(key.agent_id) if key.agent_id else None
-    if agent is not None and not _may_be_in(tx, agent, key.project_id):
+    # Active, and never removed from the project: who registers for the first time is no member yet.
+    if agent is not None and not (agent.active and (membership is None or membership[1] is None)):
         raise Refusal(
             Code.PERMISSION_DENIED,
             say("{agent_id} is inactive, or no longer a member of this key's project.", agent_id=agent.id),
             "Ask the person who gave you this key: an owner must activate the agent or add it to the project.",
         )
     return Caller(Kind.QUEUE, agent=agent, key=key)
-
-
-def _may_be_in(tx: Transaction, agent: Agent, project_id: str) -> bool:
-    """Active, and never removed from the project: who registers for the first time is no member yet."""
-    membership = tx.agents.membership(project_id, agent.id)
-    return agent.active and (membership is None or membership[1] is None)
 
 
 def _by_session_token(tx: Transaction, token: str) -> Caller:

@@ -2,6 +2,8 @@
 
 `validate → identify → admit → guard → replay or handle → count, accompany → record → commit → hint`
 
+Calls for which a line is declared go that way together, if the line takes them (`together.py`).
+
 Arguments are judged before any transaction; what takes long is prepared outside of one (`beforehand`). Synchronous:
 nothing runs between two statements of a transaction. A `Refusal` anywhere changes nothing and becomes an answer.
 Waiting happens at the edge, which performs again after a hint. The path knows no operation by its name: what is
@@ -27,7 +29,7 @@ from toryo.domain.events import Event
 from toryo.domain.fast_dataclasses import dataclass, replace
 from toryo.domain.times import SECOND, Millis
 from toryo.domain.wording import say
-from toryo.operations.calls import call_log, context, idempotency, session_hooks, toolsets, validation
+from toryo.operations.calls import call_log, context, idempotency, session_hooks, together, toolsets, validation
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.callers import NOTHING_SHOWN, Caller, Credentials, Kind
 from toryo.operations.calls.catalogue import Later, NoParameters, Operation, catalogue
@@ -80,6 +82,10 @@ class Answered:
     events: tuple[Event, ...] = ()
     """What happened, for observers; empty where there are none."""
 
+    @property
+    def later(self) -> Later | None:
+        return self.outcome.later
+
 
 class Dispatcher:
     """Performs calls for one server process. `clock` returns epoch milliseconds, `entropy(n)` n random bits."""
@@ -112,6 +118,7 @@ class Dispatcher:
             tokens=tokens,
             started_at=clock(),
         )
+        self.lines = together.Lines(database, self.context, publish)
 
     # --- the path --------------------------------------------------------------------------------------------------
 
@@ -136,6 +143,11 @@ class Dispatcher:
             return self._finish(asked, refused, started)
         try:
             try:
+                if (line := self.lines.of(asked)) is not None:
+                    answer, counted = self.lines.alone(line, asked)
+                    if answer is not None:
+                        return self._finish(asked, answer, started)
+                    asked = replace(asked, again=asked.again or counted)
                 asked = asked.with_prepared(self._prepare(asked))
                 done = self._run(asked)(asked.work)
             except _RollBack as after_write:
@@ -153,17 +165,31 @@ class Dispatcher:
         door: Door = Door.OWN,
         may_wait: bool = False,
         again: bool = False,
+        held: together.Held | None = None,
     ) -> Outcome:
-        """As `perform`, for the edges that live on an event loop. `again`: a call that waits looks once more."""
+        """As `perform`, for the edges that live on an event loop. `again`: a call that waits looks once more.
+
+        `held`: between the looks of a call that waits, others may be carried out together with it.
+        """
         asked = self._asked(name, arguments, credentials, door, may_wait, again=again)
         if isinstance(asked, Outcome):
             return asked
         started = time.perf_counter()
         if (refused := asked.refused_unseen()) is not None:
             return self._finish(asked, refused, started)
+        if held is not None and (given := await held.answered()) is not None:
+            return self._finish(asked, given, started)
         run = self.database.read_async if asked.operation.reads else self.database.write_async
         try:
             try:
+                if (line := self.lines.of(asked)) is not None:
+                    calls = self.lines.together(line)
+                    answer, counted = await calls.carried_out(asked)
+                    if answer is not None:
+                        if held is not None and answer.later is not None:
+                            held.wait_at(calls, replace(asked, again=True), answer.later.topics)
+                        return self._finish(asked, answer, started)
+                    asked = replace(asked, again=asked.again or counted)
                 if asked.operation.beforehand is not None:
                     loop = asyncio.get_running_loop()
                     asked = asked.with_prepared(await loop.run_in_executor(_slow(), self._prepare, asked))

@@ -64,6 +64,6 @@ GROUPS = (
 
 
 def load() -> None:
-    """Declares every operation, and installs what sessions need of the path of a call."""
-    for each in ("sessions.hooks", *GROUPS):
+    """Declares every operation, and installs what sessions and queues need of the path of a call."""
+    for each in ("sessions.hooks", *GROUPS, "queue.batched"):
         importlib.import_module(f"toryo.operations.{each}")

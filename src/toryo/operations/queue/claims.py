@@ -27,7 +27,7 @@ from toryo.operations.tasks import mutations
 EXHAUSTED = "attemptsExhausted"
 MOST_PASSED = 200
 """How many tasks that the agent may not claim one poll skips at most."""
-_TORYO = Actor(SYSTEM, everything=True, guard=True)
+TORYO = Actor(SYSTEM, everything=True, guard=True)
 
 
 class HeldClaim(TypedDict):
@@ -96,10 +96,12 @@ def claim_again(call: Call, task_id: str, agent_id: str, launch_id: str) -> None
 
 
 def _add(call: Call, task: Task, agent_id: str, launch_id: str | None) -> None:
+    call.tx.queues.add_claim(new_claim(call, task, agent_id, launch_id))
+
+
+def new_claim(call: Call, task: Task, agent_id: str, launch_id: str | None) -> Claim:
     lease = (task.timeout_seconds or queue.TIMEOUT_SECONDS) * SECOND
-    call.tx.queues.add_claim(
-        Claim(task.id, task.attempt, task.project_id, agent_id, call.now, call.now + lease, lease, launch_id)
-    )
+    return Claim(task.id, task.attempt, task.project_id, agent_id, call.now, call.now + lease, lease, launch_id)
 
 
 class Fate(StrEnum):
@@ -130,20 +132,27 @@ def lose(call: Call, lost: Claim, reason: str, *, counted: bool = True, rest: bo
         call.tx.queues.delete_claim(lost)
     if not task.in_progress or task.assignee_id != lost.agent_id:
         return
-    data = {"attempt": lost.attempt, "reason": reason}
-    call.event("claim.lost", task=task, agent_id=lost.agent_id, data=data)
-    if counted and task.attempt >= (task.max_attempts or queue.MAX_ATTEMPTS):
+    tell_of_loss(call, task, lost.agent_id, lost.attempt, reason)
+    if counted and not attempts_left(task):
         call.tx.tasks.save_details(task.id, error=EXHAUSTED)
-        mutations.move(call, call.tree_state(task), task, Status.FAILED, EXHAUSTED, actor=_TORYO)
+        mutations.move(call, call.tree_state(task), task, Status.FAILED, EXHAUSTED, actor=TORYO)
         return
-    back = mutations.move(call, call.tree_state(task), task, Status.TODO, reason, actor=_TORYO)
-    resting = replace(
-        back,
-        assignee_id=None,
-        attempt=back.attempt + 1 if counted else back.attempt,
-        not_before=call.now + queue.backoff(lost.attempt) if counted and rest else None,
-    )
-    call.tx.tasks.save(back, resting)
+    back = mutations.move(call, call.tree_state(task), task, Status.TODO, reason, actor=TORYO)
+    not_before = call.now + queue.backoff(lost.attempt) if counted and rest else None
+    call.tx.tasks.save(back, given_back(back, back.attempt + counted, not_before))
+
+
+def tell_of_loss(call: Call, task: Task, agent_id: str, attempt: int, reason: str) -> None:
+    call.event("claim.lost", task=task, agent_id=agent_id, data={"attempt": attempt, "reason": reason})
+
+
+def attempts_left(task: Task) -> bool:
+    return task.attempt < (task.max_attempts or queue.MAX_ATTEMPTS)
+
+
+def given_back(task: Task, attempt: int, not_before: Millis | None) -> Task:
+    """In its queue again: nobody's, and not before this time."""
+    return replace(task, assignee_id=None, attempt=attempt, not_before=not_before)
 
 
 def lapse(call: Call, project_id: str | None = None) -> int:
@@ -204,12 +213,20 @@ def present(call: Call, agent_id: str) -> Presence:
 
 def seen(call: Call, presence: Presence, *, heartbeat: bool = False) -> Presence:
     """It has called: it is online. Written down every ten seconds, and when it makes a difference."""
+    after = noticed(call, presence, heartbeat=heartbeat)
+    if after is None:
+        return presence
+    call.tx.queues.save_presence(after)
+    return after
+
+
+def noticed(call: Call, presence: Presence, *, heartbeat: bool = False) -> Presence | None:
+    """The presence as it must be stored after this call, told if it comes online; None: as it is."""
     fresh = presence.online and call.now - presence.seen_at < 10 * SECOND
     if fresh and not heartbeat:
-        return presence
+        return None
     beat = call.now if heartbeat else presence.heartbeat_at
     after = replace(presence, seen_at=call.now, heartbeat_at=beat, offline_at=None)
-    call.tx.queues.save_presence(after)
     if not presence.online:
         _tell(call, after, "agent.online")
     return after

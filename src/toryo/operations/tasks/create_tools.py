@@ -193,21 +193,7 @@ def _for_queue(call: Call, wanted: CreateTask) -> queue_tasks.Filed:
             "Only an orchestrator can create tasks for queues.",
             "Create a subtask with title and description, or ask a person to give you the capability orchestrator.",
         )
-    return queue_tasks.file(
-        call,
-        queue_tasks.Wanted(
-            agent_type=wanted.agent_type or "",
-            task_description=wanted.task_description or "",
-            priority=priority_named(wanted.priority),
-            context=wanted.context,
-            dependencies=tuple(wanted.dependencies),
-            correlation_id=wanted.correlation_id,
-            parent_task_id=wanted.parent_task_id,
-            timeout_seconds=wanted.timeout_seconds,
-            max_attempts=wanted.max_attempts,
-            idempotency_key=wanted.idempotency_key,
-        ),
-    )
+    return queue_tasks.file(call, queue_tasks.Wanted.of(wanted))
 
 
 @operation(

@@ -77,7 +77,7 @@ def carry_out(call: Call, changes: Sequence[Change], actor: Actor, reason: str |
         call.tx.tasks.save(first[task_id], after)
     for change in changes:
         if change.verb:
-            _tell(call, change, actor, reason)
+            tell_of_move(call, change, actor, reason)
     # Where a task of the tree was completed, the launches of the tasks above have not been idle.
     for root_id in {change.after.root_id for change in changes if change.verb in _PROGRESS}:
         forget_idle_launches(call, root_id)
@@ -94,7 +94,7 @@ def carry_out(call: Call, changes: Sequence[Change], actor: Actor, reason: str |
     hint(call, last.values())
 
 
-def _tell(call: Call, change: Change, actor: Actor, reason: str | None) -> None:
+def tell_of_move(call: Call, change: Change, actor: Actor, reason: str | None) -> None:
     data: dict[str, Any] = {"from": change.before.status.value, "to": change.after.status.value}
     if reason:
         data["reason"] = reason
@@ -307,8 +307,8 @@ def create(
     how = approval or _approval(call, project)
     made: dict[str, Created] = {}
     for place, (name, draft) in enumerate(zip(names, drafts, strict=True)):
-        task = _task(call, project, parent, draft, real[name], place, how, status, requested_by)
-        made[name] = Created(task, _details(draft), wanted[place])
+        task = new_task(call, project, parent, draft, real[name], place, how, status, requested_by)
+        made[name] = Created(task, details_of(draft), wanted[place])
         call.tx.tasks.add(task, made[name].details)
         call.event("task.created", task=task, fact=True, data={"title": task.title, "status": status.value})
     for created in made.values():
@@ -378,7 +378,7 @@ def _approval(call: Call, project: Project) -> Approval:
     return Approval.PENDING if made_by_agent and everything else Approval.APPROVED
 
 
-def _task(
+def new_task(
     call: Call, project: Project, parent: Task | None, draft: Draft, task_id: str, place: int,
     approval: Approval, status: Status, requested_by: str | None,
 ) -> Task:  # fmt: skip
@@ -412,7 +412,7 @@ def _correlation(call: Call) -> str:
     return given or f"{call.context.entropy(128):032x}"
 
 
-def _details(draft: Draft) -> Details:
+def details_of(draft: Draft) -> Details:
     return Details(description=draft.description, context=draft.context, acceptance=draft.acceptance)
 
 

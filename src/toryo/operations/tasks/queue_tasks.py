@@ -11,7 +11,7 @@ from toryo.domain import creation_rules, queue
 from toryo.domain.creation_rules import Draft
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import dataclass, replace
-from toryo.domain.tasks import Details, Priority, Status, Task
+from toryo.domain.tasks import Details, Priority, Status, Task, priority_named
 from toryo.domain.times import iso, iso_or_none
 from toryo.operations.calls import idempotency, schemas
 from toryo.operations.calls.call import Call
@@ -37,12 +37,41 @@ class Wanted:
     max_attempts: int | None = None
     idempotency_key: str | None = None
 
+    @classmethod
+    def of(cls, given: Any) -> Wanted:
+        """From the parameters of a tool, whose names these are."""
+        return cls(
+            agent_type=given.agent_type or "",
+            task_description=given.task_description or "",
+            priority=priority_named(given.priority),
+            context=given.context,
+            dependencies=tuple(given.dependencies),
+            correlation_id=given.correlation_id,
+            parent_task_id=given.parent_task_id,
+            timeout_seconds=given.timeout_seconds,
+            max_attempts=given.max_attempts,
+            idempotency_key=given.idempotency_key,
+        )
+
+    @property
+    def draft(self) -> Draft:
+        return Draft(
+            title=self.task_description.strip().splitlines()[0][:_TITLE],
+            description=self.task_description,
+            priority=self.priority,
+            dependencies=self.dependencies,
+            agent_type=self.agent_type,
+            context=self.context,
+        )
+
+    def once(self, actor_id: str, project_id: str | None) -> idempotency.Once:
+        content = {name: getattr(self, name) for name in self.__slots__ if name != "idempotency_key"}
+        return idempotency.Once.of(actor_id, f"{_SCOPE}:{project_id}", self.idempotency_key, content)
+
 
 def file(call: Call, wanted: Wanted) -> Filed:
     """Files the task, or answers with the one that this idempotency key has filed before. Raises Refusal."""
-    content = {name: getattr(wanted, name) for name in wanted.__slots__ if name != "idempotency_key"}
-    scope = f"{_SCOPE}:{call.caller.project_id}"
-    once = idempotency.Once.of(call.actor.id, scope, wanted.idempotency_key, content)
+    once = wanted.once(call.actor.id, call.caller.project_id)
     before: str | None = once.before(call, task_id=lambda task_id: task_id)
     task = call.task(before) if before is not None else _file(call, wanted)
     if before is None:
@@ -57,6 +86,12 @@ class StandingStill(TypedDict):
     message: NotRequired[str]
 
 
+def no_agent(agent_type: str | None) -> StandingStill:
+    """What is said of a task whose queue has no agent."""
+    told = f"No agent serves the queue {agent_type} now. The task waits until one registers."
+    return {"no_agent": True, "message": told}
+
+
 class Filed(Result, schemas.QueueTask, StandingStill):
     """The task is the answer itself."""
 
@@ -68,8 +103,9 @@ def _standing_still(call: Call, task: Task) -> StandingStill:
     found: StandingStill = {}
     said = []
     if task.agent_type not in tree_state.served:
-        found["no_agent"] = True
-        said.append(f"No agent serves the queue {task.agent_type} now. The task waits until one registers.")
+        unserved = no_agent(task.agent_type)
+        found["no_agent"] = unserved["no_agent"]
+        said.append(unserved["message"])
     never = [
         dependency.id
         for dependency in tree_state.tree.open_dependencies(own)
@@ -84,14 +120,7 @@ def _standing_still(call: Call, task: Task) -> StandingStill:
 def _file(call: Call, wanted: Wanted) -> Task:
     project = call.project(call.caller.project_id or "")
     parent = _parent(call, wanted.parent_task_id)
-    draft = Draft(
-        title=wanted.task_description.strip().splitlines()[0][:_TITLE],
-        description=wanted.task_description,
-        priority=wanted.priority,
-        dependencies=wanted.dependencies,
-        agent_type=wanted.agent_type,
-        context=wanted.context,
-    )
+    draft = wanted.draft
     creation_rules.refuse_command_for_others(draft)
     if parent is not None:
         tree = call.tx.tasks.tree(parent.root_id)
@@ -127,14 +156,14 @@ def show_all(call: Call, tasks: Sequence[Task]) -> list[schemas.QueueTask]:
     """As `show`, with as many statements for many as for one."""
     ids = [task.id for task in tasks]
     details, edges = call.tx.tasks.details_of(ids), call.tx.tasks.depends_on(ids) if ids else {}
-    return [_shown(task, details[task.id], edges.get(task.id, [])) for task in tasks]
+    return [shown(task, details[task.id], edges.get(task.id, [])) for task in tasks]
 
 
 _STATUS: dict[Status, schemas.QueueStatus] = {status: status.value for status in Status} | {Status.TODO: "pending"}
 """A queue's word for what waits is another one."""
 
 
-def _shown(task: Task, details: Details, depends_on: list[str]) -> schemas.QueueTask:
+def shown(task: Task, details: Details, depends_on: list[str]) -> schemas.QueueTask:
     return {
         "task_id": task.id,
         "id": task.id,

@@ -74,6 +74,11 @@ class Connection(ABC):
         on SQLite, which has a single writer.
         """
 
+    def lock_all(self, keys: Sequence[str]) -> bool:
+        """As `lock` for each of these keys, in this order: all who lock several must use the same order."""
+        waited = [self.lock(key) for key in keys]
+        return any(waited)
+
     @abstractmethod
     def lock_shared(self, key: str) -> bool:
         """As `lock`, but shared: only blocks exclusive holders of the key."""

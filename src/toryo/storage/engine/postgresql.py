@@ -17,7 +17,7 @@ import hashlib
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
 import psycopg
 import sqlalchemy as sa
@@ -25,6 +25,7 @@ from psycopg import conninfo
 from psycopg.adapt import Buffer, Loader
 from psycopg.pq import ConnStatus, ExecStatus
 from psycopg.types.numeric import Int8Dumper
+from sqlalchemy.dialects.postgresql import ARRAY
 
 from toryo.domain import log_redaction
 from toryo.storage.engine.database import Connection, Database, DriverConnection, T, Work, ddl_text
@@ -159,6 +160,18 @@ class PostgreSQLConnection(DriverConnection):
         self._locked.add(key)
         return True
 
+    def lock_all(self, keys: Sequence[str]) -> bool:
+        missing = [key for key in keys if key not in self._locked]
+        if len(missing) < 2:  # its statement is prepared already
+            return super().lock_all(missing)
+        numbers = [_number(key) for key in missing]
+        if self.waits_for_locks:
+            self.all(_LOCK_ALL, keys=numbers)
+        elif not self.value(_TRY_LOCK_ALL, keys=numbers):
+            self._would_wait(", ".join(missing))
+        self._locked.update(missing)
+        return True
+
     def lock_shared(self, key: str) -> bool:
         if key in self._locked or key in self._shared:
             return False
@@ -168,12 +181,14 @@ class PostgreSQLConnection(DriverConnection):
         return True
 
     def _take(self, key: str, wait: Statement, attempt: Statement) -> None:
-        number = int.from_bytes(hashlib.blake2b(key.encode(), digest_size=8).digest()) >> 1  # Lock ids have 63 bits.
         if self.waits_for_locks:
-            self.one(wait, key=number)
-        elif not self.value(attempt, key=number):
-            self.failure = self.failure or _WouldWait(f"{key!r} is locked by another transaction.", "Try again.")
-            raise self.failure
+            self.one(wait, key=_number(key))
+        elif not self.value(attempt, key=_number(key)):
+            self._would_wait(key)
+
+    def _would_wait(self, key: str) -> NoReturn:
+        self.failure = self.failure or _WouldWait(f"{key!r} is locked by another transaction.", "Try again.")
+        raise self.failure
 
     def define(self, change: sa.DDLElement | str) -> None:
         self.unit.flush()
@@ -391,6 +406,15 @@ class _PlainNumber(Loader):
         return int(text) if text.lstrip(b"-").isdigit() else float(text)
 
 
+def _number(key: str) -> int:
+    """The number of a lock: they have 63 bits."""
+    return int.from_bytes(hashlib.blake2b(key.encode(), digest_size=8).digest()) >> 1
+
+
+_keys = sa.bindparam("keys", type_=ARRAY(sa.BigInteger))
+_each = sa.func.unnest(_keys).column_valued("lock_key")
+_LOCK_ALL = Statement(sa.select(sa.func.pg_advisory_xact_lock(_each)))
+_TRY_LOCK_ALL = Statement(sa.select(sa.func.bool_and(sa.func.pg_try_advisory_xact_lock(_each))))
 _LOCK = Statement(sa.text("SELECT pg_advisory_xact_lock(:key)"))
 _LOCK_SHARED = Statement(sa.text("SELECT pg_advisory_xact_lock_shared(:key)"))
 _TRY_LOCK = Statement(sa.text("SELECT pg_try_advisory_xact_lock(:key)"))
