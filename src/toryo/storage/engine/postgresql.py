@@ -169,6 +169,7 @@ class PostgreSQLConnection(DriverConnection):
             self.all(_LOCK_ALL, keys=numbers)
         elif not self.value(_TRY_LOCK_ALL, keys=numbers):
             self._would_wait(", ".join(missing))
+        self.unit.forget()
         self._locked.update(missing)
         return True
 
