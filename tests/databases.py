@@ -140,7 +140,8 @@ def empty(database: Database) -> None:
 
     def work(connection: Connection) -> None:
         for table in reversed(schema.metadata.sorted_tables):
-            connection.run(_delete(table))
+            if table is not schema.directory:  # Without its stamp nothing would be remembered.
+                connection.run(_delete(table))
 
     database.write(work)
 

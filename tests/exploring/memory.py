@@ -15,6 +15,7 @@ from typing import Any
 
 from toryo.storage.engine import sqlite
 from toryo.storage.engine.database import Database, T, Work
+from toryo.storage.engine.directory_memory import DirectoryMemory
 from toryo.storage.engine.executor import Call
 from toryo.storage.engine.statements import Row, Statement
 
@@ -30,8 +31,8 @@ def _table_of(text: str) -> str:
 class Watched(sqlite.SQLiteConnection):
     """Remembers which tables were written; a statement that names none (WITH …) counts as writing all."""
 
-    def __init__(self, driver: sqlite3.Connection) -> None:
-        super().__init__(driver, ":memory:", reads_only=False)
+    def __init__(self, driver: sqlite3.Connection, memory: DirectoryMemory) -> None:
+        super().__init__(driver, ":memory:", memory, reads_only=False)
         self.written: set[str] = set()
 
     def run(self, statement: Statement, **params: Any) -> int:
@@ -64,7 +65,7 @@ class InMemory(Database):
     def __init__(self) -> None:
         super().__init__()
         driver = sqlite3.connect(":memory:", isolation_level=None, cached_statements=2000)
-        self.connection = Watched(driver)
+        self.connection = Watched(driver, self.memory)
         self.connection.command("PRAGMA foreign_keys = ON")
         self.depth = 0
 
@@ -99,6 +100,7 @@ class InMemory(Database):
         self._inside.refuse()
         call = Call(work)
         self._inside.work = True
+        self.connection.forget_directory()
         try:
             self.connection.attempt(call)
         finally:

@@ -22,7 +22,7 @@ from toryo.storage.engine.statements import Statement
 _IDS = re.compile(r"(?:prj|tsk|ses|lau|msg|cnv|dlg|ntf|hnd|evt|err|key)_\w+")
 _AGES = (5, 45, 59, 90, 119, 299, 599, 1799, 3599, 86_399)
 """Seconds: where something may change."""
-_ALL = {table.name: table for table in schema.metadata.sorted_tables}
+_ALL = {table.name: table for table in schema.metadata.sorted_tables if table is not schema.directory}
 _READ = {name: Statement(sa.select(table)) for name, table in _ALL.items()}
 _NEWER = Statement(sa.select(schema.events).where(schema.events.c.sequence > sa.bindparam("after")))
 _COLUMNS = {name: [column.name for column in table.columns] for name, table in _ALL.items()}

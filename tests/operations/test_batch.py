@@ -213,8 +213,14 @@ EDITS: list[dict[str, Any]] = [
 ]
 
 
+STAMP = "SELECT directory"
+"""Read once in a transaction, and on PostgreSQL once more after the lock of the project."""
+
+
 def cost(world: World, changes: list[dict[str, Any]]) -> tuple[int, int]:
-    """How many statements run, and how many rows they read and write."""
+    """How many statements run, and how many rows they read and write. The first call of a test also reads what is
+    remembered from then on.
+    """
     with world.statements() as ran:
         world.owner.call("apply_changes", changes=changes)
     return len(ran), sum(rows for _, rows in ran)
@@ -230,7 +236,7 @@ def test_a_task_costs_the_same_however_many_are_filed_with_it(
     world: World, filed: Callable[[World, int], list[dict[str, Any]]]
 ) -> None:
     world.crew(workers=1)
-    found = [cost(world, filed(world, many)) for many in (10, 20, 30)]
+    _, *found = [cost(world, filed(world, many)) for many in (5, 10, 20, 30)]
     assert is_straight(*found), found
 
 
@@ -238,34 +244,35 @@ def test_a_task_costs_the_same_however_many_are_filed_with_it(
 def test_an_edit_costs_the_same_however_many_tasks_stand_beside_it(world: World, edit: dict[str, Any]) -> None:
     world.crew(workers=1)
     found = []
-    for many in (10, 20, 30):
+    for many in (5, 10, 20, 30):
         made = world.owner.call("apply_changes", changes=below_one(world, many))["results"][1:]
         renamed = ({**edit, "title": f"Another {number}"} if "title" in edit else edit for number in range(many))
         changes = [change("edit_task", task_id=each["task_id"], **to) for each, to in zip(made, renamed, strict=True)]
         found.append(cost(world, changes))
-    assert is_straight(*found), found
+    assert is_straight(*found[1:]), found
 
 
 def test_many_tasks_below_one_cost_as_many_statements_as_few(world: World) -> None:
     """Project and parent are read once. All tasks are written at once, as are all events."""
     world.crew(workers=1)
-    (fewer, _), (more, _) = (cost(world, below_one(world, many)) for many in (100, 200))
+    _, (fewer, _), (more, _) = (cost(world, below_one(world, many)) for many in (5, 100, 200))
     assert more == fewer
 
 
 def test_filing_a_task_reads_nothing_twice_and_nothing_that_it_wrote(world: World) -> None:
     world.crew(workers=1)
     parent = world.task("w1", status="todo")
+    world.task("w1", status="todo")  # who calls, and the project, are remembered
     found = []
     for more in ({}, {"parent_task_id": parent}):
         with world.statements() as ran:
             world.owner.call("file_task", project_id=world.project_id, title="New", **more)
-        found.append([each for each, _ in ran])
-    who, project, written = ["SELECT tokens", "SELECT agents"], ["SELECT projects"], ["INSERT tasks"]
+        found.append([each for each, _ in ran if each != STAMP])
+    written = ["INSERT tasks"]
     tree = ["SELECT tasks", "SELECT dependencies"]
     counted = ["UPDATE tasks"]  # the parent counts its children
-    assert found[0] == [*who, *project, *written, "INSERT events"]
-    assert found[1] == [*who, *project, "SELECT tasks", *tree, *written, *counted, "INSERT events"]
+    assert found[0] == [*written, "INSERT events"]
+    assert found[1] == ["SELECT tasks", *tree, *written, *counted, "INSERT events"]
 
 
 def test_creating_a_subtask_reads_its_tree_once_and_nothing_that_it_wrote(world: World) -> None:
@@ -273,15 +280,9 @@ def test_creating_a_subtask_reads_its_tree_once_and_nothing_that_it_wrote(world:
     world.task("w1")
     worker = world.start("w1")
     worker.call("create_task", title="First", description="D")
+    worker.call("create_task", title="Next", description="D")
     with world.statements() as ran:
         worker.call("create_task", title="Then", description="D")
     told = [each for each, _ in ran]
-    once = (
-        "INSERT tasks",
-        "UPDATE tasks",
-        "SELECT dependencies",
-        "SELECT projects",
-        "INSERT events",
-        "UPDATE sessions",
-    )
+    once = ("INSERT tasks", "UPDATE tasks", "SELECT dependencies", "INSERT events", "UPDATE sessions")
     assert [told.count(each) for each in once] == [1] * len(once)

@@ -216,18 +216,18 @@ def test_who_stands_above_and_below(store: Store):
 
 def test_members_join_leave_and_join_again(store: Store):
     store.write(lambda tx: tx.agents.leave("prj_1", "w1", NOW + 5))
-    assert store.read(lambda tx: tx.agents.members("prj_1")) == ["w2"]
+    assert store.read(lambda tx: tx.agents.members("prj_1")) == ("w2",)
     assert store.read(lambda tx: tx.agents.membership("prj_1", "w1")) == (NOW, NOW + 5)
     assert store.read(lambda tx: tx.agents.members_among("prj_1", ["w1", "w2", "boss"])) == frozenset({"w2"})
     store.write(lambda tx: tx.agents.join("prj_1", "w1", NOW + 9))
-    assert store.read(lambda tx: tx.agents.projects_of("w1")) == ["prj_1"]
+    assert store.read(lambda tx: tx.agents.projects_of("w1")) == ("prj_1",)
     assert store.read(lambda tx: tx.agents.membership("prj_1", "nobody")) is None
 
 
 def test_managed_are_the_active_programs(store: Store):
     store.write(lambda tx: tx.agents.add(agent("lena", kind=Kind.HUMAN, provider=None), None))
     store.write(lambda tx: tx.agents.add(agent("old", status=AgentStatus.INACTIVE), None))
-    assert store.read(lambda tx: tx.agents.managed()) == ["boss", "w1", "w2"]
+    assert store.read(lambda tx: tx.agents.managed()) == ("boss", "w1", "w2")
 
 
 def test_cooldowns_are_one_per_purpose_and_the_next_end_is_known(store: Store):

@@ -1,8 +1,11 @@
-"""Agents, their memberships, passkeys, cooldowns and failed sign-ins, as rows."""
+"""Agents, their memberships, passkeys and cooldowns, as rows. Agents and memberships are remembered between
+transactions (`engine/directory_memory.py`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import sqlalchemy as sa
@@ -11,8 +14,9 @@ from toryo.domain.agents import Agent, Kind, Role, Status
 from toryo.domain.times import Millis
 from toryo.storage import schema
 from toryo.storage.engine.database import Connection
+from toryo.storage.engine.directory_memory import remembered, remembered_each
 from toryo.storage.engine.statements import Statement, in_list, upsert
-from toryo.storage.rows import JSON, TUPLE, Rows, enum, update_by_id
+from toryo.storage.rows import JSON, TUPLE, Rows, enum, save_changes, update_by_id
 
 _t, _m, _c = schema.agents, schema.memberships, schema.cooldowns
 _a = schema.accounts
@@ -29,7 +33,6 @@ ROWS = Rows(
         "provider_options": JSON,
     },
 )
-_ONE = Statement(ROWS.select().where(_t.c.id == _p("id")))
 _ALL = Statement(ROWS.select().order_by(_t.c.created_at, _t.c.id))
 _MANY = Statement(ROWS.select().where(in_list(_t.c.id, "ids")))
 _ADD = Statement(sa.insert(_t), columns=[*ROWS.names, "passkey_hash"])
@@ -64,24 +67,13 @@ _MANAGED = Statement(
     .where(_t.c.status == "active", _t.c.provider.is_not(None), _t.c.kind == "ai")
     .order_by(_t.c.created_at, _t.c.id)
 )
-_STARTABLE = Statement(
-    ROWS.select().where(in_list(_t.c.id, "ids"), _t.c.status == "active", _t.c.provider.is_not(None), _t.c.kind == "ai")
-)
-_up = sa.select(_t.c.id, _t.c.reports_to).where(in_list(_t.c.id, "ids")).cte("up", recursive=True)
-_up = _up.union(sa.select(_t.c.id, _t.c.reports_to).join(_up, _t.c.id == _up.c.reports_to))
-_UP = Statement(sa.select(*ROWS.columns).where(_t.c.id.in_(sa.select(_up.c.id))))
 _down = sa.select(_t.c.id).where(_t.c.reports_to == _p("id")).cte("down", recursive=True)
 _down = _down.union(sa.select(_t.c.id).join(_down, _t.c.reports_to == _down.c.id))
-_DOWN = Statement(sa.select(*ROWS.columns).where(_t.c.id.in_(sa.select(_down.c.id))).order_by(_t.c.created_at, _t.c.id))
+_DOWN = Statement(sa.select(_t.c.id).where(_t.c.id.in_(sa.select(_down.c.id))).order_by(_t.c.created_at, _t.c.id))
 _TREE = Statement(sa.select(_t.c.id, _t.c.reports_to))
-_MEMBERSHIP = Statement(
-    sa.select(_m.c.created_at, _m.c.removed_at).where(
-        _m.c.project_id == _p("project_id"), _m.c.agent_id == _p("agent_id")
-    )
-)
-_MEMBERS_AMONG = Statement(
-    sa.select(_m.c.agent_id).where(
-        _m.c.project_id == _p("project_id"), in_list(_m.c.agent_id, "ids"), _m.c.removed_at.is_(None)
+_MEMBERSHIPS = Statement(
+    sa.select(_m.c.agent_id, _m.c.created_at, _m.c.removed_at).where(
+        _m.c.project_id == _p("project_id"), in_list(_m.c.agent_id, "ids")
     )
 )
 _MEMBERS = Statement(
@@ -130,75 +122,103 @@ class Agents:
         self._connection = connection
 
     def find(self, agent_id: str) -> Agent | None:
-        return ROWS.one(self._connection.one(_ONE, id=agent_id))
+        return self._agents((agent_id,)).get(agent_id)
 
     def find_all(self, agent_ids: Iterable[str]) -> list[Agent]:
-        return ROWS.nouns(self._connection.all(_MANY, ids=list(agent_ids)))
+        return list(self._agents(dict.fromkeys(agent_ids)).values())
 
-    def all(self) -> list[Agent]:
-        return ROWS.nouns(self._connection.all(_ALL))
+    @remembered_each
+    def _agents(self, agent_ids: Collection[str]) -> dict[str, Agent]:
+        return {agent.id: agent for agent in ROWS.nouns(self._connection.all(_MANY, ids=list(agent_ids)))}
 
-    def managed(self) -> list[str]:
+    @remembered
+    def all(self) -> tuple[Agent, ...]:
+        return tuple(ROWS.nouns(self._connection.all(_ALL)))
+
+    @remembered
+    def managed(self) -> tuple[str, ...]:
         """Ids of the active agents that a Coordinator starts, oldest first."""
-        return [row[0] for row in self._connection.all(_MANAGED)]
+        return tuple(row[0] for row in self._connection.all(_MANAGED))
 
     def startable(self, agent_ids: Iterable[str]) -> dict[str, Agent]:
         """Those of these agents that are active and have a Coordinator to start them."""
-        found = ROWS.nouns(self._connection.all(_STARTABLE, ids=list(agent_ids)))
-        return {agent.id: agent for agent in found}
+        return {agent.id: agent for agent in self.find_all(agent_ids) if agent.active and agent.managed}
 
     def with_superiors(self, agent_ids: Iterable[str]) -> list[Agent]:
         """These agents and all their superiors."""
-        return ROWS.nouns(self._connection.all(_UP, ids=list(agent_ids)))
+        found: dict[str, Agent] = {}
+        level = dict.fromkeys(agent_ids)
+        while level:
+            agents = self._agents(level)
+            found |= agents
+            above = (agent.reports_to for agent in agents.values())
+            level = {each: None for each in above if each is not None and each not in found}
+        return list(found.values())
 
     def below(self, agent_id: str) -> list[Agent]:
-        """All subordinates of an agent, at any depth."""
-        return ROWS.nouns(self._connection.all(_DOWN, id=agent_id))
+        """All subordinates of an agent, at any depth, oldest first."""
+        ids = self._below(agent_id)
+        agents = self._agents(ids)
+        return [agents[each] for each in ids if each in agents]
 
-    def tree(self) -> dict[str, str | None]:
-        return {row[0]: row[1] for row in self._connection.all(_TREE)}
+    @remembered
+    def _below(self, agent_id: str) -> tuple[str, ...]:
+        return tuple(row[0] for row in self._connection.all(_DOWN, id=agent_id))
+
+    @remembered
+    def tree(self) -> Mapping[str, str | None]:
+        """The superior of each agent."""
+        return MappingProxyType({row[0]: row[1] for row in self._connection.all(_TREE)})
 
     def add(self, agent: Agent, passkey_hash: str | None) -> None:
         self._connection.run(_ADD, **ROWS.values(agent), passkey_hash=passkey_hash)
 
     def save(self, before: Agent, after: Agent) -> None:
-        changes = ROWS.changes(before, after)
-        if changes:
-            self._connection.run(update_by_id(_t, tuple(changes)), this_id=after.id, **changes)
+        save_changes(self._connection, _t, ROWS, before, after)
 
+    @remembered
     def passkey_hash(self, agent_id: str) -> str | None:
         found: str | None = self._connection.value(_PASSKEY, id=agent_id)
         return found
 
+    @remembered
     def queues_of(self, project_id: str) -> frozenset[str]:
         """The queues of a project that are served by agents which a Coordinator starts."""
         return frozenset(row[0] for row in self._connection.all(_QUEUES, project_id=project_id))
 
-    def serving(self) -> list[tuple[str, str, str]]:
+    @remembered
+    def serving(self) -> tuple[tuple[str, str, str], ...]:
         """Project, queue and agent, of every active agent that a Coordinator starts for a queue."""
-        return [(row[0], row[1], row[2]) for row in self._connection.all(_SERVING)]
+        return tuple((row[0], row[1], row[2]) for row in self._connection.all(_SERVING))
 
-    def owners(self) -> list[Agent]:
+    @remembered
+    def owners(self) -> tuple[Agent, ...]:
         """The people who own the server."""
-        return ROWS.nouns(self._connection.all(_OWNERS))
+        return tuple(ROWS.nouns(self._connection.all(_OWNERS)))
 
     def set_passkey(self, agent_id: str, passkey_hash: str) -> None:
         self._connection.run(update_by_id(_t, ("passkey_hash",)), this_id=agent_id, passkey_hash=passkey_hash)
 
     def membership(self, project_id: str, agent_id: str) -> tuple[Millis, Millis | None] | None:
         """When it began and when it ended; None if there never was one."""
-        row = self._connection.one(_MEMBERSHIP, project_id=project_id, agent_id=agent_id)
-        return None if row is None else (row[0], row[1])
+        return self._memberships(project_id, (agent_id,)).get(agent_id)
 
     def members_among(self, project_id: str, agent_ids: Iterable[str]) -> frozenset[str]:
-        rows = self._connection.all(_MEMBERS_AMONG, project_id=project_id, ids=list(agent_ids))
-        return frozenset(row[0] for row in rows)
+        found = self._memberships(project_id, dict.fromkeys(agent_ids))
+        return frozenset(agent_id for agent_id, (_, removed_at) in found.items() if removed_at is None)
 
-    def members(self, project_id: str) -> list[str]:
-        return [row[0] for row in self._connection.all(_MEMBERS, project_id=project_id)]
+    @remembered_each
+    def _memberships(self, project_id: str, agent_ids: Collection[str]) -> dict[str, tuple[Millis, Millis | None]]:
+        rows = self._connection.all(_MEMBERSHIPS, project_id=project_id, ids=list(agent_ids))
+        return {row[0]: (row[1], row[2]) for row in rows}
 
-    def projects_of(self, agent_id: str) -> list[str]:
-        return [row[0] for row in self._connection.all(_PROJECTS, agent_id=agent_id)]
+    @remembered
+    def members(self, project_id: str) -> tuple[str, ...]:
+        return tuple(row[0] for row in self._connection.all(_MEMBERS, project_id=project_id))
+
+    @remembered
+    def projects_of(self, agent_id: str) -> tuple[str, ...]:
+        return tuple(row[0] for row in self._connection.all(_PROJECTS, agent_id=agent_id))
 
     def join(self, project_id: str, agent_id: str, now: Millis) -> None:
         self._connection.run(_JOIN, project_id=project_id, agent_id=agent_id, created_at=now, removed_at=None)

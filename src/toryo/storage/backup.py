@@ -32,6 +32,8 @@ _SELF = {"agents": "reports_to", "tasks": "parent_id"}
 """Tables whose rows refer to rows of the same table."""
 
 
+_TABLES = [table for table in schema.metadata.sorted_tables if table is not schema.directory]
+"""The stamp of the directory belongs to a database, not to its contents: restored rows change it."""
 LEFT_OUT = frozenset({"tokens", "access_tokens", "sign_ins", "sign_in_links", "departures", "api_keys"})
 """Tables of credentials: not restored unless requested."""
 BLANKED = {"sessions": "token_hash", "launches": "credential_hash"}
@@ -79,7 +81,7 @@ def _write(connection: Connection, file: Path) -> dict[str, int]:
     counts: dict[str, int] = {}
     with os.fdopen(descriptor, "wb") as raw, gzip.GzipFile(fileobj=raw, mode="wb", compresslevel=5) as out:
         out.write(_line({"toryo": toryo.__version__, "format": FORMAT, "schema": len(STEPS)}))
-        for table in schema.metadata.sorted_tables:
+        for table in _TABLES:
             name = str(table.name)  # SQLAlchemy has a str of its own
             counts[name] = 0
             for rows in _chunks(connection, table):
@@ -117,7 +119,7 @@ def _read(connection: Connection, file: Path, *, credentials: bool) -> Restored:
     _refuse_foreign(about, file)  # Checked first: another target would not help if the file is not a backup.
     if connection.value(Statement(sa.select(sa.func.count()).select_from(schema.projects))):
         raise NotEmpty("The database already contains projects.", "Restore into an empty database.")
-    for table in reversed(schema.metadata.sorted_tables):
+    for table in reversed(_TABLES):
         connection.run(Statement(sa.delete(table)))
     counts: dict[str, int] = {}
     for line in lines:

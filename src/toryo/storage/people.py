@@ -8,6 +8,7 @@ from toryo.domain.people import AccessToken, Account, How, Link, SignIn
 from toryo.domain.times import Millis
 from toryo.storage import schema
 from toryo.storage.engine.database import Connection
+from toryo.storage.engine.directory_memory import remembered
 from toryo.storage.engine.statements import Statement, upsert
 from toryo.storage.rows import Rows, enum, update_by_id
 
@@ -63,6 +64,7 @@ class People:
     def sign_in(self, sign_in_id: str) -> SignIn | None:
         return SIGN_INS.one(self._connection.one(_ONE, id=sign_in_id))
 
+    @remembered
     def by_token(self, token_hash: str) -> SignIn | None:
         return SIGN_INS.one(self._connection.one(_BY_TOKEN, token_hash=token_hash))
 
@@ -114,14 +116,16 @@ class People:
 
     # --- accounts ----------------------------------------------------------------------------------------------------
 
+    @remembered
     def account(self, agent_id: str) -> Account | None:
         return ACCOUNTS.one(self._connection.one(_ACCOUNT, agent_id=agent_id))
 
     def by_subject(self, subject: str) -> Account | None:
         return ACCOUNTS.one(self._connection.one(_BY_SUBJECT, subject=subject))
 
-    def accounts(self) -> list[Account]:
-        return ACCOUNTS.nouns(self._connection.all(_ACCOUNTS))
+    @remembered
+    def accounts(self) -> tuple[Account, ...]:
+        return tuple(ACCOUNTS.nouns(self._connection.all(_ACCOUNTS)))
 
     def put(self, account: Account) -> None:
         self._connection.run(_PUT, **ACCOUNTS.values(account))
@@ -137,6 +141,7 @@ class People:
     def token(self, token_id: str) -> AccessToken | None:
         return TOKENS.one(self._connection.one(_TOKEN, id=token_id))
 
+    @remembered
     def token_by_hash(self, token_hash: str) -> AccessToken | None:
         return TOKENS.one(self._connection.one(_TOKEN_BY_HASH, token_hash=token_hash))
 

@@ -1,4 +1,4 @@
-"""Projects, as rows."""
+"""Projects, as rows. They are remembered between transactions (`engine/directory_memory.py`)."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from toryo.domain.projects import Project, Settings, Status
 from toryo.domain.times import Millis
 from toryo.storage import schema
 from toryo.storage.engine.database import Connection
+from toryo.storage.engine.directory_memory import remembered
 from toryo.storage.engine.statements import Statement
-from toryo.storage.rows import Rows, enum, from_json, to_json, update_by_id
+from toryo.storage.rows import Rows, enum, from_json, save_changes, to_json
 
 _t = schema.projects
 
@@ -37,20 +38,21 @@ class Projects:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
+    @remembered
     def find(self, project_id: str) -> Project | None:
         return ROWS.one(self._connection.one(_ONE, id=project_id))
 
-    def all(self) -> list[Project]:
-        return ROWS.nouns(self._connection.all(_ALL))
+    @remembered
+    def all(self) -> tuple[Project, ...]:
+        return tuple(ROWS.nouns(self._connection.all(_ALL)))
 
-    def paused(self) -> list[Millis]:
+    @remembered
+    def paused(self) -> tuple[Millis, ...]:
         """When each paused or archived project was paused."""
-        return [row[0] for row in self._connection.all(_PAUSED)]
+        return tuple(row[0] for row in self._connection.all(_PAUSED))
 
     def add(self, project: Project) -> None:
         self._connection.run(_ADD, **ROWS.values(project))
 
     def save(self, before: Project, after: Project) -> None:
-        changes = ROWS.changes(before, after)
-        if changes:
-            self._connection.run(update_by_id(_t, tuple(changes)), this_id=after.id, **changes)
+        save_changes(self._connection, _t, ROWS, before, after)

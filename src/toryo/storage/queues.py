@@ -16,9 +16,10 @@ from toryo.domain.times import Millis
 from toryo.storage import poll_order, schema
 from toryo.storage.agents import managed_member
 from toryo.storage.engine.database import Connection
+from toryo.storage.engine.directory_memory import remembered
 from toryo.storage.engine.statements import Statement, in_list, octets, upsert
 from toryo.storage.engine.unit_of_work import Target
-from toryo.storage.rows import JSON, TUPLE, Rows, to_json, update_by_id
+from toryo.storage.rows import JSON, TUPLE, Rows, save_changes, to_json
 from toryo.storage.tasks import ROWS as TASKS
 from toryo.storage.tasks import Tasks
 
@@ -119,9 +120,11 @@ class Queues:
     def add_key(self, key: ApiKey, key_hash: str) -> None:
         self._connection.run(_ADD_KEY, **KEYS.values(key), key_hash=key_hash)
 
+    @remembered
     def key_by_hash(self, key_hash: str) -> ApiKey | None:
         return KEYS.one(self._connection.one(_BY_HASH, key_hash=key_hash))
 
+    @remembered
     def key(self, key_id: str) -> ApiKey | None:
         return KEYS.one(self._connection.one(_KEY, id=key_id))
 
@@ -133,9 +136,7 @@ class Queues:
         return KEYS.nouns(self._connection.all(_KEYS_OF, agent_id=agent_id))
 
     def save_key(self, before: ApiKey, after: ApiKey) -> None:
-        changes = KEYS.changes(before, after)
-        if changes:
-            self._connection.run(update_by_id(_k, tuple(changes)), this_id=after.id, **changes)
+        save_changes(self._connection, _k, KEYS, before, after)
 
     # presences
 

@@ -935,3 +935,15 @@ directory = Table(
     _number("stamp"),
 )
 """One row, with a random number that every change of the directory replaces (`engine/directory_memory.py`)."""
+
+DIRECTORY = (projects, agents, memberships, api_keys, tokens, people, access_tokens, sign_ins)
+"""The tables of the directory: triggers give `directory` a new stamp when one of them changes. No column of theirs may
+be one that calls write often: what was remembered is lost each time.
+"""
+for _table in DIRECTORY:
+    _table.info["directory"] = True
+TRIGGERS = {
+    "sqlite": [f"{table.name}_{event}" for table in DIRECTORY for event in ("inserted", "updated", "deleted")],
+    "postgresql": [f"{table.name}_{event}" for table in DIRECTORY for event in ("changed", "truncated")],
+}
+"""Their names, by database."""

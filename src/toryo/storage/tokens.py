@@ -10,6 +10,7 @@ from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.times import Millis
 from toryo.storage import schema
 from toryo.storage.engine.database import Connection
+from toryo.storage.engine.directory_memory import remembered
 from toryo.storage.engine.statements import Statement, upsert
 
 _t = schema.tokens
@@ -48,6 +49,7 @@ class Tokens:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
+    @remembered
     def find(self, token_hash: str) -> tuple[str, str | None, str | None] | None:
         """Kind, agent and role of a token that is not revoked."""
         row: Any = self._connection.one(_TOKEN, hash=token_hash)

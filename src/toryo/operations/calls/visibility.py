@@ -5,6 +5,7 @@ What the caller may not see is treated as not found (`call.py`).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from toryo.domain import people
@@ -30,7 +31,7 @@ def sees(call: Looking, project_id: str) -> bool:
     return not _is_member(call) or _belongs(call, _me(call), project_id)
 
 
-def visible_projects(call: Looking) -> list[str] | None:
+def visible_projects(call: Looking) -> Sequence[str] | None:
     """Ids of the projects that this person sees; None: all of them."""
     return call.tx.agents.projects_of(_me(call).id) if _is_member(call) else None
 

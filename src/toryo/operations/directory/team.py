@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal, NotRequired
 
 from pydantic import Field
@@ -59,7 +60,7 @@ def list_team(call: Call, wanted: ListTeam) -> Team:
     return {"success": True, "members": shown, "total": len(found)}
 
 
-def _relation(own_id: str, other_id: str, above: dict[str, str | None]) -> Relation | None:
+def _relation(own_id: str, other_id: str, above: Mapping[str, str | None]) -> Relation | None:
     if other_id in superiors(own_id, above):
         return "above you"
     return "below you" if own_id in superiors(other_id, above) else None

@@ -179,7 +179,7 @@ def task_breakdown(call: Call, wanted: TaskBreakdown) -> Prompted:
 def _people(call: Call, project: Project) -> list[Agent]:
     """The agents that the caller may assign subtasks to: a worker itself, a manager those below, a person all."""
     if call.caller.is_person:
-        found = call.tx.agents.all()
+        found = list(call.tx.agents.all())
     else:
         found = call.tx.agents.below(call.agent.id) if call.agent.role is Role.MANAGER else [call.agent]
     members = call.tx.agents.members_among(project.id, [each.id for each in found])

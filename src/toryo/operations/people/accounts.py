@@ -67,7 +67,7 @@ def _shown(call: Call, person: Agent) -> Person:
     subject = account.subject if account is not None else None
     return {
         **shown,
-        "projects": call.tx.agents.projects_of(person.id),
+        "projects": list(call.tx.agents.projects_of(person.id)),
         "password": account is not None and account.password_hash is not None,
         "provider": subject is not None and not subject.startswith(people.MAILTO),
         "email": account.email if account is not None else None,

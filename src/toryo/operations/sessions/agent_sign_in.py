@@ -7,6 +7,7 @@ refusal contains its reason.
 from __future__ import annotations
 
 import hmac
+from collections.abc import Sequence
 from typing import Any, NotRequired
 
 from pydantic import Field
@@ -192,7 +193,7 @@ def _sign_in_by_hand(call: Call, agent: Agent, project_id: str | None) -> Signed
     """The oldest ordered launch, else the first project (task before chat) whose launch decision says start."""
     projects = call.tx.agents.projects_of(agent.id)
     if project_id is not None:
-        projects = [project for project in projects if project == project_id]
+        projects = tuple(project for project in projects if project == project_id)
     if not projects:
         return _refused(Code.PERMISSION_DENIED, "Agent not assigned to project", reason="agent_not_assigned")
     for project in sorted(projects):
@@ -206,7 +207,7 @@ def _sign_in_by_hand(call: Call, agent: Agent, project_id: str | None) -> Signed
     return _on_the_spot(call, agent, projects)
 
 
-def _ordered(call: Call, agent: Agent, projects: list[str]) -> Launch | None:
+def _ordered(call: Call, agent: Agent, projects: Sequence[str]) -> Launch | None:
     for launch in call.tx.launches.live_of_agent(agent.id):
         if (
             launch.state is State.ORDERED
@@ -217,7 +218,7 @@ def _ordered(call: Call, agent: Agent, projects: list[str]) -> Launch | None:
     return None
 
 
-def _on_the_spot(call: Call, agent: Agent, projects: list[str]) -> SignedIn | Refused:
+def _on_the_spot(call: Call, agent: Agent, projects: Sequence[str]) -> SignedIn | Refused:
     first_reason: str | None = None
     for purpose in (Purpose.TASK, Purpose.CHAT):
         for project_id in projects:

@@ -16,6 +16,7 @@ from typing import Any, Literal, NoReturn, Self, TypeVar
 
 import sqlalchemy as sa
 
+from toryo.storage.engine.directory_memory import DirectoryMemory, State
 from toryo.storage.engine.executor import AwaitedCall, BlockedCall, Call, ReentrancyGuard, WorkerPool
 from toryo.storage.engine.statements import DIALECTS, Row, Statement
 from toryo.storage.engine.unit_of_work import UnitOfWork
@@ -92,12 +93,48 @@ class Connection(ABC):
     def wrote(self) -> bool:
         """Whether this work has written anything yet; not what its unit of work has still to write."""
 
+    @abstractmethod
+    def directory(self) -> State | None:
+        """What this process remembers of the directory as this transaction sees it; None: read it from the database."""
+
+    @abstractmethod
+    def remember(self, state: State, answers: Mapping[Any, Any]) -> None:
+        """Keeps what was read from the directory since `directory()` answered this state."""
+
 
 class DriverConnection(Connection):
     """What the database's own threads need in addition."""
 
     failure: Exception | None = None
     """The first failed statement's error in the current work."""
+    steady = True
+    """Whether all statements of a transaction see the same snapshot, apart from its own writes."""
+
+    def __init__(self, memory: DirectoryMemory) -> None:
+        self._memory = memory
+        self._state: State | None = None
+        self.reads_directory = False
+        """Whether this transaction reads the directory from the database: it may have changed, here or elsewhere."""
+
+    def directory(self) -> State | None:
+        if self._state is None and not self.reads_directory:
+            found = self.fetch_one(_STAMP, {})  # Not through the unit of work, which would write its rows before.
+            if found is None:
+                self.reads_directory = True
+            else:
+                self._state = self._memory.at(found[0])
+        return None if self.reads_directory else self._state
+
+    def remember(self, state: State, answers: Mapping[Any, Any]) -> None:
+        if self.steady or self.fetch_one(_STAMP, {}) == (state.stamp,):
+            state.remember(answers)
+        else:
+            self.reads_directory = True
+
+    def forget_directory(self) -> None:
+        """A new transaction begins."""
+        self._state = None
+        self.reads_directory = False
 
     def attempt(self, call: Call) -> None:
         """Runs a work and stores its result or error, including an error of a statement that the work ignored."""
@@ -168,6 +205,8 @@ class DriverConnection(Connection):
         raise meaning from error
 
 
+_STAMP = Statement(sa.text("SELECT stamp FROM directory WHERE id = 1"))
+
 Work = Callable[[Connection], T]
 
 
@@ -179,6 +218,7 @@ class Database(ABC):
     """Its location for people: a path, or a URL without its password."""
 
     def __init__(self) -> None:
+        self.memory = DirectoryMemory()
         self._inside = ReentrancyGuard()
         self._readers: WorkerPool
         self._writers: WorkerPool

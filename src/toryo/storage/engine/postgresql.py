@@ -29,6 +29,7 @@ from sqlalchemy.dialects.postgresql import ARRAY
 
 from toryo.domain import log_redaction
 from toryo.storage.engine.database import Connection, Database, DriverConnection, T, Work, ddl_text
+from toryo.storage.engine.directory_memory import DirectoryMemory
 from toryo.storage.engine.executor import Call, WorkerPool
 from toryo.storage.engine.statements import Compiled, Row, Statement
 from toryo.storage.engine.unit_of_work import UnitOfWork
@@ -84,7 +85,7 @@ class PostgreSQLDatabase(Database):
         driver.prepared_max = _STATEMENTS_KEPT
         driver.adapters.register_loader("numeric", _PlainNumber)
         driver.adapters.register_dumper(int, Int8Dumper)  # By size there would be a prepared statement for each.
-        connection = PostgreSQLConnection(driver, self.place, reads_only=reads_only)
+        connection = PostgreSQLConnection(driver, self.place, self.memory, reads_only=reads_only)
         connection.command(
             f"SET lock_timeout = {self._lock_milliseconds}; SET idle_in_transaction_session_timeout = 60000".encode()
         )
@@ -107,7 +108,11 @@ class PostgreSQLConnection(DriverConnection):
 
     dialect: Literal["sqlite", "postgresql"] = "postgresql"
 
-    def __init__(self, driver: psycopg.Connection[Row], place: str, *, reads_only: bool) -> None:
+    def __init__(
+        self, driver: psycopg.Connection[Row], place: str, memory: DirectoryMemory, *, reads_only: bool
+    ) -> None:
+        super().__init__(memory)
+        self.steady = reads_only
         self._driver = driver
         self._cursor = driver.cursor()
         self._place = place
@@ -142,6 +147,8 @@ class PostgreSQLConnection(DriverConnection):
     def many(self, statement: Statement, rows: Sequence[Mapping[str, Any]]) -> None:
         self.unit.before(statement)
         compiled = statement.postgresql
+        if compiled.changes_directory:
+            self.reads_directory = True
         ready = rows if compiled.plain else [compiled.prepare(dict(row)) for row in rows]
         try:
             self._cursor.executemany(compiled.text, ready)
@@ -156,7 +163,7 @@ class PostgreSQLConnection(DriverConnection):
         if key in self._locked:
             return False
         self._take(key, _LOCK, _TRY_LOCK)
-        self.unit.forget()
+        self._read_again()
         self._locked.add(key)
         return True
 
@@ -169,7 +176,7 @@ class PostgreSQLConnection(DriverConnection):
             self.all(_LOCK_ALL, keys=numbers)
         elif not self.value(_TRY_LOCK_ALL, keys=numbers):
             self._would_wait(", ".join(missing))
-        self.unit.forget()
+        self._read_again()
         self._locked.update(missing)
         return True
 
@@ -177,7 +184,7 @@ class PostgreSQLConnection(DriverConnection):
         if key in self._locked or key in self._shared:
             return False
         self._take(key, _LOCK_SHARED, _TRY_LOCK_SHARED)
-        self.unit.forget()
+        self._read_again()
         self._shared.add(key)
         return True
 
@@ -187,6 +194,11 @@ class PostgreSQLConnection(DriverConnection):
         elif not self.value(attempt, key=_number(key)):
             self._would_wait(key)
 
+    def _read_again(self) -> None:
+        """Others may have changed what was read, and the directory, before they released a lock."""
+        self.unit.forget()
+        self._state = None
+
     def _would_wait(self, key: str) -> NoReturn:
         self.failure = self.failure or _WouldWait(f"{key!r} is locked by another transaction.", "Try again.")
         raise self.failure
@@ -194,7 +206,7 @@ class PostgreSQLConnection(DriverConnection):
     def define(self, change: sa.DDLElement | str) -> None:
         self.unit.flush()
         self.unit.forget()
-        self._wrote = True
+        self._wrote = self.reads_directory = True
         self.command(ddl_text(change, "postgresql").encode())
 
     @property
@@ -211,6 +223,7 @@ class PostgreSQLConnection(DriverConnection):
     def begin(self, text: bytes) -> None:
         self._locked.clear()
         self._shared.clear()
+        self.forget_directory()
         self.waits_for_locks = True
         self.command(text)
 
@@ -266,6 +279,8 @@ class PostgreSQLConnection(DriverConnection):
         return _row_refused(error) or _unavailable(error, self._place)
 
     def _execute(self, compiled: Compiled, params: dict[str, Any]) -> psycopg.Cursor[Row]:
+        if compiled.changes_directory:
+            self.reads_directory = True
         cursor = self._cursor.execute(compiled.text, params if compiled.plain else compiled.prepare(params))
         if compiled.writes and cursor.rowcount:
             self._wrote = True

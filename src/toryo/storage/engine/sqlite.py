@@ -21,6 +21,7 @@ import sqlalchemy as sa
 
 from toryo.domain import log_redaction
 from toryo.storage.engine.database import Connection, Database, DriverConnection, T, Work, ddl_text
+from toryo.storage.engine.directory_memory import DirectoryMemory
 from toryo.storage.engine.executor import Call, WorkerPool, gone
 from toryo.storage.engine.statements import Row, Statement
 from toryo.storage.engine.unit_of_work import UnitOfWork
@@ -107,7 +108,8 @@ class SQLiteDatabase(Database):
             )
         except sqlite3.Error as error:
             raise _translated(error, self.place) or error from error
-        connection = SQLiteConnection(driver, self.place, reads_only=pragmas is _FOR_READERS, check=self.check_file)
+        reads_only = pragmas is _FOR_READERS
+        connection = SQLiteConnection(driver, self.place, self.memory, reads_only=reads_only, check=self.check_file)
         try:
             for pragma in pragmas:
                 connection.command(pragma)
@@ -169,8 +171,15 @@ class SQLiteConnection(DriverConnection):
     dialect: Literal["sqlite", "postgresql"] = "sqlite"
 
     def __init__(
-        self, driver: sqlite3.Connection, place: str, *, reads_only: bool, check: Callable[[], None] = lambda: None
+        self,
+        driver: sqlite3.Connection,
+        place: str,
+        memory: DirectoryMemory,
+        *,
+        reads_only: bool,
+        check: Callable[[], None] = lambda: None,
     ) -> None:
+        super().__init__(memory)
         self._driver = driver
         self._place = place
         self._check = check
@@ -183,6 +192,8 @@ class SQLiteConnection(DriverConnection):
 
     def fetch_all(self, statement: Statement, params: dict[str, Any]) -> list[Row]:
         compiled = statement.sqlite
+        if compiled.changes_directory:
+            self.reads_directory = True
         try:
             rows = self._execute(compiled.text, params if compiled.plain else compiled.prepare(params)).fetchall()
         except _DRIVER_ERRORS as error:
@@ -191,6 +202,8 @@ class SQLiteConnection(DriverConnection):
 
     def fetch_one(self, statement: Statement, params: dict[str, Any]) -> Row | None:
         compiled = statement.sqlite
+        if compiled.changes_directory:
+            self.reads_directory = True
         try:
             row = self._execute(compiled.text, params if compiled.plain else compiled.prepare(params)).fetchone()
         except _DRIVER_ERRORS as error:
@@ -200,6 +213,8 @@ class SQLiteConnection(DriverConnection):
     def run(self, statement: Statement, **params: Any) -> int:
         self.unit.before(statement)
         compiled = statement.sqlite
+        if compiled.changes_directory:
+            self.reads_directory = True
         try:
             return self._execute(compiled.text, params if compiled.plain else compiled.prepare(params)).rowcount
         except _DRIVER_ERRORS as error:
@@ -208,6 +223,8 @@ class SQLiteConnection(DriverConnection):
     def many(self, statement: Statement, rows: Sequence[Mapping[str, Any]]) -> None:
         self.unit.before(statement)
         compiled = statement.sqlite
+        if compiled.changes_directory:
+            self.reads_directory = True
         ready = rows if compiled.plain else [compiled.prepare(dict(row)) for row in rows]
         try:
             self._cursor.executemany(compiled.text, ready)
@@ -226,7 +243,7 @@ class SQLiteConnection(DriverConnection):
     def define(self, change: sa.DDLElement | str) -> None:
         self.unit.flush()
         self.unit.forget()
-        self._defined = True  # The driver does not count a changed schema.
+        self._defined = self.reads_directory = True  # The driver does not count a changed schema.
         self.command(ddl_text(change, "sqlite"))
 
     @property
@@ -237,8 +254,12 @@ class SQLiteConnection(DriverConnection):
     def in_transaction(self) -> bool:
         return self._driver.in_transaction
 
+    def begin(self, text: str) -> None:
+        self.forget_directory()
+        self.command(text)
+
     def command(self, text: str) -> None:
-        """Runs BEGIN, COMMIT, SAVEPOINT and the like."""
+        """Runs COMMIT, SAVEPOINT and the like."""
         try:
             self._execute(text)
         except _DRIVER_ERRORS as error:
@@ -254,7 +275,7 @@ class SQLiteConnection(DriverConnection):
     def snapshot(self, calls: list[Call]) -> None:
         """Runs reading works on one snapshot."""
         try:
-            self.command("BEGIN")
+            self.begin("BEGIN")
             for call in calls:
                 self.attempt(call)
             self.rollback()
@@ -345,7 +366,7 @@ class _Writer:
 
     def _together(self, connection: SQLiteConnection, calls: list[Call]) -> bool:
         """Runs the works in one transaction; False if one failed after its first write and nothing was kept."""
-        connection.command("BEGIN IMMEDIATE")
+        connection.begin("BEGIN IMMEDIATE")
         for call in calls:
             connection.attempt(call)
             if call.error is not None and (connection.wrote or not connection.in_transaction):
@@ -356,7 +377,7 @@ class _Writer:
 
     def _with_savepoints(self, connection: SQLiteConnection, calls: list[Call]) -> None:
         """Runs the works again in one transaction with a savepoint each, so that only failed ones are undone."""
-        connection.command("BEGIN IMMEDIATE")
+        connection.begin("BEGIN IMMEDIATE")
         for call in calls:
             connection.command("SAVEPOINT work")
             connection.attempt(call)

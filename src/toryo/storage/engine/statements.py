@@ -10,7 +10,7 @@ parameters: with a bound parameter a planner cannot see that a partial index app
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -42,6 +42,8 @@ class Compiled:
     inward: tuple[tuple[str, Convert], ...]
     outward: tuple[tuple[int, Convert], ...]
     writes: bool
+    changes_directory: bool
+    """Whether it may write to a table of the directory (`directory_memory.py`)."""
     plain: bool
 
     def prepare(self, params: dict[str, Any]) -> dict[str, Any]:
@@ -259,13 +261,15 @@ def _compile(core: Any, dialect: Dialect, columns: list[str] | None) -> Compiled
     binds = compiled.binds
     defaults = {name: bind.effective_value for name, bind in binds.items() if not bind.required}
     inward = _conversions((name, _inward(bind.type, dialect)) for name, bind in binds.items())
+    writes = not isinstance(core, sa.SelectBase) and not _reads(compiled.string)
     results = compiled._result_columns  # noqa: SLF001 - the only place that knows the type of every answered column
     return Compiled(
         text=compiled.string,
         defaults=defaults,
         inward=inward,
         outward=_conversions((at, _outward(result.type, dialect)) for at, result in enumerate(results)),
-        writes=not isinstance(core, sa.SelectBase) and not _reads(compiled.string),
+        writes=writes,
+        changes_directory=_changes_directory(core, writes),
         plain=not defaults and not inward,
     )
 
@@ -283,6 +287,14 @@ def _touched(cores: Iterable[Any]) -> tuple[frozenset[str] | None, bool]:
             elif isinstance(part, sa.ColumnClause) and part.is_literal:
                 unclear = unclear or "select" in part.name.lower()
     return None if unclear else frozenset(tables), writes
+
+
+def _changes_directory(core: Any, writes: bool) -> bool:
+    """By the tables that it writes to, also within a common table expression. Of a text only its verb is known."""
+    if isinstance(core, sa.TextClause):
+        return writes
+    written: Iterator[Any] = (part.table for part in visitors.iterate(core) if isinstance(part, sa.UpdateBase))
+    return any(table.info.get("directory", False) for table in written)
 
 
 def _reads(text: str) -> bool:

@@ -69,6 +69,13 @@ _INDEXES = {
     "sqlite": "SELECT name FROM sqlite_master WHERE type = 'index'",
     "postgresql": "SELECT indexname FROM pg_indexes WHERE schemaname = current_schema()",
 }
+_TRIGGERS = {
+    "sqlite": "SELECT name FROM sqlite_master WHERE type = 'trigger'",
+    "postgresql": (
+        "SELECT tgname FROM pg_trigger JOIN pg_class ON pg_class.oid = tgrelid "
+        "WHERE relnamespace = current_schema()::regnamespace AND tgenabled IN ('O', 'A')"
+    ),
+}
 _SHOWN = 4
 
 
@@ -85,7 +92,7 @@ def bring(connection: Connection) -> list[str]:
 
 
 def _refuse_misfit(connection: Connection) -> None:
-    """Tables, columns and indexes must be those of the schema.
+    """Tables, columns, indexes and triggers must be those of the schema.
 
     Released steps lead to the same tables everywhere; a step that is still being written may have been taken in an
     earlier form. Tables and indexes that others keep in the same database are none of ours.
@@ -97,6 +104,8 @@ def _refuse_misfit(connection: Connection) -> None:
     wrong = [
         difference for table in schema.metadata.sorted_tables for difference in _differences(table, found, indexes)
     ]
+    triggers = {row[0] for row in connection.all(Statement(sa.text(_TRIGGERS[connection.dialect])))}
+    wrong += [f"no trigger {each}" for each in schema.TRIGGERS[connection.dialect] if each not in triggers]
     if wrong:
         more = f" and {len(wrong) - _SHOWN} more" if len(wrong) > _SHOWN else ""
         raise _misfit(", ".join(wrong[:_SHOWN]) + more)
