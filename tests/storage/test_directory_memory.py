@@ -6,6 +6,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from pkgutil import walk_packages
@@ -76,6 +77,14 @@ def stamp(store: Store) -> int:
     return found
 
 
+def define(store: Store, sql: str) -> None:
+    store.database.write(lambda connection: connection.define(sql))
+
+
+def add(store: Store, agent_id: str) -> None:
+    store.write(lambda tx: tx.agents.add(agent(agent_id), None))
+
+
 def tables_of(statement: Statement) -> set[str]:
     parts: Any = iterate(statement._core)  # type: ignore[arg-type]
     return {str(part.name) for part in parts if isinstance(part, sa.Table)}
@@ -100,15 +109,15 @@ def insert(table: sa.Table) -> str:
 @pytest.mark.parametrize("table", schema.DIRECTORY, ids=lambda table: table.name)
 def test_whoever_writes_to_a_table_of_the_directory_changes_the_stamp(store: Store, table: sa.Table) -> None:
     """SQL that Toryo did not write: a trigger does it."""
-    store.write(lambda tx: tx.agents.add(agent("spare"), None))
+    add(store, "spare")
     key = next(iter(table.primary_key.columns)).name
     where = f"WHERE {key} = {ROWS.get(key, repr('x'))}" + (" AND agent_id = 'spare'" if key == "project_id" else "")
     known = {stamp(store)}
     for sql in (insert(table), f"UPDATE {table.name} SET {key} = {key} {where}", f"DELETE FROM {table.name} {where}"):
-        store.database.write(lambda connection, sql=sql: connection.define(sql))
+        define(store, sql)
         assert stamp(store) not in known, sql
         known.add(stamp(store))
-    store.database.write(lambda connection: connection.define(f"DELETE FROM {table.name} WHERE {key} = 'none'"))
+    define(store, f"DELETE FROM {table.name} WHERE {key} = 'none'")
     assert stamp(store) in known
 
 
@@ -119,7 +128,7 @@ def test_emptying_a_table_changes_the_stamp(store: Store, table: sa.Table) -> No
     if store.database.read(lambda connection: connection.dialect) == "sqlite":
         sql = "DELETE FROM memberships"
     before = stamp(store)
-    store.database.write(lambda connection: connection.define(sql))
+    define(store, sql)
     assert stamp(store) != before
 
 
@@ -303,7 +312,7 @@ def test_works_that_share_a_transaction_see_what_the_others_changed(store: Store
 
 
 def test_without_a_stamp_nothing_is_remembered(store: Store) -> None:
-    store.database.write(lambda connection: connection.define("DELETE FROM directory"))
+    define(store, "DELETE FROM directory")
     try:
         assert store.read(lambda tx: tx.agents.find("w1")) is not None
         store.write(lambda tx: tx.agents.join("prj_1", "boss", NOW))
@@ -312,7 +321,7 @@ def test_without_a_stamp_nothing_is_remembered(store: Store) -> None:
             store.read(lambda tx: (tx.agents.find("w1"), tx.agents.find("w1")))
         assert len(ran) == 3
     finally:
-        store.database.write(lambda connection: connection.define("INSERT INTO directory VALUES (1, 7)"))
+        define(store, "INSERT INTO directory VALUES (1, 7)")
 
 
 # --- threads and servers ---------------------------------------------------------------------------------------------
@@ -436,19 +445,19 @@ def test_threads_that_look_while_the_directory_changes_see_each_state_whole(serv
             if len(seen) != 1 or int(seen.pop().removeprefix("state ")) < known:
                 problems.append((seen, known))
 
-    def change(tx: Transaction, name: str) -> None:
+    def change(name: str, tx: Transaction) -> None:
         for each in tx.agents.all():
             tx.agents.save(each, agent(each.id, reports_to=each.reports_to, name=name))
         before = tx.projects.find("prj_1")
         assert before is not None
         tx.projects.save(before, project(name=name, settings=Settings()))
 
-    servers[0].write(lambda tx: change(tx, "state 0"))
+    servers[0].write(partial(change, "state 0"))
     threads = [Thread(target=look, args=(servers[number % 2],)) for number in range(4)]
     for thread in threads:
         thread.start()
     for number in range(1, 41):
-        servers[number % 2].write(lambda tx, number=number: change(tx, f"state {number}"))
+        servers[number % 2].write(partial(change, f"state {number}"))
         names.append(f"state {number}")
     over.set()
     for thread in threads:
@@ -462,15 +471,18 @@ def test_threads_that_look_while_the_directory_changes_see_each_state_whole(serv
 
 def test_only_the_latest_states_are_kept(store: Store) -> None:
     for number in range(20):
-        store.write(lambda tx, number=number: tx.agents.add(agent(f"a{number}"), None))
+        add(store, f"a{number}")
         store.read(lambda tx: tx.agents.all())
     assert len(store.database.memory._states) <= directory_memory.STATES_KEPT
 
 
 def test_asking_for_what_does_not_exist_does_not_fill_the_memory(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    def guess(number: int, tx: Transaction) -> Any:
+        return tx.tokens.find(f"guess {number}")
+
     monkeypatch.setattr(directory_memory, "MOST_ANSWERS", 50)
     for number in range(200):
-        assert store.read(lambda tx, number=number: tx.tokens.find(f"guess {number}")) is None
+        assert store.read(partial(guess, number)) is None
     assert max(len(state.answers) for state in store.database.memory._states.values()) <= 51
 
 
