@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -62,13 +62,15 @@ def statements(database: Database) -> Iterator[list[Statement]]:
     ran: list[Statement] = []
 
     def noting(original: Callable[..., Any]) -> Callable[..., Any]:
-        def noted(connection: Connection, statement: Statement, *rows: Any, **values: Any) -> Any:
+        def noted(connection: Connection, statement: Statement, params: dict[str, Any]) -> Any:
             ran.append(statement)
-            return original(connection, statement, *rows, **values)
+            return original(connection, statement, params)
 
         return noted
 
-    with patch.object(kind, "all", noting(kind.all)), patch.object(kind, "one", noting(kind.one)):
+    with ExitStack() as patches:
+        for name in ("fetch_all", "fetch_one"):
+            patches.enter_context(patch.object(kind, name, noting(getattr(kind, name))))
         yield ran
 
 
@@ -318,7 +320,7 @@ def test_without_a_stamp_nothing_is_remembered(store: Store) -> None:
         store.write(lambda tx: tx.agents.join("prj_1", "boss", NOW))
         assert store.read(lambda tx: tx.agents.membership("prj_1", "boss")) == (NOW, None)
         with statements(store.database) as ran:
-            store.read(lambda tx: (tx.agents.find("w1"), tx.agents.find("w1")))
+            store.read(lambda tx: (tx.agents.find("w1"), tx.agents.find("w2")))
         assert len(ran) == 3
     finally:
         define(store, "INSERT INTO directory VALUES (1, 7)")
