@@ -269,7 +269,7 @@ def test_filing_a_task_reads_nothing_twice_and_nothing_that_it_wrote(world: Worl
             world.owner.call("file_task", project_id=world.project_id, title="New", **more)
         found.append([each for each, _ in ran if each != STAMP])
     written = ["INSERT tasks"]
-    tree = ["SELECT tasks", "SELECT dependencies"]
+    tree = ["SELECT tasks", "SELECT dependencies"]  # the parent has no subtasks yet: it is its whole tree
     counted = ["UPDATE tasks"]  # the parent counts its children
     assert found[0] == [*written, "INSERT events"]
     assert found[1] == [*tree, *written, *counted, "INSERT events"]

@@ -105,7 +105,11 @@ def _ancestors(call: Call, task: Task | None) -> Iterator[Task]:
 
 
 def touch(call: Call, *, refused: bool) -> None:
-    """Renews the lease and counts the call; counters restart when the facts of the tree have changed."""
+    """Renews the lease and counts the call; counters restart when the facts of the tree have changed.
+
+    The counters are stored with every call, also with one that changes nothing else. Kept in memory for some seconds,
+    they would be lost with the process, and each of several servers would have its own: a runaway could go unnoticed.
+    """
     session = call.session
     if session.over:
         return

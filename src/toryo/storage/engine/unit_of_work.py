@@ -70,8 +70,8 @@ class UnitOfWork:
     def __init__(self, connection: Runs) -> None:
         self._connection = connection
         self._known: dict[type[Any], Any] = {}
-        self._answers: dict[Hashable, tuple[list[int], Any]] = {}
-        """By question: the state of its tables when it was asked, and the answer."""
+        self._answers: dict[Hashable, tuple[int, Any]] = {}
+        """By question: how often its tables had changed when it was asked, and the answer."""
         self._changes: dict[str, int] = {}
         """How often each table has changed in this work."""
         self._added: dict[Target, dict[Key, dict[str, Any]]] = {}
@@ -97,13 +97,18 @@ class UnitOfWork:
         if not tables or statement.writes:
             self.before(statement)
             return fetch(statement, params)
-        question = fetch.__name__, statement, *map(_hashable, params.items())
-        state = [self._changes.get(each, 0) for each in tables]
-        known = self._answers.get(question)
+        question: Hashable = (fetch.__name__, statement, *params, *params.values())
+        try:
+            known = self._answers.get(question)
+        except TypeError:  # A parameter is a list.
+            question = (fetch.__name__, statement, *params, *map(_hashable, params.values()))
+            known = self._answers.get(question)
+        state = sum(self._changes.get(each, 0) for each in tables) if self._changes else 0
         if known is not None and known[0] == state:
             answer: A = known[1]
             return answer
-        self.before(statement)
+        if self._unwritten:
+            self.before(statement)
         answer = fetch(statement, params)
         self._answers[question] = state, answer
         return answer
@@ -202,9 +207,9 @@ class UnitOfWork:
         self._changes[name] = self._changes.get(name, 0) + 1
 
 
-def _hashable(param: tuple[str, Any]) -> Hashable:
-    name, value = param
-    return (name, *value) if isinstance(value, list) else param
+def _hashable(value: Any) -> Hashable:
+    found: Hashable = tuple(value) if isinstance(value, list) else value
+    return found
 
 
 def _meet(some: frozenset[str] | set[str] | None, others: frozenset[str] | set[str] | None) -> bool:
