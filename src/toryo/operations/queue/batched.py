@@ -11,11 +11,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field
 from typing import Any, Protocol
 
 from toryo.domain import creation_rules, ids, queue
 from toryo.domain.errors import Refusal
+from toryo.domain.fast_dataclasses import dataclass, replace
 from toryo.domain.moves import Change
 from toryo.domain.projects import Approvals, Project
 from toryo.domain.queue import Claim, Presence
@@ -310,10 +311,9 @@ class _Work:
         made = [(each, self._made_all(each, tasks)) for each, tasks in wanted]
         self.rows.add_tasks([(task, details) for _, tasks in made for task, details, _ in tasks])
         self.rows.connect([(task, other) for _, tasks in made for task, _, others in tasks for other in others])
-        depends_on = self._edges([task.id for _, tasks in made for task, _, others in tasks if others])
         once: list[tuple[tuple[str, str, str], str, Any, Millis]] = []
         for (each, wishes), (_, tasks) in zip(wanted, made, strict=True):
-            shown = [queue_tasks.shown(task, details, depends_on.get(task.id, [])) for task, details, _ in tasks]
+            shown = [queue_tasks.shown(task, details, others) for task, details, others in tasks]
             each.answer = self._filed(each, shown, served)
             for wish, (task, _, _) in zip(wishes, tasks, strict=True):
                 if wish.idempotency_key is not None:
