@@ -182,6 +182,16 @@ def _queue_works(story: Story) -> None:
     done = {"task_id": task["task_id"], "status": "completed", "result": {"pictures": 412}}
     story.show(runner, "submit_result", **done, attempt=1)
     story.show(runner, "get_task_status", task_id=task["task_id"])
+    webp, icon = (
+        {"agent_type": "images", "task_description": text} for text in ("Make WebP pictures.", "Draw the icon.")
+    )
+    made = story.show(runner, "create_queue_tasks", tasks=[webp, icon], idempotency_key="shop pictures")["task_ids"]
+    runner.call("poll_tasks", agent_id="resizer", max_tasks=2)
+    results = [
+        {"task_id": made[0], "status": "completed"},
+        {"task_id": made[1], "status": "failed", "error": "No font."},
+    ]
+    story.show(runner, "submit_results", results=results)
     story.show(runner, "unregister_agent", agent_id="resizer")
 
 

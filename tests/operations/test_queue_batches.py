@@ -35,6 +35,12 @@ from toryo.storage.queue_batches import QueueBatches
 
 QUEUES = ["alpha", "beta"]
 AGENTS = ["one", "two", "three", "four"]
+GROUPS = {
+    "create_task": "create",
+    "create_queue_tasks": "create",
+    "submit_result": "submit",
+    "submit_results": "submit",
+}
 NUMBERS_OF_EVENTS = ("stalled_event", "look_event", "left_event")
 _ID = re.compile(r"\b(?:tsk|evt|key|prj|agt)_[0-9a-z]{19}\b|\b[0-9a-f]{32}\b|\b[0-9a-f]{64}\b")
 
@@ -116,6 +122,9 @@ class Told:
         for field_name in ("task_id", "parent_task_id"):
             if field_name in found:
                 found[field_name] = self.ids.get(found[field_name], "tsk_0000000000000000000")
+        for several in ("tasks", "results"):
+            if several in found:
+                found[several] = [self.given(each) for each in found[several]]
         if "dependencies" in found:
             found["dependencies"] = [self.ids.get(each, "tsk_0000000000000000000") for each in found["dependencies"]]
         return found
@@ -130,6 +139,9 @@ class Told:
         result = outcome.result or {}
         if not outcome.refused and outcome.operation is not None and outcome.operation.name == "create_task":
             self.name(self.names.get(result["task_id"], name), result["task_id"])
+        if not outcome.refused and outcome.operation is not None and outcome.operation.name == "create_queue_tasks":
+            for place, task_id in enumerate(result["task_ids"]):
+                self.name(self.names.get(task_id, f"{name}.{place}"), task_id)
         later = outcome.later and (sorted(outcome.later.topics), outcome.later.at)
         return Seen(self.plain(result), outcome.refused, later, self.plain(events))
 
@@ -223,9 +235,30 @@ class Chance:
         ]
         claimed.sort()
         self.dice.shuffle(claimed)
-        kinds = self.dice.choices(["create", "poll", "submit"], [3, 3, 3], k=self.dice.randint(1, 14))
-        return [self._create() if kind == "create" else self._poll() if kind == "poll" else self._submit(claimed)
-                for kind in kinds]  # fmt: skip
+        kinds = self.dice.choices(["create", "poll", "submit", "many"], [3, 3, 3, 1], k=self.dice.randint(1, 14))
+        make = {"create": self._create, "poll": self._poll}
+        return [
+            make[kind]() if kind in make else self._many(claimed) if kind == "many" else self._submit(claimed)
+            for kind in kinds
+        ]
+
+    def _many(self, claimed: list[tuple[str, str]]) -> Asked:
+        """Several tasks or results in one call."""
+        if self._rarely(2):
+            several = [self._create() for _ in range(self.dice.randint(1, 3))]
+            tasks = [dict(each.arguments) for each in several]
+            keys = [key for each in tasks if (key := each.pop("idempotency_key", None)) is not None]
+            more = {"idempotency_key": keys[0]} if keys else {}
+            return Asked(several[0].who, "create_queue_tasks", {"tasks": tasks, **more})
+        first = self._submit(claimed)
+        if first.tool != "submit_result":
+            return first
+        others = [name for name, agent in claimed if agent == first.who][: self.dice.randint(0, 2)]
+        claimed[:] = [each for each in claimed if each[0] not in others]
+        results = [first.arguments, *({"task_id": each, "status": "completed"} for each in others)]
+        for each in results:
+            each.pop("agent_id", None)
+        return Asked(first.who, "submit_results", {"results": results})
 
     def _create(self) -> Asked:
         number = self.dice.choice("12")
@@ -332,7 +365,7 @@ def carried_out_together(told: Told, step: Step, place: int, monkeypatch: pytest
         answered.clear()
         for asked, answer in zip(batch.asked, answers, strict=True):
             if answer is not None:
-                answered[asked.operation.name].append(int(asked.credentials.remote))
+                answered[GROUPS.get(asked.operation.name, "poll")].append(int(asked.credentials.remote))
         return answers, adopted
 
     async def all_at_once() -> list[Outcome]:
@@ -348,7 +381,7 @@ def carried_out_together(told: Told, step: Step, place: int, monkeypatch: pytest
     with monkeypatch.context() as patched:
         patched.setattr(batched.QueueLine, "carry_out", noting)
         outcomes = asyncio.run(all_at_once())
-    first = [*answered["create_task"], *answered["submit_result"], *answered["poll_tasks"]]
+    first = [*answered["create"], *answered["submit"], *answered["poll"]]
     step.together = len(first)
     step.order = first + [number for number in range(len(step.calls)) if number not in first]
     note(told, step, place, dict(enumerate(outcomes)))
@@ -405,7 +438,11 @@ def again_one_by_one(told: Told, steps: Sequence[Step]) -> Iterator[Step]:
 
 
 def compared(together: Step, alone: Step) -> None:
-    assert alone.seen == together.seen
+    for number, seen in together.seen.items():
+        other = alone.seen[number]
+        assert (other.refused, other.later) == (seen.refused, seen.later), together.calls[number]
+        differing = {name for name in {*seen.answer, *other.answer} if seen.answer.get(name) != other.answer.get(name)}
+        assert {name: (seen.answer.get(name), other.answer.get(name)) for name in differing} == {}
     assert alone.left["observed"] == together.left["observed"]
     assert together.hints <= alone.hints
     # Nobody is woken for what was handed out in the same commit.
@@ -564,7 +601,7 @@ def test_a_batch_with_a_failing_statement_is_undone_and_each_of_its_calls_gets_i
             broken.append(fails)
             rows._connection.run(Statement(sa.insert(schema.claims).values(task_id="none", attempt=1)))
 
-    async def at_once() -> list[Outcome]:
+    async def at_once() -> tuple[Outcome, ...]:
         perform, keys = world.dispatcher.perform_async, crowd.keys
         (mine,) = held["result"]
         return await asyncio.gather(
@@ -590,6 +627,54 @@ def test_a_batch_with_a_failing_statement_is_undone_and_each_of_its_calls_gets_i
     assert [each["task_id"] for each in polled.result["result"]] == [created.result["task_id"]]
     assert len(world.rows(schema.tasks)["tasks"]) == 6
     hold(world)
+
+
+def test_many_tasks_and_many_results_of_one_call_cost_no_more_statements_than_one(
+    fresh: Database, statements: list[str]
+) -> None:
+    crowd = Crowd.of(World(fresh), 1)
+    crowd.cycle()
+    statements.clear()
+    tasks = [{"agent_type": "numbers", "task_description": f"No. {number}"} for number in range(40)]
+    (made,) = crowd.at_once("create_queue_tasks", tasks=[tasks], idempotency_key="forty")
+    (got,) = crowd.at_once("poll_tasks", agent_id="a0", max_tasks=40)
+    assert [each["task_id"] for each in got["result"]] == made["task_ids"], "in the order in which they were named"
+    results = [{"task_id": each, "status": "completed", "result": each} for each in made["task_ids"]]
+    (submitted,) = crowd.at_once("submit_results", results=[results])
+    assert all(each["accepted"] for each in submitted["results"])
+    assert len(statements) <= 35
+    (again,) = crowd.at_once("create_queue_tasks", tasks=[tasks], idempotency_key="forty")
+    assert again["task_ids"] == made["task_ids"]
+    (repeated,) = crowd.at_once("submit_results", results=[results])
+    assert repeated == submitted
+
+
+def test_of_many_results_the_refused_ones_change_nothing_and_the_others_are_kept(world: World) -> None:
+    world.project()
+    crowd = Crowd.of(world, 2)
+    crowd.at_once("create_task", agent_type="numbers", task_description="Return it")
+    mine, foreign = (each["result"][0]["task_id"] for each in crowd.at_once("poll_tasks", agent_id=["a0", "a1"]))
+    results = [{"task_id": each, "status": "completed"} for each in (foreign, mine, "tsk_none")]
+    answer = world.perform("submit_results", {"results": results}, crowd.keys["a0"]).result
+    assert answer is not None
+    assert [(each["accepted"], each.get("error")) for each in answer["results"]] == [
+        (False, "permissionDenied"),
+        (True, None),
+        (False, "taskNotFound"),
+    ]
+    assert (world.status(mine), world.status(foreign)) == ("completed", "in_progress")
+
+
+def test_of_many_tasks_none_is_created_if_one_is_refused(world: World) -> None:
+    world.project()
+    crowd = Crowd.of(world, 1)
+    task = {"agent_type": "numbers", "task_description": "Return it"}
+    asked = {"tasks": [task, {**task, "dependencies": ["tsk_none"]}], "idempotency_key": "k"}
+    refused = world.perform("create_queue_tasks", asked, crowd.keys["a0"])
+    assert refused.refused and refused.result is not None
+    assert (refused.result["error"], refused.result["place"]) == ("taskNotFound", 1)
+    assert world.rows(schema.tasks)["tasks"] == []
+    assert world.perform("create_queue_tasks", {**asked, "tasks": [task]}, crowd.keys["a0"]).refused is False
 
 
 def test_the_same_idempotency_key_at_the_same_time_creates_one_task(fresh: Database) -> None:

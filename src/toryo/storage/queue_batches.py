@@ -6,7 +6,6 @@ The order of a queue is that of `poll_order.py`. `PLAIN` is the part of its prec
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import orjson
@@ -14,6 +13,7 @@ import sqlalchemy as sa
 
 from toryo.domain.agents import Agent
 from toryo.domain.events import Event
+from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.projects import Project
 from toryo.domain.queue import ApiKey, Claim, Presence
 from toryo.domain.tasks import Details, Task

@@ -4,6 +4,40 @@
  */
 
 export interface paths {
+    "/api/v1/queue/tasks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Orchestrators: create several tasks for queues, all or none. Returns their task_ids, in the same order. */
+        post: operations["create_queue_tasks"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/queue/results": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Submit the results of several tasks that you claimed; each is accepted or refused by itself. Safe to repeat. */
+        post: operations["submit_results"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/projects/{project_id}/state": {
         parameters: {
             query?: never;
@@ -1239,6 +1273,45 @@ export interface components {
             code: string;
             instruction: string;
         };
+        QueueTask: {
+            /** @description The queue; see list_agents. */
+            agent_type: string;
+            /** @description What exactly, and when it is done. */
+            task_description: string;
+            /**
+             * @description Which first.
+             * @default medium
+             * @enum {string}
+             */
+            priority: "low" | "medium" | "high" | "critical" | "urgent";
+            /**
+             * @description Data for the agent, any JSON.
+             * @default null
+             */
+            context: unknown;
+            /** @description Tasks to complete first. */
+            dependencies?: string[];
+            /**
+             * @description Your id of the request that it belongs to.
+             * @default null
+             */
+            correlation_id: string | null;
+            /**
+             * @description A task that you created or claimed, of which it is a part.
+             * @default null
+             */
+            parent_task_id: string | null;
+            /**
+             * @description How long a claim lasts (default 1800).
+             * @default null
+             */
+            timeout_seconds: number | null;
+            /**
+             * @description How often it may be tried (default 3).
+             * @default null
+             */
+            max_attempts: number | null;
+        };
         /** BriefTask */
         BriefTask: {
             /** Task Id */
@@ -1391,21 +1464,6 @@ export interface components {
             /** Total */
             total: number;
         };
-        /** SharedValue */
-        SharedValue: {
-            /** Key */
-            key: string;
-            /** Value */
-            value: unknown;
-            /** Version */
-            version: number;
-            /** Expires At */
-            expires_at: string;
-            /** Updated By */
-            updated_by: string;
-            /** Updated At */
-            updated_at: string;
-        };
         /**
          * SinceYouLeft
          * @description What happened below the main task since the last session, by others. The lists hold the newest ids.
@@ -1456,6 +1514,68 @@ export interface components {
             you_may_resolve: boolean;
             /** You May Cancel */
             you_may_cancel: boolean;
+        };
+        OneResult: {
+            /** @description The task. */
+            task_id: string;
+            /**
+             * @description How it ended.
+             * @enum {string}
+             */
+            status: "completed" | "failed";
+            /**
+             * @description Any JSON.
+             * @default null
+             */
+            result: unknown;
+            /**
+             * @description Why it failed.
+             * @default null
+             */
+            error: string | null;
+            /**
+             * @description Whether to try it again, up to max_attempts.
+             * @default false
+             */
+            retryable: boolean;
+            /**
+             * @description The attempt that you claimed; default: your current one.
+             * @default null
+             */
+            attempt: number | null;
+        };
+        /**
+         * Judged
+         * @description What became of one of several results: the task's status if it was accepted, else why not.
+         */
+        Judged: {
+            /** Task Id */
+            task_id: string;
+            /** Accepted */
+            accepted: boolean;
+            /** Status */
+            status?: string;
+            /** Error */
+            error?: string;
+            /** Message */
+            message?: string;
+            /** Instruction */
+            instruction?: string;
+        };
+        /** SharedValue */
+        SharedValue: {
+            /** Key */
+            key: string;
+            /** Value */
+            value: unknown;
+            /** Version */
+            version: number;
+            /** Expires At */
+            expires_at: string;
+            /** Updated By */
+            updated_by: string;
+            /** Updated At */
+            updated_at: string;
         };
         /** Worktree */
         Worktree: {
@@ -2042,7 +2162,7 @@ export interface components {
          * QueueTask
          * @description A task in the shape of seed 4, with what a queue adds.
          */
-        QueueTask: {
+        QueueTask2: {
             /** Task Id */
             task_id: string;
             /** Id */
@@ -2963,6 +3083,109 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    create_queue_tasks: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request with the same key and content is carried out once and gets the same answer again. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description All are created, or none. */
+                    tasks: components["schemas"]["QueueTask"][];
+                    /**
+                     * @description The same key creates once.
+                     * @default null
+                     */
+                    idempotency_key?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Success */
+                        success: boolean;
+                        next?: components["schemas"]["NextAction"];
+                        /** Notifications Pending */
+                        notifications_pending?: number;
+                        /** Task Ids */
+                        task_ids: string[];
+                        /** No Agent */
+                        no_agent: string[];
+                    };
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    submit_results: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Each is accepted or refused by itself. */
+                    results: components["schemas"]["OneResult"][];
+                    /**
+                     * @description Your id; your key says it already.
+                     * @default null
+                     */
+                    agent_id?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Success */
+                        success: boolean;
+                        next?: components["schemas"]["NextAction"];
+                        /** Notifications Pending */
+                        notifications_pending?: number;
+                        /** Results */
+                        results: components["schemas"]["Judged"][];
+                    };
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     list_shared_state: {
         parameters: {
             query?: {
@@ -5689,7 +5912,7 @@ export interface operations {
                         /** Next Cursor */
                         next_cursor?: string;
                         /** Tasks */
-                        tasks: components["schemas"]["QueueTask"][];
+                        tasks: components["schemas"]["QueueTask2"][];
                     };
                 };
             };
@@ -5730,7 +5953,7 @@ export interface operations {
                         notifications_pending?: number;
                         /** Task Id */
                         task_id: string;
-                        task: components["schemas"]["QueueTask"];
+                        task: components["schemas"]["QueueTask2"];
                     };
                 };
             };

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field
 from typing import Any, Protocol
 
 from toryo.domain import creation_rules, ids, queue
 from toryo.domain.errors import Refusal
+from toryo.domain.fast_dataclasses import dataclass, replace
 from toryo.domain.moves import Change
 from toryo.domain.projects import Approvals, Project
 from toryo.domain.queue import Claim, Presence
@@ -32,7 +33,7 @@ from toryo.operations.queue import claims as queue_claims
 from toryo.operations.tasks import mutations, queue_tasks
 from toryo.operations.tasks.queue_tasks import Wanted
 from toryo.storage.engine.database import Connection
-from toryo.storage.queue_batches import Found, Held, KeyHolders, Queue, QueueBatches
+from toryo.storage.queue_batches import Found, Held, KeyHolders, OnceKey, Queue, QueueBatches
 from toryo.storage.transaction import Transaction
 
 
@@ -157,13 +158,42 @@ class _Plain:
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """How an operation's calls are understood."""
+    """How an operation's calls are understood, and what they are answered."""
 
     takes: Callable[[Any], bool] = lambda _: True
     queues: Callable[[Any], Sequence[str]] = lambda _: ()
     """Those to which it files tasks."""
     files: Callable[[Any], list[Wanted]] | None = None
+    once: Callable[[_Asked, list[Wanted]], idempotency.Once] | None = None
+    filed: Callable[[list[Any], set[str]], JsonObject] | None = None
+    """Of the tasks as they are shown, and the queues among theirs that no agent serves."""
     submits: Callable[[Any], Sequence[Submitted]] | None = None
+    submitted: Callable[[list[Any]], JsonObject] | None = None
+
+
+def _once_of_one(asked: _Asked, wanted: list[Wanted]) -> idempotency.Once:
+    return wanted[0].once(asked.caller.actor_id, asked.project.id)
+
+
+def _once_of_all(asked: _Asked, wanted: list[Wanted]) -> idempotency.Once:
+    key = asked.parameters.idempotency_key
+    return queue_tasks.once_for_all(asked.caller.actor_id, asked.project.id, key, wanted)
+
+
+def _one_filed(tasks: list[Any], unserved: set[str]) -> JsonObject:
+    return {"success": True, **tasks[0], **(queue_tasks.no_agent(tasks[0]["agent_type"]) if unserved else {})}
+
+
+def _all_filed(tasks: list[Any], unserved: set[str]) -> JsonObject:
+    return {**queue_tasks.filed_all([task["task_id"] for task in tasks], unserved)}
+
+
+def _one_submitted(tasks: list[Any]) -> JsonObject:
+    return {"success": True, **tasks[0], "task": tasks[0]}
+
+
+def _all_submitted(tasks: list[Any]) -> JsonObject:
+    return {"success": True, "results": [queue_claims.accepted(task) for task in tasks]}
 
 
 _KINDS = {
@@ -171,8 +201,17 @@ _KINDS = {
         takes=lambda wanted: wanted.agent_type is not None,
         queues=lambda wanted: [wanted.agent_type],
         files=lambda wanted: [Wanted.of(wanted)],
+        once=_once_of_one,
+        filed=_one_filed,
     ),
-    "submit_result": _Kind(submits=lambda submitted: [submitted]),
+    "create_queue_tasks": _Kind(
+        queues=lambda wanted: [each.agent_type for each in wanted.tasks],
+        files=lambda wanted: [Wanted.of(each) for each in wanted.tasks],
+        once=_once_of_all,
+        filed=_all_filed,
+    ),
+    "submit_result": _Kind(submits=lambda submitted: [submitted], submitted=_one_submitted),
+    "submit_results": _Kind(submits=lambda submitted: submitted.results, submitted=_all_submitted),
     "poll_tasks": _Kind(),
 }
 
@@ -310,34 +349,31 @@ class _Work:
         made = [(each, self._made_all(each, tasks)) for each, tasks in wanted]
         self.rows.add_tasks([(task, details) for _, tasks in made for task, details, _ in tasks])
         self.rows.connect([(task, other) for _, tasks in made for task, _, others in tasks for other in others])
-        depends_on = self._edges([task.id for _, tasks in made for task, _, others in tasks if others])
-        once: list[tuple[tuple[str, str, str], str, Any, Millis]] = []
+        once: list[tuple[OnceKey, str, Any, Millis]] = []
         for (each, wishes), (_, tasks) in zip(wanted, made, strict=True):
-            shown = [queue_tasks.shown(task, details, depends_on.get(task.id, [])) for task, details, _ in tasks]
-            each.answer = self._filed(each, shown, served)
-            for wish, (task, _, _) in zip(wishes, tasks, strict=True):
-                if wish.idempotency_key is not None:
-                    key = wish.once(each.caller.actor_id, each.project.id)
-                    once.append(((key.who, key.scope, wish.idempotency_key), key.content, task.id, each.call.now))
+            kind = _kind(each)
+            assert kind.filed is not None
+            shown = [queue_tasks.shown(task, details, others) for task, details, others in tasks]
+            unserved = {task.agent_type for task in wishes if (each.project.id, task.agent_type) not in served}
+            each.answer = kind.filed(shown, unserved)
+            if (key := _once(each, wishes)) is not None:
+                kept = tasks[0][0].id if kind.once is _once_of_one else [task.id for task, _, _ in tasks]
+                once.append(((key.who, key.scope, key.key or ""), key.content, kept, each.call.now))
         self.rows.remember(once)
 
     def _for_the_first_time(self, wanted: list[tuple[_Asked, list[Wanted]]]) -> list[tuple[_Asked, list[Wanted]]]:
         """Without those whose idempotency key was used before, or by another call of this batch."""
-        keys = {
-            (each.request.once, place): (once.who, once.scope, task.idempotency_key)
-            for each, tasks in wanted
-            for place, task in enumerate(tasks)
-            if task.idempotency_key is not None
-            for once in [task.once(each.caller.actor_id, each.project.id)]
-        }
+        keys = {id(each): once for each, tasks in wanted if (once := _once(each, tasks)) is not None}
         if not keys:
             return wanted
-        used, first = self.rows.remembered(keys.values()), []
+        used, first = self.rows.remembered([(each.who, each.scope, each.key or "") for each in keys.values()]), []
         for each, tasks in wanted:
-            own = [keys[each.request.once, place] for place in range(len(tasks)) if (each.request.once, place) in keys]
-            if not used.intersection(own) and len(set(own)) == len(own):
+            once = keys.get(id(each))
+            own = (once.who, once.scope, once.key or "") if once is not None else None
+            if own is None or own not in used:
                 first.append((each, tasks))
-                used.update(own)
+            if own is not None:
+                used.add(own)
         return first
 
     def _with_dependencies(self, wanted: list[tuple[_Asked, list[Wanted]]]) -> list[tuple[_Asked, list[Wanted]]]:
@@ -376,11 +412,6 @@ class _Work:
         self._hint(task)
         return task, mutations.details_of(draft), list(dict.fromkeys(wanted.dependencies))
 
-    def _filed(self, asked: _Asked, shown: Sequence[Any], served: set[Queue]) -> JsonObject:
-        (task,) = shown
-        standing = {} if (asked.project.id, task["agent_type"]) in served else queue_tasks.no_agent(task["agent_type"])
-        return {"success": True, **task, **standing}
-
     # --- submitting --------------------------------------------------------------------------------------------------
 
     def _submit(self, asked: Sequence[_Asked]) -> None:
@@ -415,7 +446,8 @@ class _Work:
         depends_on = self._edges([task.task.id for _, own in plain for _, task in own if task.has_dependencies])
         for each, tasks in ended:
             shown = [queue_tasks.shown(task, details, depends_on.get(task.id, [])) for task, details in tasks]
-            each.answer = self._submitted(shown)
+            if (answer := _kind(each).submitted) is not None:
+                each.answer = answer(shown)
 
     def _ended_all(self, asked: _Asked, own: Sequence[tuple[Submitted, Held]]) -> list[tuple[Task, Details]]:
         asked.first_event = len(self.tx.events.collected)
@@ -480,10 +512,6 @@ class _Work:
         for waiting in self.rows.dependants(waited_for).values():
             for (project_id, agent_type), task_id in waiting:
                 self.tx.hint(mutations.queue_topic(project_id, agent_type), mutations.ready_topic(agent_type, task_id))
-
-    def _submitted(self, shown: Sequence[Any]) -> JsonObject:
-        (task,) = shown
-        return {"success": True, **task, "task": task}
 
     # --- polling -----------------------------------------------------------------------------------------------------
 
@@ -638,6 +666,12 @@ class _Room:
 
 def _kind(asked: _Asked) -> _Kind:
     return _KINDS[asked.request.operation.name]
+
+
+def _once(asked: _Asked, wanted: list[Wanted]) -> idempotency.Once | None:
+    """The call's idempotency key with what it stands for, if it has one."""
+    once = _kind(asked).once
+    return once(asked, wanted) if once is not None and asked.parameters.idempotency_key is not None else None
 
 
 def _hash(request: Request) -> str:

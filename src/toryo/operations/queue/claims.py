@@ -6,8 +6,9 @@ A claim never moves a task by itself: `tasks.mutations.move` does, under the rul
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
@@ -36,6 +37,27 @@ class HeldClaim(TypedDict):
     task_id: str
     attempt: int
     expires_at: str
+
+
+class Judged(TypedDict):
+    """What became of one of several results: the task's status if it was accepted, else why not."""
+
+    task_id: str
+    accepted: bool
+    status: NotRequired[str]
+    error: NotRequired[str]
+    message: NotRequired[str]
+    instruction: NotRequired[str]
+
+
+def accepted(task: Mapping[str, Any]) -> Judged:
+    """`task` as it is shown."""
+    return {"task_id": task["task_id"], "accepted": True, "status": task["status"]}
+
+
+def not_accepted(task_id: str, refusal: Mapping[str, Any]) -> Judged:
+    told = {name: refusal[name] for name in ("error", "message", "instruction")}
+    return {"task_id": task_id, "accepted": False, **told}  # type: ignore[typeddict-item]
 
 
 def claim(call: Call, task: Task, agent: Agent, launch_id: str | None = None) -> Task | None:

@@ -15,7 +15,7 @@ from toryo.domain.tasks import Task
 from toryo.domain.times import iso_or_none
 from toryo.operations.calls import schemas
 from toryo.operations.calls.call import Call
-from toryo.operations.calls.catalogue import Audience, Later, Parameters, operation
+from toryo.operations.calls.catalogue import Audience, Later, Parameters, Route, operation
 from toryo.operations.calls.fields import Id, Lines
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.listed_parameters import PLAIN, listed_for
@@ -26,13 +26,25 @@ from toryo.operations.tasks import mutations, queue_tasks
 # --- submitting ------------------------------------------------------------------------------------------------------
 
 
-class Submit(Parameters):
+class OneResult(Parameters):
     task_id: Id = Field(description="The task.", json_schema_extra=PLAIN)
     status: Literal["completed", "failed"] = Field(description="How it ended.", json_schema_extra=PLAIN)
     result: Any = Field(None, description="Any JSON.")
     error: Lines | None = Field(None, max_length=100_000, description="Why it failed.", json_schema_extra=PLAIN)
     retryable: bool = Field(False, description="Whether to try it again, up to max_attempts.")
     attempt: int | None = Field(None, ge=1, description="The attempt that you claimed; default: your current one.")
+
+
+class Submit(OneResult):
+    agent_id: Id | None = Field(
+        None, description="Your id; your key says it already.", json_schema_extra=listed_for(Audience.NONE)
+    )
+
+
+class SubmitAll(Parameters):
+    results: list[OneResult] = Field(
+        min_length=1, max_length=queue.CLAIMED_AT_ONCE, description="Each is accepted or refused by itself."
+    )
     agent_id: Id | None = Field(
         None, description="Your id; your key says it already.", json_schema_extra=listed_for(Audience.NONE)
     )
@@ -53,10 +65,51 @@ class Stands(Submitted):
 @operation("submit_result", grant=Grant.QUEUE_AGENT, parameters=Submit)
 def submit_result(call: Call, submitted: Submit) -> Submitted | Refused:
     """Submit the result of a task that you claimed. Safe to repeat."""
+    return _submitted(call, submitted, _submitter(call, submitted.agent_id))
+
+
+class SubmittedAll(Result):
+    results: list[queue_claims.Judged]
+
+
+@operation(
+    "submit_results",
+    grant=Grant.QUEUE_AGENT,
+    parameters=SubmitAll,
+    route=Route("POST", "/queue/results"),
+    listed=False,
+)
+def submit_results(call: Call, submitted: SubmitAll) -> SubmittedAll:
+    """Submit the results of several tasks that you claimed; each is accepted or refused by itself. Safe to repeat."""
+    me = _submitter(call, submitted.agent_id)
+    return {"success": True, "results": [_judged(call, each, me) for each in submitted.results]}
+
+
+def _judged(call: Call, submitted: OneResult, me: str) -> queue_claims.Judged:
+    """What becomes of one result among others: a refusal undoes nothing but itself."""
+    events, hints = len(call.tx.events.collected), set(call.tx.hints)
+    try:
+        with call.tx.connection.savepoint():
+            answer = _submitted(call, submitted, me)
+    except Refusal as refusal:
+        del call.tx.events.collected[events:]
+        call.tx.hints.intersection_update(hints)
+        return queue_claims.not_accepted(submitted.task_id, refusal.answer())
+    if answer["success"]:
+        task: Any = answer
+        return queue_claims.accepted(task)
+    return queue_claims.not_accepted(submitted.task_id, answer)
+
+
+def _submitter(call: Call, named: str | None) -> str:
+    """Whose results these are. Raises Refusal if another agent is named."""
     mine = call.caller.key.agent_id if call.caller.key is not None else call.actor.id
-    if submitted.agent_id not in (None, mine):
+    if named not in (None, mine):
         raise Refusal(Code.PERMISSION_DENIED, f"This API key belongs to {mine}.", "Omit agent_id, or pass your own.")
-    me = mine or call.actor.id
+    return mine or call.actor.id
+
+
+def _submitted(call: Call, submitted: OneResult, me: str) -> Submitted | Refused:
     task = call.task(submitted.task_id)
     outcome = submitted.model_dump(include={"status", "result", "error", "retryable"})
     held = call.tx.queues.live_claim(task.id)
@@ -76,7 +129,7 @@ def submit_result(call: Call, submitted: Submit) -> Submitted | Refused:
     return _answer(call, task.id)
 
 
-def _late(call: Call, task: Task, me: str, submitted: Submit, outcome: JsonObject) -> Submitted | Refused:
+def _late(call: Call, task: Task, me: str, submitted: OneResult, outcome: JsonObject) -> Submitted | Refused:
     """The caller no longer holds the task: repeating its result succeeds; another result is kept as an event and
     refused.
     """

@@ -20,7 +20,7 @@ from toryo.domain.tasks import Status, Task, priority_named
 from toryo.operations.calls import idempotency, rendering, schemas
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.callers import Caller, Kind
-from toryo.operations.calls.catalogue import Audience, Parameters, catalogue, operation
+from toryo.operations.calls.catalogue import Audience, Parameters, Route, catalogue, operation
 from toryo.operations.calls.fields import GivenPriority, Id, Text, Title
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.listed_parameters import PLAIN, Form, listed_for
@@ -29,6 +29,8 @@ from toryo.operations.calls.results import Result
 from toryo.operations.tasks import acceptance_checks, below_main_task, mutations, queue_tasks
 from toryo.operations.tasks.acceptance_checks import Acceptance
 
+MOST_QUEUE_TASKS = 200
+"""How many tasks for queues one call creates at most."""
 _MANAGERS = listed_for(Audience.MANAGER)
 """Parameters that mean nothing to workers, or that only managers decide."""
 
@@ -121,6 +123,27 @@ class CreateBatch(Parameters):
     )
 
 
+class QueueTask(Parameters):
+    agent_type: str = Field(min_length=1, max_length=100, pattern=r"\S", description="The queue; see list_agents.")
+    task_description: Text = Field(min_length=1, pattern=r"\S", description="What exactly, and when it is done.")
+    priority: GivenPriority = Field("medium", description="Which first.", json_schema_extra=PLAIN)
+    context: Any = Field(None, description="Data for the agent, any JSON.")
+    dependencies: list[Id] = Field(default_factory=list, max_length=60, description="Tasks to complete first.")
+    correlation_id: str | None = Field(
+        None, min_length=1, max_length=200, description="Your id of the request that it belongs to."
+    )
+    parent_task_id: Id | None = Field(None, description="A task that you created or claimed, of which it is a part.")
+    timeout_seconds: int | None = Field(None, ge=1, le=86_400, description="How long a claim lasts (default 1800).")
+    max_attempts: int | None = Field(None, ge=1, le=100, description="How often it may be tried (default 3).")
+
+
+class CreateQueueTasks(Parameters):
+    tasks: list[QueueTask] = Field(
+        min_length=1, max_length=MOST_QUEUE_TASKS, description="All are created, or none.", json_schema_extra=PLAIN
+    )
+    idempotency_key: str | None = Field(None, min_length=1, max_length=200, description="The same key creates once.")
+
+
 class Created(Result):
     task_id: str
     task: schemas.FullTask
@@ -187,13 +210,32 @@ def create_task(call: Call, wanted: CreateTask) -> Created | queue_tasks.Filed:
 
 
 def _for_queue(call: Call, wanted: CreateTask) -> queue_tasks.Filed:
+    _refuse_other_than_orchestrators(call)
+    return queue_tasks.file(call, queue_tasks.Wanted.of(wanted))
+
+
+@operation(
+    "create_queue_tasks",
+    grant=Grant.FILER,
+    parameters=CreateQueueTasks,
+    route=Route("POST", "/queue/tasks", 201),
+    listed=False,
+    leads=True,
+)
+def create_queue_tasks(call: Call, wanted: CreateQueueTasks) -> queue_tasks.FiledAll:
+    """Orchestrators: create several tasks for queues, all or none. Returns their task_ids, in the same order."""
+    _refuse_other_than_orchestrators(call)
+    tasks = [queue_tasks.Wanted.of(each) for each in wanted.tasks]
+    return queue_tasks.file_all(call, tasks, wanted.idempotency_key)
+
+
+def _refuse_other_than_orchestrators(call: Call) -> None:
     if not call.caller.orchestrates:
         raise Refusal(
             Code.PERMISSION_DENIED,
             "Only an orchestrator can create tasks for queues.",
             "Create a subtask with title and description, or ask a person to give you the capability orchestrator.",
         )
-    return queue_tasks.file(call, queue_tasks.Wanted.of(wanted))
 
 
 @operation(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NotRequired
 
 from typing_extensions import TypedDict
@@ -50,7 +50,7 @@ class Wanted:
             parent_task_id=given.parent_task_id,
             timeout_seconds=given.timeout_seconds,
             max_attempts=given.max_attempts,
-            idempotency_key=given.idempotency_key,
+            idempotency_key=getattr(given, "idempotency_key", None),
         )
 
     @property
@@ -65,8 +65,12 @@ class Wanted:
         )
 
     def once(self, actor_id: str, project_id: str | None) -> idempotency.Once:
-        content = {name: getattr(self, name) for name in self.__slots__ if name != "idempotency_key"}
-        return idempotency.Once.of(actor_id, f"{_SCOPE}:{project_id}", self.idempotency_key, content)
+        return idempotency.Once.of(actor_id, f"{_SCOPE}:{project_id}", self.idempotency_key, self.content)
+
+    @property
+    def content(self) -> dict[str, Any]:
+        """What an idempotency key stands for."""
+        return {name: getattr(self, name) for name in self.__slots__ if name != "idempotency_key"}
 
 
 def file(call: Call, wanted: Wanted) -> Filed:
@@ -80,6 +84,40 @@ def file(call: Call, wanted: Wanted) -> Filed:
     return {**shown, **show(call, task), **_standing_still(call, task)}
 
 
+def file_all(call: Call, wanted: Sequence[Wanted], key: str | None) -> FiledAll:
+    """Files all of them, or answers what this idempotency key has filed before. A refusal says by `place` which one it
+    is about, from 0; then none is filed.
+    """
+    once = once_for_all(call.actor.id, call.caller.project_id, key, wanted)
+    before: list[str] | None = once.before(call, task_ids=lambda task_ids: task_ids)
+    task_ids = before if before is not None else [task.id for task in _all_filed(call, wanted)]
+    if before is None:
+        once.remember(call, task_ids)
+    project_id = call.caller.project_id or ""
+    served = call.tx.queues.polled(project_id) | call.tx.agents.queues_of(project_id)
+    return filed_all(task_ids, {each.agent_type for each in wanted} - served)
+
+
+def _all_filed(call: Call, wanted: Sequence[Wanted]) -> Iterator[Task]:
+    given = call.correlation_id
+    for place, each in enumerate(wanted):
+        call.place, call.correlation_id = place, given
+        try:
+            yield _file(call, each)
+        except Refusal as refusal:
+            refusal.details["place"] = place
+            raise
+
+
+def once_for_all(actor_id: str, project_id: str | None, key: str | None, wanted: Sequence[Wanted]) -> idempotency.Once:
+    content = [each.content for each in wanted] if key is not None else []
+    return idempotency.Once.of(actor_id, f"{_SCOPE} batch:{project_id}", key, content)
+
+
+def filed_all(task_ids: list[str], unserved: Iterable[str]) -> FiledAll:
+    return {"success": True, "task_ids": task_ids, "no_agent": sorted(unserved)}
+
+
 class StandingStill(TypedDict):
     no_agent: NotRequired[bool]
     dependency_failed: NotRequired[bool]
@@ -90,6 +128,12 @@ def no_agent(agent_type: str | None) -> StandingStill:
     """What is said of a task whose queue has no agent."""
     told = f"No agent serves the queue {agent_type} now. The task waits until one registers."
     return {"no_agent": True, "message": told}
+
+
+class FiledAll(Result):
+    task_ids: list[str]
+    no_agent: list[str]
+    """The queues among them that no agent serves now."""
 
 
 class Filed(Result, schemas.QueueTask, StandingStill):
