@@ -135,9 +135,7 @@ function Evidence({ member, running }: { member: Member; running: boolean }) {
         </span>
       )}
       {member.tokens !== null && running && (
-        <span>
-          {compact(member.tokens, i18n.language)} {t("tokens")}
-        </span>
+        <span>{t("tokens", { tokens: compact(member.tokens, i18n.language) })}</span>
       )}
       {!running && member.until !== null && <Countdown until={member.until} />}
     </p>

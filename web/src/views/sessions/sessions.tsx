@@ -18,7 +18,6 @@ import {
   Button,
   Confirm,
   Countdown,
-  Elapsed,
   Empty,
   Failed,
   Loading,
@@ -86,7 +85,7 @@ function Row({ session, projectId }: { session: Session; projectId: string }) {
       </div>
       <dl className="grid grid-cols-3 gap-x-5 text-[13px]">
         <Fact name={t("since")}>
-          <Elapsed from={session.created_at} />
+          <Ago at={session.created_at} />
         </Fact>
         <Fact name={t("lastCall")}>
           <Ago at={session.last_call_at} />
