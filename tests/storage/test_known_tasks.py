@@ -105,7 +105,7 @@ class Story:
                 lambda: self.tasks.tree(one.root_id),
                 lambda: self.tasks.details(one.id),
                 lambda: self.tasks.dependants(one.id),
-                lambda: self.tasks.listed("prj_1"),
+                lambda: self.tasks.idle(one.root_id),
             )
         )()
 
