@@ -34,7 +34,7 @@ from toryo.server.dashboard_files import Pages
 from toryo.server.long_polling import Performing, Waiting
 from toryo.server.mcp import Listing, McpEndpoint
 from toryo.server.oidc import OidcEndpoint
-from toryo.server.request_bodies import Message, Receive, Scope, Send
+from toryo.server.request_bodies import Receive, Scope, Send
 from toryo.server.rest import Rest
 from toryo.server.trusted_proxies import Proxies
 
@@ -55,7 +55,6 @@ _ONCE = frozenset(
         b"x-toryo",
     }
 )
-_GUARDS = ((b"x-content-type-options", b"nosniff"), (b"cache-control", b"no-store"))
 
 
 class Serving(Performing, Listing, Protocol):
@@ -112,7 +111,6 @@ class Edge:
             return
         foreign = self._hosts.refusal(scope["headers"])
         scope = self._proxies.seen(scope)
-        send = _guarded(send)
         if foreign is not None:
             await request_bodies.send_text(send, *foreign)
         elif (twice := _given_twice(scope)) is not None:
@@ -123,7 +121,7 @@ class Edge:
             # The path before decoding, so that an encoded slash stays inside its parameter.
             raw = scope.get("raw_path")
             path = raw.decode("latin-1") if raw else str(scope["path"])
-            await self._site({**scope, "path": path}, receive, send)
+            await self._site({**scope, "path": path}, receive, request_bodies.guarded(send))
 
     def _routes(self, api: Rest, provider: OidcEndpoint | None, pace: Middleware) -> list[BaseRoute]:
         return [
@@ -184,20 +182,10 @@ class _SignInPace:
         await self._app(scope, receive, send)
 
 
-def _guarded(send: Send) -> Send:
-    """Adds the security and caching headers that a response has not set itself."""
-
-    async def guarded(message: Message) -> None:
-        if message["type"] == "http.response.start":
-            said = {name for name, _ in message["headers"]}
-            message = {**message, "headers": [*message["headers"], *(each for each in _GUARDS if each[0] not in said)]}
-        await send(message)
-
-    return guarded
-
-
 def _given_twice(scope: Scope) -> str | None:
     """Whether a header that must be unique is given twice: its consumers might pick different values."""
+    if len(dict(scope["headers"])) == len(scope["headers"]):
+        return None  # as in almost every request
     names = [name for name, _ in scope["headers"] if name in _ONCE]
     return next((name.decode() for name in names if names.count(name) > 1), None)
 

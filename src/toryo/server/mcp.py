@@ -79,7 +79,7 @@ class McpEndpoint:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = dict(scope["headers"])
         if scope["method"] != "POST":
-            await self._stream(scope, headers, receive, send)
+            await self._stream(scope, headers, receive, request_bodies.guarded(send))
             return
         if self.streams.has_ended(headers):
             await mcp_streams.refuse(send)
@@ -135,7 +135,8 @@ class McpEndpoint:
     async def _call(self, call: mcp_results.Call, credentials: Credentials, receive: Receive, send: Send) -> None:
         if call.progress is not None and self._waiting.may_take_long(call.name):
             async with Leaving(receive):
-                await mcp_progress.answer(self._respond(call, credentials), call.progress, send)
+                answer = self._respond(call, credentials)
+                await mcp_progress.answer(answer, call.progress, request_bodies.guarded(send))
             return
         client = Leaving(receive)  # watched only if the call comes to wait: most calls that may wait do not
         outcome = await self._waiting.answer(call.name, call.arguments, credentials, Door.MCP, while_waiting=client)
@@ -149,7 +150,7 @@ class McpEndpoint:
     async def _let_sdk(self, scope: Scope, body: bytes, receive: Receive, send: Send) -> None:
         sdk = await self._loaded()
         async with Leaving(receive):
-            await sdk.handle(scope, request_bodies.replay(body), send)
+            await sdk.handle(scope, request_bodies.replay(body), request_bodies.guarded(send))
 
     async def _watch_rights(self) -> None:
         """A right that was taken away ends the streams it opened at once, also those that nothing is told on."""

@@ -14,8 +14,8 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 
 JSON = b"application/json"
-
-
+GUARDS = ((b"x-content-type-options", b"nosniff"), (b"cache-control", b"no-store"))
+"""Headers of every answer that has not set them itself."""
 LARGE = 100_000
 """Bytes from which bodies are processed one at a time, because parsing them delays other requests."""
 MOST_VALUES = 300_000
@@ -83,10 +83,22 @@ def replay(body: bytes) -> Receive:
     return again
 
 
+def guarded(send: Send) -> Send:
+    """A `send` that adds `GUARDS` to what others answer (Starlette, the SDK, streams)."""
+
+    async def guarded(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            said = {name for name, _ in message["headers"]}
+            message = {**message, "headers": [*message["headers"], *(each for each in GUARDS if each[0] not in said)]}
+        await send(message)
+
+    return guarded
+
+
 async def send_json(
     send: Send, status: int, body: bytes, media_type: bytes = JSON, extra: tuple[tuple[bytes, bytes], ...] = ()
 ) -> None:
-    headers = [(b"content-type", media_type), (b"content-length", b"%d" % len(body)), *extra]
+    headers = [(b"content-type", media_type), (b"content-length", b"%d" % len(body)), *GUARDS, *extra]
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})
 

@@ -32,8 +32,12 @@ from toryo.operations.calls.grants import Door, Grant
 from toryo.operations.calls.listed_parameters import Form
 
 if TYPE_CHECKING:
+    from toryo.domain.times import Millis
     from toryo.operations.calls.call import Call
     from toryo.operations.calls.callers import Caller
+    from toryo.operations.calls.context import Context
+    from toryo.operations.calls.results import JsonObject
+    from toryo.storage.engine.database import Database
 
 
 MOST_NAMES = 100
@@ -145,6 +149,10 @@ class Route:
     status: int = 200
 
 
+Unseen = Callable[["Context", "Database", "Millis"], "JsonObject | None"]
+"""Answers a caller without a credential from what the process knows; None: the handler must read."""
+
+
 FormFor = Callable[["Caller", bool], Form | None]
 """The form in which a caller is shown an operation, None: whole. The flag: tasks that it creates go to a queue."""
 
@@ -162,6 +170,9 @@ class Operation:
     """Whether MCP offers it; operations of people are REST and CLI only."""
     reads: bool = False
     """Whether it changes nothing and may run on a reader's connection."""
+    little: bool = False
+    """Whether it reads no more than a few rows, however much there is."""
+    unseen: Unseen | None = None
     waits: bool = False
     """Whether the handler may answer `Later`; its parameters then have `timeout_seconds` or `wait_seconds`."""
     leads: bool = False
@@ -232,6 +243,8 @@ def operation(
     route: Route | None = None,
     tool: bool = True,
     reads: bool = False,
+    little: bool = False,
+    unseen: Unseen | None = None,
     waits: bool = False,
     leads: bool = False,
     listed: bool = True,
@@ -266,6 +279,8 @@ def operation(
                 route,
                 tool,
                 reads,
+                little,
+                unseen,
                 waits,
                 leads,
                 bare,

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.talk_limits import TalkLimits
 from toryo.domain.times import SECOND, Millis
+from toryo.operations.calls import server_id
 from toryo.operations.calls.decision_cache import HoldCache, Waits
 from toryo.operations.calls.internal_faults import Faults
 from toryo.operations.calls.rate_limits import Pace
@@ -42,6 +43,7 @@ class Context:
     """The data directory whose tokens are good here."""
     started_at: Millis = 0
     """When this server started."""
+    server_id: server_id.Remembered = field(default_factory=server_id.Remembered)
 
 
 class TokenFiles(Protocol):

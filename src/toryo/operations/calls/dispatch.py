@@ -139,8 +139,8 @@ class Dispatcher:
         if isinstance(asked, Outcome):
             return asked
         started = time.perf_counter()
-        if (refused := asked.refused_unseen()) is not None:
-            return self._finish(asked, refused, started)
+        if (answered := asked.answered_unseen()) is not None:
+            return self._finish(asked, answered, started)
         try:
             try:
                 if (line := self.lines.of(asked)) is not None:
@@ -175,11 +175,13 @@ class Dispatcher:
         if isinstance(asked, Outcome):
             return asked
         started = time.perf_counter()
-        if (refused := asked.refused_unseen()) is not None:
-            return self._finish(asked, refused, started)
+        if (answered := asked.answered_unseen()) is not None:
+            return self._finish(asked, answered, started)
         if held is not None and (given := await held.answered()) is not None:
             return self._finish(asked, given, started)
         run = self.database.read_async if asked.operation.reads else self.database.write_async
+        if asked.operation.little:
+            run = self.database.read_little_async
         try:
             try:
                 if (line := self.lines.of(asked)) is not None:
@@ -275,7 +277,7 @@ class Dispatcher:
         return self.database.read(lambda connection: self._listed(connection, credentials, toolset))
 
     async def list_tools_async(self, credentials: Credentials, toolset: str | None = None) -> list[Operation]:
-        return await self.database.read_async(lambda connection: self._listed(connection, credentials, toolset))
+        return await self.database.read_little_async(lambda connection: self._listed(connection, credentials, toolset))
 
     def _listed(self, connection: Connection, credentials: Credentials, toolset: str | None) -> list[Operation]:
         try:
@@ -368,15 +370,25 @@ class Request:
     def with_prepared(self, prepared: Any) -> Request:
         return self if prepared is None else replace(self, prepared=prepared)
 
-    def refused_unseen(self) -> Answered | None:
-        """The refusal of a caller without a credential that no look into the database would change."""
+    def answered_unseen(self) -> Answered | None:
+        """What a caller without a credential is answered where no look into the database would change it: a refusal, or
+        what the operation says by itself.
+        """
         if not self.credentials.anonymous:
             return None
         try:
             refuse(self.operation, _NOBODY)
         except Refusal as refusal:
             return self._to_nobody(refusal)
-        return self._to_nobody(self.parameters) if isinstance(self.parameters, Refusal) else None
+        if isinstance(self.parameters, Refusal):
+            return self._to_nobody(self.parameters)
+        if self.operation.unseen is None:
+            return None
+        try:
+            result = self.operation.unseen(self.dispatcher.context, self.dispatcher.database, self.now)
+        except Exception as error:  # noqa: BLE001 - as in `perform`
+            return self._to_nobody(_fault(error))
+        return None if result is None else Answered(Outcome(result, operation=self.operation), frozenset(), _NOBODY)
 
     def _to_nobody(self, refusal: Refusal) -> Answered:
         instead = self._instead_of(refusal, _NOBODY)

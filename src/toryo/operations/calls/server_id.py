@@ -6,6 +6,8 @@ it lets a Coordinator that finds another server at a familiar address say so, an
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from toryo.domain.agents import OWNER_ID
 from toryo.operations.calls.credential_verification import digest
 from toryo.storage.transaction import Transaction
@@ -14,3 +16,10 @@ from toryo.storage.transaction import Transaction
 def of(tx: Transaction) -> str:
     owner = tx.agents.find(OWNER_ID)
     return "" if owner is None else f"srv_{digest(f'server of {owner.created_at}')[:16]}"
+
+
+@dataclass
+class Remembered:
+    """The id, once it was read: it never changes."""
+
+    value: str = ""

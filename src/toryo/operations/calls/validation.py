@@ -16,16 +16,26 @@ from toryo.domain.wording import Worded, constant, say, together
 from toryo.nearest import nearest
 from toryo.operations.calls import toolsets
 from toryo.operations.calls.callers import Caller
-from toryo.operations.calls.catalogue import MOST_NAMES, Operation, Parameters, catalogue, tools
+from toryo.operations.calls.catalogue import (
+    MOST_NAMES,
+    NoParameters,
+    Operation,
+    Parameters,
+    catalogue,
+    tools,
+)
 from toryo.operations.calls.grants import Door, Grant
 from toryo.operations.calls.permissions import allowed, refuse
 
+_NONE = NoParameters()
 _LONGEST_NAME = 100
 _OF_PEOPLE = frozenset({Grant.PERSON, Grant.WRITER, Grant.OWNER})
 
 
 def parameters_of(operation: Operation, arguments: dict[str, Any]) -> BaseModel | Refusal:
     """The arguments as the declared parameters, or what names each mistake and the nearest valid name."""
+    if not arguments and operation.parameters is NoParameters:
+        return _NONE
     try:
         if len(arguments) <= MOST_NAMES:
             _refuse_unstorable(operation, arguments)

@@ -67,6 +67,7 @@ class Helped(Result):
     grant=Grant.OPEN,
     parameters=Help,
     reads=True,
+    little=True,
 )
 def help_(call: Call, wanted: Help) -> Helped:
     """Returns the tools that you may call now, and why you may not call the others."""

@@ -239,9 +239,19 @@ class Database(ABC):
         """As `read`, for the tasks of an event loop."""
         return await self._awaited(self._readers, work)
 
+    async def read_little_async(self, work: Work[T]) -> T:
+        """As `read_async`, for a work of a few small statements."""
+        return await self.read_async(work)
+
     async def write_async(self, work: Work[T]) -> T:
         """As `write`. If the caller is cancelled, the work is done completely or not at all."""
         return await self._awaited(self._writers, work)
+
+    def is_certainly_there(self) -> bool:
+        """Whether a read would find the database, as far as that is known without one. Raises DatabaseUnavailable if
+        it is known to be lost.
+        """
+        return False
 
     def close(self) -> None:
         """Finishes waiting works, then closes all connections; later calls raise `DatabaseUnavailable`. Idempotent."""

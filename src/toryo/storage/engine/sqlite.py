@@ -85,6 +85,14 @@ class SQLiteDatabase(Database):
         result: T = call.outcome()
         return result
 
+    async def read_little_async(self, work: Work[T]) -> T:
+        """On the event loop: a reader waits for nobody, and passing the work to a thread costs more than it does."""
+        return self.read(work)
+
+    def is_certainly_there(self) -> bool:
+        self.check_file()
+        return not self._closed
+
     def close(self) -> None:
         super().close()
         self._closed = True
