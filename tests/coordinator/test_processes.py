@@ -130,6 +130,16 @@ time.sleep(300)
 """
 
 
+ASKED = """
+import subprocess, sys
+child = subprocess.Popen(["sleep", "300"])
+with open(sys.argv[1], "w") as pipe:
+    pipe.write("up\\n")
+child.wait()
+sys.exit(3)
+"""
+
+
 def test_one_that_ignores_every_request_is_killed_with_its_children(tmp_path, pipe) -> None:
     async def story() -> None:
         async with started(tmp_path, sys.executable, "-c", STUBBORN, str(pipe.path)) as (process, ended, _):
@@ -156,6 +166,36 @@ def test_children_that_outlive_their_leader_are_seen_and_can_be_ended(tmp_path, 
             assert process.group_alive
             process.signal_group(Stage.TERMINATE)
             await until(lambda: not process.group_alive)
+
+    asyncio.run(story())
+
+
+def test_sandboxes_that_are_asked_to_leave_together_are_looked_for_once(tmp_path, pipe, monkeypatch) -> None:
+    looks: list[None] = []
+    found = processes._stats
+
+    def counted():
+        looks.append(None)
+        return found()
+
+    monkeypatch.setattr(processes, "_stats", counted)
+
+    async def story() -> None:
+        async with (
+            started(tmp_path, sys.executable, "-c", ASKED, str(pipe.path)) as (one, one_ended, _),
+            started(tmp_path, sys.executable, "-c", ASKED, str(pipe.path), name="lau_2") as (other, other_ended, _),
+        ):
+            heard = ""
+            while heard.count("up") < 2:
+                heard += await pipe.line()
+            groups = processes.Groups()
+            for each in (one, other):
+                each._sandboxed = True
+                each.signal_group(Stage.INTERRUPT, groups)
+            await within_bound(one_ended)
+            await within_bound(other_ended)
+            assert (one.exit_code, other.exit_code) == (3, 3), "their children were asked, they themselves were not"
+            assert len(looks) == 1
 
     asyncio.run(story())
 

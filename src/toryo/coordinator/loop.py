@@ -230,8 +230,9 @@ class Coordinator:
         for launch_id, stop in plan.stop:
             self._table[launch_id].tell_to_leave(stop)
             log.debug("%s must end within %.0f s: %s", launch_id, stop.grace, stop.reason)
+        groups = processes.Groups()
         for launch_id, stage in plan.signal:
-            self._signal(launch_id, stage)
+            self._signal(launch_id, stage, groups)
         failed = [launch_id for launch_id in plan.reap if self._reap(launch_id)]
         killed = [launch_id for launch_id, stage in plan.signal if stage is Stage.KILL]
         processes.end_strays([*failed, *killed], self._server.url)
@@ -368,7 +369,7 @@ class Coordinator:
             self._shipping.ended(launch.launch_id)
         self._report(launch, error=failure.value, log_tail=mask(words))
 
-    def _signal(self, launch_id: str, stage: Stage) -> None:
+    def _signal(self, launch_id: str, stage: Stage, groups: processes.Groups) -> None:
         entry = self._table[launch_id]
         log.info(
             "%s: %s (%s)",
@@ -379,7 +380,7 @@ class Coordinator:
         entry.stage, entry.signalled_at = stage, _now()
         if entry.process is not None:
             entry.made_to_leave = entry.made_to_leave or not entry.process.over
-            entry.process.signal_group(stage)
+            entry.process.signal_group(stage, groups)
 
     def _reap(self, launch_id: str) -> bool:
         """Classifies its end and reports it; returns whether it failed."""

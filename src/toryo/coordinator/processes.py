@@ -72,17 +72,18 @@ class Process:
         else:
             loop.add_reader(notice, _once(loop, notice, reap))
 
-    def signal_group(self, stage: Stage) -> None:
+    def signal_group(self, stage: Stage, groups: Groups | None = None) -> None:
         """To every process of the group. Does nothing if the group has already ended.
 
         A sandbox is only killed: what runs in it is asked to leave, and its exit status comes through the sandbox.
+        `groups`: shared by processes that are signalled together.
         """
         self._asked.add(-SIGNALS[stage])
         with contextlib.suppress(ProcessLookupError, PermissionError):
             if not self._sandboxed or self.over or stage is Stage.KILL:
                 os.killpg(self.pid, SIGNALS[stage])
                 return
-        for pid in _members(self.pid):
+        for pid in (groups or Groups()).members(self.pid):
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 if pid != self.pid:
                     os.kill(pid, SIGNALS[stage])
@@ -135,12 +136,27 @@ class Gone(Process):
     def watch(self, loop: asyncio.AbstractEventLoop, ended: Callable[[], None]) -> None:
         loop.call_soon(ended)
 
-    def signal_group(self, stage: Stage) -> None:
+    def signal_group(self, stage: Stage, groups: Groups | None = None) -> None:
         pass
 
     @property
     def group_alive(self) -> bool:
         return False
+
+
+class Groups:
+    """The processes of each group, looked for once, when the first is asked for: that reads every process there is."""
+
+    def __init__(self) -> None:
+        self._members: dict[int, list[int]] | None = None
+
+    def members(self, group: int) -> Sequence[int]:
+        if self._members is None:
+            self._members = {}
+            for stat in _stats():
+                with contextlib.suppress(ValueError, IndexError):
+                    self._members.setdefault(_group(stat), []).append(int(stat.split(maxsplit=1)[0]))
+        return self._members.get(group, ())
 
 
 def has_ended(pid: int, began_at: int | None, booted: str | None = None) -> bool:
@@ -304,13 +320,6 @@ def _name(pid: int) -> str | None:
     with contextlib.suppress(OSError):
         return (_PROC / str(pid) / "comm").read_text(errors="replace").strip()
     return None
-
-
-def _members(group: int) -> Iterator[int]:
-    for stat in _stats():
-        with contextlib.suppress(ValueError, IndexError):
-            if _group(stat) == group:
-                yield int(stat.split(maxsplit=1)[0])
 
 
 def _state(stat: str) -> str:
