@@ -16,10 +16,13 @@ import pytest
 
 from toryo import failures
 from toryo.agents import conditions
+from toryo.cli import worktrees
 from toryo.domain.talk_limits import TalkLimits
 from toryo.domain.tasks import CLOSED
+from toryo.domain.times import SECOND
 from toryo.operations.calls import context
 from toryo.operations.calls.catalogue import catalogue
+from toryo.operations.worktrees import worktree_locks
 from toryo.settings import Settings
 from toryo.workflow.guard_limits import Limits
 
@@ -117,6 +120,11 @@ def test_why_a_process_ended_is_written_by_its_name_in_one_file_only() -> None:
 def test_limits_have_the_same_defaults_for_decisions_and_in_the_settings() -> None:
     assert context.limits_of(Settings()) == Limits()
     assert context.chat_limits_of(Settings()) == TalkLimits()
+
+
+def test_who_moves_files_waits_for_the_exit_of_a_process_as_long_as_the_server_does() -> None:
+    (web,) = re.findall(r"const LEAVES_WITHIN = (\d+);", SOURCES["web/src/api/worktrees.ts"])
+    assert worktree_locks.KEPT_WITHIN == int(web) * SECOND == worktrees.LEAVES_WITHIN_SECONDS * SECOND
 
 
 def test_what_an_operation_is_for_is_said_where_it_is_declared() -> None:
