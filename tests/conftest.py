@@ -9,6 +9,7 @@ from collections.abc import Generator
 
 import pytest
 from httpx._config import DEFAULT_TIMEOUT_CONFIG
+from hypothesis import HealthCheck, settings
 
 from tests import once
 from tests.databases import (
@@ -34,6 +35,9 @@ __all__ = [
     "redis_url",
 ]
 
+
+settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("busy")  # how long an example takes on a busy machine says nothing about it
 
 os.environ["TORYO_SANDBOX"] = "none"  # what agents' programs see is tested in test_sandbox.py files; others look on
 

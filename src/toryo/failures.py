@@ -64,6 +64,8 @@ class Nature:
     """Whether another program is worth a try: it speaks against the program or its account, not against the agent."""
     outside: bool = False
     """Whether it is neither the agent's doing nor its task's: the attempt at a task is not counted."""
+    logged: bool = False
+    """Whether its details are in the log only: its process was never started."""
     counted: bool = True
     """Whether leaving so can count as leaving without a report."""
 
@@ -96,16 +98,19 @@ NATURES: Mapping[Failure, Nature] = {
         "its program or its options are not configured correctly",
         people="Its configuration has a mistake. Correct it, then resume the agent.",
         correct="--option NAME=VALUE",
+        logged=True,
     ),
     Failure.BAD_DIRECTORY: Nature(
         "the directory of its project cannot be used",
         people="The directory of its project cannot be used. Correct it, then resume the agent.",
         correct_project="--dir PATH",
+        logged=True,
     ),
     Failure.BAD_WORKTREE: Nature(
         "no worktree could be created for its task",
         people="Correct the cause, or switch worktrees off. Then resume the agent.",
         correct_project="--set isolation=none",
+        logged=True,
     ),
     Failure.COULD_NOT_CONNECT: Nature("its process did not sign in", outside=True),
     Failure.TURN_LIMIT: Nature(

@@ -17,7 +17,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Playwright, expect, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Error,
+    Page,
+    Playwright,
+    expect,
+    sync_playwright,
+)
 
 from tests.databases import missing
 from tests.scenarios.sites import Site
@@ -84,10 +93,21 @@ class Window:
         page.goto(self.url + path)
         return page
 
+    def tell(self) -> str:
+        """What its pages show, for a test that has failed."""
+        return "\n\n".join(f"{page.url}:\n{_text(page)}" for page in self.context.pages)
+
     def _said(self, message: ConsoleMessage) -> None:
         refused = "Failed to load resource" in message.text  # the page shows what was refused; Chromium notes it, too
         if message.type == "error" and not refused:
             self.errors.append(message.text)
+
+
+def _text(page: Page) -> str:
+    try:
+        return page.locator("body").inner_text(timeout=5_000)
+    except Error as problem:
+        return f"(cannot be read: {problem.message})"
 
 
 @contextmanager
@@ -123,6 +143,9 @@ def stranger(
     shown = Window(context, site.url)
     try:
         yield shown
+    except BaseException:
+        print(shown.tell(), site.tell(), sep="\n\n")  # noqa: T201 - shown beside the failure
+        raise
     finally:
         context.close()
     assert not shown.errors, shown.errors

@@ -27,6 +27,7 @@ def house(site: Site) -> SiteRepository:
 def drafted(house: SiteRepository, title: str, command: str = DRAFT, **more: object) -> str:
     task = house.order("ann", title, command, **more)
     house.site.until_status(task, "completed")
+    house.site.until_idle()  # its process has left: nothing moves its files but who reviews them
     return task
 
 

@@ -124,7 +124,7 @@ def test_when_the_time_is_up_it_is_said_what_is_stuck_and_why(
     display.stuck(here, seen, 0.1)
     said = capsys.readouterr().err
     assert "Wait (in_progress" in said
-    assert "not_managed" in said
+    assert "--provider NAME" in said
 
 
 def test_a_process_that_dies_meanwhile_ends_the_demo(server: Toryo, project: str) -> None:

@@ -17,6 +17,7 @@ from tests.cli.conftest import Ended, Process, Toryo
 from tests.cli.fakes import Machine
 from tests.client.fake_server import BOUND
 from tests.clis.programs import PROGRAMS
+from tests.repositories import Repository
 from toryo.cli import agent_programs
 from toryo.coordinator import program_probe
 from toryo.coordinator.providers import BUILT_IN
@@ -225,6 +226,8 @@ def diagnosed(machine: Machine, **team: str) -> tuple[Ended, dict[str, dict[str,
 
 def test_doctor_is_content_with_a_team_that_has_what_it_needs(machine: Machine) -> None:
     machine.install("claude")
+    machine.place.rmdir()
+    Repository(machine.place).commit(a="one\n")
     with at_work(machine):
         ended, found = diagnosed(machine, provider="claude", isolation="worktree")
     assert ended.code == 0, found

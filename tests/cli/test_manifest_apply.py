@@ -186,13 +186,13 @@ def test_of_two_open_tasks_with_one_title_none_is_guessed(server: Toryo, name: s
 
 def test_what_was_taken_out_of_a_file_stays_and_is_told(server: Toryo, name: str, tmp_path: Path) -> None:
     text = HEAD.format(name=name)
-    with_more = text.replace("directory: .", "directory: .\n    settings: {isolation: worktree}")
+    with_more = text.replace("directory: .", "directory: .\n    settings: {decomposition: never}")
     with_more = with_more.replace("role: worker", "role: worker\n    system_prompt: Be brief.")
     assert applied(server, tmp_path, with_more).err == ""
     ended = applied(server, tmp_path, text)
     assert ended.out == "nothing to change\n"
-    assert "isolation is worktree on the server, but not in the file." in ended.err
-    assert f"toryo project edit {name} --set isolation=none" in ended.err
+    assert "decomposition is never on the server, but not in the file." in ended.err
+    assert f"toryo project edit {name} --set decomposition=required" in ended.err
     assert f"agent {name}.w1: system_prompt are set on the server, but not in the file." in ended.err
 
 

@@ -51,7 +51,7 @@ def test_an_answer_that_is_neither_yes_nor_no_is_told_what_can_be_typed(
     terminal.until("[y/N]: ")
     terminal.type("YES\n")
     assert terminal.ended() == 0
-    assert "changed" in terminal.text
+    assert "permissions: none → full" in terminal.text
 
 
 @pytest.mark.parametrize("key", ["\x03\n", "\x04"], ids=["^C", "^D"])

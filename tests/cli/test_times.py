@@ -54,7 +54,8 @@ def test_what_the_server_says_has_its_instants_in_the_same_way(capsys: pytest.Ca
     assert output.in_local_time(said) == local
     need = {"since": "2026-11-23T05:03:07.250Z", "title": "Wait", "text": said}
     assert needs.told(need) == ["2026-11-23 14:03  Wait", f"  {local}"]
-    decision = {"project_id": "p", "purpose": "chat", "action": "hold", "reason": "r", "explanation": said}
+    decision = {"project_id": "p", "purpose": "chat", "action": "hold", "reason": "r", "facts": {}}
+    decision["explanation"] = said
     assert told({"agent_id": "a", "decisions": [decision]})[1:] == [f"  {local}"]
     main._explain(Failure(said), as_json=False)
     assert local in capsys.readouterr().err

@@ -10,6 +10,7 @@ import pytest
 
 from tests.documents import pages
 from toryo.domain.sessions import End
+from toryo.failures import Ended, Failure
 
 WEB = pages.ROOT / "web" / "src"
 PAGE = (pages.ROOT / "docs" / "how-to" / "dashboard.md").read_text(encoding="utf-8")
@@ -92,6 +93,18 @@ def test_the_audit_view_has_words_for_every_event_that_is_written() -> None:
     assert len(written) > 60
     said = {name for name, _ in re.findall(r'^    (\w+): "([^"]+)"', AUDIT.read_text(encoding="utf-8"), re.MULTILINE)}
     assert {each.replace(".", "_") for each in written} - said == set()
+
+
+LOGS = WEB / "views" / "logs" / "words.ts"
+
+
+OF_SESSIONS = {Failure.LEFT_WITHOUT_ANSWERING, Failure.RUNAWAY, Failure.SILENT, Failure.TIME_LIMIT}
+"""What the server finds out; no launch in the logs view ends with it."""
+
+
+def test_there_are_words_for_every_reason_why_a_process_ended() -> None:
+    assert {*Failure, *Ended} - _words(AUDIT, "said").keys() == set()
+    assert {*Failure, *Ended} - _words(LOGS, "failure").keys() == OF_SESSIONS
 
 
 def test_the_audit_view_has_words_for_every_end_of_a_session() -> None:

@@ -89,6 +89,12 @@ def test_a_request_that_is_rejected_or_cancelled_needs_nobody(crew: World, end: 
     assert needs(crew) == needs(crew, "owner") == []
 
 
+def asked_by_message(world: World) -> list[str]:
+    (asked,) = world.events("task.approval_asked")
+    people: list[str] = asked["data"]["asked"]
+    return people
+
+
 def test_every_person_above_is_asked_and_nobody_else(crew: World):
     crew.person("max")
     crew.person("zoe")
@@ -96,6 +102,7 @@ def test_every_person_above_is_asked_and_nobody_else(crew: World):
     requested(crew)
     assert kinds(crew, "ann") == kinds(crew, "max") == ["approval"]
     assert kinds(crew, "zoe") == kinds(crew, "owner") == []
+    assert asked_by_message(crew) == ["ann", "max"]
 
 
 @pytest.mark.parametrize("gone", ["nobody above", "inactive", "not in the project"])
@@ -109,6 +116,7 @@ def test_where_no_person_above_can_judge_the_owners_are_needed(crew: World, gone
     requested(crew)
     assert kinds(crew, "owner") == ["approval"]
     assert kinds(crew, "ann") == []
+    assert asked_by_message(crew) == ["owner"], "those who are told by message are those whose need it is"
 
 
 # --- blocks ----------------------------------------------------------------------------------------------------------

@@ -59,7 +59,14 @@ export async function show(what: ReactNode, at = "/", path = "/", login: Me["log
   const history = createMemoryHistory({ initialEntries: [at] });
   const router = createRouter({ routeTree: root.addChildren([here, elsewhere]), history });
   const client = new QueryClient({ defaultOptions: { queries: { retry: false, staleTime: Infinity } } });
-  client.setQueryData(me.queryKey, { person_id: "olga", name: "Olga", login, version: "1", signed_in_by: null });
+  client.setQueryData(me.queryKey, {
+    person_id: "olga",
+    name: "Olga",
+    login,
+    version: "1",
+    signed_in_by: null,
+    last_event: 0,
+  });
   const page = render(
     <QueryClientProvider client={client}>
       <ToastProvider>

@@ -18,6 +18,7 @@ import signal
 from collections.abc import Mapping
 from typing import Any
 
+from toryo import backoff
 from toryo.agents.agent_loop import Answer, Session, say
 from toryo.agents.chat_session import Talk
 from toryo.agents.script_rules import Move
@@ -31,15 +32,14 @@ class Misbehaving(Talk):
         super().__init__(session, script)
         self._behave: Mapping[str, Any] = script["behave"]
         self._received = 0
-        self._pause = FIRST_PAUSE
+        self._pauses = backoff.pauses(FIRST_PAUSE, LONGEST_PAUSE)
 
     def look(self, step: Answer) -> Answer:
         answer = super().look(step)
         if self._behave["silent"]:
             # The same answer comes back immediately, so it asks less and less often.
             self._session.progressed()
-            self._session.pause(self._pause)
-            self._pause = min(self._pause * 2, LONGEST_PAUSE)
+            self._session.pause(next(self._pauses))
         return answer
 
     def deal_with(self, given: Answer) -> None:

@@ -25,8 +25,9 @@ from toryo.domain.texts import coloured, one_line, printable
 LOOK_SECONDS = 20
 """How long one look waits at the server."""
 PATIENCE_SECONDS = 120.0
-LEAVES_WITHIN_SECONDS = 10.0
-"""A task is completed a moment before its process has left: a request at that moment need not be repeated."""
+LEAVES_WITHIN_SECONDS = 30.0
+"""A task is completed a moment before its process has left: a request at that moment need not be repeated. As long as
+the server waits for the exit."""
 
 Id = Annotated[str, shell_completion.TASK]
 Patience = Annotated[

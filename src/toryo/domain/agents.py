@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
 from enum import StrEnum
 from typing import Any
@@ -220,6 +220,31 @@ def superiors(agent_id: str, reports_to: Mapping[str, str | None]) -> list[str]:
         found.append(above)
         above = reports_to.get(above)
     return found
+
+
+def people_above(
+    agent_id: str | None,
+    agents: Mapping[str, Agent],
+    reports_to: Mapping[str, str | None],
+    is_asked: Callable[[Agent], bool],
+) -> list[Agent]:
+    """The active people above an agent, nearest first, who are asked about its project."""
+    above = (agents[superior] for superior in superiors(agent_id or "", reports_to))
+    return [agent for agent in above if agent.human and agent.active and is_asked(agent)]
+
+
+def active_owners(agents: Iterable[Agent]) -> list[Agent]:
+    return [agent for agent in agents if agent.human and agent.active and agent.role is Role.OWNER]
+
+
+def approvers(
+    agent_id: str | None,
+    agents: Mapping[str, Agent],
+    reports_to: Mapping[str, str | None],
+    is_asked: Callable[[Agent], bool],
+) -> list[Agent]:
+    """Everyone who is asked to approve a task for an agent: the people above it; if there are none, the owners."""
+    return people_above(agent_id, agents, reports_to, is_asked) or active_owners(agents.values())
 
 
 def refuse_cycle(agent_id: str, reports_to: str | None, tree: Mapping[str, str | None]) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 from toryo.domain.agents import Agent, Role, superiors
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import dataclass
-from toryo.domain.projects import CommandsFrom, Settings
+from toryo.domain.projects import CommandsFrom, Decomposition, Settings
 from toryo.domain.task_tree import Tree
 from toryo.domain.tasks import AcceptanceCheck, Priority, Task
 from toryo.domain.tree_state import TreeState
@@ -45,9 +45,17 @@ class Draft:
     acceptance: tuple[AcceptanceCheck, ...] = ()
 
 
-def window_open(parent: Task, fetched: bool) -> bool:
-    """Whether the decomposition window is open: from `get_my_task` until a child of this attempt has left `todo`."""
-    return fetched and parent.worked_attempt < parent.attempt
+def undivided(settings: Settings, main: Task, fetched: bool) -> Refusal | None:
+    """Why a worker cannot create subtasks of its main task now; None: it can, up to the caps."""
+    if not main.delegated and main.parent_id is not None:
+        return Refusal(Code.NOT_NOW, "A subtask that you created cannot be divided further.", _LEAD_ON)
+    if settings.decomposition is Decomposition.NEVER:
+        return Refusal(Code.NOT_NOW, "In this project workers do their tasks without creating subtasks.", _LEAD_ON)
+    if not fetched:
+        return Refusal(Code.NOT_NOW, "You have not read your task in this session.", "Call get_my_task first.")
+    if not main.window_open:
+        return Refusal(Code.NOT_NOW, "You cannot add subtasks: work on one of them has begun.", _LEAD_ON)
+    return None
 
 
 def refuse_worker(
@@ -70,14 +78,8 @@ def refuse_worker(
             "A worker cannot assign its subtasks to other members.",
             "Omit assignee_id, or ask someone else with request_task.",
         )
-    if not main.delegated and main.parent_id is not None:
-        raise Refusal(Code.NOT_NOW, "A subtask that you created cannot be divided further.", _LEAD_ON)
-    if tree_state.project.settings.decomposition.value == "never":
-        raise Refusal(Code.NOT_NOW, "In this project workers do their tasks without creating subtasks.", _LEAD_ON)
-    if not fetched:
-        raise Refusal(Code.NOT_NOW, "You have not read your task in this session.", "Call get_my_task first.")
-    if not window_open(main, fetched):
-        raise Refusal(Code.NOT_NOW, "You cannot add subtasks: work on one of them has begun.", _LEAD_ON)
+    if (why := undivided(tree_state.project.settings, main, fetched)) is not None:
+        raise why
     made = sum(1 for child in tree_state.tree.children(main) if child.created_by == worker.id)
     cap = tree_state.project.settings.worker_subtasks
     if made + len(drafts) > cap:

@@ -343,7 +343,7 @@ class _Moving:
     def close_window(self, child: Task) -> None:
         """A child has left `todo`: closes its parent's decomposition window for this attempt."""
         parent = self.tree.parent(child)
-        if parent is not None and child.parent_attempt == parent.attempt and parent.worked_attempt < parent.attempt:
+        if parent is not None and child.parent_attempt == parent.attempt and parent.window_open:
             self.record(parent, replace(parent, worked_attempt=parent.attempt), "")
 
     def cascade_block(self, cause: Task) -> None:

@@ -215,6 +215,11 @@ class Task:
         return self.agent_type is not None
 
     @property
+    def window_open(self) -> bool:
+        """Whether no child has left `todo` in this attempt."""
+        return self.worked_attempt < self.attempt
+
+    @property
     def delegated(self) -> bool:
         """Whether it was created by, or for, another member than its assignee."""
         return any(each != self.assignee_id for each in (self.created_by, self.requested_by or self.created_by))

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from toryo.domain import creation_rules, task_readiness
-from toryo.domain.projects import Decomposition
 from toryo.domain.sessions import Choice
 from toryo.domain.tasks import Approval, Checks, Status, Task
 from toryo.workflow.snapshot import RuleInput
@@ -59,16 +58,14 @@ NEVER_DIVIDE = frozenset({"command", "script"})
 
 
 def may_be_decomposed(case: RuleInput) -> bool:
-    """It never had subtasks, is delegated or a root, its window for new subtasks is open, and no setting forbids it."""
+    """It never had subtasks, its agent divides tasks, and a first subtask would be accepted."""
     main, settings = case.main, case.tree_state.project.settings
     return (
         no_subtasks(case)
         and main.children_ever == 0
-        and (main.delegated or main.parent_id is None)
-        and creation_rules.window_open(main, not task_not_fetched(case))
-        and main.depth < settings.tree_depth
-        and settings.decomposition is not Decomposition.NEVER
         and case.agent.provider not in NEVER_DIVIDE
+        and main.depth < settings.tree_depth
+        and creation_rules.undivided(settings, main, not task_not_fetched(case)) is None
     )
 
 

@@ -785,7 +785,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Who is signed in here, and as what. */
+        /** Who is signed in here, and as what; and the newest event, after which an event stream can begin. */
         get: operations["who_am_i"];
         put?: never;
         post?: never;
@@ -6059,6 +6059,8 @@ export interface operations {
                         version: string;
                         /** Signed In By */
                         signed_in_by: string | null;
+                        /** Last Event */
+                        last_event: number;
                     };
                 };
             };

@@ -4,8 +4,9 @@ import type { Diff, WorktreeJob } from "@/api/model";
 
 const ONE_LOOK_SECONDS = 45;
 const LOOKS = 4;
-/** A task is completed shortly before its process exits: the request waits, so that nobody has to ask twice. */
-const LEAVES_WITHIN = 10;
+/** A task is completed shortly before its process exits: the request waits, so that nobody has to ask twice; in seconds,
+ * as long as the server waits for the exit. */
+const LEAVES_WITHIN = 30;
 
 /** The Coordinator did not do it: why, and the next step, in its own words. */
 export class Hindered extends Error {

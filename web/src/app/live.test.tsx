@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { useStream } from "@/app/live";
 
 let tell: (event: object) => void = () => undefined;
+let asked = "";
 let happen: (what: "open" | "error") => void = () => undefined;
 
 beforeEach(() => {
@@ -12,8 +13,9 @@ beforeEach(() => {
   vi.stubGlobal(
     "EventSource",
     class extends EventTarget {
-      constructor() {
+      constructor(address: string) {
         super();
+        asked = address;
         happen = (what) => this.dispatchEvent(new Event(what));
         tell = (event) => this.dispatchEvent(new MessageEvent("message", { data: JSON.stringify(event) }));
       }
@@ -34,7 +36,7 @@ function page(first: number, others = first) {
     return new Promise((done) => setTimeout(() => done(many), many === 1 ? first : others));
   });
   function Page() {
-    useStream();
+    useStream(0);
     useQuery({ queryKey: ["board", "shop"], queryFn: read, staleTime: Infinity });
     return null;
   }
@@ -99,6 +101,29 @@ describe("the stream of events", () => {
     expect(read.client.getQueryData(["board", "garden"])).toEqual({ tasks: [], last_event: null });
     await pass(20);
     expect(read).toHaveBeenCalledTimes(2);
+  });
+
+  it("has a first answer that was on its way when something happened asked for once more", async () => {
+    const read = page(400, 5);
+    await pass(100);
+    tell(moved(1));
+    await pass(200);
+    expect(read).toHaveBeenCalledTimes(1);
+    await pass(300);
+    expect(read).toHaveBeenCalledTimes(2);
+  });
+
+  it("begins with what happened since the page began to read", () => {
+    function Page() {
+      useStream(1000);
+      return null;
+    }
+    render(
+      <QueryClientProvider client={new QueryClient()}>
+        <Page />
+      </QueryClientProvider>,
+    );
+    expect(asked).toBe("/api/v1/events/stream?after=1000");
   });
 
   it("does not wait for ever for what hangs", async () => {

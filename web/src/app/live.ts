@@ -1,6 +1,6 @@
 // The stream of events: what has happened makes stale what it concerns. After a break it goes on where it stopped.
 import { useQueryClient, type QueryClient } from "@tanstack/react-query";
-import { useEffect, useSyncExternalStore } from "react";
+import { useEffect, useState, useSyncExternalStore } from "react";
 
 import { readBoardsWhole } from "@/api/boards";
 import type { Event } from "@/api/model";
@@ -38,14 +38,17 @@ export function useEvents(hear: (event: Event) => void): void {
   }, [hear]);
 }
 
-/** Keeps one stream open while the component is there. */
-export function useStream(): void {
+/** Keeps one stream open while the component is there. `since`: the newest event when the page had read nothing else:
+ * what happens while it reads is told, too. */
+export function useStream(since: number): void {
   const client = useQueryClient();
+  const [begin] = useState(since);
   useEffect(() => {
+    last = Math.max(last, begin);
     const stream = new Stream(client);
     stream.open();
     return () => stream.close();
-  }, [client]);
+  }, [client, begin]);
 }
 
 class Stream {
@@ -59,7 +62,7 @@ class Stream {
   }
 
   open(): void {
-    this.source = new EventSource(`/api/v1/events/stream?after=${last === 0 ? "now" : last}`);
+    this.source = new EventSource(`/api/v1/events/stream?after=${last}`);
     this.source.addEventListener("open", () => {
       become("live");
       if (this.broken) this.readAgain();
@@ -120,10 +123,18 @@ class Stale {
     while (this.waiting.size > 0) {
       const keys = [...this.waiting].map((each) => JSON.parse(each) as unknown[]);
       this.waiting.clear();
-      const come = Promise.allSettled(keys.map((queryKey) => this.client.invalidateQueries({ queryKey })));
+      const come = Promise.allSettled(keys.map((queryKey) => this.again(queryKey)));
       await Promise.race([Promise.all([come, after(APART_MS)]), after(MOST_MS)]); // what hangs holds nothing else up
     }
     this.reading = false;
+  }
+
+  /** A first answer that is still on its way may be older than the event: it is waited for, and asked for once more. */
+  private async again(queryKey: unknown[]): Promise<void> {
+    const underWay = this.client.getQueryCache().findAll({ queryKey, fetchStatus: "fetching" });
+    const first = underWay.filter((query) => query.state.data === undefined);
+    await this.client.invalidateQueries({ queryKey });
+    if (first.length > 0) await this.client.invalidateQueries({ predicate: (query) => first.includes(query) });
   }
 }
 
@@ -149,9 +160,4 @@ export function keysOf(event: Event): unknown[][] {
   if (noun === "key") keys.push(["keys"]);
   if (noun === "person") keys.push(["sign-ins"], ["people"], ["access-tokens"]);
   return keys;
-}
-
-/** Where a fresh stream begins: nothing before that is told again. */
-export function knownUntil(sequence: number): void {
-  last = Math.max(last, sequence);
 }

@@ -19,7 +19,7 @@ import { Boundary, Empty, Failed, IconButton, Kbd, Loading } from "@/ui";
 export function Shell() {
   const known = useQuery(me);
   if (known.error instanceof Refused && known.error.problem.status === 401) return <ToTheDoor />;
-  if (known.data !== undefined) return <Frame />;
+  if (known.data !== undefined) return <Frame since={known.data.last_event} />;
   if (known.isError) return <Failed error={known.error} retry={() => void known.refetch()} />;
   return <Loading />;
 }
@@ -31,12 +31,12 @@ function ToTheDoor() {
   return <Navigate to="/sign-in" />;
 }
 
-function Frame() {
+function Frame({ since }: { since: number }) {
   const { t } = useTranslation();
   const path = useRouterState({ select: (state) => state.location.pathname });
   const [openedAt, setOpenedAt] = useState<string | null>(null); // the menu of a phone closes when one goes elsewhere
   const open = openedAt === path;
-  useStream();
+  useStream(since);
   return (
     <div className="flex h-dvh">
       <a href="#content" className="sr-only focus:not-sr-only focus:absolute focus:z-50 focus:bg-panel focus:p-2">

@@ -6,6 +6,7 @@ from typing import Any
 
 from toryo.domain import usages
 from toryo.domain.launches import Launch
+from toryo.domain.projects import Settings
 from toryo.operations.calls.call import WORK, Call
 
 
@@ -18,10 +19,17 @@ def count_usage(call: Call, launch: Launch, told: dict[str, Any] | None) -> None
     if usage is None or usage == known:
         return
     project = call.tx.projects.find(launch.project_id)
-    budget = project.settings.budget_per_day if project is not None else None
-    today = usages.day_of(call.now)
-    before = call.tx.usages.cost_of_day(launch.project_id, today) if budget is not None else 0.0
+    settings = project.settings if project is not None else Settings()
+    before = _budget_used_up(call, launch.project_id, settings)
     call.tx.usages.put(launch, usage, call.now)
-    if budget is not None and before < budget <= call.tx.usages.cost_of_day(launch.project_id, today):
-        call.event("project.budget_used_up", project_id=launch.project_id, data={"budget_per_day": budget})
+    if not before and _budget_used_up(call, launch.project_id, settings):
+        data = {"budget_per_day": settings.budget_per_day}
+        call.event("project.budget_used_up", project_id=launch.project_id, data=data)
         call.tx.hint(WORK)
+
+
+def _budget_used_up(call: Call, project_id: str, settings: Settings) -> bool:
+    """Without a budget, nothing is read."""
+    if settings.budget_per_day is None:
+        return False
+    return settings.budget_used_up(call.tx.usages.cost_of_day(project_id, usages.day_of(call.now)))

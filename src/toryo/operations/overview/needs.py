@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any
 
 from toryo.domain import moves, people, task_readiness, usages
-from toryo.domain.agents import Agent, Role, mistakes_of, superiors
+from toryo.domain.agents import Agent, active_owners, approvers, mistakes_of, people_above
 from toryo.domain.delegations import Delegation, DelegationStatus
 from toryo.domain.fast_dataclasses import replace
 from toryo.domain.launches import Launch
@@ -25,7 +25,7 @@ from toryo.domain.tasks import Details, Status, Task
 from toryo.domain.times import DAY, Millis, iso
 from toryo.domain.wording import Worded, constant, say, together
 from toryo.domain.worktrees import Worktree
-from toryo.failures import NATURES, Failure
+from toryo.failures import NATURES, Failure, nature_of
 from toryo.operations.calls import fault_isolation, schemas, sign_in_lockout, visibility
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.callers import Login
@@ -190,20 +190,19 @@ class _View:
         return agent is not None and agent.human
 
     def judges(self, agent_id: str | None, project_id: str | None) -> list[str]:
-        """The people above an agent; where there is none, the owners."""
-        return self._above(agent_id, project_id) or self.owners()
+        """The people who are asked to approve what an agent does."""
+        return [agent.id for agent in approvers(agent_id, self.agents, self.tree, self._asks_about(project_id))]
 
     def responsible(self, agent_id: str | None, project_id: str | None) -> list[str]:
         """The person next above an agent; where there is none, the owners."""
-        return self._above(agent_id, project_id)[:1] or self.owners()
-
-    def _above(self, agent_id: str | None, project_id: str | None) -> list[str]:
-        """Those who are active and asked about the project, the nearest first."""
-        above = [self.agents[superior] for superior in superiors(agent_id or "", self.tree)]
-        return [agent.id for agent in above if agent.human and agent.active and self._is_asked(agent, project_id)]
+        above = people_above(agent_id, self.agents, self.tree, self._asks_about(project_id))
+        return [agent.id for agent in above[:1]] or self.owners()
 
     def owners(self) -> list[str]:
-        return [agent.id for agent in self.agents.values() if agent.human and agent.active and agent.role is Role.OWNER]
+        return [agent.id for agent in active_owners(self.agents.values())]
+
+    def _asks_about(self, project_id: str | None) -> Callable[[Agent], bool]:
+        return lambda person: self._is_asked(person, project_id)
 
     def owns(self, person_id: str) -> bool:
         """Whether a person may do what only owners may."""
@@ -708,7 +707,7 @@ def _budgets(view: _View) -> Iterator[Need]:
     waiting = served | started.keys()
     for project in limited:
         budget, cost = project.settings.budget_per_day or 0.0, spent.get(project.id, 0.0)
-        if cost >= budget and project.id in waiting:
+        if project.settings.budget_used_up(cost) and project.id in waiting:
             spent_of = say("${cost:,.2f} of ${budget:,.2f}", cost=cost, budget=budget)
             yield from _used_up(view, project, spent_of, started.get(project.id, 0))
 
@@ -824,8 +823,8 @@ def _failing(view: _View, agent: Agent, kind: Kind, title: Worded, reason: str) 
 
 def end_in_words(call: Call, launch: Launch) -> str:
     """What was found out about the end of a launch: the program's or its service's own words."""
-    reason, _, said = (launch.exit_error or "").partition(":")
-    if not said.strip() and reason == "bad_config":  # told by no words of its own: what it printed last
+    nature, said = nature_of(launch.exit_error), (launch.exit_error or "").partition(":")[2]
+    if not said.strip() and nature is not None and nature.logged:
         said = call.tx.launches.exit_record(launch.id)[0] or ""
     return said.strip()
 

@@ -43,6 +43,7 @@ class Myself(Result):
     login: str
     version: str
     signed_in_by: str | None
+    last_event: int
 
 
 @operation(
@@ -53,7 +54,7 @@ class Myself(Result):
     reads=True,
 )
 def who_am_i(call: Call, _: NoParameters) -> Myself:
-    """Who is signed in here, and as what."""
+    """Who is signed in here, and as what; and the newest event, after which an event stream can begin."""
     person, login = call.agent, call.caller.login
     sign_in = call.tx.people.sign_in(call.caller.sign_in_id) if call.caller.sign_in_id else None
     return {
@@ -63,6 +64,7 @@ def who_am_i(call: Call, _: NoParameters) -> Myself:
         "login": (login or Login.VIEWER).value,
         "version": toryo.__version__,
         "signed_in_by": sign_in.how.value if sign_in is not None else None,
+        "last_event": call.tx.events.last(),
     }
 
 

@@ -144,7 +144,7 @@ def _variants(call: Call, case: RuleInput | None, step: Step) -> dict[str, bool]
         fixing = facts.check_failed(case)
         return {"fixing": fixing, "answered": not fixing and _answered(call, case)}
     if step.action == "start_subtask":
-        return {"window_open": case.main.worked_attempt < case.main.attempt and _made_before(case, session)}
+        return {"window_open": case.main.window_open and _made_before(case, session)}
     if step.action == "wait_for_delegation":
         return {"leave": _leaves(session, step)}
     if step.action in ("review_and_resolve_blocks", "resolve_dependency_deadlock"):

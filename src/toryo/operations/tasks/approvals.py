@@ -1,22 +1,22 @@
-"""Requests for approval to people: everyone above the assignee, each in their thread with the agent that created the
-task.
-"""
+"""Messages to people about requests: each in their thread with the agent that created the task."""
 
 from __future__ import annotations
 
-from toryo.domain.agents import Agent, superiors
+from toryo.domain.agents import Agent, approvers
 from toryo.domain.tasks import Task
 from toryo.domain.texts import quoted
 from toryo.domain.wording import say
+from toryo.operations.calls import visibility
 from toryo.operations.calls.call import Call
 from toryo.operations.messaging import messages
 
 
-def ask_superiors(call: Call, task: Task) -> None:
-    """Every person above the assignee is asked; where there is none, the owners are."""
-    people = [call.tx.agents.find(superior) for superior in superiors(task.assignee_id or "", call.tx.agents.tree())]
-    asked = [person for person in people if person is not None and person.human and person.active]
-    asked = asked or [owner for owner in call.tx.agents.owners() if owner.active]
+def ask_approvers(call: Call, task: Task) -> None:
+    """Each of them gets a message; `overview/needs.py` lists the request for the same people."""
+    seeds = [task.assignee_id] if task.assignee_id is not None else []
+    known = {agent.id: agent for agent in (*call.tx.agents.with_superiors(seeds), *call.tx.agents.owners())}
+    tree = {agent.id: agent.reports_to for agent in known.values()}
+    asked = approvers(task.assignee_id, known, tree, lambda person: _is_asked(call, person, task.project_id))
     told = say(
         "{asker} requests a task for {assignee_id}: {title} ({task_id}). Approve or reject it: toryo task approve "
         "{task_id}, or toryo task reject {task_id} --reason …",
@@ -30,6 +30,11 @@ def ask_superiors(call: Call, task: Task) -> None:
         if about not in (None, person.id):
             messages.tell_person(call, task.project_id, person.id, about, told, task.id)
     call.event("task.approval_asked", task=task, data={"asked": [person.id for person in asked]})
+
+
+def _is_asked(call: Call, person: Agent, project_id: str) -> bool:
+    projects = visibility.asked_about(call, person)
+    return projects is None or project_id in projects
 
 
 def tell_consented(call: Call, task: Task, person: Agent) -> None:

@@ -563,7 +563,7 @@ def _unapproved(call: Call, task: Task, changed: Iterable[str]) -> Task:
     judged = task.approval is Approval.APPROVED and (task.requested_by, task.approved_by) != (None, None)
     if call.actor.person or not judged or not _NEEDS_NEW_APPROVAL & set(changed):
         return task
-    approvals.ask_superiors(call, task)
+    approvals.ask_approvers(call, task)
     return replace(task, approval=Approval.PENDING, approved_by=None)
 
 

@@ -91,7 +91,7 @@ def request_task(call: Call, wanted: RequestTask) -> TaskResult:
         },
     )
     if not approved:
-        approvals.ask_superiors(call, task)
+        approvals.ask_approvers(call, task)
     elif message is not None:
         approvals.tell_consented(call, task, requester)
     told = words("requested.approved" if approved else "requested.pending", project.settings.language)

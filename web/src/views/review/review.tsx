@@ -26,12 +26,12 @@ export function Review() {
   return (
     <>
       <Bar title={t("title")} />
-      {failed !== null ? (
+      {task.data !== undefined && work.data !== undefined ? (
+        <Work key={taskId} task={task.data} work={work.data} /> // also when it could not be read again: it may be in use
+      ) : failed !== null ? (
         <Failed error={failed} retry={() => void Promise.all([task.refetch(), work.refetch()])} />
-      ) : task.data === undefined || work.data === undefined ? (
-        <Loading rows={6} />
       ) : (
-        <Work key={taskId} task={task.data} work={work.data} />
+        <Loading rows={6} />
       )}
     </>
   );
