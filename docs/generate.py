@@ -319,7 +319,7 @@ launch decision, sign-in, `get_next_action` and `toryo why` all use these tables
 | --- | --- |
 | **start**, **hold**, **stop** | Start the agent's program; leave everything as it is; end the running program. |
 | task session, chat session | A session that works on a task, and one that only talks. Each is decided separately. |
-| main task | A task in progress that was given to the agent from outside. Subtasks that it made for itself are not. |
+| main task | A task in progress that others gave to the agent. Subtasks that it created for itself are not. |
 | a manager waits | It chose `wait` and ended its process. Toryo starts it again when a row says so. |
 | its last look | The last time the manager was told to review the situation or its blocked tasks. |
 | awaited delegation | A delegation whose result the task needs before it can be completed. |

@@ -36,7 +36,9 @@ PICTURES = ("*.svg", "*.webp", "*.png")
 _LINK = re.compile(r"(?<!!)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
 _PICTURE = re.compile(r"!\[([^\]]*)\]\(([^)\s]+)\)")
 _OTHER_LANGUAGE = re.compile(r"^\[(?:日本語|English)\]\([^)]*\)\n+", re.MULTILINE)
-_BROKEN_LINE = re.compile(r"(?<=[ぁ-んァ-ヶー一-龥。、）」])\n *(?=[ぁ-んァ-ヶ一-龥「（])")
+_BROKEN_LINE = re.compile(
+    r"(?<=[ぁ-んァ-ヶー一-龥。、）」])\n *(?=[ぁ-んァ-ヶ一-龥「（])|(?<=[。、）」])\n *(?=(?!```|\d+\. )[A-Za-z0-9`\[])"
+)
 """Where a line ends within Japanese text: a browser would show a space there."""
 _HEADING = re.compile(r"^(#+ )(.+)$", re.MULTILINE)
 _ITEM = re.compile(r"(?:[-*] |\d+\. )")

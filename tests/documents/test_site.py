@@ -140,8 +140,8 @@ def test_a_japanese_heading_can_be_reached_by_the_name_of_the_english_one(tmp_pa
 
 def test_lines_of_japanese_are_joined_without_a_space(tmp_path: Path) -> None:
     prose = stage()["Stage"](tmp_path)._prose
-    text = "待ちません。\n次に動きます、\n  そして終わります。\n\n別の段落。\n- 項目。\n"
-    shown = "待ちません。次に動きます、そして終わります。\n\n別の段落。\n\n- 項目。\n"
+    text = "待ちません。\n次に動きます、\n  そして終わります。\n`toryo why` と\n`toryo up`。\n\n別の段落。\n- 項目。\n"
+    shown = "待ちません。次に動きます、そして終わります。`toryo why` と\n`toryo up`。\n\n別の段落。\n\n- 項目。\n"
     assert prose(text, "docs/index.ja.md", "index.ja.md") == shown
 
 

@@ -176,7 +176,7 @@ class Tasks:
         return [known[each] for each in ids if each in known]
 
     def kept(self, rows: Iterable[Any]) -> list[Task]:
-        """The tasks of these rows, which were just read, for whoever asks for one of them later."""
+        """The tasks of these rows, which were just read, for later reads of one of them."""
         tasks = ROWS.nouns(rows)
         known = self._known.tasks
         return [known.setdefault(task.id, task) for task in tasks]

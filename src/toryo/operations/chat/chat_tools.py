@@ -528,7 +528,7 @@ class Ended(Said):
 
 @operation("end_conversation", shown_to=Audience.CHAT, grant=Grant.CHAT_SESSION, parameters=EndConversation)
 def end_conversation(call: Call, wanted: EndConversation) -> Ended:
-    """End a conversation at any time. The other side is told."""
+    """End a conversation at any time. The other side is notified."""
     conversation = call.tx.chat.conversation(wanted.conversation_id)
     own = conversation is not None and conversation.project_id == call.session.project_id
     if conversation is None or not own or not conversation.takes_part(call.agent.id):

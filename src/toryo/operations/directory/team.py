@@ -52,7 +52,7 @@ class Team(Result):
     parameters=ListTeam,
 )
 def list_team(call: Call, wanted: ListTeam) -> Team:
-    """Returns the agents and people that you may talk to or request tasks from: agent_id, role, capabilities."""
+    """Returns the agents and people that you may talk to: agent_id, role, capabilities."""
     here = reachable_agents.others(call.tx, call.caller, call.session.project_id)
     found = [each for each in here if wanted.role in (None, reachable_agents.rank(each))]
     above = call.tx.agents.tree()

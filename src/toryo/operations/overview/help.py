@@ -70,7 +70,7 @@ class Helped(Result):
     little=True,
 )
 def help_(call: Call, wanted: Help) -> Helped:
-    """Returns the tools that you may call now, and why you may not call the others."""
+    """Returns the tools that you may call now, and why not the others."""
     if wanted.tool_name is not None:
         return _about(call, wanted.tool_name)
     may: list[HelpedTool] = []

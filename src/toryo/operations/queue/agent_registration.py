@@ -52,7 +52,7 @@ class Registered(Result):
 
 @operation("register_agent", grant=Grant.REGISTRAR, parameters=Register)
 def register_agent(call: Call, wanted: Register) -> Registered:
-    """Register as an agent of a queue, before you poll. The same id again continues with its claims."""
+    """Register as an agent of a queue, before you poll. Reuse your id after a restart to keep your claims."""
     issued: str | None = None
     key = call.caller.key
     if key is None:

@@ -32,7 +32,7 @@ class Polled(Result):
 
 @operation("poll_tasks", grant=Grant.QUEUE_AGENT, parameters=Poll, waits=True, bare="result")
 def poll_tasks(call: Call, wanted: Poll) -> Polled | Later:
-    """Claim tasks of your queue, by priority, then age. Yours until the time-out. Returns them, or an empty list."""
+    """Claim tasks of your queue, by priority, then age. Returns them or an empty list. heartbeat renews your claims."""
     presence = queue_claims.seen(call, queue_claims.present(call, wanted.agent_id))
     held = call.tx.queues.claims_of(presence.agent_id)
     room = queue.CLAIMED_AT_ONCE - len(held)

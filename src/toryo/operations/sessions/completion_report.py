@@ -26,12 +26,10 @@ from toryo.workflow.snapshot import Snapshot
 
 
 class ReportCompleted(Parameters):
-    result: Literal["success", "failed", "blocked"] = Field(
-        description="How your main task ended.", json_schema_extra=PLAIN
-    )
+    result: Literal["success", "failed", "blocked"] = Field(description="blocked: others must do something first.")
     summary: Text | None = Field(None, description="What was done, or why not.")
     next_steps: Text | None = Field(None, description="What should follow.", json_schema_extra=PLAIN)
-    artifacts: list[Any] = Field(default_factory=list, max_length=200, description="Paths or URLs of what was made.")
+    artifacts: list[Any] = Field(default_factory=list, max_length=200, description="Paths or URLs of what you created.")
 
 
 class Reported(Said):

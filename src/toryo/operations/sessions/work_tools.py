@@ -35,7 +35,7 @@ class NextAction(Parameters):
     waits=True,
 )
 def get_next_action(call: Call, wanted: NextAction) -> Next | Later:
-    """Waits for your next action. Call it after each step, unless an answer has next, until it says exit."""
+    """Returns your next action. Call it after each step whose answer has no `next`, until it says exit."""
     told = next_action_answer.told(call, patient=wanted.timeout_seconds > 0)
     if isinstance(told, Later):
         return told

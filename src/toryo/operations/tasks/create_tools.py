@@ -45,7 +45,7 @@ class CreateTask(Parameters):
     context: Any = Field(None, description="Data for the assignee, any JSON.")
     acceptance: Acceptance = Field(default_factory=list, description="Checked when success is reported.")
     intent: Literal["new", "refine", "replace"] | None = Field(
-        None, description="Needed if subtasks are open: new, refine keep them; replace cancels those not in progress."
+        None, description="Required if subtasks are open. new, refine keep them; replace cancels those not in progress."
     )
     agent_type: str | None = Field(
         None, min_length=1, max_length=100, pattern=r"\S", description="Orchestrators: the queue it goes to."
@@ -111,7 +111,7 @@ class CreateBatch(Parameters):
     )
     intent: Literal["new", "refine", "replace"] | None = Field(
         None,
-        description="Needed if subtasks are open: new, refine keep them; replace cancels those not in progress.",
+        description="Required if subtasks are open. new, refine keep them; replace cancels those not in progress.",
         json_schema_extra=_MANAGERS,
     )
     idempotency_key: str | None = Field(

@@ -73,7 +73,7 @@ class Dependencies(Result):
     leads=True,
 )
 def update_task_dependencies(call: Call, wanted: UpdateDependencies) -> Dependencies:
-    """Change which tasks a task below your main task waits for. Returns its dependencies."""
+    """Change what a task below your main task waits for."""
     task = below_main_task.own(call, wanted.task_id)[1]
     changed = mutations.depend(call, task, wanted.add_dependencies, wanted.remove_dependencies)
     below_main_task.acted(call, Choice.ADJUST)

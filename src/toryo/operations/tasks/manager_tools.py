@@ -221,7 +221,7 @@ class Subordinates(Result):
     grant=Grant.MANAGER,
 )
 def list_subordinates(call: Call, _: NoParameters) -> Subordinates:
-    """Returns the agents that you may assign: agent_id, capabilities, work."""
+    """Returns the agents that you may assign tasks to: agent_id, capabilities, work."""
     everybody = call.tx.agents.below(call.agent.id)
     members = call.tx.agents.members_among(call.session.project_id, [each.id for each in everybody])
     return {

@@ -36,7 +36,7 @@ from toryo.operations.translations import words
 
 class RequestTask(Parameters):
     title: str = Field(min_length=1, max_length=300, pattern=r"\S", description="One line.", json_schema_extra=PLAIN)
-    assignee_id: Id = Field(description="An agent or a person.", json_schema_extra=PLAIN)
+    assignee_id: Id = Field(description="An agent or a person; see list_team.")
     description: Text = Field("", description="What exactly, and when it is done.")
     priority: GivenPriority = Field("medium", description="How urgent.", json_schema_extra=PLAIN)
     context: Any = Field(None, description="Data for the assignee, any JSON.")

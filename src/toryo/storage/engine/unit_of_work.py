@@ -118,7 +118,7 @@ class UnitOfWork:
         self._known.clear()
         self._answers.clear()
 
-    # what is to be written
+    # pending writes
 
     def add(self, target: Target, key: Key, values: dict[str, Any]) -> None:
         """A new row; one of the same key must not exist."""
@@ -137,7 +137,7 @@ class UnitOfWork:
         self._unwritten.add(target.name)
 
     def remove(self, target: Target, key: Key) -> None:
-        """A row that is to be deleted; it may be added again."""
+        """Deletes a row at the next write. It may be added again before."""
         self._changed_table(target.name)
         self._added.get(target, {}).pop(key, None)
         self._changed.get(target, {}).pop(key, None)
@@ -149,7 +149,7 @@ class UnitOfWork:
         return bool(self._unwritten)
 
     def flush(self) -> None:
-        """Writes what is to be written: rows that others may refer to first, and those of one kind together."""
+        """Writes all pending changes: rows that others may refer to first, and those of one kind together."""
         if not self._unwritten or self._flushing:
             return
         added, changed, removed = self._added, self._changed, self._removed
