@@ -258,6 +258,10 @@ RIVALS = [
           "Redis, one worker thread"),
     Rival("procrastinate", ("procrastinate",), "postgresql", ("python", "rival_procrastinate.py"),
           "PostgreSQL, one worker, one job at a time"),
+    Rival("pgqueuer", ("pgqueuer[asyncpg]",), "postgresql", ("python", "rival_pgqueuer.py"),
+          "PostgreSQL, one worker, ten jobs a dequeue"),
+    Rival("pgqueuer-bulk", ("pgqueuer[asyncpg]",), "postgresql", ("python", "rival_pgqueuer.py"),
+          "the same, all jobs enqueued in one call"),
     Rival("taskiq", ("taskiq", "taskiq-redis"), "redis",
           ("taskiq", "worker", "rival_taskiq:broker", "--log-level", "ERROR"),
           "Redis stream broker and results, two processes, jobs acknowledged"),
@@ -401,7 +405,7 @@ def _toryo(bench: Bench, scratch: Path, many: int, jobs: int, rounds: int) -> Fi
 def _rival(
     rival: Rival, cache: Path, redis: str | None, kinds: dict[str, Any], scratch: Path, jobs: int, rounds: int
 ) -> Figures:
-    binaries = _installed(rival, cache)
+    binaries = installed(rival.name, rival.packages, cache)
     with contextlib.ExitStack() as running:
         url = ""
         if rival.needs == "redis":
@@ -416,7 +420,9 @@ def _rival(
         environment = {**os.environ, "BENCH_BELL": str(bell.path), "BENCH_URL": url, "BENCH_FOLDER": str(scratch)}
         environment["PYTHONPATH"] = str(HERE / "rivals")
         program = f"rival_{rival.name.partition('-')[0]}.py"
-        enqueuer = Enqueuer([str(binaries / "python"), str(HERE / "rivals" / program), "enqueue"], environment, scratch)
+        mode = rival.name.partition("-")[2]
+        words = [str(binaries / "python"), str(HERE / "rivals" / program), "enqueue", mode]
+        enqueuer = Enqueuer(words, environment, scratch)
         running.callback(enqueuer.close)
         first = rival.worker[1] if rival.worker[0] == "python" else None
         words = [str(binaries / rival.worker[0]), *([str(HERE / "rivals" / first)] if first else rival.worker[1:])]
@@ -439,13 +445,13 @@ def _started(running: contextlib.ExitStack, words: list[str], environment: dict[
     running.callback(end)
 
 
-def _installed(rival: Rival, cache: Path) -> Path:
-    """The programs of the rival's own environment, made now where there is none."""
-    place = cache / rival.name
+def installed(name: str, packages: tuple[str, ...], cache: Path) -> Path:
+    """The programs of a rival's own environment, which is created now if it does not exist."""
+    place = cache / name
     if not (place / "ready").exists():
         shutil.rmtree(place, ignore_errors=True)
         subprocess.run([sys.executable, "-m", "venv", str(place)], check=True)
-        words = [str(place / "bin" / "pip"), "install", "--quiet", "--disable-pip-version-check", *rival.packages]
+        words = [str(place / "bin" / "pip"), "install", "--quiet", "--disable-pip-version-check", *packages]
         ran = subprocess.run(words, capture_output=True, text=True, check=False)
         if ran.returncode:
             raise RuntimeError(f"cannot be installed: {ran.stderr.strip()[-200:]}")
@@ -477,7 +483,7 @@ def rivals_named(words: str | None) -> list[Rival]:
     return [each for each in RIVALS if words == "all" or each.name in named]
 
 
-def _cache() -> Path:
+def default_cache() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "toryo-benchmarks"
 
 
@@ -488,7 +494,7 @@ def main() -> None:
     parser.add_argument("--pushes", type=int, default=200)
     parser.add_argument("--postgresql", help="URL of a database in which schemas may be made; default: SQLite alone")
     parser.add_argument("--rivals", help="all, or some: " + ", ".join(each.name for each in RIVALS))
-    parser.add_argument("--cache", type=Path, default=_cache(), help="where rivals are installed")
+    parser.add_argument("--cache", type=Path, default=default_cache(), help="where rivals are installed")
     parser.add_argument("--jobs", type=int, default=1000)
     parser.add_argument("--only", default="cycles,push,rivals")
     given = parser.parse_args()
