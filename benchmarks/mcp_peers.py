@@ -1,8 +1,8 @@
 """T11: calls per second of another MCP server for teams of agents, beside Toryo, in the same run.
 
-The peer is installed with pip into an environment of its own, with its default configuration (SQLite, and its archive in
-git). A write hands something durable to another agent: `create_task` for a queue, or `send_message`. A read is a look
-at what is there: `get_task`, or `fetch_inbox`. Each client keeps one connection and calls one after the other. Where
+The peer is installed with pip into its own environment, with its default configuration (SQLite, and an archive in git).
+A write hands something durable to another agent: `create_task` for a queue, or `send_message`. A read is a look at what
+is there: `get_task_status`, or `fetch_inbox`. Each client keeps one connection and calls one after the other. Where
 several clients only make a peer fail, one writes.
 
     python benchmarks/mcp_peers.py [--clients 16] [--seconds 5] [--rounds 3] [--cache DIR]
@@ -25,8 +25,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import figures
 import orjson
+import target_figures
 from messages import databases, server
 from queues import Bench, default_cache, installed
 
@@ -121,7 +121,7 @@ def toryo() -> Iterator[Peer]:
             peer = Peer(int(at.url.rstrip("/").rpartition(":")[2]), "/mcp", key)
             write = Asked("create_task", {"agent_type": "numbers", "task_description": "Hello", "context": {"n": 1}})
             (made,) = asyncio.run(_asked_once(peer, write))
-            read = Asked("get_task", {"task_id": made["structuredContent"]["task_id"]})
+            read = Asked("get_task_status", {"task_id": made["structuredContent"]["task_id"]})
             peer.asked = {WRITES: write, READS: read}
             yield peer
 
@@ -198,7 +198,7 @@ def main() -> None:
                         found.append(asyncio.run(_rate(peer, kind, given.clients, given.seconds)))
                 own, other = map(statistics.median, rates)
                 print(f"{kind:<18}{own:>10,.0f}{other:>18,.1f}{own / other:>8,.0f}x", flush=True)
-                figures.note(f"T11 {kind}", own / other, f"{own:,.0f} and {other:,.1f} calls/s")
+                target_figures.note(f"T11 {kind}", own / other, f"{own:,.0f} and {other:,.1f} calls/s")
     except RuntimeError as problem:
         print(f"{PEER}: SKIPPED: {problem}", file=sys.stderr, flush=True)
 

@@ -29,7 +29,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import mcp_calls
 import orjson
+import target_figures
+import uvloop
 from messages import Server, databases, server
 
 HERE = Path(__file__).parent
@@ -159,9 +162,22 @@ async def _cycles_of(bench: Bench, name: str, rounds: int, seconds: float) -> No
         rate = statistics.median(figure.per_second for figure in figures)
         cpu = statistics.median(figure.cpu_us for figure in figures)
         row = f"{name}, {clients} client{'s' if clients > 1 else ''}, {many} a poll"
+        if (clients, many) == (64, 1):
+            floor = await asyncio.to_thread(_raw)
+            target_figures.note(f"T4 {name}", cpu / floor, f"{cpu:.0f} us, {rate:,.0f} per s", floor)
+            target_figures.note(f"T4 {name} rate", rate)
         print(f"{row:<34}{rate:>10,.0f}{cpu:>9.0f}", flush=True)
     for each in lines:
         each.close()
+
+
+def _raw() -> float:
+    """Microseconds of CPU of a raw ASGI call, in this run."""
+    with tempfile.TemporaryDirectory() as scratch, contextlib.ExitStack() as running:
+        process, url = mcp_calls.start(running, "raw", scratch)
+        port = int(url.rsplit(":", 1)[1])
+        row = mcp_calls.Row("raw", port, process.pid, mcp_calls.request(port, "health_check", {}))
+        return uvloop.run(mcp_calls.measure(row, 6_000, 16)).cpu_us
 
 
 async def _measured(bench: Bench, lines: list[Line], many: int, seconds: float) -> Cycles:
@@ -195,6 +211,8 @@ def push(kinds: list[Any], times: int) -> None:
     for name, empty in kinds:
         with empty() as url, server(url) as at:
             whole, filed, idle = asyncio.run(_pushes(Bench.on(at), times))
+            target_figures.note(f"T5 p50, {name}", _at(whole, 50))
+            target_figures.note(f"T5 p99, {name}", _at(whole, 99))
             row = f"{name:<26}{_at(whole, 50):>8.2f}{_at(whole, 99):>8.2f}{_at(filed, 50):>23.2f}{idle:>10.1%}"
             print(row, flush=True)
 
@@ -381,6 +399,17 @@ def _ratios(found: dict[str, Figures]) -> None:
     ours = {name: each for name, each in found.items() if name.startswith("Toryo")}
     print("\njobs/s of Toryo by those of …, and its idle latency by theirs")
     print(f"{'':<16}" + "".join(f"{name.removeprefix('Toryo, '):>26}" for name in ours))
+    beside_whom = {
+        "T10 celery": ("SQLite, 1 a poll", "celery"),
+        "T10 celery batch": ("SQLite, 10 a poll", "celery"),
+        "T10 procrastinate": ("PostgreSQL, 1 a poll", "procrastinate"),
+        "T10 pgqueuer": ("PostgreSQL, 10 a poll", "pgqueuer"),
+        "T10 taskiq": ("SQLite, 1 a poll", "taskiq"),
+    }
+    for row, (own, other) in beside_whom.items():
+        if f"Toryo, {own}" in found and other in found:
+            rates = found[f"Toryo, {own}"].per_second, found[other].per_second
+            target_figures.note(row, rates[0] / rates[1], "{:,.0f} and {:,.0f} jobs/s".format(*rates))
     for name, each in found.items():
         if name not in ours:
             cells = (f"{o.per_second / each.per_second:.2f} x, {o.idle_ms / each.idle_ms:.2f} x" for o in ours.values())

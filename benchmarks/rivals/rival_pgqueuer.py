@@ -17,7 +17,7 @@ URL = os.environ["BENCH_URL"]
 async def enqueue(in_bulk: bool) -> None:
     async with asyncpg.create_pool(URL, min_size=AT_ONCE, max_size=AT_ONCE) as pool:
         queries = Queries.from_asyncpg_pool(pool)
-        while not await queries.has_table("pgqueuer"):  # the worker creates the tables
+        while not await queries.has_table("pgqueuer"):  # noqa: ASYNC110 - the worker creates the tables, in a process
             await asyncio.sleep(0.1)
         if in_bulk:
             await enqueuing_in_bulk(

@@ -6,6 +6,7 @@ Nothing is written if a benchmark runs by itself; it prints its own tables in an
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import orjson
 
@@ -15,5 +16,5 @@ FILE = "TORYO_BENCH_FIGURES"
 def note(row: str, value: float, told: str = "", floor: float | None = None) -> None:
     """`row` is the row's name in `report.TARGETS`, `value` is in the row's unit; `told`: the figures behind a ratio."""
     if path := os.environ.get(FILE):
-        with open(path, "ab") as file:
+        with Path(path).open("ab") as file:
             file.write(orjson.dumps({"row": row, "value": value, "told": told, "floor": floor}) + b"\n")
