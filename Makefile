@@ -129,5 +129,5 @@ screenshots: $(READY) $(PAGES) ## take screenshots of the dashboard's views into
 pictures: $(READY) ## record the demo for the README into docs/pictures/demo.svg
 	$(BIN)/python docs/pictures.py $(ARGS)
 
-bench: $(READY) ## run the benchmarks and compare them with the best possible values
-	for each in benchmarks/*.py; do echo "== $$each"; $(BIN)/python $$each $(ARGS) || exit 1; done
+bench: $(READY) ## measure the targets beside their floors and rivals, into benchmarks/results.md (under 15 minutes)
+	$(BIN)/python benchmarks/report.py $(ARGS)

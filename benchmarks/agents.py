@@ -29,6 +29,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import target_figures
+
 from toryo.client import Client
 
 TORYO = (sys.executable, "-m", "toryo")
@@ -58,10 +60,10 @@ def main() -> None:
     print(f"{given.agents} agents, {os.cpu_count()} processors, medians of {given.rounds} rounds")
     for kind in given.kinds.split(","):
         print(f"\n{kind}, {given.agents} at once")
-        tell([(floor(given.agents), burst(kind, given.agents)) for _ in range(given.rounds)])
+        tell(kind, [(floor(given.agents), burst(kind, given.agents)) for _ in range(given.rounds)])
         if given.trickle:
             print(f"{kind}, {given.trickle} one by one, {given.rate:g} per second")
-            tell([(None, trickle(kind, given.trickle, given.rate)) for _ in range(given.rounds)])
+            tell(kind, [(None, trickle(kind, given.trickle, given.rate)) for _ in range(given.rounds)])
 
 
 Figures = dict[str, float | None]
@@ -92,7 +94,7 @@ def floor(many: int) -> Floor:
     return Floor(many / taken, used * 1000 / many)
 
 
-def tell(rounds: list[tuple[Floor | None, Figures]]) -> None:
+def tell(kind: str, rounds: list[tuple[Floor | None, Figures]]) -> None:
     floors = [each for each, _ in rounds if each is not None]
     if floors:
         _row("floor: starts/s of /bin/true", [each.per_second for each in floors])
@@ -102,6 +104,10 @@ def tell(rounds: list[tuple[Floor | None, Figures]]) -> None:
             [(figures[STARTS] or 0.0) / bare.per_second for bare, figures in rounds if bare is not None],
             digits=2,
         )
+    rates = [figures[STARTS] for _, figures in rounds if figures.get(STARTS) is not None]
+    if rates:
+        bare = [each.per_second for each in floors]
+        target_figures.note(f"T9 {kind}", statistics.median(rates), floor=statistics.median(bare) if bare else None)
     for name in rounds[0][1]:
         values = [figures[name] for _, figures in rounds]
         _row(name, [each for each in values if each is not None])

@@ -29,7 +29,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import mcp_calls
 import orjson
+import target_figures
+import uvloop
 from messages import Server, databases, server
 
 HERE = Path(__file__).parent
@@ -159,9 +162,22 @@ async def _cycles_of(bench: Bench, name: str, rounds: int, seconds: float) -> No
         rate = statistics.median(figure.per_second for figure in figures)
         cpu = statistics.median(figure.cpu_us for figure in figures)
         row = f"{name}, {clients} client{'s' if clients > 1 else ''}, {many} a poll"
+        if (clients, many) == (64, 1):
+            floor = await asyncio.to_thread(_raw)
+            target_figures.note(f"T4 {name}", cpu / floor, f"{cpu:.0f} us, {rate:,.0f} per s", floor)
+            target_figures.note(f"T4 {name} rate", rate)
         print(f"{row:<34}{rate:>10,.0f}{cpu:>9.0f}", flush=True)
     for each in lines:
         each.close()
+
+
+def _raw() -> float:
+    """Microseconds of CPU of a raw ASGI call, in this run."""
+    with tempfile.TemporaryDirectory() as scratch, contextlib.ExitStack() as running:
+        process, url = mcp_calls.start(running, "raw", scratch)
+        port = int(url.rsplit(":", 1)[1])
+        row = mcp_calls.Row("raw", port, process.pid, mcp_calls.request(port, "health_check", {}))
+        return uvloop.run(mcp_calls.measure(row, 6_000, 16)).cpu_us
 
 
 async def _measured(bench: Bench, lines: list[Line], many: int, seconds: float) -> Cycles:
@@ -195,6 +211,8 @@ def push(kinds: list[Any], times: int) -> None:
     for name, empty in kinds:
         with empty() as url, server(url) as at:
             whole, filed, idle = asyncio.run(_pushes(Bench.on(at), times))
+            target_figures.note(f"T5 p50, {name}", _at(whole, 50))
+            target_figures.note(f"T5 p99, {name}", _at(whole, 99))
             row = f"{name:<26}{_at(whole, 50):>8.2f}{_at(whole, 99):>8.2f}{_at(filed, 50):>23.2f}{idle:>10.1%}"
             print(row, flush=True)
 
@@ -258,6 +276,10 @@ RIVALS = [
           "Redis, one worker thread"),
     Rival("procrastinate", ("procrastinate",), "postgresql", ("python", "rival_procrastinate.py"),
           "PostgreSQL, one worker, one job at a time"),
+    Rival("pgqueuer", ("pgqueuer[asyncpg]",), "postgresql", ("python", "rival_pgqueuer.py"),
+          "PostgreSQL, one worker, ten jobs a dequeue"),
+    Rival("pgqueuer-bulk", ("pgqueuer[asyncpg]",), "postgresql", ("python", "rival_pgqueuer.py"),
+          "the same, all jobs enqueued in one call"),
     Rival("taskiq", ("taskiq", "taskiq-redis"), "redis",
           ("taskiq", "worker", "rival_taskiq:broker", "--log-level", "ERROR"),
           "Redis stream broker and results, two processes, jobs acknowledged"),
@@ -377,6 +399,17 @@ def _ratios(found: dict[str, Figures]) -> None:
     ours = {name: each for name, each in found.items() if name.startswith("Toryo")}
     print("\njobs/s of Toryo by those of …, and its idle latency by theirs")
     print(f"{'':<16}" + "".join(f"{name.removeprefix('Toryo, '):>26}" for name in ours))
+    beside_whom = {
+        "T10 celery": ("SQLite, 1 a poll", "celery"),
+        "T10 celery batch": ("SQLite, 10 a poll", "celery"),
+        "T10 procrastinate": ("PostgreSQL, 1 a poll", "procrastinate"),
+        "T10 pgqueuer": ("PostgreSQL, 10 a poll", "pgqueuer"),
+        "T10 taskiq": ("SQLite, 1 a poll", "taskiq"),
+    }
+    for row, (own, other) in beside_whom.items():
+        if f"Toryo, {own}" in found and other in found:
+            rates = found[f"Toryo, {own}"].per_second, found[other].per_second
+            target_figures.note(row, rates[0] / rates[1], "{:,.0f} and {:,.0f} jobs/s".format(*rates))
     for name, each in found.items():
         if name not in ours:
             cells = (f"{o.per_second / each.per_second:.2f} x, {o.idle_ms / each.idle_ms:.2f} x" for o in ours.values())
@@ -401,7 +434,7 @@ def _toryo(bench: Bench, scratch: Path, many: int, jobs: int, rounds: int) -> Fi
 def _rival(
     rival: Rival, cache: Path, redis: str | None, kinds: dict[str, Any], scratch: Path, jobs: int, rounds: int
 ) -> Figures:
-    binaries = _installed(rival, cache)
+    binaries = installed(rival.name, rival.packages, cache)
     with contextlib.ExitStack() as running:
         url = ""
         if rival.needs == "redis":
@@ -416,7 +449,9 @@ def _rival(
         environment = {**os.environ, "BENCH_BELL": str(bell.path), "BENCH_URL": url, "BENCH_FOLDER": str(scratch)}
         environment["PYTHONPATH"] = str(HERE / "rivals")
         program = f"rival_{rival.name.partition('-')[0]}.py"
-        enqueuer = Enqueuer([str(binaries / "python"), str(HERE / "rivals" / program), "enqueue"], environment, scratch)
+        mode = rival.name.partition("-")[2]
+        words = [str(binaries / "python"), str(HERE / "rivals" / program), "enqueue", mode]
+        enqueuer = Enqueuer(words, environment, scratch)
         running.callback(enqueuer.close)
         first = rival.worker[1] if rival.worker[0] == "python" else None
         words = [str(binaries / rival.worker[0]), *([str(HERE / "rivals" / first)] if first else rival.worker[1:])]
@@ -439,13 +474,13 @@ def _started(running: contextlib.ExitStack, words: list[str], environment: dict[
     running.callback(end)
 
 
-def _installed(rival: Rival, cache: Path) -> Path:
-    """The programs of the rival's own environment, made now where there is none."""
-    place = cache / rival.name
+def installed(name: str, packages: tuple[str, ...], cache: Path) -> Path:
+    """The programs of a rival's own environment, which is created now if it does not exist."""
+    place = cache / name
     if not (place / "ready").exists():
         shutil.rmtree(place, ignore_errors=True)
         subprocess.run([sys.executable, "-m", "venv", str(place)], check=True)
-        words = [str(place / "bin" / "pip"), "install", "--quiet", "--disable-pip-version-check", *rival.packages]
+        words = [str(place / "bin" / "pip"), "install", "--quiet", "--disable-pip-version-check", *packages]
         ran = subprocess.run(words, capture_output=True, text=True, check=False)
         if ran.returncode:
             raise RuntimeError(f"cannot be installed: {ran.stderr.strip()[-200:]}")
@@ -477,7 +512,7 @@ def rivals_named(words: str | None) -> list[Rival]:
     return [each for each in RIVALS if words == "all" or each.name in named]
 
 
-def _cache() -> Path:
+def default_cache() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "toryo-benchmarks"
 
 
@@ -488,7 +523,7 @@ def main() -> None:
     parser.add_argument("--pushes", type=int, default=200)
     parser.add_argument("--postgresql", help="URL of a database in which schemas may be made; default: SQLite alone")
     parser.add_argument("--rivals", help="all, or some: " + ", ".join(each.name for each in RIVALS))
-    parser.add_argument("--cache", type=Path, default=_cache(), help="where rivals are installed")
+    parser.add_argument("--cache", type=Path, default=default_cache(), help="where rivals are installed")
     parser.add_argument("--jobs", type=int, default=1000)
     parser.add_argument("--only", default="cycles,push,rivals")
     given = parser.parse_args()

@@ -23,6 +23,7 @@ from typing import Any
 
 import orjson
 import structlog
+import target_figures
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
@@ -56,10 +57,21 @@ def main() -> None:
     chat(given.minutes)
 
 
+NOTED = {
+    "tools/list, worker": "T12 worker",
+    "tools/list, manager": "T12 manager",
+    "tools/list, chat": "T12 chat",
+    "task without subtasks, worker": "T12 calls",
+}
+
+
 def row(name: str, size: float | None = None, calls: float | None = None) -> None:
     shown = [f"{calls:.4g}" if calls is not None else ""]
     shown += [f"{size:,.0f}", f"{size / 4:,.0f}"] if size is not None else ["", ""]
     print(f"{name:<44}{shown[0]:>8}{shown[1]:>9}{shown[2]:>9}")
+    if name in NOTED:
+        value = calls if NOTED[name] == "T12 calls" else (size or 0) / 4
+        target_figures.note(NOTED[name], value or 0)
 
 
 # --- what is counted -------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ import socket
 import struct
 import sys
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 AT_ONCE = 8
@@ -55,4 +55,13 @@ async def enqueuing_async(enqueue: Callable[[int], Awaitable[object]]) -> None:
         first, end = map(int, line.split())
         began = time.time()
         await asyncio.gather(*(one(number) for number in range(first, end)))
+        print(began, flush=True)
+
+
+async def enqueuing_in_bulk(enqueue: Callable[[Sequence[int]], Awaitable[object]]) -> None:
+    """As `enqueuing_async`, all numbers of a line in one call."""
+    while line := await asyncio.to_thread(sys.stdin.readline):
+        first, end = map(int, line.split())
+        began = time.time()
+        await enqueue(range(first, end))
         print(began, flush=True)

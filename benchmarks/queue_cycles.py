@@ -1,0 +1,187 @@
+"""T1 and T2: queue cycles per second in process (create_task, poll_tasks, submit_result: three durable acts).
+
+Callers are tasks of one event loop, each with its own API key and one cycle at a time. The floor, in the same run, is
+bare sqlite3 (FULL), or psycopg: the same three acts as three commits, one after the other, in a table with an id, a
+title and a status.
+
+    python benchmarks/queue_cycles.py [--seconds 2] [--rounds 3] [--postgresql URL]
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import logging
+import random
+import sqlite3
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import structlog
+import target_figures
+import uvloop
+from messages import databases
+
+from toryo.operations.calls.callers import Credentials
+from toryo.operations.calls.dispatch import Dispatcher
+from toryo.operations.people.credential_revocation import bootstrap
+from toryo.settings import AuthSettings, Settings
+from toryo.storage.open_database import open_database, upgrade
+
+OWNER = Credentials(bearer="tpt_benchmark")
+CASES = {"SQLite": ((1, 1), (8, 1), (64, 1), (64, 20)), "PostgreSQL": ((1, 1), (64, 1), (256, 1), (64, 20))}
+"""Callers and projects."""
+TARGETS = {("SQLite", 1): "T1 1", ("SQLite", 8): "T1 8", ("SQLite", 64): "T1 64"} | {
+    ("PostgreSQL", callers): f"T2 {callers}" for callers in (64, 256)
+}
+
+
+@dataclass(frozen=True)
+class Caller:
+    agent_id: str
+    key: Credentials
+
+
+@contextlib.contextmanager
+def product(url: str) -> Iterator[Dispatcher]:
+    with tempfile.TemporaryDirectory() as folder, open_database(url) as database:
+        upgrade(database)
+        settings = Settings(data_dir=Path(folder), auth=AuthSettings(key_calls_per_minute=10**9))
+        dispatcher = Dispatcher(database, settings, lambda: int(time.time() * 1000), random.getrandbits, lambda _: None)
+        bootstrap(dispatcher, "tct_benchmark", OWNER.bearer or "")
+        yield dispatcher
+
+
+def team(dispatcher: Dispatcher, callers: int, projects: int) -> list[Caller]:
+    ids = [
+        _call(dispatcher, "create_project", OWNER, name=f"P{random.getrandbits(40):x}", working_directory="/tmp")[
+            "project_id"
+        ]
+        for _ in range(projects)
+    ]
+    return [_caller(dispatcher, ids[number % projects]) for number in range(callers)]
+
+
+def _caller(dispatcher: Dispatcher, project_id: str) -> Caller:
+    agent_id = f"w{random.getrandbits(48):x}"
+    body = {"agent_id": agent_id, "types": ["numbers"], "orchestrator": True}
+    key = Credentials(bearer=_call(dispatcher, "make_api_key", OWNER, project_id=project_id, **body)["token"])
+    _call(dispatcher, "register_agent", key, agent_id=agent_id, agent_type="numbers")
+    return Caller(agent_id, key)
+
+
+def _call(dispatcher: Dispatcher, name: str, who: Credentials, /, **arguments: Any) -> dict[str, Any]:
+    outcome = dispatcher.perform(name, arguments, who)
+    assert not outcome.refused, outcome.result
+    assert outcome.result is not None
+    return outcome.result
+
+
+async def rate(dispatcher: Dispatcher, callers: list[Caller], seconds: float) -> float:
+    done = 0
+    began = time.perf_counter()
+    until = began + seconds
+
+    async def ask(caller: Caller, name: str, /, **arguments: Any) -> Any:
+        outcome = await dispatcher.perform_async(name, arguments, caller.key)
+        assert not outcome.refused, outcome.result
+        return outcome.result
+
+    async def work(caller: Caller) -> None:
+        nonlocal done
+        while time.perf_counter() < until:
+            await ask(caller, "create_task", agent_type="numbers", task_description="Return it", context={"n": 1})
+            while not (got := (await ask(caller, "poll_tasks", agent_id=caller.agent_id))["result"]):
+                pass  # another caller of the queue was faster: its own task is there
+            await ask(caller, "submit_result", task_id=got[0]["task_id"], status="completed", result=1)
+            done += 1
+
+    await asyncio.gather(*map(work, callers))
+    return done / (time.perf_counter() - began)
+
+
+def bare_sqlite(seconds: float) -> float:
+    with tempfile.TemporaryDirectory() as folder:
+        connection = sqlite3.connect(Path(folder) / "bare.db", isolation_level=None)
+        for text in ("PRAGMA journal_mode=WAL", "PRAGMA synchronous=FULL", TABLE):
+            connection.execute(text)
+
+        def cycle() -> None:
+            made = connection.execute(f"{INSERT} RETURNING id").fetchone()[0]
+            for status in ("in_progress", "completed"):
+                connection.execute("UPDATE bench SET status = ? WHERE id = ?", (status, made))
+
+        try:
+            return _repeated(cycle, seconds)
+        finally:
+            connection.close()
+
+
+def bare_postgresql(url: str, seconds: float) -> float:
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(TABLE.replace("INTEGER PRIMARY KEY", "bigserial PRIMARY KEY"))
+
+        def cycle() -> None:
+            row = connection.execute(f"{INSERT} RETURNING id").fetchone()
+            assert row is not None
+            for status in ("in_progress", "completed"):
+                connection.execute("UPDATE bench SET status = %s WHERE id = %s", (status, row[0]))
+
+        return _repeated(cycle, seconds)
+
+
+TABLE = "CREATE TABLE bench (id INTEGER PRIMARY KEY, title TEXT, status TEXT)"
+INSERT = "INSERT INTO bench (title, status) VALUES ('T', 'todo')"
+
+
+def _repeated(cycle: Callable[[], None], seconds: float) -> float:
+    done, began = 0, time.perf_counter()
+    while time.perf_counter() < began + seconds:
+        cycle()
+        done += 1
+    return done / (time.perf_counter() - began)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=float, default=2.0, help="how long each measurement lasts")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--postgresql", help="URL of a database in which schemas may be made; default: SQLite alone")
+    given = parser.parse_args()
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
+    print(f"Queue cycles in process, medians of {given.rounds} rounds of {given.seconds:g} s")
+    with databases(given.postgresql) as kinds:
+        for kind, empty in kinds:
+            with empty() as floor_url:
+                measure_floor = (
+                    (lambda: bare_sqlite(given.seconds))
+                    if kind == "SQLite"
+                    else (lambda url=floor_url: bare_postgresql(url, given.seconds))
+                )
+                floor = measure_floor()
+            with empty() as url, product(url) as dispatcher:
+                print(f"\n{kind}: the floor, one cycle after the other: {floor:,.0f} cycles/s")
+                teams = [(case, team(dispatcher, *case)) for case in CASES[kind]]
+                rates: dict[tuple[int, int], list[float]] = {case: [] for case in CASES[kind]}
+                for _ in range(given.rounds):
+                    for case, callers in teams:
+                        rates[case].append(uvloop.run(rate(dispatcher, callers, given.seconds)))
+                for (callers, projects), found in rates.items():
+                    middle = statistics.median(found)
+                    name = f"{callers} callers, {projects} project{'s' if projects > 1 else ''}"
+                    print(f"{name:<28}{middle:>8,.0f} cycles/s{middle / floor:>8.2f} x the floor", flush=True)
+                    row = TARGETS.get((kind, callers)) if projects == 1 else f"T2 {projects} projects, {kind}"
+                    if row:
+                        value = middle / floor if kind == "SQLite" and projects == 1 else middle
+                        target_figures.note(row, value, f"{middle:,.0f}/s", floor)
+
+
+if __name__ == "__main__":
+    main()
