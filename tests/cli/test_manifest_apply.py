@@ -227,6 +227,10 @@ class Answers:
             return {"tasks": self.tasks}
         return {"task": next(each for each in self.tasks if path == f"/tasks/{each['task_id']}")}
 
+    def every(self, path: str, key: str) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = self.get(path)[key]
+        return found
+
     def send(self, method: str, path: str, body: dict[str, Any]) -> dict[str, Any]:
         assert (method, path) == ("POST", "/changes")
         self.sent += [(change["operation"], change["arguments"]) for change in body["changes"]]

@@ -155,3 +155,81 @@ def test_a_viewer_may_move_nothing_and_is_told_why(crew: World):
     told = viewer.call("show_moves", task_id=task)["moves"]
     assert {(each["allowed"], each["code"]) for each in told} == {(False, "permissionDenied")}
     assert told[0]["reason"] == viewer.refused("move_task", "permissionDenied", task_id=task, status="todo")["message"]
+
+
+# --- what was closed earlier -----------------------------------------------------------------------------------------
+
+
+def closed(world: World, many: int) -> list[str]:
+    """Tasks that were closed one after the other."""
+    found = []
+    for number in range(many):
+        found.append(world.task(None, title=f"Done {number}", status="todo"))
+        world.move(found[-1], "cancelled", "not needed")
+        world.advance(1)
+    return found
+
+
+def test_a_board_has_the_open_tasks_and_leads_page_by_page_to_those_that_were_closed_earlier(crew: World):
+    done = closed(crew, 5)
+    still_open = crew.task("w1", status="todo")
+    answer = crew.owner.call("show_board", project_id=crew.project_id, closed=2)
+    assert {each["task_id"] for each in answer["tasks"]} == {still_open, *done[3:]}
+    assert answer["whole"]
+    pages = []
+    while answer["older"] is not None:
+        answer = crew.owner.call("show_board", project_id=crew.project_id, closed=2, older=answer["older"])
+        assert not answer["whole"]
+        pages.append([each["task_id"] for each in answer["tasks"]])
+    assert pages == [done[1:3], done[:1]]
+
+
+def test_closed_tasks_in_the_tree_of_an_open_one_are_always_there(crew: World):
+    main = crew.task("boss")
+    part = crew.task("w1", parent_task_id=main, status="todo")
+    crew.move(part, "cancelled", "not needed")
+    closed(crew, 3)
+    answer = crew.owner.call("show_board", project_id=crew.project_id, closed=1)
+    assert {main, part} <= {each["task_id"] for each in answer["tasks"]}
+    assert answer["older"] is not None
+
+
+def test_a_change_of_a_task_that_was_closed_earlier_is_in_the_delta(crew: World):
+    task = crew.task("w1")
+    crew.move(task, "failed", "it rained")
+    closed(crew, 1)
+    answer = crew.owner.call("show_board", project_id=crew.project_id, closed=1)
+    crew.move(task, "todo")
+    delta = crew.owner.call("show_board", project_id=crew.project_id, after=answer["last_event"])
+    assert [(each["task_id"], each["status"]) for each in delta["tasks"]] == [(task, "todo")]
+    assert delta["older"] is None
+
+
+# --- lists -----------------------------------------------------------------------------------------------------------
+
+
+def listed(world: World, **wanted: object) -> set[str]:
+    answer = world.owner.call("list_project_tasks", project_id=world.project_id, **wanted)
+    return {each["task_id"] for each in answer["tasks"]}
+
+
+def test_a_list_has_a_hundred_tasks_a_page_unless_told_otherwise(crew: World):
+    for number in range(101):
+        crew.task(None, title=f"T{number}", status="todo")
+    answer = crew.owner.call("list_project_tasks", project_id=crew.project_id)
+    rest = crew.owner.call("list_project_tasks", project_id=crew.project_id, cursor=answer["next_cursor"])
+    assert (len(answer["tasks"]), len(rest["tasks"]), "next_cursor" in rest) == (100, 1, False)
+
+
+def test_a_list_of_a_tree_or_of_what_is_current_has_these_tasks_only(crew: World):
+    main = crew.task("boss")
+    part = crew.task("w1", parent_task_id=main, status="todo")
+    crew.move(part, "cancelled", "not needed")
+    [old] = closed(crew, 1)
+    crew.advance(3600)
+    [new] = closed(crew, 1)
+    assert listed(crew, tree_of=part) == {main, part}
+    assert listed(crew, tree_of=part, status="cancelled") == {part}
+    since = crew.owner.call("show_task", task_id=new)["task"]["completed_at"]
+    assert listed(crew, closed_since=since) == {main, part, new}
+    assert listed(crew) == {main, part, old, new}

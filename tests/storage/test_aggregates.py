@@ -186,24 +186,6 @@ def test_who_is_at_work_since_when_and_in_which_trees(store: Store):
     assert store.read(lambda tx: tx.tasks.blocked("prj_1", "w2")) == 1
 
 
-def test_lists_are_filtered_and_ordered_by_priority_then_creation(store: Store):
-    store.add_tasks(
-        task("tsk_low", priority=Priority.LOW),
-        task("tsk_new", created_at=NOW + 1),
-        task("tsk_old", assignee_id="w1"),
-        task("tsk_top", priority=Priority.CRITICAL, status=Status.IN_PROGRESS),
-    )
-    assert [each.id for each in store.read(lambda tx: tx.tasks.listed("prj_1"))] == [
-        "tsk_top",
-        "tsk_old",
-        "tsk_new",
-        "tsk_low",
-    ]
-    assert [each.id for each in store.read(lambda tx: tx.tasks.listed("prj_1", assignee_id="w1"))] == ["tsk_old"]
-    assert [each.id for each in store.read(lambda tx: tx.tasks.listed("prj_1", status="in_progress"))] == ["tsk_top"]
-    assert store.read(lambda tx: tx.tasks.listed("prj_none")) == []
-
-
 # --- agents ----------------------------------------------------------------------------------------------------------
 
 

@@ -122,10 +122,11 @@ def test_claims_run_out_in_their_order_and_not_before(store: Store) -> None:
     late, early = claim("tsk_1"), replace(claim("tsk_2"), expires_at=NOW + MINUTE)
     over = ended(replace(claim("tsk_3"), expires_at=NOW), "lost", NOW)
     store.each(*[lambda tx, each=each: tx.queues.add_claim(each) for each in (late, early, over)])
-    assert store.read(lambda tx: tx.queues.expired_claims(NOW + MINUTE - 1)) == []
-    assert store.read(lambda tx: tx.queues.expired_claims(NOW + HOUR)) == [early, late]
+    assert store.read(lambda tx: tx.queues.expired_claims(["prj_1"], NOW + MINUTE - 1)) == []
+    assert store.read(lambda tx: tx.queues.expired_claims(["prj_1"], NOW + HOUR)) == [early, late]
+    assert store.read(lambda tx: tx.queues.expired_claims(["prj_2"], NOW + HOUR)) == []
     store.write(lambda tx: tx.queues.save_claim(renewed(early, NOW + HOUR)))
-    assert store.read(lambda tx: tx.queues.expired_claims(NOW + HOUR)) == [late]
+    assert store.read(lambda tx: tx.queues.expired_claims(["prj_1"], NOW + HOUR)) == [late]
 
 
 def test_a_shared_value_comes_back_as_it_was_null_too(store: Store) -> None:

@@ -26,6 +26,7 @@ from toryo.cli.exit_codes import Misuse, ServerAway
 if TYPE_CHECKING:
     from toryo.client import Client
 
+MOST_A_PAGE = 1_000
 NULL = object()
 """In the body of a request: the value is removed."""
 
@@ -117,6 +118,15 @@ class Here:
 
     def get(self, path: str, **params: Any) -> dict[str, Any]:
         return self._asked("GET", path, params=params)
+
+    def every(self, path: str, key: str, **params: Any) -> list[dict[str, Any]]:
+        """All items of a list, page by page."""
+        found: list[dict[str, Any]] = []
+        answer: dict[str, Any] = {"next_cursor": None}
+        while "next_cursor" in answer:
+            answer = self.get(path, **params, limit=MOST_A_PAGE, cursor=answer["next_cursor"])
+            found += answer[key]
+        return found
 
     def send(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """What is None in the body was not said, and is not sent. `NULL` is sent as null."""

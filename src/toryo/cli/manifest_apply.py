@@ -127,7 +127,7 @@ class _There:
             there.members[project["project_id"]] = {member["agent_id"] for member in members}
         for project in filter(None, (there.project(manifest, each[0].project) for each in by_project(manifest))):
             tasks = there.tasks[project["project_id"]] = {}
-            for task in here.get(f"/projects/{project['project_id']}/tasks")["tasks"]:
+            for task in here.every(f"/projects/{project['project_id']}/tasks", "tasks"):
                 tasks.setdefault(task["title"], []).append(task)
         return there
 

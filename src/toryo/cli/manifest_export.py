@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -115,7 +116,7 @@ def _superiors_first(agents: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def _tasks(here: Here, project_id: str) -> list[dict[str, Any]]:
     open_tasks = [
         task
-        for task in here.get(f"/projects/{project_id}/tasks")["tasks"]
+        for task in here.every(f"/projects/{project_id}/tasks", "tasks", closed_since=datetime.now(UTC).isoformat())
         if task["status"] not in CLOSED and task["agent_type"] is None
     ]
     titles = _titles(open_tasks)

@@ -37,7 +37,7 @@ def _not_started(here: Here, names: list[str]) -> list[str]:
     found = [
         task
         for name in names
-        for task in here.get(f"/projects/{name}/tasks", status="todo")["tasks"]
+        for task in here.every(f"/projects/{name}/tasks", "tasks", status="todo")
         if task["assignee_id"] and task["approval"] == "approved" and task["parent_task_id"] is None
     ]
     if not found:

@@ -17,10 +17,12 @@ class Asked(Protocol):
 
     def get(self, path: str, /) -> dict[str, Any]: ...
 
+    def every(self, path: str, key: str, /) -> list[dict[str, Any]]: ...
+
 
 def tasks(here: Asked) -> Iterator[dict[str, Any]]:
     for project in here.get("/projects")["projects"]:
-        yield from here.get(f"/projects/{project['project_id']}/tasks")["tasks"]
+        yield from here.every(f"/projects/{project['project_id']}/tasks", "tasks")
 
 
 def task(here: Asked, typed: str) -> str:

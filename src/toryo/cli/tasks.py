@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
+from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, Literal
 
 import typer
 
 from toryo.cli import clearing, edits, needs, output, projects, shell_completion, terminal_questions, worktrees
-from toryo.cli.command_context import Here, command
+from toryo.cli.command_context import MOST_A_PAGE, Here, command
 from toryo.cli.exit_codes import FAILED, Misuse, Refused
 from toryo.cli.reconnecting import following
 from toryo.domain.tasks import CLOSED
@@ -160,21 +161,24 @@ def list_tasks(
 ) -> None:
     """List the tasks of a project, or of all projects. Subtasks are indented below their parent tasks."""
     names = [project] if project else projects.active(here)
-    found: list[dict[str, Any]] = []
-    for name in names:
-        only = {"status": status, "assignee_id": assignee, "parent_task_id": parent}
-        found += here.get(f"/projects/{name}/tasks", **only)["tasks"]
+    only = {"status": status, "assignee_id": assignee, "parent_task_id": parent}
+    if not all_ and not status and not parent:
+        only["closed_since"] = _a_day_ago()
+    found = [task for name in names for task in here.every(f"/projects/{name}/tasks", "tasks", **only)]
     if not found and assignee is not None:
         here.get(f"/agents/{assignee}")  # one that is not there is refused, with those that may be meant
-    shown = found if all_ or status else _of_today(found)
-    here.answer({"success": True, "tasks": found}, lambda: _print_list(shown, len(found), several=len(names) > 1))
+    shown = _of_today(found) if "closed_since" in only else found
+    here.answer(
+        {"success": True, "tasks": shown},
+        lambda: _print_list(shown, older=_has_older(here, names, only, len(shown)), several=len(names) > 1),
+    )
 
 
 @command(group, "show")
 def show_task(here: Here, task: Id) -> None:
     """Show a task with its subtasks."""
     answer = here.get(f"/tasks/{task}")
-    parts = here.get(f"/projects/{answer['task']['project_id']}/tasks", parent_task_id=task)["tasks"]
+    parts = here.every(f"/projects/{answer['task']['project_id']}/tasks", "tasks", parent_task_id=task)
     here.answer({**answer, "subtasks": parts}, lambda: _print_task(answer["task"], parts))
 
 
@@ -189,7 +193,7 @@ def watch_task(here: Here, task: Id) -> None:
     show = output.say if here.json else output.done
     while True:
         found = here.get(f"/tasks/{task}")["task"]
-        tree = _below(found, here.get(f"/projects/{found['project_id']}/tasks")["tasks"])
+        tree = _below(found, _tree(here, found))
         for each in (*tree[1:], *tree[:1]) if found["status"] in CLOSED else tree:  # what is over ends after its parts
             if seen.get(each["task_id"]) != each["status"]:
                 seen[each["task_id"]] = each["status"]
@@ -403,6 +407,10 @@ def _acceptance(commands: list[str] | None, files: list[str] | None) -> list[dic
     return checks or None
 
 
+def _tree(here: Here, task: dict[str, Any]) -> list[dict[str, Any]]:
+    return here.every(f"/projects/{task['project_id']}/tasks", "tasks", tree_of=task["task_id"])
+
+
 def _below(task: dict[str, Any], tasks: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The task and everything under it, parts directly below what they are parts of."""
     parts = [each for each in tasks if each.get("parent_task_id") == task["task_id"]]
@@ -443,7 +451,7 @@ def why(here: Here, task: dict[str, Any]) -> list[str]:
         if task["status"] == "failed":
             return ["It failed.", *_why_it_failed(here, task_id), *_after_a_failure(task)]
         return [f"It is {task['status']}{f': {error}' if error else '.'}"]
-    tree = _below(task, here.get(f"/projects/{task['project_id']}/tasks")["tasks"])
+    tree = _below(task, _tree(here, task))
     if task["status"] != "in_progress":
         return _why_nothing_moves(here, task, tree)
     return _in_words(_decisions(here, task, tree)) or [
@@ -504,10 +512,22 @@ def _long_closed(task: dict[str, Any]) -> bool:
     return task["status"] in CLOSED and since is not None and since > CLOSED_SHOWN_SECONDS
 
 
-def _print_list(tasks: list[dict[str, Any]], of: int, *, several: bool) -> None:
+def _a_day_ago() -> str:
+    return (datetime.now(UTC) - timedelta(seconds=CLOSED_SHOWN_SECONDS)).isoformat()
+
+
+def _has_older(here: Here, names: list[str], only: dict[str, Any], many: int) -> bool:
+    """Whether there are more tasks than those that were shown because they are open or were closed lately."""
+    if "closed_since" not in only:
+        return False
+    wanted = {**only, "closed_since": None, "limit": min(many + 1, MOST_A_PAGE)}
+    return sum(len(here.get(f"/projects/{name}/tasks", **wanted)["tasks"]) for name in names) > many
+
+
+def _print_list(tasks: list[dict[str, Any]], *, older: bool, several: bool) -> None:
     _print_tasks(tasks, several=several)
-    if len(tasks) < of:
-        output.say(f"{of - len(tasks)} tasks closed more than a day ago are not shown: toryo task list --all")
+    if older:
+        output.say("Tasks closed more than a day ago are not shown: toryo task list --all")
 
 
 def _print_tasks(tasks: list[dict[str, Any]], *, several: bool = False) -> None:

@@ -58,9 +58,9 @@ def worktrees(
 ) -> None:
     """List the worktrees of tasks. Shows the branch, the size of the changes, and what prevents a merge."""
     projects = [project] if project else [each["project_id"] for each in here.get("/projects")["projects"]]
-    found = [worktree for name in projects for worktree in here.get(f"/projects/{name}/worktrees")["worktrees"]]
-    shown = [each for each in found if everything or each["state"] == "open"]
-    left = list(_leftovers(here, projects, found))
+    state = None if everything else "open"
+    shown = [each for name in projects for each in here.every(f"/projects/{name}/worktrees", "worktrees", state=state)]
+    left = list(_leftovers(here, projects, shown))
     answer = {"success": True, "worktrees": shown, "leftovers": left}
     here.answer(answer, lambda: _print_worktrees(here, shown, left))
 

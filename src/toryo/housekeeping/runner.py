@@ -19,6 +19,7 @@ from toryo.housekeeping import (
     stale_talk,
     stalled_tasks,
 )
+from toryo.housekeeping.planner_statistics import PlannerStatistics
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.dispatch import Dispatcher
 
@@ -44,6 +45,7 @@ class Housekeeping:
 
     def __init__(self, dispatcher: Dispatcher) -> None:
         self._dispatcher = dispatcher
+        self._statistics = PlannerStatistics()
         self._closing = threading.Event()
         self._every = min(LOOKS_EVERY, float(dispatcher.settings.session.cleanup_interval))
         self._thread = threading.Thread(target=self._run, name="toryo-housekeeping", daemon=True)
@@ -58,7 +60,8 @@ class Housekeeping:
 
     def round(self) -> None:
         """Every chore once."""
-        for name, chore in CHORES:
+        chores: tuple[tuple[str, Callable[[Call], Any]], ...] = (*CHORES, ("statistics", self._statistics))
+        for name, chore in chores:
             try:
                 self._dispatcher.housekeep(chore)
             except Exception as error:  # noqa: BLE001 - a chore that fails must not end the others, or the server

@@ -18,7 +18,7 @@ FORGET_AFTER: Millis = 24 * HOUR
 
 def tidy(call: Call) -> int:
     """How many claims, agents and unserved queues it dealt with."""
-    done = claims.lapse(call)
+    done = claims.lapse(call, *(project.id for project in call.tx.projects.all()))
     done += sum(each_fenced(call, QUEUES, call.tx.queues.all_online(), partial(claims.lapse_presence, call)))
     call.tx.queues.forget_expired(call.now - FORGET_AFTER)
     return done + _notice_unserved(call)

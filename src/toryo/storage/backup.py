@@ -18,7 +18,7 @@ import sqlalchemy as sa
 
 import toryo
 from toryo.domain.fast_dataclasses import dataclass
-from toryo.storage import schema
+from toryo.storage import schema, statistics
 from toryo.storage.engine.database import Connection, Database
 from toryo.storage.engine.statements import Statement
 from toryo.storage.errors import DatabaseUnavailable
@@ -72,7 +72,13 @@ def restore(database: Database, file: Path, *, credentials: bool = False) -> Res
     Without `credentials`, tokens and sign-ins of the backup stay invalid, because some may have been revoked since.
     Passwords and passkeys are restored: they are stored nowhere else.
     """
-    return database.write(lambda connection: _read(connection, file, credentials=credentials))
+
+    def work(connection: Connection) -> Restored:
+        restored = _read(connection, file, credentials=credentials)
+        statistics.collect(connection)
+        return restored
+
+    return database.write(work)
 
 
 def _write(connection: Connection, file: Path) -> dict[str, int]:

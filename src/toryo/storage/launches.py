@@ -132,6 +132,7 @@ _ADD_CHECK = Statement(sa.insert(_k), columns=CHECKS.names)
 
 _PAGE = {
     "projects": in_list(_t.c.project_id, "projects"),
+    "project_id": _t.c.project_id == _p("project_id"),
     "agent_id": _t.c.agent_id == _p("agent_id"),
     "task_id": _t.c.task_id == _p("task_id"),
     "since": sa.or_(_t.c.ended_at.is_(None), _t.c.ended_at >= _p("since")),
@@ -277,9 +278,7 @@ class Launches:
     def listed(self, limit: int = 500, **wanted: str | None) -> list[Launch]:
         """Newest first; keys of `wanted`: project_id, agent_id, task_id."""
         given = {name: value for name, value in wanted.items() if value is not None}
-        statement = ROWS.select().where(*(_t.c[name] == _p(name) for name in given))
-        newest = statement.order_by(_t.c.ordered_at.desc(), _t.c.id.desc()).limit(limit)
-        return self._kept(self._connection.all(Statement(newest), **given))
+        return self._kept(self._connection.all(_paging(tuple(given)), limit=limit, **given))
 
     def page(self, limit: int, **wanted: Any) -> list[Launch]:
         """Newest first. Keys of `wanted`: projects (a list), agent_id, task_id; since and until (alive at some time

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
 import sqlalchemy as sa
 
 from toryo.domain.measures import Measure
 from toryo.storage import schema
 from toryo.storage.engine.database import Connection
-from toryo.storage.engine.statements import Statement
+from toryo.storage.engine.statements import Statement, by_index
+from toryo.storage.task_lists import OPEN
 
 _t, _s, _l, _c, _b, _d = (
     schema.tasks,
@@ -19,10 +23,19 @@ _t, _s, _l, _c, _b, _d = (
 )
 _count = sa.func.count()
 
+
+def _tasks() -> Iterable[sa.Select[Any]]:
+    """The closed ones are counted within one index, the open ones by the indexes that hold nothing else."""
+    grouped = sa.select(_t.c.project_id, _t.c.status, _count).group_by(_t.c.project_id, _t.c.status)
+    yield by_index(grouped.where(sa.literal_column(schema.IS_CLOSED)), _t, "tasks_closed")
+    for index, wanted in OPEN.items():
+        yield by_index(grouped.where(*wanted), _t, index)
+
+
 _MEASURES: dict[str, tuple[tuple[str, ...], Statement]] = {
     "tasks": (
         ("project", "status"),
-        Statement(sa.select(_t.c.project_id, _t.c.status, _count).group_by(_t.c.project_id, _t.c.status)),
+        Statement(sa.union_all(*_tasks())),
     ),
     "queued_tasks": (
         ("project", "agent_type"),

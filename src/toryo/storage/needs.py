@@ -16,7 +16,7 @@ from toryo.domain.tasks import Task
 from toryo.domain.times import Millis
 from toryo.storage import delegations, schema, tasks, unread
 from toryo.storage.engine.database import Connection
-from toryo.storage.engine.statements import Statement, in_list
+from toryo.storage.engine.statements import Statement, by_index, in_list
 
 _t, _d, _m, _h, _c = (
     schema.tasks,
@@ -49,7 +49,7 @@ _FREED = Statement(
 _STALLED = Statement(tasks.ROWS.select().where(_t.c.status == "in_progress", _t.c.stalled_event.is_not(None)))
 _AT_WORK = Statement(tasks.ROWS.select().where(_t.c.status == "in_progress", in_list(_t.c.assignee_id, "people")))
 _FAILED = Statement(
-    delegations.DELEGATIONS.select()
+    by_index(delegations.DELEGATIONS.select(), _t, "tasks_in_progress")
     .select_from(_d.join(_t, _t.c.id == _d.c.task_id))
     .where(_t.c.status == "in_progress", _d.c.await_result)
     .order_by(_d.c.created_at, _d.c.id)

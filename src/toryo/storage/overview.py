@@ -16,8 +16,9 @@ from toryo.domain.tasks import Task
 from toryo.domain.times import Millis
 from toryo.storage import schema
 from toryo.storage.engine.database import Connection
-from toryo.storage.engine.statements import Statement, in_list, upsert
+from toryo.storage.engine.statements import Statement, by_index, in_list, upsert
 from toryo.storage.queues import CLAIMS
+from toryo.storage.task_lists import OPEN
 from toryo.storage.tasks import ORDER, WAIT
 
 _t, _d, _m, _a, _u = schema.tasks, schema.dependencies, schema.memberships, schema.agents, schema.usages
@@ -29,6 +30,7 @@ _l, _s, _c, _k, _e, _v = (
     schema.events,
     schema.visits,
 )
+_cl = schema.claims
 _p = sa.bindparam
 
 _FIRST = ("id", "project_id", "root_id", "parent_id", "depth", "ordinal", "title", "status", "priority", "assignee_id")
@@ -39,40 +41,30 @@ _STATUS = {each.value: each for each in domain.Status}
 _PRIORITY = {each.rank: each for each in domain.Priority}
 _APPROVAL = {approval.value: approval for approval in domain.Approval}
 
-_OPEN = [
-    Statement(sa.select(*_PART).where(in_list(_t.c.project_id, "projects"), _t.c.status == each))
-    for each in ("in_progress", "blocked")
-]
+_is_unapproved: sa.ColumnElement[bool] = sa.literal_column(schema.UNAPPROVED)
+_requests = (_t.c.status == "backlog", _is_unapproved)
+
+
+def _of(columns: Iterable[sa.ColumnElement[Any]], index: str, *wanted: sa.ColumnElement[bool]) -> sa.Select[Any]:
+    return by_index(sa.select(*columns).where(in_list(_t.c.project_id, "projects"), *wanted), _t, index)
+
+
+_OPEN = {
+    index: Statement(_of(_PART, index, *wanted))
+    for index, wanted in {**OPEN, "tasks_unapproved": _requests}.items()
+    if index != "tasks_backlog"
+}
 """One statement each, so that each uses the index of its status."""
-_OPEN += [
-    Statement(sa.select(*_PART).where(in_list(_t.c.project_id, "projects"), _t.c.status == "todo", queued))
-    for queued in (_t.c.agent_type.is_(None), _t.c.agent_type.is_not(None))
-]
-_OPEN.append(
-    Statement(
-        sa.select(*_PART).where(
-            in_list(_t.c.project_id, "projects"),
-            sa.literal_column(schema.UNAPPROVED, sa.Boolean),
-            _t.c.status == "backlog",
-        )
-    )
-)
 _live = _t.alias("live")
-_hangs_on_something = sa.or_(
-    sa.select(sa.literal(1)).where(_d.c.task_id == _t.c.id).exists(),
-    sa.select(sa.literal(1))
+_hangs_on_something = sa.or_(  # No EXISTS: for that PostgreSQL reads all dependencies there are.
+    sa.select(_d.c.task_id).where(_d.c.task_id == _t.c.id).limit(1).scalar_subquery().is_not(None),
+    sa.select(_live.c.id)
     .where(_live.c.root_id == _t.c.root_id, _live.c.status.in_([sa.literal("in_progress"), sa.literal("blocked")]))
-    .exists(),
+    .limit(1)
+    .scalar_subquery()
+    .is_not(None),
 )
-_OPEN_BUT_IDLE = [
-    *_OPEN[:2],
-    Statement(
-        sa.select(*_PART).where(
-            in_list(_t.c.project_id, "projects"), _t.c.status == "todo", _t.c.agent_type.is_(None), _hangs_on_something
-        )
-    ),
-    *_OPEN[3:],
-]
+_OPEN_BUT_IDLE = _OPEN | {"tasks_todo": Statement(_of(_PART, "tasks_todo", *OPEN["tasks_todo"], _hangs_on_something))}
 _PARTS = Statement(sa.select(*_PART).where(in_list(_t.c.id, "ids")))
 _wanted = _t.alias("wanted")
 _UNMET = Statement(
@@ -80,20 +72,22 @@ _UNMET = Statement(
     .join(_wanted, _wanted.c.id == _d.c.depends_on)
     .where(in_list(_d.c.task_id, "ids"), _wanted.c.status != "completed")
 )
-_ENDED_SINCE = {
-    each: Statement(
-        sa.select(_t.c.id, _t.c.title, _t.c.completed_at, sa.func.count().over())
-        .where(
-            in_list(_t.c.project_id, "projects"),
-            sa.literal_column(schema.REPORTED),
-            _t.c.status == each,
-            _t.c.completed_at > _p("since"),
-        )
-        .order_by(_t.c.completed_at.desc(), _t.c.id.desc())
-        .limit(_p("most", type_=sa.Integer))
+_is_closed: sa.ColumnElement[bool] = sa.literal_column(schema.IS_CLOSED)
+_ENDED_SINCE = Statement(
+    by_index(sa.select(_t.c.id, _t.c.title, _t.c.completed_at), _t, "tasks_closed")
+    .where(_t.c.project_id == _p("project_id"), _is_closed, _t.c.status == _p("status"))
+    .where(_t.c.completed_at > _p("since"))
+    .order_by(_t.c.completed_at.desc(), _t.c.id.desc())
+    .limit(_p("most", type_=sa.Integer))
+)
+_HOW_MANY_ENDED = Statement(
+    by_index(sa.select(sa.func.count()).select_from(_t), _t, "tasks_closed").where(
+        in_list(_t.c.project_id, "projects"),
+        _is_closed,
+        _t.c.status == _p("status"),
+        _t.c.completed_at > _p("since"),
     )
-    for each in ("completed", "failed")
-}
+)
 _DECIDED = Statement(
     sa.select(sa.func.count()).where(
         sa.literal_column(schema.DECIDED), _e.c.at > _p("since"), in_list(_e.c.project_id, "projects")
@@ -109,10 +103,10 @@ _PLACES = Statement(
     .where(in_list(_m.c.project_id, "projects"), _m.c.removed_at.is_(None))
     .order_by(_m.c.created_at, _m.c.agent_id)
 )
-_CLAIMS = Statement(CLAIMS.select().where(sa.literal_column("ended_at IS NULL")))
+_CLAIMS = Statement(CLAIMS.select().where(sa.literal_column("ended_at IS NULL"), in_list(_cl.c.project_id, "projects")))
 _g = schema.delegations
 _AWAITED = Statement(
-    sa.select(_g.c.task_id, sa.func.count())
+    by_index(sa.select(_g.c.task_id, sa.func.count()), _g, "delegations_awaited")
     .where(sa.literal_column("status IN ('pending', 'processing')"), _g.c.await_result)
     .group_by(_g.c.task_id)
 )
@@ -143,20 +137,27 @@ _CARD_THEN = (
     "completed_at",
     "version",
 )
-_every_card = (
-    sa.select(*(_t.c[name] for name in (*_CARD, *_CARD_THEN)))
-    .where(_t.c.project_id == _p("project_id"))
-    .order_by(*ORDER)
+_card = [_t.c[name] for name in (*_CARD, *_CARD_THEN)]
+_here = _t.c.project_id == _p("project_id")
+_OPEN_CARDS = [
+    Statement(by_index(sa.select(*_card).where(_here, *wanted), _t, index)) for index, wanted in OPEN.items()
+]
+_CARDS_OF_TREES = Statement(by_index(sa.select(*_card).where(in_list(_t.c.root_id, "roots"), _here), _t, "tasks_root"))
+_CLOSED_CARDS = {
+    each: Statement(
+        by_index(sa.select(*_card), _t, "tasks_closed")
+        .where(_here, _is_closed, _t.c.status == each.value, _t.c.completed_at <= _p("at"))
+        .where(sa.or_(_t.c.completed_at < _p("at"), _t.c.id < _p("id")))
+        .order_by(_t.c.completed_at.desc(), _t.c.id.desc())
+        .limit(_p("most", type_=sa.Integer))
+    )
+    for each in domain.Status
+    if each in domain.CLOSED
+}
+_SOME_CARDS = Statement(
+    by_index(sa.select(*_card).where(_here, in_list(_t.c.id, "ids")), _t, "sqlite_autoindex_tasks_1").order_by(*ORDER)
 )
-_CARDS = Statement(_every_card)
-_SOME_CARDS = Statement(_every_card.where(in_list(_t.c.id, "ids")))
 _EDGES = Statement(
-    sa.select(_d.c.task_id, _d.c.depends_on)
-    .join(_t, _t.c.id == _d.c.task_id)
-    .where(_t.c.project_id == _p("project_id"))
-    .order_by(_d.c.task_id, _d.c.depends_on)
-)
-_SOME_EDGES = Statement(
     sa.select(_d.c.task_id, _d.c.depends_on).where(in_list(_d.c.task_id, "ids")).order_by(_d.c.task_id, _d.c.depends_on)
 )
 _CHILDREN = Statement(
@@ -175,14 +176,16 @@ _RUNNING = Statement(
         _s.c.project_id == _p("project_id"), _s.c.purpose == "task", _s.c.ended_at.is_(None), _s.c.task_id.is_not(None)
     )
 )
-_claims = schema.claims
 _CLAIMED = Statement(
-    sa.select(_claims.c.task_id).where(
-        sa.literal_column("ended_at IS NULL"), _claims.c.project_id == _p("project_id"), _claims.c.launch_id.is_(None)
+    sa.select(_cl.c.task_id).where(
+        sa.literal_column("ended_at IS NULL"), _cl.c.project_id == _p("project_id"), _cl.c.launch_id.is_(None)
     )
 )
 _VISIT = Statement(sa.select(_v.c.at).where(_v.c.person_id == _p("person_id")))
 _VISITED = upsert(_v, ["person_id", "at"], ["person_id"], ["at"])
+
+
+_NEVER: Millis = 2**53
 
 
 class Card(NamedTuple):
@@ -206,6 +209,10 @@ class Card(NamedTuple):
     completed_at: Millis | None
     version: int
 
+    @property
+    def waits_in_a_queue(self) -> bool:
+        return self.agent_type is not None and self.parent_id is None and self.status == "todo"
+
 
 class Ended(NamedTuple):
     """The newest tasks that ended in one status, and the number of all of them."""
@@ -225,7 +232,7 @@ class Overview:
         asked = list(projects)
         rows = (
             row
-            for statement in (_OPEN if idle else _OPEN_BUT_IDLE)
+            for statement in (_OPEN if idle else _OPEN_BUT_IDLE).values()
             for row in self._connection.all(statement, projects=asked)
         )
         return {row[0]: _part(row) for row in rows}
@@ -243,8 +250,16 @@ class Overview:
         return {task_id: tuple(others) for task_id, others in found.items()}
 
     def ended_since(self, status: str, projects: Iterable[str], since: Millis, most: int) -> Ended:
-        rows: list[Any] = self._connection.all(_ENDED_SINCE[status], projects=list(projects), since=since, most=most)
-        return Ended([(row[0], row[1], row[2]) for row in rows], int(rows[0][3]) if rows else 0)
+        asked = list(projects)
+        wanted = {"status": status, "since": since}
+        many = int(self._connection.value(_HOW_MANY_ENDED, projects=asked, **wanted))
+        if not many:
+            return Ended([], 0)
+        rows: list[Any] = [
+            row for each in asked for row in self._connection.all(_ENDED_SINCE, project_id=each, most=most, **wanted)
+        ]
+        rows.sort(key=lambda row: (row[2], row[0]), reverse=True)
+        return Ended([(row[0], row[1], row[2]) for row in rows[:most]], many)
 
     def decided_since(self, projects: Iterable[str], since: Millis) -> int:
         """Number of decisions on requests and on blocked or failed tasks, by any member."""
@@ -259,9 +274,9 @@ class Overview:
         """Project and agent of every membership."""
         return [(row[0], row[1]) for row in self._connection.all(_PLACES, projects=list(projects))]
 
-    def claims(self) -> list[Claim]:
-        """Every live claim."""
-        return CLAIMS.nouns(self._connection.all(_CLAIMS))
+    def claims(self, projects: Iterable[str]) -> list[Claim]:
+        """The live claims of these projects."""
+        return CLAIMS.nouns(self._connection.all(_CLAIMS, projects=list(projects)))
 
     def awaited(self) -> dict[str, int]:
         """Number of open delegations with an awaited result, by main task."""
@@ -287,22 +302,31 @@ class Overview:
 
     # the board
 
-    def cards(self, project_id: str, only: Iterable[str] | None = None) -> list[Card]:
-        """All tasks of a project, or `only` these, by priority and age."""
-        if only is None:
-            rows = self._connection.all(_CARDS, project_id=project_id)
-        else:
-            rows = self._connection.all(_SOME_CARDS, project_id=project_id, ids=list(only))
-        return list(map(Card._make, rows))
+    def cards(self, project_id: str, only: Iterable[str]) -> list[Card]:
+        """These tasks, if they are of the project, by priority and age."""
+        return _cards(self._connection.all(_SOME_CARDS, project_id=project_id, ids=list(only)))
 
-    def edges(self, project_id: str, only: Iterable[str] | None = None) -> dict[str, list[str]]:
-        """The dependencies of each task of a project, or of `only` these."""
-        if only is None:
-            rows = self._connection.all(_EDGES, project_id=project_id)
-        else:
-            rows = self._connection.all(_SOME_EDGES, ids=list(only))
+    def open_cards(self, project_id: str) -> dict[str, Card]:
+        """The open tasks of a project and all tasks of their trees, by id."""
+        rows = (row for statement in _OPEN_CARDS for row in self._connection.all(statement, project_id=project_id))
+        found = {card.id: card for card in _cards(rows)}
+        roots = {card.root_id for card in found.values() if not card.waits_in_a_queue}
+        if roots:
+            more = self._connection.all(_CARDS_OF_TREES, project_id=project_id, roots=list(roots))
+            found |= {card.id: card for card in _cards(more)}
+        return found
+
+    def closed_cards(self, project_id: str, most: int, before: tuple[Millis, str] | None = None) -> list[Card]:
+        """The tasks of a project that were closed last; `before`: only those closed before this time and id."""
+        at, task_id = before or (_NEVER, "")
+        asked = {"project_id": project_id, "at": at, "id": task_id, "most": most}
+        rows = (row for statement in _CLOSED_CARDS.values() for row in self._connection.all(statement, **asked))
+        return sorted(_cards(rows), key=lambda card: (card.completed_at or 0, card.id), reverse=True)[:most]
+
+    def edges(self, task_ids: Iterable[str]) -> dict[str, list[str]]:
+        """The dependencies of each of these tasks."""
         found: dict[str, list[str]] = {}
-        for task_id, other in rows:
+        for task_id, other in self._connection.all(_EDGES, ids=list(task_ids)):
             found.setdefault(task_id, []).append(other)
         return found
 
@@ -334,6 +358,10 @@ class Overview:
 
     def visited(self, person_id: str, at: Millis) -> None:
         self._connection.run(_VISITED, person_id=person_id, at=at)
+
+
+def _cards(rows: Iterable[tuple[Any, ...]]) -> list[Card]:
+    return list(map(Card._make, rows))
 
 
 def _part(row: tuple[Any, ...]) -> Task:

@@ -17,7 +17,7 @@ from toryo.storage import poll_order, schema
 from toryo.storage.agents import managed_member
 from toryo.storage.engine.database import Connection
 from toryo.storage.engine.directory_memory import remembered
-from toryo.storage.engine.statements import Statement, in_list, octets, upsert
+from toryo.storage.engine.statements import Statement, by_index, in_list, octets, upsert
 from toryo.storage.engine.unit_of_work import Target
 from toryo.storage.rows import JSON, TUPLE, Rows, save_changes, to_json
 from toryo.storage.tasks import ROWS as TASKS
@@ -44,7 +44,13 @@ _PRESENCES = Statement(
     PRESENCES.select().where(_s.c.project_id == _p("project_id")).order_by(_s.c.agent_type, _s.c.agent_id)
 )
 _ALL_ONLINE = Statement(PRESENCES.select().where(_s.c.offline_at.is_(None)))
-_at_work = sa.select(sa.literal(1)).where(_c.c.agent_id == _s.c.agent_id, _c.c.ended_at.is_(None)).exists()
+_at_work = (  # No EXISTS: for that PostgreSQL reads all live claims there are.
+    sa.select(_c.c.task_id)
+    .where(_c.c.agent_id == _s.c.agent_id, _c.c.ended_at.is_(None))
+    .limit(1)
+    .scalar_subquery()
+    .is_not(None)
+)
 _serves = sa.or_(_s.c.offline_at.is_(None), _at_work)
 _is_online = sa.and_(_s.c.project_id == _p("project_id"), _serves)
 _ONLINE = Statement(sa.select(_s.c.agent_id).where(_is_online, in_list(_s.c.agent_id, "agents")))
@@ -71,17 +77,21 @@ _OF_TASK = Statement(CLAIMS.select().where(_c.c.task_id == _p("task_id")).order_
 _OF_AGENT = Statement(
     CLAIMS.select().where(_c.c.agent_id == _p("agent_id"), _unended).order_by(_c.c.claimed_at, _c.c.task_id)
 )
-_EXPIRED = Statement(CLAIMS.select().where(_unended, _c.c.expires_at <= _p("now")).order_by(_c.c.expires_at))
+_EXPIRED = Statement(
+    by_index(CLAIMS.select(), _c, "claims_expiry")
+    .where(in_list(_c.c.project_id, "projects"), _unended, _c.c.expires_at <= _p("now"))
+    .order_by(_c.c.expires_at)
+)
 
 # --- dead letters -----------------------------------------------------------------------------------------------------
 
-_failed_at = sa.func.coalesce(_t.c.completed_at, sa.literal(0))
 _NEVER: Millis = 2**53
 _DEAD = Statement(
-    TASKS.select()
-    .where(_t.c.project_id == _p("project_id"), _t.c.status == "failed", _t.c.agent_type.is_not(None))
-    .where(sa.or_(_failed_at < _p("at"), sa.and_(_failed_at == _p("at"), _t.c.id > _p("id"))))
-    .order_by(_failed_at.desc(), _t.c.id)
+    by_index(TASKS.select(), _t, "tasks_closed")
+    .where(_t.c.project_id == _p("project_id"), sa.literal_column(schema.IS_CLOSED), _t.c.status == "failed")
+    .where(_t.c.agent_type.is_not(None), _t.c.completed_at <= _p("at"))
+    .where(sa.or_(_t.c.completed_at < _p("at"), _t.c.id > _p("id")))
+    .order_by(_t.c.completed_at.desc(), _t.c.id)
     .limit(_p("most", type_=sa.Integer))
 )
 
@@ -194,8 +204,8 @@ class Queues:
         """Live claims, oldest first."""
         return CLAIMS.nouns(self._connection.all(_OF_AGENT, agent_id=agent_id))
 
-    def expired_claims(self, now: Millis) -> list[Claim]:
-        return CLAIMS.nouns(self._connection.all(_EXPIRED, now=now))
+    def expired_claims(self, project_ids: Iterable[str], now: Millis) -> list[Claim]:
+        return CLAIMS.nouns(self._connection.all(_EXPIRED, projects=list(project_ids), now=now))
 
     def save_claim(self, claim: Claim) -> None:
         """Stores the fields of a claim that can change: lease and end."""

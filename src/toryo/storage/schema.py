@@ -30,8 +30,9 @@ def statuses(*wanted: Status) -> str:
 
 
 UNAPPROVED = f"approval = 'pending_approval' AND status NOT IN {statuses(*CLOSED)}"
-REPORTED = f"status IN {statuses(Status.COMPLETED, Status.FAILED)}"
-"""Closed by a report. Both constants are conditions of partial indexes: a query with the same text uses the index."""
+IS_CLOSED = f"status IN {statuses(*CLOSED)}"
+IS_NOT_DONE = f"status IN {statuses(Status.FAILED, Status.CANCELLED)}"
+"""These are conditions of partial indexes: a query with the same text uses the index."""
 
 metadata = MetaData()
 
@@ -191,7 +192,9 @@ Index(
     postgresql_where=_queued,
 )
 _todo = text("status = 'todo' AND agent_type IS NULL")  # Queue tasks are in tasks_queued.
-_ended = text(REPORTED)
+_backlog, _closed = text("status = 'backlog'"), text(IS_CLOSED)
+_not_done = text(IS_NOT_DONE)
+_assigned, _requested = text("assignee_id IS NOT NULL"), text("requested_by IS NOT NULL")
 Index(
     "tasks_todo",
     tasks.c.project_id,
@@ -200,7 +203,48 @@ Index(
     sqlite_where=_todo,
     postgresql_where=_todo,
 )
-Index("tasks_ended", tasks.c.project_id, tasks.c.completed_at, sqlite_where=_ended, postgresql_where=_ended)
+Index(
+    "tasks_backlog",
+    tasks.c.project_id,
+    tasks.c.priority,
+    tasks.c.created_at,
+    sqlite_where=_backlog,
+    postgresql_where=_backlog,
+)
+Index(
+    "tasks_closed",
+    tasks.c.project_id,
+    tasks.c.status,
+    tasks.c.completed_at,
+    sqlite_where=_closed,
+    postgresql_where=_closed,
+)
+Index(
+    "tasks_not_done",
+    tasks.c.project_id,
+    tasks.c.status,
+    tasks.c.priority,
+    tasks.c.created_at,
+    sqlite_where=_not_done,
+    postgresql_where=_not_done,
+)
+Index(
+    "tasks_assignee",
+    tasks.c.project_id,
+    tasks.c.assignee_id,
+    tasks.c.priority,
+    tasks.c.created_at,
+    sqlite_where=_assigned,
+    postgresql_where=_assigned,
+)
+Index(
+    "tasks_requested",
+    tasks.c.project_id,
+    tasks.c.requested_by,
+    tasks.c.created_at,
+    sqlite_where=_requested,
+    postgresql_where=_requested,
+)
 _failed = text("status = 'failed'")
 Index("tasks_failed", tasks.c.completed_at, sqlite_where=_failed, postgresql_where=_failed)
 _correlated = text("correlation_id IS NOT NULL")
@@ -313,6 +357,7 @@ sessions = Table(
     _text("token_hash"),
     UniqueConstraint("token_hash"),
     Index("sessions_launch", "launch_id"),
+    Index("sessions_newest", "created_at", "id"),
 )
 _unended = text("ended_at IS NULL")
 Index(
@@ -481,6 +526,7 @@ conversations = Table(
     _flag("settled"),
     Index("conversations_pair", "project_id", "low_id", "high_id", "created_at"),
     Index("conversations_task", "task_id"),
+    Index("conversations_newest", "project_id", "created_at"),
 )
 _open = text("state IN ('pending', 'active')")
 _unsettled = text("NOT settled")
@@ -677,6 +723,14 @@ events = Table(
 )
 _fact = text("fact")
 Index("events_facts", events.c.root_id, events.c.sequence, sqlite_where=_fact, postgresql_where=_fact)
+_of_request = text("correlation_id IS NOT NULL")
+Index(
+    "events_correlation",
+    events.c.correlation_id,
+    events.c.sequence,
+    sqlite_where=_of_request,
+    postgresql_where=_of_request,
+)
 DECIDED = "kind IN ('task.approved', 'task.rejected', 'task.unblocked', 'task.retried')"
 """Events of decisions about tasks. Rare, so counting them is cheap."""
 _decided = text(DECIDED)
@@ -764,8 +818,10 @@ worktrees = Table(
     _text("trouble", null=True),
     _number("created_at"),
     _number("updated_at"),
-    Index("worktrees_project", "project_id", "state"),
+    Index("worktrees_created", "project_id", "created_at", "task_id"),
 )
+_in_use = text("state = 'open'")
+Index("worktrees_open", worktrees.c.created_at, sqlite_where=_in_use, postgresql_where=_in_use)
 
 worktree_jobs = Table(
     "worktree_jobs",

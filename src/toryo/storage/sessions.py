@@ -13,7 +13,7 @@ from toryo.domain.sessions import Choice, End, Session
 from toryo.domain.times import Millis
 from toryo.storage import schema
 from toryo.storage.engine.database import Connection
-from toryo.storage.engine.statements import Statement
+from toryo.storage.engine.statements import Statement, by_index
 from toryo.storage.engine.unit_of_work import Target
 from toryo.storage.rows import Rows, enum
 
@@ -32,8 +32,12 @@ _LIVE_HERE = Statement(
         _t.c.project_id == _p("project_id"), _t.c.purpose == "task", _t.c.ended_at.is_(None)
     )
 )
-_LIVE = Statement(ROWS.select().where(_t.c.ended_at.is_(None)).order_by(_t.c.created_at, _t.c.id))
-_NEWEST = Statement(ROWS.select().order_by(_t.c.created_at.desc(), _t.c.id.desc()).limit(200))
+_LIVE = Statement(
+    by_index(ROWS.select(), _t, "sessions_live").where(_t.c.ended_at.is_(None)).order_by(_t.c.created_at, _t.c.id)
+)
+_NEWEST = Statement(
+    by_index(ROWS.select(), _t, "sessions_newest").order_by(_t.c.created_at.desc(), _t.c.id.desc()).limit(200)
+)
 _EXPIRED = Statement(ROWS.select().where(_t.c.ended_at.is_(None), _t.c.expires_at <= _p("now")))
 _SESSION = Target(_t, [*ROWS.names, "token_hash"])
 

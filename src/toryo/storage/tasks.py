@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import lru_cache
 from typing import Any
 
 import sqlalchemy as sa
@@ -102,30 +101,6 @@ _CORRELATED = Statement(
     .where(sa.literal_column("correlation_id IS NOT NULL"), _t.c.correlation_id == _p("correlation_id"))
     .order_by(_t.c.created_at, _t.c.ordinal, _t.c.id)
     .limit(2000)
-)
-_ALIKE = 2
-"""How many first characters of a title must match exactly in a search."""
-_NEAR = Statement(
-    sa.select(_t.c.id, _t.c.title)
-    .where(
-        in_list(_t.c.project_id, "projects"),
-        sa.or_(
-            sa.func.lower(_t.c.title).like(_p("starts"), escape="!"),
-            _t.c.id.like(_p("head"), escape="!"),
-            _t.c.id.like(_p("tail"), escape="!"),
-        ),
-    )
-    .order_by(
-        sa.case((sa.func.lower(_t.c.title).like(_p("begins"), escape="!"), 0), else_=1),
-        _t.c.updated_at.desc(),
-        _t.c.id,
-    )
-    .limit(200)
-)
-_REQUESTS = Statement(
-    sa.select(_t.c.created_at, _t.c.approval, _t.c.status).where(
-        _t.c.project_id == _p("project_id"), _t.c.requested_by == _p("agent_id")
-    )
 )
 
 
@@ -285,47 +260,9 @@ class Tasks:
             roots.setdefault(pair, set()).add(root_id)
         return {pair: (max(since[pair], left[pair]), frozenset(roots[pair])) for pair in since}
 
-    def listed(
-        self,
-        project_id: str,
-        *,
-        status: str | None = None,
-        assignee_id: str | None = None,
-        parent_id: str | None = None,
-        after: tuple[int, Millis, int, str] | None = None,
-        limit: int | None = None,
-    ) -> list[Task]:
-        """By priority, then creation (`Task.order`); `after`: only those after this one."""
-        given = {"status": status, "assignee_id": assignee_id, "parent_id": parent_id}
-        wanted: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-        statement = _listing(tuple(wanted), after is not None, limit is not None)
-        if after is not None:
-            wanted |= dict(zip(_PLACE, after, strict=True))
-        if limit is not None:
-            wanted["limit"] = limit
-        return self.kept(self._connection.all(statement, project_id=project_id, **wanted))
-
-    def near(self, text: str, project_ids: Iterable[str]) -> list[tuple[str, str]]:
-        """Id and title of tasks whose title starts with a text (first) or similarly, or whose id has the same start or
-        end.
-        """
-        plain = "".join(f"!{each}" if each in "%_!" else each for each in text)
-        starts = "".join(f"!{each}" if each in "%_!" else each for each in text[:_ALIKE].lower())
-        parts = {"begins": f"{plain.lower()}%", "starts": f"{starts}%"}
-        parts |= {"head": f"{plain[:13]}%", "tail": f"%{plain[-8:]}"}
-        found = self._connection.all(_NEAR, projects=list(project_ids), **parts)
-        return [(row[0], row[1]) for row in found]
-
     def correlated(self, correlation_id: str) -> list[Task]:
         """The tasks of one request, oldest first, at most 2,000."""
         return self.kept(self._connection.all(_CORRELATED, correlation_id=correlation_id))
-
-    def requests(self, project_id: str, agent_id: str) -> list[tuple[Millis, str, str]]:
-        """Creation time, approval and status of the tasks that an agent has requested."""
-        return [
-            (row[0], row[1], row[2])
-            for row in self._connection.all(_REQUESTS, project_id=project_id, agent_id=agent_id)
-        ]
 
     def idle(self, root_id: str) -> list[Task]:
         """The tasks of a tree with idle launches."""
@@ -422,19 +359,6 @@ class Tasks:
 
     def dependants(self, task_id: str) -> list[str]:
         return [row[0] for row in self._connection.all(_DEPENDANTS, id=task_id)]
-
-
-_PLACE = ("after_priority", "after_created_at", "after_ordinal", "after_id")
-
-
-@lru_cache(maxsize=64)
-def _listing(names: tuple[str, ...], after: bool, limited: bool) -> Statement:
-    wanted = [_t.c[name] == _p(name) for name in names]
-    if after:
-        place = (_p(name, type_=column.type) for name, column in zip(_PLACE, ORDER, strict=True))
-        wanted.append(sa.tuple_(*ORDER) > sa.tuple_(*place))
-    statement = ROWS.select().where(_t.c.project_id == _p("project_id"), *wanted).order_by(*ORDER)
-    return Statement(statement.limit(_p("limit", type_=sa.Integer)) if limited else statement)
 
 
 def _leading_out(inside: dict[str, Task], edges: dict[str, list[str]]) -> list[str]:

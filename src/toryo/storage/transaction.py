@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from toryo.domain.measures import Measure
+from toryo.storage import statistics
 from toryo.storage.agents import Agents
 from toryo.storage.chat import Chats
 from toryo.storage.coordinators import Coordinators
@@ -21,6 +22,7 @@ from toryo.storage.people import People
 from toryo.storage.projects import Projects
 from toryo.storage.queues import Queues
 from toryo.storage.sessions import Sessions
+from toryo.storage.task_lists import TaskLists
 from toryo.storage.tasks import Tasks
 from toryo.storage.threads import Threads
 from toryo.storage.tokens import Tokens
@@ -37,6 +39,7 @@ class Transaction:
         self.projects = Projects(connection)
         self.agents = Agents(connection)
         self.tasks = Tasks(connection)
+        self.task_lists = TaskLists(connection)
         self.sessions = Sessions(connection)
         self.launches = Launches(connection)
         self.glances = Overview(connection)
@@ -62,6 +65,9 @@ class Transaction:
     def database_bytes(self) -> int:
         """Size of the database, without the write-ahead log."""
         return database_bytes(self.connection)
+
+    def collect_statistics(self) -> None:
+        statistics.collect(self.connection)
 
     def hint(self, *topics: str) -> None:
         """Wakes the calls that wait for these topics, after the commit."""

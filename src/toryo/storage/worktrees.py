@@ -6,10 +6,11 @@ from collections.abc import Iterable
 
 import sqlalchemy as sa
 
+from toryo.domain.times import Millis
 from toryo.domain.worktrees import Kind, State, Worktree, WorktreeJob
 from toryo.storage import schema
 from toryo.storage.engine.database import Connection
-from toryo.storage.engine.statements import Statement, in_list, upsert
+from toryo.storage.engine.statements import Statement, by_index, in_list, upsert
 from toryo.storage.rows import JSON, Rows, enum, update_by_id
 
 _w, _e = schema.worktrees, schema.worktree_jobs
@@ -17,12 +18,24 @@ _p = sa.bindparam
 
 WORKTREES = Rows(Worktree, _w, {"state": enum(State)})
 WORKTREE_JOBS = Rows(WorktreeJob, _e, {"kind": enum(Kind), "options": JSON, "answer": JSON})
+_NEVER: Millis = 2**53
 _PUT = upsert(_w, WORKTREES.names, ["task_id"], [name for name in WORKTREES.names if name != "task_id"])
 _OF = Statement(WORKTREES.select().where(in_list(_w.c.task_id, "ids")).order_by(_w.c.created_at, _w.c.task_id))
-_OF_PROJECT = Statement(
-    WORKTREES.select().where(_w.c.project_id == _p("project_id")).order_by(_w.c.created_at, _w.c.task_id)
+_OF_PROJECT: dict[State | None, Statement] = {
+    state: Statement(
+        by_index(WORKTREES.select(), _w, "worktrees_open" if state is State.OPEN else "worktrees_created")
+        .where(_w.c.project_id == _p("project_id"), *([] if state is None else [_w.c.state == state.value]))
+        .where(_w.c.created_at <= _p("at"), sa.or_(_w.c.created_at < _p("at"), _w.c.task_id < _p("id")))
+        .order_by(_w.c.created_at.desc(), _w.c.task_id.desc())
+        .limit(_p("most", type_=sa.Integer))
+    )
+    for state in (None, *State)
+}
+_OPEN = Statement(
+    by_index(WORKTREES.select(), _w, "worktrees_open")
+    .where(_w.c.state == "open")
+    .order_by(_w.c.created_at, _w.c.task_id)
 )
-_OPEN = Statement(WORKTREES.select().where(_w.c.state == "open").order_by(_w.c.created_at, _w.c.task_id))
 _WORKTREE_JOB = Statement(WORKTREE_JOBS.select().where(_e.c.id == _p("id")))
 _ADD = Statement(sa.insert(_e), columns=WORKTREE_JOBS.names)
 _WAITING = Statement(
@@ -44,8 +57,13 @@ class Worktrees:
         """Worktrees of these tasks, oldest first; tasks without one are missing."""
         return WORKTREES.nouns(self._connection.all(_OF, ids=list(task_ids)))
 
-    def of_project(self, project_id: str) -> list[Worktree]:
-        return WORKTREES.nouns(self._connection.all(_OF_PROJECT, project_id=project_id))
+    def of_project(
+        self, project_id: str, most: int, before: tuple[Millis, str] | None = None, state: State | None = None
+    ) -> list[Worktree]:
+        """Newest first; `before`: only those before the one that was created then and belongs to this task."""
+        at, task_id = before or (_NEVER, "")
+        asked = {"project_id": project_id, "at": at, "id": task_id, "most": most}
+        return WORKTREES.nouns(self._connection.all(_OF_PROJECT[state], **asked))
 
     def open(self) -> list[Worktree]:
         """Worktrees that still use disk space."""

@@ -62,7 +62,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The worktrees of a project's tasks: open ones, merged and discarded ones. */
+        /** The worktrees of a project's tasks, newest first: open ones, merged and discarded ones; 100 a page. */
         get: operations["list_worktrees"];
         put?: never;
         post?: never;
@@ -407,7 +407,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The tasks of a project, by priority and age. */
+        /** The tasks of a project, by priority and age; 100 a page. */
         get: operations["list_project_tasks"];
         put?: never;
         /** File a task; with status in_progress it is started at once, if it may be. */
@@ -1182,7 +1182,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Every task of a project in brief, by priority and age (and `ordinal`, for tasks created in one call). It includes all events up to `last_event`. With `after`, only what changed since that event; after too many changes, or an event that this server does not know, everything (`whole` is true). Tasks are never removed. */
+        /** The open tasks of a project with all tasks of their trees, and the tasks that were closed last, in brief, by priority and age (and `ordinal`, for tasks created in one call). It includes all events up to `last_event`. `older` fetches tasks that were closed earlier. With `after`, only what changed since that event; after too many changes, or an event that this server does not know, the whole board (`whole` is true). Tasks are never removed. */
         get: operations["show_board"];
         put?: never;
         post?: never;
@@ -1577,6 +1577,8 @@ export interface components {
             /** Updated At */
             updated_at: string;
         };
+        /** @enum {string} */
+        State: "open" | "merged" | "discarded";
         /** Worktree */
         Worktree: {
             /** Task Id */
@@ -3240,6 +3242,8 @@ export interface operations {
                 limit?: number | null;
                 /** @description next_cursor of the previous page. */
                 cursor?: string | null;
+                /** @description Only worktrees of this state. */
+                state?: components["schemas"]["State"] | null;
             };
             header?: never;
             path: {
@@ -4601,6 +4605,10 @@ export interface operations {
                 assignee_id?: string | null;
                 /** @description Only direct subtasks of this task. */
                 parent_task_id?: string | null;
+                /** @description Only the tasks of the tree of this task. */
+                tree_of?: string | null;
+                /** @description Only open tasks and those closed since (10,000 of each status), with all tasks of their trees. */
+                closed_since?: string | null;
             };
             header?: never;
             path: {
@@ -7452,6 +7460,10 @@ export interface operations {
             query?: {
                 /** @description The `last_event` of a board one has: only the cards that have changed since are answered. */
                 after?: number | null;
+                /** @description How many of the tasks that were closed last are answered. */
+                closed?: number;
+                /** @description `older` of the previous answer: only the tasks that were closed before those are answered. */
+                older?: string | null;
             };
             header?: never;
             path: {
@@ -7478,6 +7490,8 @@ export interface operations {
                         tasks: components["schemas"]["BoardTask"][];
                         /** Whole */
                         whole: boolean;
+                        /** Older */
+                        older: string | null;
                         /** Last Event */
                         last_event: number;
                     };

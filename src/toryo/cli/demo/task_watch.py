@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from toryo.cli.command_context import Here
@@ -62,8 +62,8 @@ def look(here: Here, seen: Seen) -> None:
     for project in seen.main:
         # The main task and all below it. A directory that is used again also has the tasks of the last run.
         main = seen.main[project]
-        tasks = here.get(f"/projects/{project}/tasks")["tasks"]
-        family = [task for task in tasks if task["task_id"] == main]
+        tasks = here.every(f"/projects/{project}/tasks", "tasks", tree_of=main)
+        family: list[Mapping[str, object]] = [task for task in tasks if task["task_id"] == main]
         for each in family:
             family += [part for part in tasks if part.get("parent_task_id") == each["task_id"]]
         seen.tasks[project] = family

@@ -174,7 +174,7 @@ def remove_demo(call: Call, _: NoParameters) -> DemoRemoved:
         )
     agents = [each for each in _agents(call) if each.active]
     for project in projects:
-        for task in call.tx.tasks.listed(project.id):
+        for task in call.tx.task_lists.current(project.id):
             if task.parent_id is None and task.open:
                 _ask(call, "move_task", task_id=task.id, status="cancelled", reason=PUT_AWAY)
         _ask(call, "archive_project", project_id=project.id)

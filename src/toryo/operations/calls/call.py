@@ -242,7 +242,7 @@ class Call:
     def tasks_like(self, given: str, project_id: str | None = None) -> list[tuple[str, str]]:
         """Tasks that the caller sees (in a project) and may have meant."""
         projects = [project_id] if project_id is not None else [each for each, _ in self._projects()]
-        return self.tx.tasks.near(given, projects) if len(given) >= did_you_mean.SHORTEST else []
+        return self.tx.task_lists.near(given, projects) if len(given) >= did_you_mean.SHORTEST else []
 
     def _where_agents_are(self) -> str:
         return reachable_agents.told(self.tx, self.caller) if self.of_agent else "List them: toryo agent list."

@@ -22,6 +22,7 @@ from toryo.operations.launches import last_seen, launch_decisions, placement, re
 from toryo.operations.overview import needs
 from toryo.operations.tasks import remedies
 from toryo.operations.worktrees import worktree_locks
+from toryo.storage.task_lists import Wanted
 from toryo.workflow.launch_rules import Action, Decision
 from toryo.workflow.snapshot import Snapshot
 
@@ -129,7 +130,7 @@ def _to_start(call: Call, s: Snapshot, _: Decision) -> Worded:
     """The first of its tasks that can be started, else the first one and what is in its way; else how it gets one."""
     first: Worded | None = None
     for status in (Status.TODO, Status.BACKLOG, Status.FAILED):
-        listed = call.tx.tasks.listed(s.project_id, status=status.value, assignee_id=s.agent_id, limit=_LOOKED_AT)
+        listed = call.tx.task_lists.page(Wanted(s.project_id, status, s.agent_id), _LOOKED_AT)
         for task in listed:
             hindrance = _hindrance(call, task)
             if hindrance is None:
@@ -169,7 +170,7 @@ def _start(task: Task) -> Worded:
 
 
 def _to_unblock(call: Call, s: Snapshot, _: Decision) -> Worded:
-    [task, *_more] = call.tx.tasks.listed(s.project_id, status=Status.BLOCKED.value, assignee_id=s.agent_id, limit=1)
+    [task, *_more] = call.tx.task_lists.page(Wanted(s.project_id, Status.BLOCKED, s.agent_id), 1)
     remedy = remedies.of_block(task, s.agent, call.tx.tasks.details(task.id).context)
     reason = task.blocked_reason or constant("No reason was given.")
     said = say("“{title}” is blocked: {reason}", title=task.title, reason=reason)

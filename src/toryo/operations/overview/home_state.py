@@ -43,9 +43,7 @@ class Picture:
         self.places = [(agent, project) for project, agent in call.tx.glances.places(self.projects)]
         self.sessions = _by_place(call.tx.sessions.live(), self.projects)
         self.launches = _by_place(call.tx.launches.live(), self.projects)
-        self.claims: dict[str, Claim] = {
-            claim.task_id: claim for claim in call.tx.glances.claims() if claim.project_id in self.projects
-        }
+        self.claims: dict[str, Claim] = {claim.task_id: claim for claim in call.tx.glances.claims(self.projects)}
         self.online: dict[str, Presence] = {
             presence.agent_id: presence
             for presence in call.tx.queues.all_online()

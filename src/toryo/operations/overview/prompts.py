@@ -6,6 +6,7 @@ of an agent is in `toryo/first_prompt.py`, which the Coordinator uses too.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
@@ -210,16 +211,19 @@ class StatusReport(Parameters):
 def status_report(call: Call, wanted: StatusReport) -> Prompted:
     """Report to people how a project stands."""
     project = call.project(_project_id(call, wanted.project_id))
-    language, tasks = project.settings.language, call.tx.tasks.listed(project.id)
+    language, lists = project.settings.language, call.tx.task_lists
+    tasks, closed = lists.current(project.id), lists.closed_counts(project.id)
     text = prompt(
         "status_report",
         language,
         name=project.name,
         status=project.status.value,
-        counts=", ".join(f"{status.value} {count}" for status, count in _counts(tasks).items()) or "0",
+        counts=", ".join(f"{status.value} {count}" for status, count in _counts(tasks, closed).items()) or "0",
         in_progress=_lines(_of(tasks, Status.IN_PROGRESS), _assigned, language),
-        stuck=_lines(_of(tasks, Status.BLOCKED, Status.FAILED), _hindered, language),
-        completed=_completed(call, tasks, language),
+        stuck=_lines(
+            [*_of(tasks, Status.BLOCKED), *lists.closed(project.id, Status.FAILED, _MOST)], _hindered, language
+        ),
+        completed=_completed(call, lists.closed(project.id, Status.COMPLETED, _MOST), language),
         ready=_lines(_of(tasks, Status.TODO), _assigned, language),
     )
     return _prompted(f"Status of {project.name}", text)
@@ -232,17 +236,16 @@ def _project_id(call: Call, given: str | None) -> str:
     return wanted
 
 
-def _counts(tasks: list[Task]) -> dict[Status, int]:
-    counts = {status: sum(1 for task in tasks if task.status is status) for status in Status}
-    return {status: count for status, count in counts.items() if count}
+def _counts(tasks: list[Task], closed: Counter[Status]) -> dict[Status, int]:
+    counts = closed + Counter(task.status for task in tasks)
+    return {status: counts[status] for status in Status if counts[status]}
 
 
 def _of(tasks: list[Task], *statuses: Status) -> list[Task]:
     return [task for task in tasks if task.status in statuses]
 
 
-def _completed(call: Call, tasks: list[Task], language: Language) -> str:
-    newest = sorted(_of(tasks, Status.COMPLETED), key=lambda each: each.completed_at or 0, reverse=True)[:_MOST]
+def _completed(call: Call, newest: list[Task], language: Language) -> str:
     details = call.tx.tasks.details_of([task.id for task in newest])
     return _lines(newest, lambda each: f"{each.title}: {details[each.id].summary or each.status.value}", language)
 

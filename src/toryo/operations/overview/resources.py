@@ -128,7 +128,7 @@ class BoardResult(ReadResult):
 def read_board(call: Call, wanted: ReadBoard) -> BoardResult | Unchanged | Later:
     """A project's tasks, one column for each status."""
     project = call.project(wanted.project_id)
-    tasks = call.tx.tasks.listed(project.id)
+    tasks, closed = call.tx.task_lists.current(project.id), call.tx.task_lists.closed_counts(project.id)
     content: BoardResult = {
         "success": True,
         "etag": "",
@@ -138,15 +138,19 @@ def read_board(call: Call, wanted: ReadBoard) -> BoardResult | Unchanged | Later
             "description": project.description,
             "status": project.status.value,
         },
-        "columns": [_column(status, [task for task in tasks if task.status is status]) for status in Status],
+        "columns": [
+            _column(status, closed[status], call.tx.task_lists.closed(project.id, status, MOST))
+            if status in CLOSED
+            else _column(status, len(there), there[:MOST])
+            for status in Status
+            for there in [[task for task in tasks if task.status is status]]
+        ],
     }
     return _answer(call, wanted, content, [f"project:{project.id}"])
 
 
-def _column(status: Status, tasks: list[Task]) -> Column:
-    if status in CLOSED:
-        tasks = sorted(tasks, key=lambda each: (each.completed_at or each.updated_at, each.id), reverse=True)
-    return {"status": status.value, "total": len(tasks), "tasks": [_card(task) for task in tasks[:MOST]]}
+def _column(status: Status, total: int, tasks: list[Task]) -> Column:
+    return {"status": status.value, "total": total, "tasks": [_card(task) for task in tasks]}
 
 
 def _card(task: Task) -> BoardCard:

@@ -177,9 +177,9 @@ def given_back(task: Task, attempt: int, not_before: Millis | None) -> Task:
     return replace(task, assignee_id=None, attempt=attempt, not_before=not_before)
 
 
-def lapse(call: Call, project_id: str | None = None) -> int:
-    """Ends the claims that have run out, in one project or in all; answers how many."""
-    over = [claim for claim in call.tx.queues.expired_claims(call.now) if project_id in (None, claim.project_id)]
+def lapse(call: Call, *project_ids: str) -> int:
+    """Ends the claims of these projects that have run out; answers how many."""
+    over = call.tx.queues.expired_claims(project_ids, call.now)
     lost = [each for each in over if each.launch_id is None]  # a launch's claim ends with its launch
     list(each_fenced(call, "queues", lost, lambda each: lose(call, each, "lost")))
     return len(over)

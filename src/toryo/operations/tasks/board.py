@@ -13,11 +13,12 @@ from toryo.domain import moves
 from toryo.domain.errors import Refusal
 from toryo.domain.moves import NEEDS_REASON, Order
 from toryo.domain.tasks import Status, Task, priority_ranked
-from toryo.domain.times import iso, iso_or_none
+from toryo.domain.times import Millis, iso, iso_or_none
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Parameters, Route, catalogue, operation
 from toryo.operations.calls.fields import Id
 from toryo.operations.calls.grants import Grant
+from toryo.operations.calls.pagination import cursor_of, key_of
 from toryo.operations.calls.permissions import refuse
 from toryo.operations.calls.results import Result
 from toryo.operations.calls.schemas import NeedAction, PriorityName, StatusName
@@ -29,6 +30,8 @@ from toryo.storage.overview import Card
 
 MOST_EVENTS = 2_000
 """After more events than this the whole board is returned: it is hardly larger, and this read stays small."""
+USUAL_CLOSED, MOST_CLOSED = 200, 1_000
+"""How many closed tasks one answer has, beside those in the trees of open tasks."""
 
 
 class ShowBoard(Parameters):
@@ -37,6 +40,14 @@ class ShowBoard(Parameters):
         None,
         ge=0,
         description="The `last_event` of a board one has: only the cards that have changed since are answered.",
+    )
+    closed: int = Field(
+        USUAL_CLOSED, ge=1, le=MOST_CLOSED, description="How many of the tasks that were closed last are answered."
+    )
+    older: str | None = Field(
+        None,
+        max_length=500,
+        description="`older` of the previous answer: only the tasks that were closed before those are answered.",
     )
 
 
@@ -67,10 +78,12 @@ class BoardTask(TypedDict):
 
 
 class Board(Result):
-    """`whole`: these are all cards; else those that have changed, which take the place of those one has."""
+    """`whole`: these are all cards of the board; else some, which take the place of those one has. `older`: there are
+    tasks that were closed earlier and are not in this answer; null if there are none, or if `after` was given."""
 
     tasks: list[BoardTask]
     whole: bool
+    older: str | None
     last_event: int
 
 
@@ -83,15 +96,38 @@ class Board(Result):
     reads=True,
 )
 def show_board(call: Call, wanted: ShowBoard) -> Board:
-    """Every task of a project in brief, by priority and age (and `ordinal`, for tasks created in one call). It
-    includes all events up to `last_event`. With `after`, only what changed since that event; after too many changes,
-    or an event that this server does not know, everything (`whole` is true). Tasks are never removed."""
+    """The open tasks of a project with all tasks of their trees, and the tasks that were closed last, in brief, by
+    priority and age (and `ordinal`, for tasks created in one call). It includes all events up to `last_event`.
+    `older` fetches tasks that were closed earlier. With `after`, only what changed since that event; after too many
+    changes, or an event that this server does not know, the whole board (`whole` is true). Tasks are never removed."""
     project = call.project(wanted.project_id)
     last = call.tx.events.last()  # before the cards: what is read twice does no harm, what is missed does
-    changed = _changed(call, project.id, wanted.after, last)
-    cards = call.tx.glances.cards(project.id, changed)
-    shown = _all_shown(call, project.id, cards) if changed is None else _some_shown(call, project.id, cards)
-    return {"success": True, "tasks": shown, "whole": changed is None, "last_event": last}
+    older = key_of(wanted.older, int, str)
+    changed = _changed(call, project.id, wanted.after, last) if older is None else set()
+    whole = older is None and changed is None
+    more = None
+    if older is not None:
+        cards, more = _closed(call, project.id, wanted.closed, (older[0], older[1]))
+    elif changed is None:
+        known = call.tx.glances.open_cards(project.id)
+        ended, more = _closed(call, project.id, wanted.closed)
+        cards = list((known | {card.id: card for card in ended}).values())
+    else:
+        cards = call.tx.glances.cards(project.id, changed)
+    cards.sort(key=lambda card: (card.rank, card.created_at, card.ordinal, card.id))
+    shown = _shown(call, project.id, cards)
+    return {"success": True, "tasks": shown, "whole": whole, "older": more, "last_event": last}
+
+
+def _closed(
+    call: Call, project_id: str, most: int, before: tuple[Millis, str] | None = None
+) -> tuple[list[Card], str | None]:
+    """The tasks that were closed last (before one), and the cursor of those before them, if there are any."""
+    found = call.tx.glances.closed_cards(project_id, most + 1, before)
+    if len(found) <= most:
+        return found, None
+    last = found[most - 1]
+    return found[:most], cursor_of(last.completed_at or 0, last.id)
 
 
 def _changed(call: Call, project_id: str, after: int | None, last: int) -> set[str] | None:
@@ -106,35 +142,16 @@ def _changed(call: Call, project_id: str, after: int | None, last: int) -> set[s
     return touched | parents  # type: ignore[operator] # they count their subtasks
 
 
-Subtasks = Counter[tuple[str | None, str]]
-"""How many subtasks of a parent have a status."""
-
-
-def _all_shown(call: Call, project_id: str, cards: list[Card]) -> list[BoardTask]:
-    counted: Subtasks = Counter((card.parent_id, card.status) for card in cards)
-    return _shown(call, project_id, cards, call.tx.glances.edges(project_id), counted)
-
-
-def _some_shown(call: Call, project_id: str, cards: list[Card]) -> list[BoardTask]:
+def _shown(call: Call, project_id: str, cards: list[Card]) -> list[BoardTask]:
     if not cards:
         return []
     ids = [card.id for card in cards]
-    counted: Subtasks = Counter({(parent, status): many for parent, status, many in call.tx.glances.children(ids)})
-    return _shown(call, project_id, cards, call.tx.glances.edges(project_id, ids), counted)
-
-
-def _shown(
-    call: Call,
-    project_id: str,
-    cards: list[Card],
-    edges: dict[str, list[str]],
-    counted: Subtasks,
-) -> list[BoardTask]:
-    running = call.tx.glances.running(project_id)
-    children: Counter[str | None] = Counter()
-    for (parent, status), many in counted.items():
-        if status != Status.CANCELLED:
-            children[parent] += many
+    edges, running = call.tx.glances.edges(ids), call.tx.glances.running(project_id)
+    children: Counter[str] = Counter()
+    done: Counter[str] = Counter()
+    for parent, status, many in call.tx.glances.children(ids):
+        children[parent] += many if status != Status.CANCELLED else 0
+        done[parent] += many if status == Status.COMPLETED else 0
     return [
         {
             "task_id": card.id,
@@ -150,7 +167,7 @@ def _shown(
             "blocked_reason": card.blocked_reason,
             "attempt": card.attempt,
             "children": children[card.id],
-            "children_done": counted[card.id, "completed"],
+            "children_done": done[card.id],
             "running": card.id in running,
             "created_at": iso(card.created_at),
             "ordinal": card.ordinal,

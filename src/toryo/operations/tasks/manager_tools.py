@@ -246,12 +246,12 @@ def _subordinate(call: Call, agent: Agent) -> Subordinate:
 
 def _occupation(call: Call, agent: Agent) -> Occupation:
     project_id = call.session.project_id
-    tasks = call.tx.tasks.listed(project_id, assignee_id=agent.id)
+    tasks = [each for each in call.tx.task_lists.current(project_id) if each.assignee_id == agent.id]
     return {
         "id": agent.id,
         "running": bool(call.tx.sessions.live_of(project_id, agent.id)),
         "doing": [rendering.brief_task(task) for task in tasks if task.in_progress],
-        "open_tasks": sum(1 for task in tasks if task.open),
+        "open_tasks": len(tasks),
     }
 
 

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from toryo.domain.agents import Role
 from toryo.domain.launches import Purpose
-from toryo.domain.tasks import status_named
+from toryo.domain.tasks import Task, status_named
 from toryo.operations.calls import schemas
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.callers import Caller
@@ -14,9 +14,10 @@ from toryo.operations.calls.catalogue import Audience, Available, Parameters, op
 from toryo.operations.calls.fields import GivenStatus, Id
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.listed_parameters import PLAIN, Form
-from toryo.operations.calls.pagination import Page, Paged, cut, paged
+from toryo.operations.calls.pagination import Page, Paged, cursor_of, key_of, paged
 from toryo.operations.calls.results import DetailedResult
 from toryo.operations.tasks import below_main_task
+from toryo.storage.task_lists import Place, Wanted
 
 _USUAL = 50
 """Tasks in one answer where no limit was given: an agent pays for each of them."""
@@ -26,6 +27,10 @@ class ListTasks(Paged):
     status: GivenStatus | None = Field(None, description="Only tasks of this status.", json_schema_extra=PLAIN)
     assignee_id: Id | None = Field(None, description="Only tasks of this agent.", json_schema_extra=PLAIN)
     parent_task_id: Id | None = Field(None, description="Only direct subtasks of this task.")
+
+
+MOST_COUNTED = 1_000
+"""Where there are more tasks, `total` is this: the pages have them all."""
 
 
 class Listed(Page):
@@ -57,20 +62,29 @@ def list_tasks(call: Call, wanted: ListTasks) -> Listed:
     session = call.session
     if wanted.parent_task_id is not None:
         call.task(wanted.parent_task_id)
-    found = call.tx.tasks.listed(
-        session.project_id,
-        status=status_named(wanted.status).value if wanted.status else None,
-        assignee_id=wanted.assignee_id,
-        parent_id=wanted.parent_task_id,
-    )
+    status = status_named(wanted.status) if wanted.status else None
+    asked = Wanted(session.project_id, status, wanted.assignee_id, wanted.parent_task_id)
+    limit, key = wanted.limit or _USUAL, key_of(wanted.cursor, int, int, int, str)
+    after = Place(*key) if key is not None else None
     if call.agent.role is Role.MANAGER and session.task_id is not None and wanted.parent_task_id is None:
-        tree = call.tx.tasks.tree(call.session.root_id or "")
-        main = tree.tasks.get(call.session.task_id or "")
-        below = {descendant.id for descendant in tree.descendants(main)} if main is not None else set()
-        found = [task for task in found if task.id in below]
-    shown, more = cut(found, wanted.at_most(_USUAL), lambda each: each.id)
-    answer: Listed = {"success": True, "tasks": below_main_task.show_briefly(call, shown), "total": len(found)}
+        below = _below_main_task(call, asked)
+        found, total = [each for each in below if after is None or each.order > after], len(below)
+    else:
+        found = call.tx.task_lists.page(asked, limit + 1, after)
+        total = call.tx.task_lists.count(asked, MOST_COUNTED)
+    more = cursor_of(*found[limit - 1].order) if len(found) > limit else None
+    answer: Listed = {"success": True, "tasks": below_main_task.show_briefly(call, found[:limit]), "total": total}
     return paged(answer, more)
+
+
+def _below_main_task(call: Call, asked: Wanted) -> list[Task]:
+    tree = call.tx.tasks.tree(call.session.root_id or "")
+    main = tree.tasks.get(call.session.task_id or "")
+    below = tree.descendants(main) if main is not None else ()
+    wanted = (
+        each for each in below if asked.status in (None, each.status) and asked.assignee_id in (None, each.assignee_id)
+    )
+    return sorted(wanted, key=lambda each: each.order)
 
 
 class GetTask(Parameters):

@@ -19,7 +19,7 @@ from toryo.domain.fast_dataclasses import replace
 from toryo.domain.launches import Purpose
 from toryo.domain.messages import Message
 from toryo.domain.projects import Project
-from toryo.domain.tasks import CLOSED, Approval, Priority, Status, Task, priority_named
+from toryo.domain.tasks import Approval, Priority, Status, Task, priority_named
 from toryo.domain.times import HOUR
 from toryo.domain.wording import say
 from toryo.operations.calls import reachable_agents, rendering
@@ -211,9 +211,8 @@ def _create(
 
 
 def _refuse_too_many(call: Call, project: Project, requester_id: str) -> None:
-    requests = call.tx.tasks.requests(project.id, requester_id)
-    still_open = sum(1 for _, approval, status in requests if status not in CLOSED and approval != "rejected")
-    recent = sum(1 for created, _, _ in requests if created > call.now - HOUR)
+    still_open = call.tx.task_lists.open_requests(project.id, requester_id)
+    recent = call.tx.task_lists.requests_since(project.id, requester_id, call.now - HOUR)
     settings = project.settings
     for count, cap, what in (
         (still_open, settings.open_requests, "open"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, NotRequired
 
-from pydantic import Field
+from pydantic import AwareDatetime, Field
 
 from toryo.domain import creation_rules, moves
 from toryo.domain.creation_rules import Draft
@@ -13,6 +13,7 @@ from toryo.domain.fast_dataclasses import replace
 from toryo.domain.projects import Project
 from toryo.domain.tasks import Approval, CheckFailure, Checks, Status, Task, priority_named, status_named
 from toryo.domain.texts import quoted
+from toryo.domain.times import of_datetime
 from toryo.domain.wording import constant, say
 from toryo.operations.calls import schemas
 from toryo.operations.calls.call import WORK, Call
@@ -24,6 +25,7 @@ from toryo.operations.calls.pagination import Page, Paged, cursor_of, key_of, pa
 from toryo.operations.calls.results import MoveResult, Result
 from toryo.operations.tasks import acceptance_checks, below_main_task, mutations
 from toryo.operations.tasks.acceptance_checks import Acceptance
+from toryo.storage.task_lists import Place, Wanted
 
 
 class FiledTask(Result):
@@ -136,6 +138,9 @@ def _shown(call: Call, task_id: str) -> FiledTask:
     return {"success": True, "task_id": task.id, "task": below_main_task.show(call, task)}
 
 
+USUAL = 100
+
+
 class FiledTasks(Page):
     tasks: list[schemas.Task]
 
@@ -147,6 +152,11 @@ class ListFiled(Paged):
     )
     assignee_id: Id | None = Field(None, description="Only tasks of this agent.")
     parent_task_id: Id | None = Field(None, description="Only direct subtasks of this task.")
+    tree_of: Id | None = Field(None, description="Only the tasks of the tree of this task.")
+    closed_since: AwareDatetime | None = Field(
+        None,
+        description="Only open tasks and those closed since (10,000 of each status), with all tasks of their trees.",
+    )
 
 
 @operation(
@@ -158,21 +168,40 @@ class ListFiled(Paged):
     reads=True,
 )
 def list_project_tasks(call: Call, wanted: ListFiled) -> FiledTasks:
-    """The tasks of a project, by priority and age."""
-    project = call.project(wanted.project_id)
-    after = key_of(wanted.cursor, int, int, int, str)
-    found = call.tx.tasks.listed(
-        project.id,
-        status=status_named(wanted.status).value if wanted.status else None,
-        assignee_id=wanted.assignee_id,
-        parent_id=wanted.parent_task_id,
-        after=(after[0], after[1], after[2], after[3]) if after is not None else None,
-        limit=wanted.limit + 1 if wanted.limit is not None else None,
-    )
-    shown = found if wanted.limit is None else found[: wanted.limit]
-    more = cursor_of(*shown[-1].order) if len(found) > len(shown) else None
-    answer: FiledTasks = {"success": True, "tasks": below_main_task.show_all(call, shown)}
+    """The tasks of a project, by priority and age; 100 a page."""
+    project, limit = call.project(wanted.project_id), wanted.limit or USUAL
+    key = key_of(wanted.cursor, int, int, int, str)
+    found = _filed(call, project, wanted, limit + 1, Place(*key) if key is not None else None)
+    more = cursor_of(*found[limit - 1].order) if len(found) > limit else None
+    answer: FiledTasks = {"success": True, "tasks": below_main_task.show_all(call, found[:limit])}
     return paged(answer, more)
+
+
+def _filed(call: Call, project: Project, wanted: ListFiled, most: int, after: Place | None) -> list[Task]:
+    """At most `most` tasks that pass all filters, after a place."""
+    status = status_named(wanted.status) if wanted.status else None
+    lists = call.tx.task_lists
+    if wanted.tree_of is None and wanted.closed_since is None:
+        asked = Wanted(project.id, status, wanted.assignee_id, wanted.parent_task_id)
+        return lists.page(asked, most, after)
+    if wanted.tree_of is not None:
+        roots, alone = {call.task(wanted.tree_of).root_id}, {}
+    else:
+        since = of_datetime(wanted.closed_since) if wanted.closed_since is not None else None
+        current = lists.current(project.id, closed_since=since)
+        roots = {each.root_id for each in current if each.parent_id is not None or not each.for_queue}
+        alone = {each.id: each for each in current if each.root_id not in roots}
+    trees = call.tx.tasks.trees(sorted(roots))
+    few = alone | {each.id: each for tree in trees.values() for each in tree.tasks.values()}
+    return [
+        each
+        for each in sorted(few.values(), key=lambda each: each.order)
+        if each.project_id == project.id
+        and status in (None, each.status)
+        and wanted.assignee_id in (None, each.assignee_id)
+        and wanted.parent_task_id in (None, each.parent_id)
+        and (after is None or each.order > after)
+    ][:most]
 
 
 class OneTask(Parameters):

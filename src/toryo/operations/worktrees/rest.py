@@ -16,13 +16,13 @@ from toryo.domain.errors import Code, Refusal
 from toryo.domain.tasks import Task
 from toryo.domain.times import iso, iso_or_none
 from toryo.domain.wording import constant, say
-from toryo.domain.worktrees import Kind, Worktree, WorktreeJob
+from toryo.domain.worktrees import Kind, State, Worktree, WorktreeJob
 from toryo.operations.calls import schemas, visibility
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Later, Parameters, Route, operation
 from toryo.operations.calls.fields import Id, Lines
 from toryo.operations.calls.grants import Grant
-from toryo.operations.calls.pagination import Page, Paged, cut, paged
+from toryo.operations.calls.pagination import Page, Paged, cursor_of, key_of, paged
 from toryo.operations.calls.results import Result
 from toryo.operations.worktrees import worktree_locks
 
@@ -39,8 +39,12 @@ class WorktreeResult(Result):
     worktree: schemas.Worktree
 
 
+USUAL = 100
+
+
 class ListWorktrees(Paged):
     project_id: Id = Field(description="The project.")
+    state: State | None = Field(None, description="Only worktrees of this state.")
 
 
 class WorktreesResult(Page):
@@ -65,10 +69,13 @@ class Asked(Result):
     reads=True,
 )
 def list_worktrees(call: Call, wanted: ListWorktrees) -> WorktreesResult:
-    """The worktrees of a project's tasks: open ones, merged and discarded ones."""
-    project = call.project(wanted.project_id)
-    found, more = cut(call.tx.worktrees.of_project(project.id), wanted, lambda each: each.task_id)
-    answer: WorktreesResult = {"success": True, "worktrees": [_shown(each) for each in found]}
+    """The worktrees of a project's tasks, newest first: open ones, merged and discarded ones; 100 a page."""
+    project, limit = call.project(wanted.project_id), wanted.limit or USUAL
+    key = key_of(wanted.cursor, int, str)
+    before = (key[0], key[1]) if key is not None else None
+    found = call.tx.worktrees.of_project(project.id, limit + 1, before, wanted.state)
+    more = cursor_of(found[limit - 1].created_at, found[limit - 1].task_id) if len(found) > limit else None
+    answer: WorktreesResult = {"success": True, "worktrees": [_shown(each) for each in found[:limit]]}
     return paged(answer, more)
 
 

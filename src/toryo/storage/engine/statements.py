@@ -165,6 +165,13 @@ def literal(value: str | float | bool) -> sa.ColumnElement[Any]:
     return sa.literal(value)
 
 
+def by_index(query: sa.Select[Any], table: sa.Table, index: str) -> sa.Select[Any]:
+    """The query, told to SQLite which index it reads `table` by. For reads of what is open: SQLite does not compare how
+    many rows indexes have until it has counted (`storage/statistics.py`), and refuses an index that cannot serve.
+    """
+    return query.with_hint(table, f"INDEXED BY {index}", "sqlite")
+
+
 def in_list(column: sa.ColumnElement[Any], name: str) -> sa.ColumnElement[bool]:
     """`column` is one of a Python list given at each call as parameter `name`; an empty list matches nothing."""
     return _InList(column, sa.bindparam(name, type_=_ListOf(column.type)))
@@ -234,12 +241,17 @@ def _bound(table: sa.Table, names: list[str]) -> dict[str, sa.BindParameter[Any]
 
 
 class _ConstantsInText:
-    """Writes the constants of a statement (SQLAlchemy marks them unique) into its text; `bindparam`s are kept."""
+    """Writes the constants of a statement (SQLAlchemy marks them unique) into its text; `bindparam`s are kept. Writes
+    the hints of `by_index`.
+    """
 
     def visit_bindparam(self, bindparam: sa.BindParameter[Any], *args: Any, **kw: Any) -> str:
         if bindparam.unique:
             kw["literal_binds"] = True
         text: str = super().visit_bindparam(bindparam, *args, **kw)  # type: ignore[misc]
+        return text
+
+    def get_from_hint_text(self, _table: Any, text: str) -> str:
         return text
 
 

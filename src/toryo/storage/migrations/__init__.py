@@ -10,7 +10,7 @@ from types import ModuleType
 
 import sqlalchemy as sa
 
-from toryo.storage import schema
+from toryo.storage import schema, statistics
 from toryo.storage.engine.database import Connection
 from toryo.storage.engine.statements import Statement
 from toryo.storage.errors import DatabaseMisfit, DatabaseTooNew, StorageError
@@ -88,6 +88,8 @@ def bring(connection: Connection) -> list[str]:
     except Exception as error:  # whatever the driver says of a table that is there already, or is not
         raise _misfit(f"a step cannot be taken ({str(error).splitlines()[0]})") from error
     _refuse_misfit(connection)
+    if taken and len(taken) < len(STEPS):
+        statistics.collect(connection)  # new indexes have none
     return taken
 
 
