@@ -1,7 +1,7 @@
 import { QueryClient } from "@tanstack/react-query";
 import { afterEach, describe, expect, it, vi } from "vitest";
 
-import { merged, readBoardsWhole } from "@/api/boards";
+import { merged, readBoardsWhole, readOlder } from "@/api/boards";
 import type { Board } from "@/api/model";
 import { board } from "@/api/queries";
 import { card, serve } from "@/testkit";
@@ -95,5 +95,33 @@ describe("reading a board again", () => {
     readBoardsWhole(kept);
     await read(kept);
     expect(asked).toEqual([null, null]);
+  });
+});
+
+describe("tasks that were closed earlier", () => {
+  it("are added on demand, page by page, and stay when something changes", async () => {
+    const { queryKey } = board("shop");
+    const client = new QueryClient();
+    client.setQueryData(queryKey, { tasks: [two], older: "page-2", last_event: 7 });
+    const asked = serve({ "GET /projects/shop/board": { tasks: [one], whole: false, older: null, last_event: 9 } });
+    await readOlder(client, queryKey, "shop");
+    expect(asked.at(-1)?.query).toBe("?older=page-2");
+    const now = client.getQueryData<Board>(queryKey);
+    expect(now).toEqual({ tasks: [one, two], older: null, last_event: 7 });
+    expect(merged(now, news()).tasks).toEqual([one, two]);
+    await readOlder(client, queryKey, "shop");
+    expect(asked).toHaveLength(1);
+  });
+
+  it("are not added to a board that has been read whole in the meantime", async () => {
+    const { queryKey } = board("shop");
+    const client = new QueryClient();
+    client.setQueryData(queryKey, { tasks: [two], older: "page-2", last_event: 7 });
+    serve({ "GET /projects/shop/board": { tasks: [one], whole: false, older: null, last_event: 9 } });
+    const reading = readOlder(client, queryKey, "shop");
+    const whole = { tasks: [two, three], older: "page-1", last_event: 12 };
+    client.setQueryData(queryKey, whole);
+    await reading;
+    expect(client.getQueryData(queryKey)).toEqual(whole);
   });
 });

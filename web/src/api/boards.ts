@@ -1,15 +1,16 @@
 // A project's board as it is kept here: read whole once, from then on only what has changed. A card that is as it was
-// stays the same object, so nothing of it is drawn again.
+// stays the same object, so nothing of it is drawn again. Tasks that were closed long ago are read on demand.
 import type { QueryClient } from "@tanstack/react-query";
 
 import { get } from "@/api/client";
 import { PRIORITIES } from "@/api/filter";
 import type { Board, BoardTask } from "@/api/model";
 
-/** `whole`: these are all cards. A server that says nothing of it answers no other. */
+/** `whole`: these are all cards of the board. A server that says nothing of it answers no other. */
 interface Answer {
   tasks: BoardTask[];
   whole?: boolean;
+  older?: string | null;
   last_event: number;
 }
 
@@ -25,11 +26,25 @@ export function readBoardsWhole(client: QueryClient): void {
   client.setQueriesData<Board>({ queryKey: ["board"] }, (known) => known && { ...known, last_event: null });
 }
 
-export function merged(known: Board | undefined, { tasks, whole, last_event }: Answer): Board {
-  if (known === undefined) return { tasks, last_event };
+/** Adds the next tasks that were closed before those that are there. */
+export async function readOlder(client: QueryClient, key: readonly unknown[], projectId: string): Promise<void> {
+  const older = client.getQueryData<Board>(key)?.older;
+  if (older == null) return;
+  const answer = await get<Answer>(`/projects/${encodeURIComponent(projectId)}/board`, { older });
+  client.setQueryData<Board>(key, (known) =>
+    known?.older !== older
+      ? known // it has been read whole in the meantime
+      : { ...known, tasks: merged(known, answer).tasks, older: answer.older },
+  );
+}
+
+export function merged(known: Board | undefined, { tasks, whole, older, last_event }: Answer): Board {
+  if (known === undefined) return { tasks, older, last_event };
   const before = new Map(known.tasks.map((each) => [each.task_id, each]));
   const fresh = tasks.map((each) => sameOr(before.get(each.task_id), each));
-  return { tasks: whole === false ? patched(known.tasks, before, fresh) : kept(known.tasks, fresh), last_event };
+  return whole === false
+    ? { ...known, tasks: patched(known.tasks, before, fresh), last_event }
+    : { tasks: kept(known.tasks, fresh), older, last_event };
 }
 
 /** What was there, with these cards in the place of theirs. */

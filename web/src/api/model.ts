@@ -32,9 +32,11 @@ export const isFinal = (task: { status: TaskStatus }) => FINAL.includes(task.sta
 /** A card: GET /projects/{id}/board. */
 export type BoardTask = Schemas["BoardTask"];
 
-/** As it is kept here (boards.ts). `last_event` is null where it has to be read whole. */
+/** As it is kept here (boards.ts). `last_event` is null where it has to be read whole; `older` leads to the tasks that
+ *  were closed earlier and are not in it. */
 export interface Board {
   tasks: BoardTask[];
+  older?: string | null | undefined;
   last_event: number | null;
 }
 

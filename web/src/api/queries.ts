@@ -238,13 +238,15 @@ export const worktree = (taskId: string) =>
       get<{ worktree: Worktree }>(`/tasks/${encodeURIComponent(taskId)}/worktree`).then((answer) => answer.worktree),
   });
 
+/** The open worktrees of a project. */
 export const worktrees = (projectId: string) =>
   queryOptions({
     queryKey: ["worktrees", projectId],
     queryFn: () =>
-      get<{ worktrees: Worktree[] }>(`/projects/${encodeURIComponent(projectId)}/worktrees`).then(
-        (answer) => answer.worktrees,
-      ),
+      get<{ worktrees: Worktree[] }>(`/projects/${encodeURIComponent(projectId)}/worktrees`, {
+        state: "open",
+        limit: 1000,
+      }).then((answer) => answer.worktrees),
   });
 
 /** What a task has changed, as its Coordinator answers it. */

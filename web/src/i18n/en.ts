@@ -28,6 +28,7 @@ export const en = {
     text: "This change gives agents more permissions:",
     go: "Save anyway",
   },
+  older: { load: "Load older tasks", why: "Tasks that were closed earlier are not shown yet." },
   live: { live: "Live", reconnecting: "Reconnecting…", off: "Disconnected" },
   nav: {
     home: "Overview",

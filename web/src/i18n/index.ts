@@ -5,7 +5,6 @@ import { initReactI18next } from "react-i18next";
 
 import { en } from "@/i18n/en";
 import { ja } from "@/i18n/ja";
-import { marked, spacing } from "@/i18n/spacing";
 
 export type Language = "en" | "ja";
 const KEY = "toryo.language";
@@ -40,16 +39,12 @@ export function chooseLanguage(language: Language): void {
   void i18next.changeLanguage(language);
 }
 
-void i18next
-  .use(initReactI18next)
-  .use(spacing)
-  .init({
-    lng: chosenLanguage(),
-    fallbackLng: "en",
-    fallbackNS: "translation",
-    resources: catalogues(),
-    interpolation: { escape: marked }, // React escapes
-    postProcess: [spacing.name],
-    returnNull: false,
-  });
+void i18next.use(initReactI18next).init({
+  lng: chosenLanguage(),
+  fallbackLng: "en",
+  fallbackNS: "translation",
+  resources: catalogues(),
+  interpolation: { escapeValue: false }, // React escapes
+  returnNull: false,
+});
 document.documentElement.lang = chosenLanguage();

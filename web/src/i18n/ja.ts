@@ -30,6 +30,7 @@ export const ja: Words = {
     text: "この変更により、エージェントの権限が次のように広がります。",
     go: "権限を広げて保存",
   },
+  older: { load: "以前のタスクを読み込む", why: "以前に終了したタスクはまだ表示されていません。" },
   live: { live: "ライブ更新中", reconnecting: "再接続中…", off: "未接続" },
   nav: {
     home: "概要",

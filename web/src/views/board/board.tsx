@@ -12,6 +12,7 @@ import { agents, board, projects } from "@/api/queries";
 import { useOpenTask } from "@/app/going";
 import { useCursor } from "@/app/keys";
 import { useWrites } from "@/app/may";
+import { OlderTasks } from "@/app/older";
 import { newTask } from "@/app/overlays";
 import { AskWords, Bar, Button, Empty, Failed, Kbd, Loading } from "@/ui";
 import { useAddress } from "@/views/board/address";
@@ -31,7 +32,9 @@ export function Board() {
   const known = useQuery(board(projectId));
   return (
     <>
-      <Bar title={name === undefined ? t("nav.board") : `${name} · ${t("nav.board")}`} />
+      <Bar title={name === undefined ? t("nav.board") : `${name} · ${t("nav.board")}`}>
+        <OlderTasks projectId={projectId} />
+      </Bar>
       {known.isPending && <Loading rows={6} />}
       {known.isError && known.data === undefined && <Failed error={known.error} retry={() => void known.refetch()} />}
       {known.data !== undefined && <Cards projectId={projectId} tasks={known.data.tasks} />}

@@ -10,6 +10,7 @@ import { agents, board } from "@/api/queries";
 import { useKeys } from "@/app/keys";
 import { useWrites } from "@/app/may";
 import { useNarrow } from "@/app/narrow";
+import { OlderTasks } from "@/app/older";
 import { Bar, Button, Empty, Failed, IconButton, Loading } from "@/ui";
 
 import { Canvas } from "./canvas";
@@ -98,7 +99,9 @@ function Whole({ projectId, all }: { projectId: string; all: BoardTask[] }) {
   if (failed !== null) return <Failed error={failed} />;
   return (
     <div className="flex h-full flex-col">
-      <Bar title={t("nav.graph", { ns: "translation" })} />
+      <Bar title={t("nav.graph", { ns: "translation" })}>
+        <OlderTasks projectId={projectId} />
+      </Bar>
       <Tools all={all} {...address} path={criticalPath(tasks, links).length} />
       <div className="relative min-h-0 flex-1">
         {linking.circle !== null && <CircleAlarm circle={linking.circle} tasks={all} onClose={linking.forget} />}

@@ -135,7 +135,9 @@ function Evidence({ member, running }: { member: Member; running: boolean }) {
         </span>
       )}
       {member.tokens !== null && running && (
-        <span>{t("tokens", { tokens: compact(member.tokens, i18n.language) })}</span>
+        <span>
+          {compact(member.tokens, i18n.language)} {t("tokens")}
+        </span>
       )}
       {!running && member.until !== null && <Countdown until={member.until} />}
     </p>

@@ -1,4 +1,4 @@
-// All tasks of a project as rows: looked for, ordered, marked, and changed many at once.
+// The tasks of a project as rows: looked for, ordered, marked, and changed many at once.
 import { useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import { ListTodo } from "lucide-react";
@@ -10,6 +10,7 @@ import { agents, board } from "@/api/queries";
 import { useCursor, useKeys } from "@/app/keys";
 import { useNarrow } from "@/app/narrow";
 import { useWrites } from "@/app/may";
+import { OlderTasks } from "@/app/older";
 import { Bar, Empty, Failed, Loading } from "@/ui";
 
 import { Bulk } from "./actions";
@@ -61,7 +62,9 @@ function Tasks({ projectId, tasks }: { projectId: string; tasks: BoardTask[] }) 
     );
   return (
     <div className="relative flex h-full flex-col">
-      <Bar title={t("nav.list", { ns: "translation" })} />
+      <Bar title={t("nav.list", { ns: "translation" })}>
+        <OlderTasks projectId={projectId} />
+      </Bar>
       <Toolbar
         filter={filter}
         onFilter={setFilter}

@@ -142,7 +142,7 @@ function Used({ usage }: { usage: LaunchUsage | null }) {
       {unknown
         ? t("notKnown")
         : t("tokens", { input: number(usage.input_tokens), output: number(usage.output_tokens) })}
-      {usage.cached_tokens ? t("cached", { cached: number(usage.cached_tokens) }) : ""} ·{" "}
+      {usage.cached_tokens ? ` (${t("cached", { cached: number(usage.cached_tokens) })})` : ""} ·{" "}
       {cost === null ? t("noPrice") : `$${cost.toFixed(cost >= 0.1 ? 2 : 4)}`}
     </span>
   );

@@ -18,6 +18,7 @@ import {
   Button,
   Confirm,
   Countdown,
+  Elapsed,
   Empty,
   Failed,
   Loading,
@@ -85,7 +86,7 @@ function Row({ session, projectId }: { session: Session; projectId: string }) {
       </div>
       <dl className="grid grid-cols-3 gap-x-5 text-[13px]">
         <Fact name={t("since")}>
-          <Ago at={session.created_at} />
+          <Elapsed from={session.created_at} />
         </Fact>
         <Fact name={t("lastCall")}>
           <Ago at={session.last_call_at} />

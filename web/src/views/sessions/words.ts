@@ -50,8 +50,8 @@ export const ja: typeof en = {
   thisOne: "このブラウザ",
   unknownBrowser: "不明なブラウザ",
   how: { link: "リンク", password: "パスワード", oidc: "シングルサインオン" },
-  signedIn: "{{how}}でサインイン",
-  until: "有効期限 {{time}}",
+  signedIn: "サインイン方法: {{how}}",
+  until: "{{time}} まで",
   signOut: "サインアウト",
   signedOut: "ブラウザをサインアウトしました",
 };

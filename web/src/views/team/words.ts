@@ -88,7 +88,7 @@ export const ja: typeof en = {
   row: "行 {{row}}:",
   facts: "判断材料（{{count}}）",
   kind: { ai: "エージェント", human: "ユーザー" },
-  person: "自分で作業するメンバーです。Toryo は起動しません。",
+  person: "手動で作業します。Toryo による起動の対象外です。",
   outside: "プロジェクト外",
   inactive: "無効",
   noProvider: "プロバイダーなし（自動では起動しません）",

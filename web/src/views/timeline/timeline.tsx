@@ -7,6 +7,7 @@ import { useTranslation } from "react-i18next";
 
 import type { Agent, BoardTask, Launch } from "@/api/model";
 import { board, launchHistory, launches, members, overview, usage } from "@/api/queries";
+import { OlderTasks } from "@/app/older";
 import { Bar as TopBar, Empty, Failed, Loading, useNow } from "@/ui";
 
 import { Chart } from "./chart";
@@ -30,7 +31,9 @@ export function Timeline() {
   const ever = useMemo(() => allOf(started.data ?? [], before.data ?? []), [started.data, before.data]);
   return (
     <div className="flex h-full flex-col">
-      <TopBar title={t("nav.timeline", { ns: "translation" })} />
+      <TopBar title={t("nav.timeline", { ns: "translation" })}>
+        <OlderTasks projectId={projectId} />
+      </TopBar>
       {failed !== undefined ? (
         <Failed error={failed.error} retry={() => void failed.refetch()} />
       ) : tasks.data && started.data && before.data && team.data ? (
