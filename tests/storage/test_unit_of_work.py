@@ -20,6 +20,7 @@ from tests.storage.makers import NOW, Store, launch, session, task
 from toryo.domain.queue import Claim, ended
 from toryo.domain.tasks import Details, Status
 from toryo.storage import schema
+from toryo.storage.engine import unit_of_work
 from toryo.storage.engine.database import Connection
 from toryo.storage.engine.statements import Statement
 from toryo.storage.transaction import Transaction
@@ -127,6 +128,18 @@ def test_a_query_is_asked_once_until_one_of_its_tables_changes(three: Store) -> 
     with Sent(three) as verbs:
         three.write(work)
     assert verbs == ["SELECT", "SELECT", "INSERT", "SELECT"]
+
+
+def test_a_work_keeps_only_so_many_answers(three: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(unit_of_work, "MOST_ANSWERS", 2)
+
+    def work(tx: Transaction) -> None:
+        for statement in (_COUNT, _AGENTS, _TITLES, _TITLES, _COUNT):
+            tx.connection.all(statement)
+
+    with Sent(three) as verbs:
+        three.read(work)
+    assert len(verbs) == 4
 
 
 def test_a_list_that_a_caller_changes_is_its_own(three: Store) -> None:

@@ -23,6 +23,9 @@ from toryo.storage.engine.statements import Statement
 
 Key = tuple[Any, ...]
 
+MOST_ANSWERS = 10_000
+"""How many answers a work keeps: a chore may ask about every agent in turn."""
+
 
 class Known(Protocol):
     """What an aggregate keeps of the rows it has read; `tables` are all tables that it was read from."""
@@ -110,6 +113,8 @@ class UnitOfWork:
         if self._unwritten:
             self.before(statement)
         answer = fetch(statement, params)
+        if len(self._answers) >= MOST_ANSWERS:
+            self._answers.clear()
         self._answers[question] = state, answer
         return answer
 
