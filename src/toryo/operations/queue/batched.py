@@ -217,6 +217,10 @@ _KINDS: dict[Handler, _Kind] = {
 }
 
 
+_KEYS_KNOWN = 10_000
+"""Of how many keys it is remembered in which project they are."""
+
+
 class QueueLine:
     """The line of one dispatcher."""
 
@@ -271,6 +275,8 @@ class _Work:
         known = self.line.project_of
         if unknown := [each for each in map(_hash, requests) if each not in known]:
             found = self.line.holders.find(self.tx.connection, unknown)
+            if len(known) > _KEYS_KNOWN:
+                known.clear()
             known.update({each: holder.project.id for each, (holder, _) in found.items()})
 
     def _adopted(self, requests: Sequence[Request]) -> list[Request]:
@@ -290,6 +296,8 @@ class _Work:
         """Each call with its caller, once nobody else changes their projects; None where it is not plain."""
         known = self.line.project_of
         hashes = [each for each in dict.fromkeys(map(_hash, requests)) if each in known]
+        if not hashes:
+            return [None for _ in requests]
         self.tx.lock_projects({known[each] for each in hashes})
         found = self.line.holders.find(self.tx.connection, hashes)
         asked: list[_Asked | None] = []
