@@ -14,7 +14,7 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
 
-from toryo.operations.calls.catalogue import catalogue
+from toryo.operations.calls.catalogue import Handler, catalogue
 from toryo.operations.calls.context import Context
 from toryo.storage.engine.database import Connection, Database
 from toryo.storage.errors import OutcomeUnknown
@@ -66,12 +66,12 @@ class Line(Protocol):
         """
 
 
-_DECLARED: dict[str, Callable[[Context], Line]] = {}
+_DECLARED: dict[Handler, Callable[[Context], Line]] = {}
 
 
-def declare(make: Callable[[Context], Line], operations: Iterable[str]) -> None:
-    """Calls of these operations go into one line, which each dispatcher makes for itself."""
-    _DECLARED.update(dict.fromkeys(operations, make))
+def declare(make: Callable[[Context], Line], handlers: Iterable[Handler]) -> None:
+    """Calls of the operations that have these handlers go into one line, which each dispatcher makes for itself."""
+    _DECLARED.update(dict.fromkeys(handlers, make))
 
 
 class Held:
@@ -241,7 +241,7 @@ class Lines:
     def of(self, asked: Asked) -> Line | None:
         """The line that takes this call."""
         catalogue()  # loads what declares lines
-        make = _DECLARED.get(asked.operation.name)
+        make = _DECLARED.get(asked.operation.handler)
         if make is None:
             return None
         line = self._made.get(make)

@@ -25,12 +25,13 @@ from toryo.domain.times import SECOND, Millis
 from toryo.operations.calls import context, idempotency, permissions, together
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.calls.callers import Caller
-from toryo.operations.calls.catalogue import Later
+from toryo.operations.calls.catalogue import Handler, Later
 from toryo.operations.calls.credential_verification import QUEUE, digest, holder_of
 from toryo.operations.calls.dispatch import Answered, Outcome, Request
 from toryo.operations.calls.results import JsonObject
 from toryo.operations.queue import claims as queue_claims
-from toryo.operations.tasks import mutations, queue_tasks
+from toryo.operations.queue import polling, task_results
+from toryo.operations.tasks import create_tools, mutations, queue_tasks
 from toryo.operations.tasks.queue_tasks import Wanted
 from toryo.storage.engine.database import Connection
 from toryo.storage.queue_batches import Found, Held, KeyHolders, OnceKey, Queue, QueueBatches
@@ -90,7 +91,7 @@ class _Plain:
             and not shown.session_token
             and not isinstance(request.parameters, Refusal)
             and (shown.idempotency_key is None or not idempotency.applies(request.operation))
-            and _KINDS[request.operation.name].takes(request.parameters)
+            and _KINDS[request.operation.handler].takes(request.parameters)
         )
 
     @staticmethod
@@ -196,24 +197,28 @@ def _all_submitted(tasks: list[Any]) -> JsonObject:
     return {"success": True, "results": [queue_claims.accepted(task) for task in tasks]}
 
 
-_KINDS = {
-    "create_task": _Kind(
+_KINDS: dict[Handler, _Kind] = {
+    create_tools.create_task: _Kind(
         takes=lambda wanted: wanted.agent_type is not None,
         queues=lambda wanted: [wanted.agent_type],
         files=lambda wanted: [Wanted.of(wanted)],
         once=_once_of_one,
         filed=_one_filed,
     ),
-    "create_queue_tasks": _Kind(
+    create_tools.create_queue_tasks: _Kind(
         queues=lambda wanted: [each.agent_type for each in wanted.tasks],
         files=lambda wanted: [Wanted.of(each) for each in wanted.tasks],
         once=_once_of_all,
         filed=_all_filed,
     ),
-    "submit_result": _Kind(submits=lambda submitted: [submitted], submitted=_one_submitted),
-    "submit_results": _Kind(submits=lambda submitted: submitted.results, submitted=_all_submitted),
-    "poll_tasks": _Kind(),
+    task_results.submit_result: _Kind(submits=lambda submitted: [submitted], submitted=_one_submitted),
+    task_results.submit_results: _Kind(submits=lambda submitted: submitted.results, submitted=_all_submitted),
+    polling.poll_tasks: _Kind(),
 }
+
+
+_KEYS_KNOWN = 10_000
+"""Of how many keys it is remembered in which project they are."""
 
 
 class QueueLine:
@@ -270,13 +275,15 @@ class _Work:
         known = self.line.project_of
         if unknown := [each for each in map(_hash, requests) if each not in known]:
             found = self.line.holders.find(self.tx.connection, unknown)
+            if len(known) > _KEYS_KNOWN:
+                known.clear()
             known.update({each: holder.project.id for each, (holder, _) in found.items()})
 
     def _adopted(self, requests: Sequence[Request]) -> list[Request]:
         """The polls that wait for what is filed now."""
         filed: Counter[str] = Counter()
         for request in requests:
-            queues = _KINDS[request.operation.name].queues(request.parameters)
+            queues = _KINDS[request.operation.handler].queues(request.parameters)
             if queues and (project_id := self.line.project_of.get(_hash(request))) is not None:
                 filed.update(mutations.queue_topic(project_id, agent_type) for agent_type in queues)
         waiting = [each for topic, count in filed.items() for each in self.batch.adopt(topic, count)]
@@ -289,6 +296,8 @@ class _Work:
         """Each call with its caller, once nobody else changes their projects; None where it is not plain."""
         known = self.line.project_of
         hashes = [each for each in dict.fromkeys(map(_hash, requests)) if each in known]
+        if not hashes:
+            return [None for _ in requests]
         self.tx.lock_projects({known[each] for each in hashes})
         found = self.line.holders.find(self.tx.connection, hashes)
         asked: list[_Asked | None] = []
@@ -665,7 +674,7 @@ class _Room:
 
 
 def _kind(asked: _Asked) -> _Kind:
-    return _KINDS[asked.request.operation.name]
+    return _KINDS[asked.request.operation.handler]
 
 
 def _once(asked: _Asked, wanted: list[Wanted]) -> idempotency.Once | None:
