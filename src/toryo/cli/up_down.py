@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shlex
 import signal
@@ -182,6 +183,7 @@ def server(
 ) -> None:
     """Start the server alone, until ^C. It is ready when it prints `ready http://…` on stderr."""
     _heed_parent(ends_with_stdin)
+    gc.disable()  # until the server is ready, which enables it again
     from toryo.server import app
     from toryo.server.http_errors import ConfigurationError
 

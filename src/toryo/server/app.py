@@ -27,7 +27,7 @@ from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.network_addresses import is_loopback
 from toryo.housekeeping.notice_sending import Sending
 from toryo.housekeeping.runner import Housekeeping
-from toryo.operations.calls.catalogue import catalogue
+from toryo.operations.calls import catalogue
 from toryo.operations.calls.dispatch import Dispatcher
 from toryo.operations.people import accounts
 from toryo.operations.people.credential_revocation import bootstrap
@@ -38,7 +38,6 @@ from toryo.server.data_directory_setup import COORDINATOR_TOKEN, OWNER_TOKEN, Da
 from toryo.server.edge import Edge
 from toryo.server.http_errors import ConfigurationError
 from toryo.server.listeners import Listener
-from toryo.server.oidc import OidcEndpoint
 from toryo.server.trusted_proxies import Proxies
 from toryo.settings import Settings
 from toryo.storage.engine.database import Database
@@ -49,6 +48,7 @@ from toryo.storage.transaction import Transaction
 
 if TYPE_CHECKING:
     from toryo.server.metrics import Metrics
+    from toryo.server.oidc import OidcEndpoint
     from toryo.server.telemetry import Telemetry
 
 STARTS_WITHIN = 30.0
@@ -142,7 +142,7 @@ def _build(settings: Settings, held: contextlib.ExitStack) -> App:
     edge = Edge(
         dispatcher,
         bus,
-        catalogue(),
+        catalogue.catalogue(),
         hosts,
         settings.max_body_bytes,
         metrics=metrics,
@@ -190,7 +190,11 @@ def _refuse_without_way_in(settings: Settings, dispatcher: Dispatcher) -> None:
 
 
 def _provider(settings: Settings) -> OidcEndpoint | None:
-    return OidcEndpoint(settings.auth) if settings.auth.oidc_issuer else None
+    if not settings.auth.oidc_issuer:
+        return None
+    from toryo.server.oidc import OidcEndpoint
+
+    return OidcEndpoint(settings.auth)
 
 
 def _bind(settings: Settings, held: contextlib.ExitStack) -> list[socket.socket]:
@@ -334,6 +338,7 @@ def _listener(app: App, ready: Callable[[], None]) -> Listener:
         # What exists now lives as long as the server: the collector need never look at it again.
         gc.collect()
         gc.freeze()
+        gc.enable()
         app.announce()
         ready()
         _log.info("server_started", url=app.url, version=toryo.__version__)
@@ -362,7 +367,8 @@ def _serve(app: App, listener: Listener) -> None:
 
 
 async def _settle(app: App) -> None:
-    """When the late parts are loaded, they too are spared by the collector."""
+    """Once the server answers: loads what can wait until now. The collector then spares that, too."""
+    await asyncio.to_thread(catalogue.complete)
     await app.edge.complete()
     gc.collect()
     gc.freeze()

@@ -33,13 +33,13 @@ from toryo.server.allowed_hosts import Hosts
 from toryo.server.dashboard_files import Pages
 from toryo.server.long_polling import Performing, Waiting
 from toryo.server.mcp import Listing, McpEndpoint
-from toryo.server.oidc import OidcEndpoint
 from toryo.server.request_bodies import Receive, Scope, Send
 from toryo.server.rest import Rest
 from toryo.server.trusted_proxies import Proxies
 
 if TYPE_CHECKING:
     from toryo.server.metrics import Metrics
+    from toryo.server.oidc import OidcEndpoint
 
 _MCP = frozenset({"/mcp", "/mcp/"})
 _ONCE = frozenset(
@@ -94,7 +94,7 @@ class Edge:
         await self._mcp.start()
 
     async def complete(self) -> None:
-        """Returns when everything that `start` loads in the background is ready."""
+        """Loads what only some callers need, once the others are answered."""
         await self._mcp.complete()
 
     def stop_waiting(self) -> None:

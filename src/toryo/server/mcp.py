@@ -54,13 +54,11 @@ class McpEndpoint:
         self.streams = Streams(self.stopping)
 
     async def start(self) -> None:
-        """Begins to load the SDK in the background; plain calls do not wait for it."""
         self._sdk = asyncio.get_running_loop().create_future()
-        self._keeper = asyncio.create_task(self._keep_sdk(self._sdk))
         self._watcher = asyncio.create_task(self._watch_rights())
 
     async def complete(self) -> None:
-        """Returns when the SDK is loaded; callers that need it wait for that anyway."""
+        """Loads the SDK, which takes longer than the rest of a start; callers that need it wait for that anyway."""
         await self._loaded()
 
     def stop(self) -> None:
@@ -162,6 +160,8 @@ class McpEndpoint:
     async def _loaded(self) -> Sdk:
         if self._sdk is None:
             raise RuntimeError("the endpoint has not been started")
+        if self._keeper is None:
+            self._keeper = asyncio.create_task(self._keep_sdk(self._sdk))
         return await asyncio.shield(self._sdk)
 
     async def _keep_sdk(self, loaded: asyncio.Future[Sdk]) -> None:

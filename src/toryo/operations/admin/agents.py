@@ -16,7 +16,6 @@ from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import replace
 from toryo.domain.times import iso
 from toryo.domain.wording import say
-from toryo.formats import plan_options
 from toryo.operations.calls import rendering, schemas, visibility
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.calls.catalogue import Parameters, Route, operation
@@ -74,6 +73,8 @@ def _wrong_plans(call: Call, options: dict[str, Any]) -> list[Wrong]:
 
 
 def _mistakes_of_plans(options: dict[str, Any]) -> list[Wrong]:
+    from toryo.formats import plan_options  # not before somebody makes an agent: a server starts without it
+
     return [
         Wrong(
             name,

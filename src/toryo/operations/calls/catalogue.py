@@ -64,7 +64,7 @@ class Parameters(BaseModel):
     """Base of every operation's parameters, and of the objects in them: unknown names are refused, and what is no line
     where one is wanted."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     _few = model_validator(mode="before")(staticmethod(_few))
 
@@ -313,6 +313,12 @@ def catalogue() -> dict[str, Operation]:
 
         groups.load()
     return _CATALOGUE.operations
+
+
+def complete() -> None:
+    """Builds what validates the parameters of each operation, which otherwise its first call does."""
+    for each in catalogue().values():
+        each.parameters.model_rebuild()
 
 
 def tools() -> Iterable[Operation]:

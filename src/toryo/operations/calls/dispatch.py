@@ -17,7 +17,7 @@ import itertools
 import math
 import time
 import uuid
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from typing import Any, TypeVar
@@ -179,9 +179,6 @@ class Dispatcher:
             return self._finish(asked, answered, started)
         if held is not None and (given := await held.answered()) is not None:
             return self._finish(asked, given, started)
-        run = self.database.read_async if asked.operation.reads else self.database.write_async
-        if asked.operation.little:
-            run = self.database.read_little_async
         try:
             try:
                 if (line := self.lines.of(asked)) is not None:
@@ -195,7 +192,7 @@ class Dispatcher:
                 if asked.operation.beforehand is not None:
                     loop = asyncio.get_running_loop()
                     asked = asked.with_prepared(await loop.run_in_executor(_slow(), self._prepare, asked))
-                done = await run(asked.work)
+                done = await self._run_async(asked)(asked.work)
             except _RollBack as after_write:
                 done = await self.database.write_async(asked.refusing(after_write.refusal))
         except Exception as error:  # noqa: BLE001 - as in `perform`
@@ -211,6 +208,11 @@ class Dispatcher:
 
     def _run(self, asked: Request) -> Callable[[Callable[[Connection], Answered]], Answered]:
         return self.database.read if asked.operation.reads else self.database.write
+
+    def _run_async(self, asked: Request) -> Callable[[Callable[[Connection], Answered]], Awaitable[Answered]]:
+        if asked.operation.little:
+            return self.database.read_little_async
+        return self.database.read_async if asked.operation.reads else self.database.write_async
 
     def _asked(
         self,

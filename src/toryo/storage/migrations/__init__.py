@@ -6,6 +6,8 @@ run in one transaction, so a failed upgrade leaves the database as it was.
 
 from __future__ import annotations
 
+import importlib.util
+import sys
 from types import ModuleType
 
 import sqlalchemy as sa
@@ -14,24 +16,28 @@ from toryo.storage import schema, statistics
 from toryo.storage.engine.database import Connection
 from toryo.storage.engine.statements import Statement
 from toryo.storage.errors import DatabaseMisfit, DatabaseTooNew, StorageError
-from toryo.storage.migrations import (
-    step_0001_first_tables,
-    step_0002_chat,
-    step_0003_queue,
-    step_0004_programs,
-    step_0005_credentials,
-    step_0006_worktree_jobs,
-    step_0007_directory,
-)
+
+
+def _read_when_used(name: str) -> ModuleType:
+    """A module that is executed when it is first used: who starts with a present database needs no step."""
+    spec = importlib.util.find_spec(f"toryo.storage.migrations.{name}")
+    assert spec is not None
+    assert spec.loader is not None
+    spec.loader = importlib.util.LazyLoader(spec.loader)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
 
 STEPS: tuple[ModuleType, ...] = (
-    step_0001_first_tables,
-    step_0002_chat,
-    step_0003_queue,
-    step_0004_programs,
-    step_0005_credentials,
-    step_0006_worktree_jobs,
-    step_0007_directory,
+    _read_when_used("step_0001_first_tables"),
+    _read_when_used("step_0002_chat"),
+    _read_when_used("step_0003_queue"),
+    _read_when_used("step_0004_programs"),
+    _read_when_used("step_0005_credentials"),
+    _read_when_used("step_0006_worktree_jobs"),
+    _read_when_used("step_0007_directory"),
 )
 """In order; the position is the version."""
 
