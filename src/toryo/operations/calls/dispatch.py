@@ -143,13 +143,7 @@ class Dispatcher:
             return self._finish(asked, answered, started)
         try:
             try:
-                if (line := self.lines.of(asked)) is not None:
-                    answer, counted = self.lines.alone(line, asked)
-                    if answer is not None:
-                        return self._finish(asked, answer, started)
-                    asked = replace(asked, again=asked.again or counted)
-                asked = asked.with_prepared(self._prepare(asked))
-                done = self._run(asked)(asked.work)
+                done = self._carried_out(asked)
             except _RollBack as after_write:
                 done = self.database.write(asked.refusing(after_write.refusal))
         except Exception as error:  # noqa: BLE001 - faults of the database become answers, others are raised on
@@ -181,23 +175,39 @@ class Dispatcher:
             return self._finish(asked, given, started)
         try:
             try:
-                if (line := self.lines.of(asked)) is not None:
-                    calls = self.lines.together(line)
-                    answer, counted = await calls.carried_out(asked)
-                    if answer is not None:
-                        if held is not None and answer.later is not None:
-                            held.wait_at(calls, replace(asked, again=True), answer.later.topics)
-                        return self._finish(asked, answer, started)
-                    asked = replace(asked, again=asked.again or counted)
-                if asked.operation.beforehand is not None:
-                    loop = asyncio.get_running_loop()
-                    asked = asked.with_prepared(await loop.run_in_executor(_slow(), self._prepare, asked))
-                done = await self._run_async(asked)(asked.work)
+                done = await self._carried_out_async(asked, held)
             except _RollBack as after_write:
                 done = await self.database.write_async(asked.refusing(after_write.refusal))
         except Exception as error:  # noqa: BLE001 - as in `perform`
             done = Answered(Outcome(_fault(error).answer(), True, operation=asked.operation), frozenset(), None)
         return self._finish(asked, done, started)
+
+    def _carried_out(self, asked: Request) -> Answered:
+        """By the line of its operation, or by itself."""
+        if (line := self.lines.of(asked)) is not None:
+            answer: Answered | None
+            answer, counted = self.lines.alone(line, asked)
+            if answer is not None:
+                return answer
+            asked = replace(asked, again=asked.again or counted)
+        asked = asked.with_prepared(self._prepare(asked))
+        return self._run(asked)(asked.work)
+
+    async def _carried_out_async(self, asked: Request, held: together.Held | None) -> Answered:
+        """As `_carried_out`, together with the other calls of the line that wait."""
+        if (line := self.lines.of(asked)) is not None:
+            calls = self.lines.together(line)
+            answer: Answered | None
+            answer, counted = await calls.carried_out(asked)
+            if answer is not None:
+                if held is not None and answer.later is not None:
+                    held.wait_at(calls, replace(asked, again=True), answer.later.topics)
+                return answer
+            asked = replace(asked, again=asked.again or counted)
+        if asked.operation.beforehand is not None:
+            loop = asyncio.get_running_loop()
+            asked = asked.with_prepared(await loop.run_in_executor(_slow(), self._prepare, asked))
+        return await self._run_async(asked)(asked.work)
 
     def _prepare(self, asked: Request) -> Any:
         """What takes long, done outside of any transaction: others write meanwhile."""
