@@ -185,10 +185,10 @@ class Dispatcher:
     def _carried_out(self, asked: Request) -> Answered:
         """By the line of its operation, or by itself."""
         if (line := self.lines.of(asked)) is not None:
-            answer: Answered | None
             answer, counted = self.lines.alone(line, asked)
             if answer is not None:
-                return answer
+                answered: Answered = answer
+                return answered
             asked = replace(asked, again=asked.again or counted)
         asked = asked.with_prepared(self._prepare(asked))
         return self._run(asked)(asked.work)
@@ -197,12 +197,12 @@ class Dispatcher:
         """As `_carried_out`, together with the other calls of the line that wait."""
         if (line := self.lines.of(asked)) is not None:
             calls = self.lines.together(line)
-            answer: Answered | None
             answer, counted = await calls.carried_out(asked)
             if answer is not None:
                 if held is not None and answer.later is not None:
                     held.wait_at(calls, replace(asked, again=True), answer.later.topics)
-                return answer
+                answered: Answered = answer
+                return answered
             asked = replace(asked, again=asked.again or counted)
         if asked.operation.beforehand is not None:
             loop = asyncio.get_running_loop()
