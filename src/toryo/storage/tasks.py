@@ -201,7 +201,7 @@ class Tasks:
         return [known[each] for each in ids if each in known]
 
     def kept(self, rows: Iterable[Any]) -> list[Task]:
-        """The tasks of these rows, which were just read, for whoever asks for one of them later."""
+        """The tasks of rows that were just read. They are kept, so that `find` need not read them again."""
         tasks = ROWS.nouns(rows)
         known = self._known.tasks
         return [known.setdefault(task.id, task) for task in tasks]

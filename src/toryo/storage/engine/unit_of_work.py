@@ -123,7 +123,7 @@ class UnitOfWork:
         self._known.clear()
         self._answers.clear()
 
-    # what is to be written
+    # what it writes later
 
     def add(self, target: Target, key: Key, values: dict[str, Any]) -> None:
         """A new row; one of the same key must not exist."""
@@ -142,7 +142,7 @@ class UnitOfWork:
         self._unwritten.add(target.name)
 
     def remove(self, target: Target, key: Key) -> None:
-        """A row that is to be deleted; it may be added again."""
+        """Deletes a row later; it may be added again before."""
         self._changed_table(target.name)
         self._added.get(target, {}).pop(key, None)
         self._changed.get(target, {}).pop(key, None)
@@ -154,7 +154,7 @@ class UnitOfWork:
         return bool(self._unwritten)
 
     def flush(self) -> None:
-        """Writes what is to be written: rows that others may refer to first, and those of one kind together."""
+        """Writes what was handed over: rows that others may refer to first, and those of one kind together."""
         if not self._unwritten or self._flushing:
             return
         added, changed, removed = self._added, self._changed, self._removed
@@ -181,7 +181,7 @@ class UnitOfWork:
             self._connection.many(statement, rows)
 
     def discard(self) -> None:
-        """Drops everything, also what was to be written: the work, or a part of it, has failed."""
+        """Drops everything, also what was not written yet: the work, or a part of it, has failed."""
         self.forget()
         self._added, self._changed, self._removed, self._unwritten = {}, {}, {}, set()
 
