@@ -181,7 +181,7 @@ class UnitOfWork:
             self._connection.many(statement, rows)
 
     def discard(self) -> None:
-        """Drops everything, also what was to be written: the work, or a part of it, has failed."""
+        """Drops everything, also what was not written yet: the work, or a part of it, has failed."""
         self.forget()
         self._added, self._changed, self._removed, self._unwritten = {}, {}, {}, set()
 
