@@ -266,15 +266,6 @@ def _statements(past: Past, now: int) -> list[str]:
             seen_high="1",
         ),
         _rows("logs", history // 5, launch_id="'launch-' || n", length="12", text="'It is done.\n'"),
-        _rows(
-            "decisions",
-            past.agents,
-            agent_id="'agent-' || n",
-            project_id="'project-0'",
-            purpose="'task'",
-            said="'nothing'",
-            since=str(begun),
-        ),
         _rows("notes", history // 5, id="'note-' || n", task_id="'task-' || n", author_id="'agent-1'", created_at=at),
         _rows(
             "handoffs",

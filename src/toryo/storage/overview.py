@@ -16,7 +16,7 @@ from toryo.domain.tasks import Task
 from toryo.domain.times import Millis
 from toryo.storage import schema
 from toryo.storage.engine.database import Connection
-from toryo.storage.engine.statements import Statement, by_index, in_list, upsert
+from toryo.storage.engine.statements import Statement, by_index, implied, in_list, upsert
 from toryo.storage.queues import CLAIMS
 from toryo.storage.task_lists import OPEN
 from toryo.storage.tasks import ORDER, WAIT
@@ -72,22 +72,29 @@ _UNMET = Statement(
     .join(_wanted, _wanted.c.id == _d.c.depends_on)
     .where(in_list(_d.c.task_id, "ids"), _wanted.c.status != "completed")
 )
-_is_closed: sa.ColumnElement[bool] = sa.literal_column(schema.IS_CLOSED)
-_ENDED_SINCE = Statement(
-    by_index(sa.select(_t.c.id, _t.c.title, _t.c.completed_at), _t, "tasks_closed")
-    .where(_t.c.project_id == _p("project_id"), _is_closed, _t.c.status == _p("status"))
-    .where(_t.c.completed_at > _p("since"))
-    .order_by(_t.c.completed_at.desc(), _t.c.id.desc())
-    .limit(_p("most", type_=sa.Integer))
-)
-_HOW_MANY_ENDED = Statement(
-    by_index(sa.select(sa.func.count()).select_from(_t), _t, "tasks_closed").where(
-        in_list(_t.c.project_id, "projects"),
-        _is_closed,
-        _t.c.status == _p("status"),
-        _t.c.completed_at > _p("since"),
+_is_closed = implied(schema.IS_CLOSED)
+_ENDS = ("completed", "failed")
+_ENDED_SINCE = {
+    each: Statement(
+        by_index(sa.select(_t.c.id, _t.c.title, _t.c.completed_at), _t, "tasks_closed")
+        .where(_t.c.project_id == _p("project_id"), _is_closed, _t.c.status == each)
+        .where(_t.c.completed_at > _p("since"))
+        .order_by(_t.c.completed_at.desc(), _t.c.id.desc())
+        .limit(_p("most", type_=sa.Integer))
     )
-)
+    for each in _ENDS
+}
+_HOW_MANY_ENDED = {
+    each: Statement(
+        by_index(sa.select(sa.func.count()).select_from(_t), _t, "tasks_closed").where(
+            in_list(_t.c.project_id, "projects"),
+            _is_closed,
+            _t.c.status == each,
+            _t.c.completed_at > _p("since"),
+        )
+    )
+    for each in _ENDS
+}
 _DECIDED = Statement(
     sa.select(sa.func.count()).where(
         sa.literal_column(schema.DECIDED), _e.c.at > _p("since"), in_list(_e.c.project_id, "projects")
@@ -251,12 +258,13 @@ class Overview:
 
     def ended_since(self, status: str, projects: Iterable[str], since: Millis, most: int) -> Ended:
         asked = list(projects)
-        wanted = {"status": status, "since": since}
-        many = int(self._connection.value(_HOW_MANY_ENDED, projects=asked, **wanted))
+        many = int(self._connection.value(_HOW_MANY_ENDED[status], projects=asked, since=since))
         if not many:
             return Ended([], 0)
         rows: list[Any] = [
-            row for each in asked for row in self._connection.all(_ENDED_SINCE, project_id=each, most=most, **wanted)
+            row
+            for each in asked
+            for row in self._connection.all(_ENDED_SINCE[status], project_id=each, since=since, most=most)
         ]
         rows.sort(key=lambda row: (row[2], row[0]), reverse=True)
         return Ended([(row[0], row[1], row[2]) for row in rows[:most]], many)

@@ -19,7 +19,7 @@ from toryo.domain.tasks import CLOSED, Status, Task
 from toryo.domain.times import Millis
 from toryo.storage import schema
 from toryo.storage.engine.database import Connection
-from toryo.storage.engine.statements import Statement, by_index, in_list
+from toryo.storage.engine.statements import Statement, by_index, implied, in_list
 from toryo.storage.tasks import ORDER, ROWS
 
 _t = schema.tasks
@@ -39,7 +39,7 @@ _INDEXES = {
 _MORE: dict[str, sa.ColumnElement[bool]] = {
     "tasks_todo": _t.c.agent_type.is_(None),
     "tasks_queued": _t.c.agent_type.is_not(None),
-    "tasks_not_done": sa.literal_column(schema.IS_NOT_DONE),
+    "tasks_not_done": implied(schema.IS_NOT_DONE),
 }
 
 
@@ -124,7 +124,7 @@ def _closed(columns: sa.Select[Any]) -> dict[Status, Statement]:
     return {
         status: Statement(
             by_index(columns, _t, "tasks_closed")
-            .where(_here, _is_closed, _t.c.status == status.value, _t.c.completed_at >= _p("since"))
+            .where(_here, implied(schema.IS_CLOSED), _t.c.status == status.value, _t.c.completed_at >= _p("since"))
             .order_by(_t.c.completed_at.desc(), _t.c.id.desc())
             .limit(_most)
         )

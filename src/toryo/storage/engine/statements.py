@@ -201,6 +201,33 @@ def _in_array(element: _InList, compiler: SQLCompiler, **kw: Any) -> str:
     return f"{compiler.process(column, **kw)} = ANY({compiler.process(values, **kw)})"
 
 
+class implied(FunctionElement[bool]):  # noqa: N801 - read as a function
+    """The condition of a partial index, beside a narrower one that implies it: SQLite asks for its very text.
+    PostgreSQL sees it by itself, and would expect fewer rows if it were said twice.
+    """
+
+    name = "implied"
+    type = sa.Boolean()
+    inherit_cache = True
+
+    def __init__(self, condition: str) -> None:
+        super().__init__(sa.literal_column(condition))
+
+    def self_group(self, against: Any = None) -> implied:  # noqa: ARG002 - Core's signature
+        """As it is: see `_InList`."""
+        return self
+
+
+@compiles(implied, "sqlite")
+def _said(element: implied, compiler: SQLCompiler, **kw: Any) -> str:
+    return compiler.process(next(iter(element.clauses)), **kw)
+
+
+@compiles(implied, "postgresql")
+def _unsaid(element: implied, compiler: SQLCompiler, **kw: Any) -> str:  # noqa: ARG001 - Core's signature
+    return "TRUE"
+
+
 class octets(FunctionElement[int]):  # noqa: N801 - read as a function
     """Of a text: its bytes, where `length` counts characters."""
 
