@@ -69,3 +69,31 @@ def test_an_event_costs_as_many_statements_for_many_readers_as_for_one(world: Wo
         assert len(told[people["ann"].credentials]) == 1
         costs.append(len(ran))
     assert costs == [1, 1]
+
+
+def test_many_who_ask_for_what_changed_on_a_board_are_answered_by_one_reading_of_the_cards(world: World) -> None:
+    people = household(world)
+    world.owner.call("add_member", project_id=world.project_id, agent_id="bob")
+    task = world.task("w1", status="backlog")
+    asked = {"project_id": world.project_id, "after": last(world) - 1}
+    costs, answers = [], []
+    for caller in people.values():
+        with world.statements() as ran:
+            answers.append(caller.call("show_board", **asked))
+        costs.append(sum(table.endswith((" tasks", " dependencies", " sessions")) for table, _ in ran))
+    assert [card["task_id"] for card in answers[0]["tasks"]] == [task]
+    assert answers == answers[:1] * len(people)
+    assert costs[0] > 0
+    assert costs[1:] == [0] * (len(people) - 1)
+
+
+def test_a_board_that_changed_again_is_read_again_and_is_shown_to_nobody_who_may_not_see_it(world: World) -> None:
+    people = household(world)
+    task = world.task("w1", status="backlog", title="Before")
+    asked = {"project_id": world.project_id, "after": last(world) - 1}
+    assert people["ann"].call("show_board", **asked)["tasks"][0]["title"] == "Before"
+    people["bob"].refused("show_board", "projectNotFound", **asked)
+    world.owner.call("edit_task", task_id=task, title="After")
+    assert people["ann"].call("show_board", **asked)["tasks"][0]["title"] == "After"
+    world.owner.call("remove_member", project_id=world.project_id, agent_id="ann")
+    people["ann"].refused("show_board", "projectNotFound", **asked)

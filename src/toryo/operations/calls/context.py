@@ -13,6 +13,7 @@ from toryo.operations.calls import server_id
 from toryo.operations.calls.decision_cache import HoldCache, Waits
 from toryo.operations.calls.internal_faults import Faults
 from toryo.operations.calls.rate_limits import Pace
+from toryo.operations.calls.recent_answers import RecentAnswers
 from toryo.operations.calls.sign_in_lockout import Tries
 from toryo.operations.calls.token_last_use import Uses
 from toryo.settings import Settings
@@ -43,6 +44,7 @@ class Context:
     """The data directory whose tokens are good here."""
     started_at: Millis = 0
     """When this server started."""
+    answers: RecentAnswers = field(default_factory=RecentAnswers)
     server_id: server_id.Remembered = field(default_factory=server_id.Remembered)
 
 
