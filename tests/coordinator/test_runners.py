@@ -173,7 +173,7 @@ def test_what_is_blocked_is_tried_again_too(team, coordinator) -> None:
     task_id = team.file("Do it", boss)
     task = team.closed(task_id)
     assert task["status"] == "blocked"
-    assert "its context has no `command`" in task["summary"]
+    assert "`command` is missing in its context" in task["summary"]
     assert team.below(task_id)["Step one"]["attempt"] == 2
 
 
