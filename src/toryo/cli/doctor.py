@@ -34,8 +34,6 @@ MOST_FILES = 200_000
 MOST_NAMES = 8
 BESIDE = 28
 """Where what is found stands, beside what was looked at."""
-_MODELS = ("claude", "codex", "gemini", "qwen", "opencode", "copilot")
-"""Providers that know `permissions`."""
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ Each `refuse_*` raises Refusal with the reason, and then nothing is created. Cap
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from functools import lru_cache
@@ -264,9 +265,9 @@ def _has_command(draft: Draft) -> bool:
 
 def in_order(drafts: Sequence[Draft]) -> dict[str, tuple[str, ...]]:
     """Local dependencies by local id. Raises Refusal for duplicate ids and for cycles within the batch."""
-    local = {draft.local_id for draft in drafts if draft.local_id is not None}
-    if len(local) < sum(1 for draft in drafts if draft.local_id is not None):
-        twice = sorted({draft.local_id or "" for draft in drafts if _count(drafts, draft.local_id) > 1})
+    local = Counter(draft.local_id for draft in drafts if draft.local_id is not None)
+    twice = sorted(local_id for local_id, count in local.items() if count > 1)
+    if twice:
         raise Refusal(
             Code.VALIDATION_ERROR,
             say("local_id is used twice: {names}.", names=", ".join(twice)),
@@ -278,10 +279,6 @@ def in_order(drafts: Sequence[Draft]) -> dict[str, tuple[str, ...]]:
         path: list[str] = []
         _visit(start, graph, path, done)
     return graph
-
-
-def _count(drafts: Sequence[Draft], local_id: str | None) -> int:
-    return sum(1 for draft in drafts if draft.local_id == local_id)
 
 
 def _visit(node: str, graph: Mapping[str, tuple[str, ...]], path: list[str], done: set[str]) -> None:

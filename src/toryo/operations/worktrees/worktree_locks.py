@@ -69,7 +69,9 @@ def sources(call: Call, task_id: str) -> Sources:
     if task is None:
         return Sources()
     tree_state = call.tree_state(task)
-    waited_for = [base for each in (task, *tree_state.tree.ancestors(task)) for base in _depends_on(call, each)]
+    above = [task.id, *(each.id for each in tree_state.tree.ancestors(task))]
+    edges = call.tx.tasks.depends_on(above)
+    waited_for = [base for each in above for base in edges.get(each, [])]
     done = [child.id for child in tree_state.tree.children(task) if child.status is Status.COMPLETED]
     work = {worktree.task_id for worktree in call.tx.worktrees.of([*waited_for, *done]) if worktree.open}
     return Sources(
@@ -168,10 +170,6 @@ def is_away(call: Call, coordinator_id: str) -> bool:
 def _isolated(call: Call, project_id: str) -> bool:
     project = call.tx.projects.find(project_id)
     return project is not None and project.settings.isolation is Isolation.WORKTREE
-
-
-def _depends_on(call: Call, task: Task) -> list[str]:
-    return call.tx.tasks.depends_on([task.id]).get(task.id, [])
 
 
 def _worktree_job(call: Call, own: Worktree) -> FileConflict | None:
