@@ -1,8 +1,7 @@
 """T7: CPU per call, in milliseconds and as a ratio to the first row, as the past of a server and its teams grow.
 
 Each row is a database filled by SQL (tests/filled.py), on which the product then makes the same calls. Agents' calls
-first, then people's. The last column of a target is in shared documents: cycle and next action 1.1 x, sweep 1.2 x,
-people's reads 50 ms each.
+first, then people's. Targets: cycle and next action at most 1.1 x, sweep 1.2 x, each of people's reads 50 ms.
 
     python benchmarks/growth.py [--full] [--database postgresql://HOST/EMPTY]
 """

@@ -82,7 +82,8 @@ def _statements(past: Past, now: int) -> list[str]:
         "ELSE 'completed' END"
     )
     queue = f"CASE WHEN {is_queue} OR {claimed} OR ({is_open} AND n % 10 = 4) THEN '{QUEUE}' END"
-    assignee = f"CASE WHEN NOT ({is_queue}) AND NOT ({is_open} AND n % 10 = 4) THEN 'agent-' || (n % {past.agents}) END"
+    in_queue = f"({is_queue} OR {is_open} AND n % 10 = 4)"
+    assignee = f"CASE WHEN {claimed} OR NOT {in_queue} THEN 'agent-' || (n % {past.agents}) END"
     ended = f"CASE WHEN NOT ({is_open}) AND NOT ({claimed}) THEN {at} + {HOUR} END"
     main_of = f"CASE WHEN {is_queue} OR {claimed} THEN 'task-' || n ELSE 'task-' || {main} END"
     history = tasks - past.open_tasks

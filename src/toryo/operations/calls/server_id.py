@@ -6,9 +6,8 @@ it lets a Coordinator that finds another server at a familiar address say so, an
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from toryo.domain.agents import OWNER_ID
+from toryo.domain.fast_dataclasses import dataclass
 from toryo.operations.calls.credential_verification import digest
 from toryo.storage.transaction import Transaction
 
