@@ -8,7 +8,7 @@ from toryo.domain.conversations import Conversation, State
 from toryo.domain.times import Millis
 from toryo.storage import schema
 from toryo.storage.engine.database import Connection
-from toryo.storage.engine.statements import Statement
+from toryo.storage.engine.statements import Statement, by_index
 from toryo.storage.rows import Rows, enum, save_changes
 
 _c = schema.conversations
@@ -29,8 +29,13 @@ _UNSETTLED_OF = Statement(
     # Two reads: for an OR, SQLite would read every unsettled conversation of the project.
     sa.union_all(
         *(
-            CONVERSATIONS.select().where(_c.c.project_id == _p("project_id"), not_settled, side == _p("agent_id"))
-            for side in (_c.c.initiator_id, _c.c.partner_id)
+            by_index(CONVERSATIONS.select(), _c, index).where(
+                _c.c.project_id == _p("project_id"), not_settled, side == _p("agent_id")
+            )
+            for side, index in (
+                (_c.c.initiator_id, "conversations_initiator"),
+                (_c.c.partner_id, "conversations_partner"),
+            )
         )
     ).order_by("created_at", "id")
 )
