@@ -21,6 +21,7 @@ from pathlib import Path
 
 import psycopg
 import structlog
+import target_figures
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
@@ -41,6 +42,8 @@ ROWS = {
 }
 FULL = {"1 M tasks": replace(FIRST, tasks=1_000_000)}
 DAY = 86_400
+AGENTS = ("cycle", "next action", "sweep")
+"""What agents and Coordinators call; people call the others."""
 
 
 def main() -> None:
@@ -60,6 +63,12 @@ def main() -> None:
             print(f"{'CPU, ms (ratio)':<26}" + "".join(f"{each:>17}" for each in found))
         cells = (f"{value:.2f} ({value / max(first[each], 0.001):.2f})" for each, value in found.items())
         print(f"{name:<26}" + "".join(f"{each:>17}" for each in cells), flush=True)
+        if past.tasks > FIRST.tasks:  # the row with the most tasks is measured last
+            reads = [call for call in found if call not in AGENTS]
+            slowest = max(reads, key=lambda call: found[call])
+            target_figures.note("T7 cycle", found["cycle"] / first["cycle"], name)
+            target_figures.note("T7 next action", found["next action"] / first["next action"], name)
+            target_figures.note("T7 reads", found[slowest], f"{slowest}, {name}")
 
 
 @contextmanager

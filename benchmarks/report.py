@@ -43,7 +43,7 @@ BENCHES = (
     Bench("queues", ("--only", "rivals", "--rivals", "all", "--rounds", "2", "--jobs", "300"), databases=True),
     Bench("mcp_peers", ("--seconds", "3", "--rounds", "1")),
     Bench("sweep", ("--managers", "500")),
-    Bench("growth"),
+    Bench("growth", ("--times", "10")),
     Bench("browsers", ("--rounds", "2")),
     Bench("agents", ("--agents", "60", "--rounds", "1", "--trickle", "20")),
     Bench("tokens"),
