@@ -37,7 +37,7 @@ from typing import Any, Protocol, TypeVar, TypeVarTuple, Unpack, cast
 
 STATES_KEPT = 4
 """Of how many stamps answers are kept: readers may be on older snapshots."""
-MOST_ANSWERS = 200_000
+MOST_ANSWERS = 50_000
 """Of one stamp: unknown tokens and ids are remembered too, and anybody can send these."""
 
 Value = TypeVar("Value")
