@@ -50,7 +50,7 @@ RULES = {
         },
     ),
     "a task is a main task": Rule(
-        r"parent\w*(\.c)?\.assignee_id(\.is_distinct_from|\s*!=)|assignee_id\s*!=\s*\w*parent",
+        r"assignee_id\.is_distinct_from|parent\w*\.assignee_id\s*!=|assignee_id\s*!=\s*\w*parent",
         {"domain/task_tree.py", "storage/tasks.py"},  # compared in storage/test_aggregates.py
     ),
     "a budget is used up": Rule(
@@ -78,6 +78,8 @@ RULES = {
         r"\.version != |It has changed since you read it", {"operations/calls/optimistic_concurrency.py"}
     ),
     "a request is repeated": Rule(r"\.idempotency_keys\.(find|remember)\(", {"operations/calls/idempotency.py"}),
+    "which queues have an agent": Rule(r"\.polled\(\w+(\.\w+)?\) \|", {"storage/snapshots.py"}),
+    "how a result ends a task": Rule(r"failed without a reason", {"operations/queue/task_results.py"}),
     "pauses double": Rule(r"\b2 ?\*\* ?\(?[a-z]|pause \* 2\b|\*= 2\b", {"backoff.py", "web/src/api/queries.ts"}),
 }
 

@@ -9,6 +9,7 @@ from toryo.domain.times import HOUR, SECOND, Millis
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.fault_isolation import each_fenced, fenced
 from toryo.operations.queue import claims
+from toryo.storage import snapshots
 
 QUEUES = "queues"
 
@@ -36,7 +37,7 @@ def _notice(call: Call, project_id: str, agent_type: str, since: Millis) -> int:
     project = call.tx.projects.find(project_id)
     if project is None or not project.active or call.now - since < project.settings.stall_seconds * SECOND:
         return 0
-    if agent_type in call.tx.queues.polled(project_id) | call.tx.agents.queues_of(project_id):
+    if agent_type in snapshots.served(call.tx, project_id):
         return 0
     found = 0
     for task in call.tx.queues.ready(project_id, agent_type, call.now, 100):

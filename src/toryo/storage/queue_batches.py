@@ -27,7 +27,7 @@ from toryo.storage.events import ROWS as EVENTS
 from toryo.storage.projects import ROWS as PROJECTS
 from toryo.storage.queues import KEYS, PRESENCES, is_served
 from toryo.storage.rows import to_json
-from toryo.storage.tasks import DETAILS, ORDER
+from toryo.storage.tasks import DETAILS, ORDER, is_main
 from toryo.storage.tasks import ROWS as TASKS
 
 _t, _d, _c, _k = schema.tasks, schema.dependencies, schema.claims, schema.api_keys
@@ -139,7 +139,7 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Held(Found):
+class ClaimedTask(Found):
     """One that an agent has claimed."""
 
     holder: str
@@ -221,7 +221,7 @@ _STANDING = Statement(
             _t.c.status == "in_progress",
             in_list(_t.c.project_id, "projects"),
             in_list(_t.c.assignee_id, "agents"),
-            sa.or_(_above.c.id.is_(None), _above.c.assignee_id.is_distinct_from(_t.c.assignee_id)),
+            is_main(_above),
         )
         .group_by(_t.c.assignee_id, _t.c.project_id),
         sa.select(sa.literal("over"), sa.literal(""), _c.c.project_id, sa.func.count())
@@ -286,10 +286,10 @@ class QueueBatches:
 
     # reads
 
-    def held(self, task_ids: Iterable[str]) -> dict[str, Held]:
+    def held(self, task_ids: Iterable[str]) -> dict[str, ClaimedTask]:
         """Those of these tasks that are claimed."""
         rows = self._connection.all(_HELD, ids=list(task_ids))
-        return {row[0]: Held(*_found(row), row[-4], row[-3], row[-2], bool(row[-1])) for row in rows}
+        return {row[0]: ClaimedTask(*_found(row), row[-4], row[-3], row[-2], bool(row[-1])) for row in rows}
 
     def dependants(self, task_ids: Iterable[str]) -> dict[str, list[tuple[Queue, str]]]:
         """Queue and id of the queue tasks that wait for each of these."""

@@ -328,7 +328,7 @@ def _around(tx: Transaction, project: Project, tree: Tree, seeds: Iterable[str])
         members=LazySet(lambda: tx.agents.members_among(project.id, agents)),
         busy=LazyMapping(lambda: tx.tasks.busy(project.id, agents)),
         signed_in=LazySet(lambda: _signed_in(tx, project.id, agents if queued else ())),
-        served=LazySet(lambda: _served(tx, project.id), lambda queue: _is_served(tx, project.id, queue))
+        served=LazySet(lambda: served(tx, project.id), lambda queue: _is_served(tx, project.id, queue))
         if queued
         else frozenset(),
         open_delegations=LazyMapping(lambda: tx.chat.awaited(min(roots))) if roots else {},
@@ -350,7 +350,7 @@ def _signed_in(tx: Transaction, project_id: str, driven: Iterable[str]) -> froze
     return agents | tx.queues.online(project_id, driven) if driven else agents
 
 
-def _served(tx: Transaction, project_id: str) -> frozenset[str]:
+def served(tx: Transaction, project_id: str) -> frozenset[str]:
     """Queues with an agent: one that polls, or an active member that a Coordinator starts."""
     return tx.queues.polled(project_id) | tx.agents.queues_of(project_id)
 

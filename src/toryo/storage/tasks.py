@@ -80,6 +80,13 @@ _BLOCKED = Statement(
         _t.c.project_id == _p("project_id"), _t.c.assignee_id == _p("agent_id"), _t.c.status == "blocked"
     )
 )
+
+
+def is_main(parent: Any) -> sa.ColumnElement[bool]:
+    """As `Tree.is_main`, for an assigned task. `parent` is an alias of the table, joined outer by `parent_id`."""
+    return sa.or_(parent.c.id.is_(None), parent.c.assignee_id.is_distinct_from(_t.c.assignee_id))
+
+
 _parent = _t.alias("parent")
 _BUSY = Statement(
     sa.select(_t.c.assignee_id, _t.c.id)
@@ -88,7 +95,7 @@ _BUSY = Statement(
         _t.c.project_id == _p("project_id"),
         _t.c.status == "in_progress",
         in_list(_t.c.assignee_id, "agents"),
-        sa.or_(_parent.c.id.is_(None), _parent.c.assignee_id.is_distinct_from(_t.c.assignee_id)),
+        is_main(_parent),
     )
 )
 _AT_WORK = Statement(

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import field
-from typing import Any, Protocol
+from typing import Any
 
 from toryo.domain import creation_rules, ids, queue
 from toryo.domain.errors import Refusal
@@ -31,22 +31,12 @@ from toryo.operations.calls.dispatch import Answered, Outcome, Request
 from toryo.operations.calls.results import JsonObject
 from toryo.operations.queue import claims as queue_claims
 from toryo.operations.queue import polling, task_results
+from toryo.operations.queue.task_results import OneResult
 from toryo.operations.tasks import create_tools, mutations, queue_tasks
 from toryo.operations.tasks.queue_tasks import Wanted
 from toryo.storage.engine.database import Connection
-from toryo.storage.queue_batches import Found, Held, KeyHolders, OnceKey, Queue, QueueBatches
+from toryo.storage.queue_batches import ClaimedTask, Found, KeyHolders, OnceKey, Queue, QueueBatches
 from toryo.storage.transaction import Transaction
-
-
-class Submitted(Protocol):
-    """A result as `submit_result` takes it."""
-
-    task_id: str
-    status: str
-    result: Any
-    error: str | None
-    retryable: bool
-    attempt: int | None
 
 
 @dataclass(slots=True, eq=False)
@@ -96,11 +86,7 @@ class _Plain:
 
     @staticmethod
     def caller(request: Request, caller: Caller) -> bool:
-        try:
-            permissions.refuse(request.operation, caller)
-        except Refusal:
-            return False
-        return True
+        return permissions.allowed(request.operation, caller)
 
     @staticmethod
     def new_task(project: Project, wanted: Wanted) -> bool:
@@ -125,7 +111,7 @@ class _Plain:
         return agent is not None and getattr(asked.parameters, "agent_id", None) in (None, agent.id)
 
     @staticmethod
-    def result(asked: _Asked, submitted: Submitted, held: Held | None) -> bool:
+    def result(asked: _Asked, submitted: OneResult, held: ClaimedTask | None) -> bool:
         """The first result of a plain task that its agent holds."""
         return (
             held is not None
@@ -168,7 +154,7 @@ class _Kind:
     once: Callable[[_Asked, list[Wanted]], idempotency.Once] | None = None
     filed: Callable[[list[Any], set[str]], JsonObject] | None = None
     """Of the tasks as they are shown, and the queues among theirs that no agent serves."""
-    submits: Callable[[Any], Sequence[Submitted]] | None = None
+    submits: Callable[[Any], Sequence[OneResult]] | None = None
     submitted: Callable[[list[Any]], JsonObject] | None = None
 
 
@@ -190,7 +176,7 @@ def _all_filed(tasks: list[Any], unserved: set[str]) -> JsonObject:
 
 
 def _one_submitted(tasks: list[Any]) -> JsonObject:
-    return {"success": True, **tasks[0], "task": tasks[0]}
+    return {**task_results.answer_with(tasks[0])}
 
 
 def _all_submitted(tasks: list[Any]) -> JsonObject:
@@ -433,7 +419,7 @@ class _Work:
             return
         held = self.rows.held({each.task_id for _, results in given for each in results})
         taken: set[str] = set()
-        plain: list[tuple[_Asked, list[tuple[Submitted, Held]]]] = []
+        plain: list[tuple[_Asked, list[tuple[OneResult, ClaimedTask]]]] = []
         for each, results in given:
             own = [(result, held[result.task_id]) for result in results if result.task_id in held]
             first = len({result.task_id for result in results} - taken) == len(results) == len(own)
@@ -446,7 +432,7 @@ class _Work:
         self.rows.end([pair for _, tasks in ended for pair in tasks])
         self.rows.end_claims(
             [
-                (task.task.id, task.attempt, _reason(result), _outcome(result), each.call.now)
+                (task.task.id, task.attempt, _reason(result), task_results.outcome_of(result), each.call.now)
                 for each, own in plain
                 for result, task in own
             ]
@@ -458,14 +444,14 @@ class _Work:
             if (answer := _kind(each).submitted) is not None:
                 each.answer = answer(shown)
 
-    def _ended_all(self, asked: _Asked, own: Sequence[tuple[Submitted, Held]]) -> list[tuple[Task, Details]]:
+    def _ended_all(self, asked: _Asked, own: Sequence[tuple[OneResult, ClaimedTask]]) -> list[tuple[Task, Details]]:
         asked.first_event = len(self.tx.events.collected)
         self._is_here(asked)
         ended = [self._ended(asked, submitted, held) for submitted, held in own]
         asked.end_of_events = len(self.tx.events.collected)
         return ended
 
-    def _ended(self, asked: _Asked, submitted: Submitted, held: Held) -> tuple[Task, Details]:
+    def _ended(self, asked: _Asked, submitted: OneResult, held: ClaimedTask) -> tuple[Task, Details]:
         """The task after its result, with its events and hints; stored with all others."""
         if submitted.status == "failed" and submitted.retryable:
             task, error = self._given_up(asked, held), submitted.error
@@ -473,8 +459,7 @@ class _Work:
                 error = queue_claims.EXHAUSTED
             details = replace(held.details, error=error)
         else:
-            to = Status.COMPLETED if submitted.status == "completed" else Status.FAILED
-            reason = None if to is Status.COMPLETED else submitted.error or "(failed without a reason)"
+            to, reason = task_results.end_of(submitted)
             task = self._moved(asked, held.task, to, reason)
             details = replace(held.details, result=submitted.result, error=submitted.error)
         self._hint(task)
@@ -499,7 +484,7 @@ class _Work:
         mutations.tell_of_move(asked.call, Change(task, after, verb(task.status, to)), actor, reason)
         return after
 
-    def _given_up(self, asked: _Asked, held: Held) -> Task:
+    def _given_up(self, asked: _Asked, held: ClaimedTask) -> Task:
         """As `claims.lose` for a retryable failure: it is tried again after a rest, while attempts are left."""
         task = held.task
         queue_claims.tell_of_loss(asked.call, task, held.holder, held.attempt, "failed")
@@ -559,8 +544,7 @@ class _Work:
         for (each, found), (_, tasks) in zip(taken, started, strict=True):
             if each in idle:
                 own = _queue(each)
-                topics = {mutations.queue_topic(*own), f"project-status:{own[0]}"}
-                each.later = Later(frozenset(topics), retries.get(own))
+                each.later = Later(polling.topics(*own), retries.get(own))
             else:
                 shown = [
                     queue_tasks.shown(task, one.details, depends_on.get(task.id, []))
@@ -692,17 +676,8 @@ def _queue(asked: _Asked) -> Queue:
     return asked.project.id, asked.presence.agent_type
 
 
-def _reason(submitted: Submitted) -> str:
+def _reason(submitted: OneResult) -> str:
     return "failed" if submitted.status == "failed" and submitted.retryable else "submitted"
-
-
-def _outcome(submitted: Submitted) -> JsonObject:
-    return {
-        "status": submitted.status,
-        "result": submitted.result,
-        "error": submitted.error,
-        "retryable": submitted.retryable,
-    }
 
 
 def _topics_of_ready(task: Task) -> tuple[str, str]:

@@ -50,6 +50,12 @@ def poll_tasks(call: Call, wanted: Poll) -> Polled | Later:
     if more:  # a hint wakes a few of those who wait: there is work for more
         call.tx.hint(mutations.queue_topic(project.id, presence.agent_type))
     if not taken and wanted.wait_seconds and call.may_wait:
-        topics = {mutations.queue_topic(project.id, presence.agent_type), f"project-status:{project.id}"}
-        return Later(frozenset(topics), queue_claims.next_look(call, project.id, presence.agent_type))
+        return Later(
+            topics(project.id, presence.agent_type), queue_claims.next_look(call, project.id, presence.agent_type)
+        )
     return {"success": True, "result": queue_tasks.show_all(call, taken)}
+
+
+def topics(project_id: str, agent_type: str) -> frozenset[str]:
+    """What ends a wait for tasks of a queue."""
+    return frozenset({mutations.queue_topic(project_id, agent_type), f"project-status:{project_id}"})

@@ -109,9 +109,21 @@ def _submitter(call: Call, named: str | None) -> str:
     return mine or call.actor.id
 
 
+def outcome_of(submitted: OneResult) -> JsonObject:
+    """What the claim keeps of a result, and what a repeated one is compared with."""
+    return {name: getattr(submitted, name) for name in ("status", "result", "error", "retryable")}
+
+
+def end_of(submitted: OneResult) -> tuple[TaskStatus, str | None]:
+    """The status in which a final result leaves its task, and the reason that the event has."""
+    if submitted.status == "completed":
+        return TaskStatus.COMPLETED, None
+    return TaskStatus.FAILED, submitted.error or "(failed without a reason)"
+
+
 def _submitted(call: Call, submitted: OneResult, me: str) -> Submitted | Refused:
     task = call.task(submitted.task_id)
-    outcome = submitted.model_dump(include={"status", "result", "error", "retryable"})
+    outcome = outcome_of(submitted)
     held = call.tx.queues.live_claim(task.id)
     if held is None or held.agent_id != me or submitted.attempt not in (None, held.attempt):
         return _late(call, task, me, submitted, outcome)
@@ -122,8 +134,7 @@ def _submitted(call: Call, submitted: OneResult, me: str) -> Submitted | Refused
         queue_claims.lose(call, held, "failed", outcome=outcome)
     else:
         call.tx.queues.save_claim(queue.ended(held, "submitted", call.now, outcome))
-        to = TaskStatus.COMPLETED if submitted.status == "completed" else TaskStatus.FAILED
-        reason = None if to is TaskStatus.COMPLETED else submitted.error or "(failed without a reason)"
+        to, reason = end_of(submitted)
         mutations.move(call, call.tree_state(task), task, to, reason, actor=Actor(me))
         call.tx.tasks.save_details(task.id, result=submitted.result, error=submitted.error)
     return _answer(call, task.id)
@@ -178,7 +189,10 @@ _KEPT = 20_000
 
 
 def _answer(call: Call, task_id: str) -> Submitted:
-    task = queue_tasks.show(call, call.task(task_id))
+    return answer_with(queue_tasks.show(call, call.task(task_id)))
+
+
+def answer_with(task: schemas.QueueTask) -> Submitted:
     shown: Result = {"success": True}
     return {**shown, **task, "task": task}
 

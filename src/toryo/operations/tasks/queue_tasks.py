@@ -17,6 +17,7 @@ from toryo.operations.calls import idempotency, schemas
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.results import Result
 from toryo.operations.tasks import mutations
+from toryo.storage import snapshots
 
 _SCOPE = "queue"
 _TITLE = 300
@@ -93,8 +94,7 @@ def file_all(call: Call, wanted: Sequence[Wanted], key: str | None) -> FiledAll:
     task_ids = before if before is not None else [task.id for task in _all_filed(call, wanted)]
     if before is None:
         once.remember(call, task_ids)
-    project_id = call.caller.project_id or ""
-    served = call.tx.queues.polled(project_id) | call.tx.agents.queues_of(project_id)
+    served = snapshots.served(call.tx, call.caller.project_id or "")
     return filed_all(task_ids, {each.agent_type for each in wanted} - served)
 
 
