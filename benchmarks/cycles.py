@@ -1,4 +1,4 @@
-"""T1 and T2: cycles per second through the whole product (create, start, complete: three durable acts, in process).
+"""Cycles per second through the whole product (create, start, complete: three durable acts, in process).
 
 The floor, in the same run, is bare sqlite3 with synchronous=FULL, which makes the same three acts as three commits, one
 after the other. Every act of the product passes validation, permission, guards, events and hints.

@@ -21,7 +21,7 @@ _LONGEST_SIZE = 16
 
 
 class Garbled(Exception):
-    """What arrived is no HTTP, or ended too early."""
+    """What arrived is not HTTP, or ended too early."""
 
 
 def request(method: str, target: str, headers: Mapping[str, str], body: bytes | None) -> bytes:
@@ -55,13 +55,13 @@ class Answer:
     )
 
     def __init__(self, *, of_tunnel: bool = False) -> None:
-        """`of_tunnel`: to CONNECT, where another protocol follows what a body would be."""
+        """`of_tunnel`: the answer to CONNECT, which has no body: the bytes after it belong to the tunnel."""
         self.status = 0
         """0 until its headers are there."""
         self.headers: dict[str, str] = {}
         """By their names in lower case."""
         self.body = bytearray()
-        """What has arrived of it. Who reads a stream takes it away."""
+        """What has arrived of it. A reader of a stream removes what it has read."""
         self.complete = False
         self.keeps = False
         """Whether the connection may be used again after it."""

@@ -1,4 +1,7 @@
-"""How many main tasks an agent may have in progress at once: `max_parallel_tasks`."""
+"""How many main tasks an agent may have in progress at once: `max_parallel_tasks`.
+
+`_Room` in `operations/queue/batched.py` counts in the same way for a batch of polls.
+"""
 
 from __future__ import annotations
 

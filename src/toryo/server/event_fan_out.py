@@ -36,14 +36,14 @@ class Follower:
         self.shown = shown
         self.since = since
         self.ended = False
-        """Whether nothing more comes: the reader may not read on, or the server stops."""
+        """Whether nothing follows: the reader lost the right to read, or the server stops."""
         self._batches: deque[_Batch] = deque()
         self._kept = 0
         self._waiter: asyncio.Future[None] | None = None
 
     async def next(self, after: int, seconds: float) -> tuple[int, bytes]:
-        """The next events after one, as far as the reader sees them, and how far that reaches; without events after
-        `seconds`, or when the end has come.
+        """Up to which event this reaches, and the bytes of those after `after` that the reader sees. Without bytes when
+        `seconds` are over, when it has ended, or when it must read for itself first.
         """
         if not self._batches and not self.ended:
             loop = asyncio.get_running_loop()
@@ -158,7 +158,7 @@ class FanOut:
                 follower.give(batches[seen])
 
     def _done(self, task: asyncio.Task[None]) -> None:
-        """The server stops, or its database cannot be read: the browsers will come again."""
+        """The server stops, or the events cannot be read: all streams end, and browsers connect again."""
         if not task.cancelled() and (error := task.exception()) is not None and not isinstance(error, Refusal):
             _log.error("event_streams_ended", exc_info=error)
         if task is self._task:

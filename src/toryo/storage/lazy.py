@@ -1,4 +1,4 @@
-"""Mappings and sets that are read when somebody looks into them. Most rules do not look at most of a snapshot."""
+"""Mappings and sets that are read from the database at their first use: most rules use little of a snapshot."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ V = TypeVar("V")
 
 
 class LazyMapping(Mapping[K, V]):
-    """`read` answers all of it, `read_one` (if given) the value of one key; None: the mapping has no such key."""
+    """`read` returns all of it, `read_one` (if given) the value of one key; None: the mapping has no such key."""
 
     def __init__(self, read: Callable[[], Mapping[K, V]], read_one: Callable[[K], V | None] | None = None) -> None:
         self._read = read
@@ -38,7 +38,7 @@ class LazyMapping(Mapping[K, V]):
 
 
 class LazySet(AbstractSet[str]):
-    """`read` answers all of it, `read_one` (if given) whether it contains one."""
+    """`read` returns all of it, `read_one` (if given) whether it contains this value."""
 
     def __init__(self, read: Callable[[], AbstractSet[str]], read_one: Callable[[str], bool] | None = None) -> None:
         self._read = read

@@ -1,8 +1,9 @@
 """Which tasks a poll of a queue returns, and in which order: the ready ones, by priority, then age.
 
 Ready: in `todo`, approved, without an open dependency or a closed parent, its retry time over. The order is that of
-every list of tasks (`domain.tasks.ORDER`). A claim checks again what is found here (`operations/queue/claims.py`), by
-the rules of `domain/task_readiness.py`.
+every list of tasks (`Task.order`). A claim checks again what is found here (`operations/queue/claims.py`), by the rules
+of `domain/task_readiness.py`. A batch of polls does not (`operations/queue/batched.py`): for a plain task, these rules
+ask for nothing more than this, an active project, and an active member with room for the task.
 """
 
 from __future__ import annotations

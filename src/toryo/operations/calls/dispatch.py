@@ -2,7 +2,8 @@
 
 `validate → identify → admit → guard → replay or handle → count, accompany → record → commit → hint`
 
-Calls for which a line is declared go that way together, if the line takes them (`together.py`).
+Calls that arrive at the same time may be carried out in one transaction instead, by the line of their operation
+(`together.py`). The operations that have one are declared by `queue/batched.py`, not here and not by their handlers.
 
 Arguments are judged before any transaction; what takes long is prepared outside of one (`beforehand`). Synchronous:
 nothing runs between two statements of a transaction. A `Refusal` anywhere changes nothing and becomes an answer.

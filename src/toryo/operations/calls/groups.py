@@ -60,10 +60,10 @@ GROUPS = (
     "tasks.batch",
     "sessions.deprecated_tools",
 )
-"""`sessions.deprecated` comes last: its names stand for operations of the others."""
+"""`sessions.deprecated_tools` comes last: its names are further names of the operations above."""
 
 
 def load() -> None:
-    """Declares every operation, and installs what sessions and queues need of the path of a call."""
+    """Declares every operation, what each call does to its session, and which queue calls are carried out together."""
     for each in ("sessions.hooks", *GROUPS, "queue.batched"):
         importlib.import_module(f"toryo.operations.{each}")

@@ -1,6 +1,6 @@
-"""Answers that several callers ask for at the same moment, kept for a short while.
+"""Answers that several callers ask for at the same moment: the last ones are kept, without a time limit.
 
-The key must name everything on which an answer depends, as the event up to which it is true.
+So the key must contain everything on which an answer depends, such as the number of the newest event.
 """
 
 from __future__ import annotations

@@ -25,9 +25,9 @@ _log = logging.getLogger(__name__)
 
 
 Asked = Any
-"""A call (`dispatch.Request`)."""
+"""A call: a `dispatch.Request`, which is not named here because `dispatch.py` imports this module."""
 Answer = Any
-"""What a call is answered (`dispatch.Answered`)."""
+"""What a call is answered: a `dispatch.Answered`."""
 
 
 class Batch:

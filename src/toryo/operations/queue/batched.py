@@ -3,8 +3,11 @@
 A batch takes the calls of all projects that wait. It answers as if it had carried out first every create, then every
 result, then every poll (calls that wait have no order), with the rows, events and hints of the handlers in
 `create_tools.py`, `task_results.py` and `polling.py`. It never refuses anything: what the rules would refuse, and what
-is not plain, it leaves to those handlers. What is plain is decided in `_Plain` alone;
-tests/operations/test_queue_batches.py compares both ways.
+is not plain, it leaves to those handlers.
+
+`_Plain` decides what is plain, with `PLAIN` in `storage/queue_batches.py` for what a row shows. Calls that meet others
+are left as well: a key or a task that comes twice, an agent or a limit that is full, a queue with an expired claim.
+If you change what a handler does, change it here, too: tests/operations/test_queue_batches.py compares both ways.
 """
 
 from __future__ import annotations

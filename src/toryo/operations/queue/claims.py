@@ -1,7 +1,8 @@
 """Claims of queue tasks: taking and losing them, with the notifications. Used by queue tools, launches,
 housekeeping.
 
-A claim never moves a task by itself: `tasks.mutations.move` does, under the rules of every other path.
+A claim never moves a task by itself: `tasks.mutations.move` does, under the rules of every other path. For plain tasks
+`batched.py` does the same as `claim` and `lose`, with rows that are stored together.
 """
 
 from __future__ import annotations

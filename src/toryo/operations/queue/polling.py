@@ -1,6 +1,7 @@
 """The queue protocol: an agent that already runs claims tasks of its queue.
 
-Which tasks are ready, and in which order they are claimed, is in `storage/poll_order.py`.
+Which tasks are ready, and in which order they are claimed, is in `storage/poll_order.py`. Plain tasks are claimed by
+`batched.py`, for many polls at once, in the way of this handler.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The queue protocol: an agent submits the result of a claimed task; an orchestrator waits for it."""
+"""The queue protocol: an agent submits the result of a claimed task; an orchestrator waits for it.
+
+First results of plain tasks are accepted by `batched.py`, many at once, in the way of these handlers.
+"""
 
 from __future__ import annotations
 

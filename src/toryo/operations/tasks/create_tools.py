@@ -1,6 +1,7 @@
 """Tools with which agents create tasks: subtasks of their main task, one or several; for orchestrators, queue tasks.
 
-Who may create which, and how many, is in `domain/creation_rules.py`.
+Who may create which, and how many, is in `domain/creation_rules.py`. Most queue tasks are not created by these
+handlers: `queue/batched.py` creates plain ones, many at once.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Queue tasks: creating (the second form of `create_task`, for orchestrators) and rendering them."""
+"""Queue tasks: creating (`create_queue_tasks`, and the second form of `create_task`) and rendering them.
+
+What is created here one after the other, `queue/batched.py` creates in the same way for many calls at once.
+"""
 
 from __future__ import annotations
 
@@ -86,8 +89,8 @@ def file(call: Call, wanted: Wanted) -> Filed:
 
 
 def file_all(call: Call, wanted: Sequence[Wanted], key: str | None) -> FiledAll:
-    """Files all of them, or answers what this idempotency key has filed before. A refusal says by `place` which one it
-    is about, from 0; then none is filed.
+    """Files all of them, or answers with those that this idempotency key has filed before. A refusal has the `place` of
+    the refused task, from 0; then none is filed.
     """
     once = once_for_all(call.actor.id, call.caller.project_id, key, wanted)
     before: list[str] | None = once.before(call, task_ids=lambda task_ids: task_ids)
@@ -125,7 +128,7 @@ class StandingStill(TypedDict):
 
 
 def no_agent(agent_type: str | None) -> StandingStill:
-    """What is said of a task whose queue has no agent."""
+    """What the answer says about a task whose queue has no agent."""
     told = f"No agent serves the queue {agent_type} now. The task waits until one registers."
     return {"no_agent": True, "message": told}
 
