@@ -13,6 +13,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from threading import Event
 from typing import Any
 
 import orjson
@@ -32,6 +33,7 @@ from toryo.storage import schema
 from toryo.storage.engine.database import Connection, Database
 from toryo.storage.engine.statements import Statement
 from toryo.storage.queue_batches import QueueBatches
+from toryo.storage.transaction import Transaction
 
 QUEUES = ["alpha", "beta"]
 AGENTS = ["one", "two", "three", "four"]
@@ -41,6 +43,9 @@ GROUPS = {
     "submit_result": "submit",
     "submit_results": "submit",
 }
+SECONDS = 100
+WITHOUT_WAITING = 8
+"""Seconds: less than PostgreSQL waits for a lock."""
 NUMBERS_OF_EVENTS = ("stalled_event", "look_event", "left_event")
 _ID = re.compile(r"\b(?:tsk|evt|key|prj|agt)_[0-9a-z]{19}\b|\b[0-9a-f]{32}\b|\b[0-9a-f]{64}\b")
 
@@ -687,3 +692,35 @@ def test_the_same_idempotency_key_at_the_same_time_creates_one_task(fresh: Datab
 
     answers = asyncio.run(at_once())
     assert len({each["task_id"] for each in answers}) == 1 == len(world.rows(schema.tasks)["tasks"])
+
+
+@pytest.mark.postgresql
+def test_a_project_that_somebody_has_locked_does_not_delay_the_calls_of_others(kept_postgresql: Database) -> None:
+    """The call that waits is answered by itself, as soon as it can be."""
+    told = Told.on(kept_postgresql, together=True)
+    held, release = Event(), Event()
+
+    def stands_still(connection: Connection) -> None:
+        Transaction(connection).lock_project("p1")
+        held.set()
+        release.wait(SECONDS)
+
+    async def story() -> None:
+        holding = asyncio.create_task(told.world.database.write_async(stands_still))
+        assert await asyncio.to_thread(held.wait, SECONDS)
+        asked = {"agent_type": "alpha", "task_description": "Do it"}
+        here, there = (
+            asyncio.create_task(
+                told.world.dispatcher.perform_async("create_task", asked, Credentials(bearer=told.keys[chief]))
+            )
+            for chief in ("chief1", "chief2")
+        )
+        try:
+            assert not (await asyncio.wait_for(there, WITHOUT_WAITING)).refused
+            assert not here.done()
+        finally:
+            release.set()
+        assert not (await here).refused
+        await holding
+
+    asyncio.run(story())

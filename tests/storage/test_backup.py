@@ -6,6 +6,7 @@ import gzip
 import threading
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import orjson
 import pytest
@@ -14,6 +15,7 @@ import sqlalchemy as sa
 from tests.storage import releases
 from tests.stories import Caller, World
 from toryo.storage import backup, integrity, migrations, schema
+from toryo.storage.engine import unit_of_work
 from toryo.storage.engine.database import Connection, Database
 from toryo.storage.engine.statements import Statement
 from toryo.storage.open_database import open_database, upgrade
@@ -72,6 +74,19 @@ def test_what_was_good_at_the_time_of_a_backup_opens_nothing_after_a_restore(
     there.nobody.refused("sign_in", "invalidCredentials", code=code)
     asked = {"agent_id": "worker-a", "passkey": world.passkeys["worker-a"]}
     assert there.nobody.ask("authenticate", **asked).result["error"] != "Invalid agent_id or passkey"  # type: ignore[index]
+
+
+def test_no_page_of_a_backup_stays_in_memory_once_it_is_written(world: World, tmp_path: Path) -> None:
+    for number in range(3):
+        file_task(world, f"Task {number}")
+
+    def kept(connection: Connection) -> int:
+        backup._write(connection, tmp_path / "toryo.backup")
+        return max(len(rows) for _, rows in connection.unit._answers.values() if isinstance(rows, list))
+
+    with patch.object(backup, "_CHUNK", 2), patch.object(unit_of_work, "MOST_ROWS", 1):
+        assert world.database.read(kept) == 1
+    assert backup._CHUNK > unit_of_work.MOST_ROWS
 
 
 def file_task(world: World, title: str) -> str:

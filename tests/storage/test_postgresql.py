@@ -104,6 +104,30 @@ def one_thread(postgres: Database, postgres_empty: str) -> Iterator[Database]:
 TRANSACTION = Statement(sa.text("SELECT pg_current_xact_id()::text"))
 
 
+def test_a_work_that_waits_for_a_lock_lets_those_behind_it_go_first(one_thread: Database, postgres: Database) -> None:
+    held, release = Event(), Event()
+
+    def holds(connection: Connection) -> None:
+        connection.lock("desk")
+        held.set()
+        assert release.wait(SECONDS)
+
+    def waits(connection: Connection) -> int:
+        connection.lock("desk")
+        return increment(connection)
+
+    def goes(connection: Connection) -> int:
+        release.set()
+        return increment(connection)
+
+    holder = Thread(target=lambda: postgres.write(holds))
+    holder.start()
+    assert held.wait(SECONDS)
+    outcomes = together(one_thread, [waits, goes])
+    holder.join(SECONDS)
+    assert outcomes == [2, 1]
+
+
 def test_works_that_wait_share_a_transaction_and_its_locks(one_thread: Database) -> None:
     def work(connection: Connection) -> tuple[bool, int, str]:
         return connection.lock("desk"), increment(connection), connection.value(TRANSACTION)

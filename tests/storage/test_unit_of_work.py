@@ -142,6 +142,14 @@ def test_a_work_keeps_only_so_many_answers(three: Store, monkeypatch: pytest.Mon
     assert len(verbs) == 4
 
 
+def test_a_long_answer_is_not_kept(three: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A backup reads every row of the database in one work, a page at a time."""
+    monkeypatch.setattr(unit_of_work, "MOST_ROWS", 2)
+    with Sent(three) as verbs:
+        three.read(lambda tx: (titles(tx.connection), titles(tx.connection)))
+    assert len(verbs) == 2
+
+
 def test_a_list_that_a_caller_changes_is_its_own(three: Store) -> None:
     def work(tx: Transaction) -> None:
         tx.connection.all(_TITLES).clear()

@@ -18,6 +18,8 @@ _WITHOUT_BODY = (204, 304)
 _WITH_BODY = ("POST", "PUT", "PATCH")
 _SIZE = frozenset(b"0123456789abcdefABCDEF")
 _LONGEST_SIZE = 16
+_LONGEST_LENGTH = 19
+"""Digits: as many bytes as nobody sends. Python refuses to read thousands of them, with an error of its own."""
 
 
 class Garbled(Exception):
@@ -126,7 +128,7 @@ class Answer:
             self._left = 0
         elif "content-length" in headers:
             length = headers["content-length"]
-            if not (length.isascii() and length.isdigit()):
+            if not (length.isascii() and length.isdigit() and len(length) <= _LONGEST_LENGTH):
                 raise Garbled("the answer has no valid length")
             self._left = int(length)
         else:

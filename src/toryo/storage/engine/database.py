@@ -76,7 +76,9 @@ class Connection(ABC):
         """
 
     def lock_all(self, keys: Sequence[str]) -> bool:
-        """As `lock` for each of these keys, in this order: all who lock several must use the same order."""
+        """As `lock` for each of these keys, in this order: all who lock several must use the same order. The work fails
+        if it would have to wait long: who has locked one of them must not delay the others.
+        """
         waited = [self.lock(key) for key in keys]
         return any(waited)
 

@@ -8,7 +8,7 @@ database.
 Works that wait together share a transaction: the round trips for BEGIN, COMMIT and the locks that an earlier one took
 are most of what a small work costs. Two rules keep that from making works wait for one another that would not have
 done so: only the first of them waits for a lock, and when one fails after a write, all of it is rolled back and each
-work gets a transaction of its own.
+work gets a transaction of its own. A work that locks for several others (`lock_all`) waits briefly for the same reason.
 """
 
 from __future__ import annotations
@@ -43,8 +43,9 @@ from toryo.storage.errors import (
 )
 
 _WRITE = b"BEGIN"
-# Only a work that runs alone waits for row locks without this limit.
-_WRITE_TOGETHER = b"BEGIN; SET LOCAL lock_timeout = 100"
+# Milliseconds. Only a work that nobody waits behind waits longer for a lock, and none for several at once.
+_BRIEF = 100
+_WRITE_TOGETHER = b"BEGIN; SET LOCAL lock_timeout = %d" % _BRIEF
 _READ = b"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _PAUSES_SECONDS = (0.0, 0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.128, 0.256)
 _STATEMENTS_KEPT = 500
@@ -85,7 +86,9 @@ class PostgreSQLDatabase(Database):
         driver.prepared_max = _STATEMENTS_KEPT
         driver.adapters.register_loader("numeric", _PlainNumber)
         driver.adapters.register_dumper(int, Int8Dumper)  # By size there would be a prepared statement for each.
-        connection = PostgreSQLConnection(driver, self.place, self.memory, reads_only=reads_only)
+        connection = PostgreSQLConnection(
+            driver, self.place, self.memory, reads_only=reads_only, lock_milliseconds=self._lock_milliseconds
+        )
         connection.command(
             f"SET lock_timeout = {self._lock_milliseconds}; SET idle_in_transaction_session_timeout = 60000".encode()
         )
@@ -109,7 +112,13 @@ class PostgreSQLConnection(DriverConnection):
     dialect: Literal["sqlite", "postgresql"] = "postgresql"
 
     def __init__(
-        self, driver: psycopg.Connection[Row], place: str, memory: DirectoryMemory, *, reads_only: bool
+        self,
+        driver: psycopg.Connection[Row],
+        place: str,
+        memory: DirectoryMemory,
+        *,
+        reads_only: bool,
+        lock_milliseconds: int,
     ) -> None:
         super().__init__(memory)
         self.steady = reads_only
@@ -122,6 +131,9 @@ class PostgreSQLConnection(DriverConnection):
         self._locked: set[str] = set()
         self._shared: set[str] = set()
         self.waits_for_locks = True
+        self._lock_milliseconds = lock_milliseconds
+        self._brief = False
+        """Whether this transaction waits only briefly for a lock."""
 
     def fetch_all(self, statement: Statement, params: dict[str, Any]) -> list[Row]:
         compiled = statement.postgresql
@@ -173,7 +185,8 @@ class PostgreSQLConnection(DriverConnection):
             return super().lock_all(missing)
         numbers = [_number(key) for key in missing]
         if self.waits_for_locks:
-            self.all(_LOCK_ALL, keys=numbers)
+            usual = _BRIEF if self._brief else self._lock_milliseconds
+            self.all(_LOCK_ALL, keys=numbers, brief=str(_BRIEF), usual=str(usual))
         elif not self.value(_TRY_LOCK_ALL, keys=numbers):
             self._would_wait(", ".join(missing))
         self._read_again()
@@ -225,6 +238,7 @@ class PostgreSQLConnection(DriverConnection):
         self._shared.clear()
         self.forget_directory()
         self.waits_for_locks = True
+        self._brief = text is _WRITE_TOGETHER
         self.command(text)
 
     def command(self, text: bytes) -> None:
@@ -276,6 +290,8 @@ class PostgreSQLConnection(DriverConnection):
             return _Conflict(f"The transaction conflicts with other transactions ({words}).", "Try again.")
         if state in {"57P01", "57P02", "57P03"} or (state == "0A000" and "cached plan" in words):
             return _Lost(f"PostgreSQL at {self._place} closed the connection ({words}).", "Try again.")
+        if state == "55P03" and self._brief:
+            return _Late(f"A lock was not granted within {_BRIEF} ms ({words}).", "Try again.")
         return _row_refused(error) or _unavailable(error, self._place)
 
     def _execute(self, compiled: Compiled, params: dict[str, Any]) -> psycopg.Cursor[Row]:
@@ -296,6 +312,8 @@ class _Hand:
         self._connection: PostgreSQLConnection | None = None
         self._alone = 0
         """How many of the next calls run in a transaction of their own, because together they failed."""
+        self._untried = 0
+        """How many of these have not been tried yet. Who waits for a lock makes way for those behind it."""
 
     def carry_out(self, calls: list[Call]) -> int:
         try:
@@ -306,9 +324,17 @@ class _Hand:
             done = self._together(calls)
             if done:
                 return done
-            self._alone = len(calls)
+            self._alone = self._untried = len(calls)
+        while self._untried and len(calls) > 1 and not self._reads:
+            self._untried -= 1
+            if self._by_itself(calls[0], briefly=True):
+                break
+            calls.append(calls.pop(0))
+        else:
+            self._untried = 0
+            self._by_itself(calls[0])
         self._alone = max(0, self._alone - 1)
-        return self._by_itself(calls[0])
+        return 1
 
     def close(self) -> None:
         if self._connection is not None:
@@ -336,37 +362,44 @@ class _Hand:
             return 0  # Run separately, the failing one shows itself.
         return done
 
-    def _by_itself(self, call: Call) -> int:
+    def _by_itself(self, call: Call, *, briefly: bool = False) -> bool:
+        """False if it was to wait briefly for locks, and would have to wait longer: then nothing was kept."""
         try:
-            self._until_nobody_is_in_the_way(call)
+            if not self._until_nobody_is_in_the_way(call, briefly):
+                return False
         except (DatabaseUnavailable, ConstraintBroken) as error:
             call.fail(error)
         if isinstance(call.error, DatabaseUnavailable):
             self.close()
-        return 1
+        return True
 
-    def _until_nobody_is_in_the_way(self, call: Call) -> None:
+    def _until_nobody_is_in_the_way(self, call: Call, briefly: bool) -> bool:
         for pause in _PAUSES_SECONDS:
             time.sleep(pause)
             try:
-                return self._try(call)
+                self._try(call, briefly)
+            except _Late:
+                self._usable().rollback()
+                return False
             except _Lost:
                 self.close()
             except _Conflict:
                 self._usable().rollback()
+            else:
+                return True
         raise DatabaseUnavailable(
             f"PostgreSQL at {self._database.place} is too busy: every attempt conflicted with other transactions.",
             "Try again.",
         )
 
-    def _try(self, call: Call) -> None:
-        """Runs the work in one transaction; raises `_Lost` or `_Conflict` if nothing was kept and a retry makes
-        sense.
+    def _try(self, call: Call, briefly: bool) -> None:
+        """Runs the work in one transaction; raises `_Lost`, `_Conflict` or `_Late` if nothing was kept and a retry
+        makes sense.
         """
         connection = self._usable()
-        connection.begin(_READ if self._reads else _WRITE)
+        connection.begin(_READ if self._reads else _WRITE_TOGETHER if briefly else _WRITE)
         connection.attempt(call)
-        if isinstance(connection.failure, _Lost | _Conflict):
+        if isinstance(connection.failure, _Lost | _Conflict | _Late):
             raise connection.failure
         self._end(connection, keep=call.error is None)
 
@@ -414,6 +447,10 @@ class _WouldWait(DatabaseUnavailable):
     """Waiting for a lock while holding other works' locks can cause deadlocks; the work may wait when run alone."""
 
 
+class _Late(DatabaseUnavailable):
+    """A lock was not granted within the brief time of a transaction that others wait for."""
+
+
 class _PlainNumber(Loader):
     """PostgreSQL returns `sum()` of integers as `numeric`: converted to int, as on SQLite."""
 
@@ -429,7 +466,13 @@ def _number(key: str) -> int:
 
 _keys = sa.bindparam("keys", type_=ARRAY(sa.BigInteger))
 _each = sa.func.unnest(_keys).column_valued("lock_key")
-_LOCK_ALL = Statement(sa.select(sa.func.pg_advisory_xact_lock(_each)))
+_LOCK_ALL = Statement(
+    sa.select(
+        sa.func.set_config("lock_timeout", sa.bindparam("brief", type_=sa.Text), sa.true()),
+        sa.func.pg_advisory_xact_lock(_each),
+        sa.func.set_config("lock_timeout", sa.bindparam("usual", type_=sa.Text), sa.true()),
+    )
+)
 _TRY_LOCK_ALL = Statement(sa.select(sa.func.bool_and(sa.func.pg_try_advisory_xact_lock(_each))))
 _LOCK = Statement(sa.text("SELECT pg_advisory_xact_lock(:key)"))
 _LOCK_SHARED = Statement(sa.text("SELECT pg_advisory_xact_lock_shared(:key)"))

@@ -25,6 +25,8 @@ Key = tuple[Any, ...]
 
 MOST_ANSWERS = 10_000
 """How many answers a work keeps: a chore may ask about every agent in turn."""
+MOST_ROWS = 1_000
+"""Of one answer that is kept: a backup reads all tables page by page, and asks for no page twice."""
 
 
 class Known(Protocol):
@@ -113,6 +115,8 @@ class UnitOfWork:
         if self._unwritten:
             self.before(statement)
         answer = fetch(statement, params)
+        if isinstance(answer, list) and len(answer) > MOST_ROWS:
+            return answer
         if len(self._answers) >= MOST_ANSWERS:
             self._answers.clear()
         self._answers[question] = state, answer
