@@ -25,7 +25,7 @@ NAMES = re.compile(r"(^|_)ids?$")
 LENGTH_OF_AN_ID = 64
 
 KINDS: dict[str, str] = {
-    **dict.fromkeys(("task_id", "parent_task_id", "related_task_id", "dependencies"), "task"),
+    **dict.fromkeys(("task_id", "parent_task_id", "related_task_id", "tree_of", "dependencies"), "task"),
     **dict.fromkeys(("add_dependencies", "remove_dependencies"), "task"),
     **dict.fromkeys(("project_id", "projects"), "project"),
     **dict.fromkeys(
@@ -73,6 +73,7 @@ EXEMPT = {
     ): "with the wrong passkey every id is answered alike: tests/operations/test_agent_sign_in",
     ("sign_in", "person_id"): "with the wrong password every id is answered alike: tests/operations/test_accounts",
     ("create_task", "correlation_id"): "chosen by the caller",
+    ("create_queue_tasks", "correlation_id"): "chosen by the caller",
 }
 ALL_SEEING = frozenset({Grant.COORDINATOR, Grant.OWNER})
 """Whoever may call these sees every project; others are refused before any id is looked at."""

@@ -182,7 +182,7 @@ def _every_statement() -> Iterator[tuple[str, Statement]]:
 _WRITES = re.compile(r"(?:INSERT INTO|UPDATE|DELETE FROM)\s+(\w+)")
 
 
-@pytest.mark.parametrize("dialect", ["sqlite", "postgresql"])
+@pytest.mark.parametrize("dialect", ["sqlite", "postgresql"], ids=["SQLite", "PostgreSQL"])
 def test_a_transaction_that_writes_to_the_directory_is_known_by_its_statements(dialect: str) -> None:
     """By the text that the database gets: each statement that names one of the tables counts as a change of it."""
     names = {table.name for table in schema.DIRECTORY}

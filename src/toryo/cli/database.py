@@ -85,7 +85,7 @@ def restore(
         bool,
         typer.Option(
             "--with-credentials",
-            help="Also restore tokens, API keys, browsers and sessions, even those revoked since the backup.",
+            help="Restore tokens, API keys, browsers and sessions, too, even those revoked since the backup.",
         ),
     ] = False,
 ) -> None:
@@ -155,7 +155,7 @@ def check(here: Here, database: DatabaseUrl = None) -> None:
 
 
 def move(here: Here) -> None:
-    """Move a project's data out of the project's directory, where agents work. .toryo/ then refers to the new place.
+    """Move a project's data out of its directory, where agents work. .toryo/ then refers to the new place.
     With --data-dir, in a directory that was moved: refer to its data again."""
     if here.data_dir is None and data_directories.project_directory() is None:
         raise Misuse("There is no project here or above (no .toryo/).", "Run this in a project, or use --data-dir.")

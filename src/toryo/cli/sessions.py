@@ -19,7 +19,7 @@ def sessions(
     end: Annotated[
         str | None, typer.Option("--end", metavar="SESSION", help="End this session or launch at once.")
     ] = None,
-    reason: Annotated[str | None, typer.Option("--reason", metavar="TEXT", help="The reason.")] = None,
+    reason: Annotated[str | None, typer.Option("--reason", metavar="TEXT", help="Why the session is ended.")] = None,
 ) -> None:
     """List active agent sessions, or end one."""
     if end is not None:

@@ -238,7 +238,7 @@ def check(
     config: ConfigFile = None,
     script: Annotated[
         list[Path] | None,
-        typer.Option("--script", metavar="FILE", help="Also check this script of an agent; repeatable."),
+        typer.Option("--script", metavar="FILE", help="Check this script of an agent, too; repeatable."),
     ] = None,
 ) -> None:
     """Check a coordinator_config.yaml, or a script. Lists the programs that are missing or not logged in."""
