@@ -27,6 +27,7 @@ from toryo.storage.transaction import Transaction
 
 SECONDS = 100
 _TITLES = Statement(sa.select(schema.tasks.c.title).order_by(schema.tasks.c.id))
+_IDS = Statement(sa.select(schema.tasks.c.id))
 _COUNT = Statement(sa.select(sa.func.count()).select_from(schema.tasks))
 _AGENTS = Statement(sa.select(sa.func.count()).select_from(schema.agents))
 _RENAME_ALL = Statement(sa.update(schema.tasks).values(title=sa.bindparam("title")))
@@ -148,6 +149,19 @@ def test_a_long_answer_is_not_kept(three: Store, monkeypatch: pytest.MonkeyPatch
     with Sent(three) as verbs:
         three.read(lambda tx: (titles(tx.connection), titles(tx.connection)))
     assert len(verbs) == 2
+
+
+def test_a_work_keeps_only_so_many_rows(three: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who reads all events page by page, to find those that a reader sees, must not keep them all."""
+    monkeypatch.setattr(unit_of_work, "MOST_ROWS_IN_ALL", 4)
+
+    def work(tx: Transaction) -> None:
+        for statement in (_TITLES, _TITLES, _IDS, _IDS, _TITLES):
+            assert len(tx.connection.all(statement)) == 3
+
+    with Sent(three) as verbs:
+        three.read(work)
+    assert len(verbs) == 3
 
 
 def test_a_list_that_a_caller_changes_is_its_own(three: Store) -> None:

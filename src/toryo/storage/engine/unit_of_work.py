@@ -25,8 +25,8 @@ Key = tuple[Any, ...]
 
 MOST_ANSWERS = 10_000
 """How many answers a work keeps: a chore may ask about every agent in turn."""
-MOST_ROWS = 1_000
-"""Of one answer that is kept: a backup reads all tables page by page, and asks for no page twice."""
+MOST_ROWS, MOST_ROWS_IN_ALL = 1_000, 20_000
+"""Of one answer that is kept, and of all of them: some works read a whole table, page by page, and no page twice."""
 
 
 class Known(Protocol):
@@ -77,6 +77,8 @@ class UnitOfWork:
         self._known: dict[type[Any], Any] = {}
         self._answers: dict[Hashable, tuple[int, Any]] = {}
         """By question: how often its tables had changed when it was asked, and the answer."""
+        self._rows = 0
+        """How many rows were kept since nothing was known."""
         self._changes: dict[str, int] = {}
         """How often each table has changed in this work."""
         self._added: dict[Target, dict[Key, dict[str, Any]]] = {}
@@ -115,10 +117,13 @@ class UnitOfWork:
         if self._unwritten:
             self.before(statement)
         answer = fetch(statement, params)
-        if isinstance(answer, list) and len(answer) > MOST_ROWS:
+        rows = len(answer) if isinstance(answer, list) else 1
+        if rows > MOST_ROWS:
             return answer
-        if len(self._answers) >= MOST_ANSWERS:
+        self._rows += rows
+        if len(self._answers) >= MOST_ANSWERS or self._rows > MOST_ROWS_IN_ALL:
             self._answers.clear()
+            self._rows = rows
         self._answers[question] = state, answer
         return answer
 
@@ -126,6 +131,7 @@ class UnitOfWork:
         """Others may have changed the rows: nothing that was read is known any longer."""
         self._known.clear()
         self._answers.clear()
+        self._rows = 0
 
     # pending writes
 
@@ -208,6 +214,7 @@ class UnitOfWork:
             del self._known[kind]
         if tables is None:
             self._answers.clear()
+            self._rows = 0
         else:
             for name in tables:
                 self._changed_table(name)
