@@ -60,7 +60,7 @@ def main() -> None:
 NOTED = {
     "tools/list, worker": "T12 worker",
     "tools/list, manager": "T12 manager",
-    "tools/list, chat": "T12 chat",
+    "tools/list, chat session": "T12 chat",
     "task without subtasks, worker": "T12 calls",
 }
 
