@@ -40,7 +40,7 @@ from toryo.domain.messages import Message, MessageKind, thread_of
 from toryo.operations.calls.callers import Credentials
 from toryo.operations.calls.dispatch import Dispatcher
 from toryo.operations.people.credential_revocation import bootstrap
-from toryo.settings import ChatSettings, GuardSettings, Settings
+from toryo.settings import AuthSettings, ChatSettings, GuardSettings, Settings
 from toryo.storage import messages as stored
 from toryo.storage import schema
 from toryo.storage.engine.database import Connection, Database
@@ -51,6 +51,7 @@ from toryo.storage.transaction import Transaction
 OWNER, COORDINATOR = Credentials(bearer="tpt_benchmark"), Credentials(bearer="tct_benchmark")
 LIFTED = {
     "guards": GuardSettings(same_answers=10**9, refusals=10**9, idle_calls=10**9, calls=10**9),
+    "auth": AuthSettings(key_calls_per_minute=10**9),
     "chat": ChatSettings(messages_per_minute=2_000, conversations_per_hour=100_000, viewer_lease=3_600),
 }
 """Only what keeps runaway agents and floods down is lifted."""

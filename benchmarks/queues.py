@@ -176,6 +176,10 @@ def _raw() -> float:
     with tempfile.TemporaryDirectory() as scratch, contextlib.ExitStack() as running:
         process, url = mcp_calls.start(running, "raw", scratch)
         port = int(url.rsplit(":", 1)[1])
+        for _ in range(100):  # its address is printed before it listens
+            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
+                break
+            time.sleep(0.05)
         row = mcp_calls.Row("raw", port, process.pid, mcp_calls.request(port, "health_check", {}))
         return uvloop.run(mcp_calls.measure(row, 6_000, 16)).cpu_us
 
