@@ -37,9 +37,9 @@ NOTE = "<!-- Written by docs/generate.py from the code (make docs): change the c
 
 def cli() -> str:
     """Every command: what it does, its arguments and options; not its help as printed, which is the library's."""
-    from toryo.cli.main import app
+    from toryo.cli import command_line
 
-    root = typer.main.get_command(app)
+    root = typer.main.get_command(command_line.whole())
     everywhere = [param for param in root.params if set(param.opts) & _EVERYWHERE]
     parts = ["# The command line\n", NOTE, _CLI_INTRODUCTION, "## Everywhere\n", _options(everywhere), ""]
     for words, command in _commands(root, "toryo"):

@@ -6,11 +6,11 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+import typer.main
 
-from toryo.cli import chat_terminal, tasks
+from toryo.cli import chat_terminal, command_line, tasks
 from toryo.cli.chat_panel import Panel
 from toryo.cli.exit_codes import Misuse
-from toryo.cli.main import app
 from toryo.client import Client
 
 TASK = {
@@ -43,7 +43,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Any]]:
 
 
 def approve(*words: str) -> None:
-    app(
+    typer.main.get_command(command_line.whole())(
         args=["--server", "http://127.0.0.1:9", "--token", "x", "task", "approve", "tsk_1", *words],
         standalone_mode=False,
     )

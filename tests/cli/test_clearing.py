@@ -11,9 +11,8 @@ import typer
 
 from tests.cli.conftest import Toryo
 from toryo import clearable_fields
-from toryo.cli import clearing
+from toryo.cli import clearing, command_line
 from toryo.cli.exit_codes import Misuse
-from toryo.cli.main import app
 from toryo.client import Client
 from toryo.operations.calls.catalogue import Operation, catalogue
 
@@ -46,7 +45,7 @@ def _edits() -> dict[str, Operation]:
 
 def _commands() -> dict[str, Any]:
     """Each command that edits, by its group."""
-    groups: Any = typer.main.get_command(app)
+    groups: Any = typer.main.get_command(command_line.whole())
     below = {name: getattr(group, "commands", {}).get("edit") for name, group in groups.commands.items()}
     return {name: edit for name, edit in below.items() if edit is not None}
 

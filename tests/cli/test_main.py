@@ -19,11 +19,23 @@ from toryo.cli.command_context import PRIVATE_NETWORK, warn_of_clear_text
 HEAVY = {"httpx", "mcp", "orjson", "pydantic", "rich", "sqlalchemy", "starlette", "uvicorn", "yaml"}
 
 
+def _loaded_by(*words: str) -> set[str]:
+    script = f"import sys; from toryo.cli.main import main\ntry: main({[*words]!r})\nfinally: print(*sys.modules)"
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    return set(ended.stdout.splitlines()[-1].split())
+
+
 def test_help_loads_nothing_heavy() -> None:
-    """So that it is there at once: the target is 150 ms, most of it Python and Typer."""
-    words = "import sys, toryo.cli.main; print(*sys.modules)"
-    loaded = subprocess.run([sys.executable, "-c", words], capture_output=True, text=True, check=True).stdout.split()
+    """So that it is there at once: the target is 120 ms, most of it Python and Typer."""
+    loaded = _loaded_by("--help")
     assert HEAVY.isdisjoint(loaded)
+    assert {"toryo.cli.tasks", "toryo.cli.output"}.isdisjoint(loaded)
+
+
+def test_a_command_loads_no_other_commands() -> None:
+    loaded = _loaded_by("why", "--help")
+    assert "toryo.cli.why" in loaded
+    assert {"toryo.cli.people", "toryo.cli.database"}.isdisjoint(loaded)
 
 
 def test_help_is_an_answer_and_no_mistake(nowhere: Toryo) -> None:

@@ -10,7 +10,7 @@ import pytest
 import typer
 
 from tests.cli.conftest import Process, Toryo
-from toryo.cli.main import app
+from toryo.cli import command_line
 
 
 @pytest.fixture
@@ -82,7 +82,7 @@ def test_a_command_that_is_shown_can_be_typed_where_directories_have_blanks(nowh
 
 
 def test_no_help_is_cut_on_a_terminal_of_80_columns(nowhere: Toryo, tmp_path: Path) -> None:
-    command: Any = typer.main.get_command(app)
+    command: Any = typer.main.get_command(command_line.whole())
     groups = ["", *(name for name, each in command.commands.items() if hasattr(each, "commands"))]
     cut = [
         line.strip()

@@ -9,8 +9,7 @@ import pytest
 import typer
 
 from tests.cli.conftest import Toryo
-from toryo.cli import command_context, usage_lines
-from toryo.cli.main import app
+from toryo.cli import command_context, command_line, usage_lines
 from toryo.operations.calls.catalogue import catalogue
 
 
@@ -102,7 +101,7 @@ def test_the_server_is_named_where_it_may_be_another_than_the_one_that_runs_here
 
 
 def test_no_usage_line_has_braces() -> None:
-    program = typer.main.get_command(app)
+    program = typer.main.get_command(command_line.whole())
     usage_lines.plain(program)
     lines = []
 

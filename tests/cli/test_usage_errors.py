@@ -14,13 +14,13 @@ from pydantic import BaseModel, ValidationError
 
 import toryo
 from toryo import wrong_values
-from toryo.cli import empty_values, up_down, usage_errors
+from toryo.cli import command_line, empty_values, up_down, usage_errors
 from toryo.cli.exit_codes import Misuse
-from toryo.cli.main import app, main
+from toryo.cli.main import main
 from toryo.nearest import nearest
 
 LIBRARY = ("Input should", "valid ", "unable to parse", " should have", "Invalid value", "permitted")
-PROGRAM = typer.main.get_command(app)
+PROGRAM = typer.main.get_command(command_line.whole())
 
 
 def _commands(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:

@@ -13,7 +13,7 @@ import pytest
 import typer
 
 import toryo
-from toryo.cli import events, main, text_layout
+from toryo.cli import command_line, events, text_layout
 
 HOME = Path(toryo.__file__).parent
 STIFF = re.compile(
@@ -57,7 +57,7 @@ def _leaves(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, Any
         yield from _leaves(each, (*path, name))
 
 
-COMMANDS = dict(_leaves(typer.main.get_command(main.app)))
+COMMANDS = dict(_leaves(typer.main.get_command(command_line.whole())))
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -9,13 +9,13 @@ from typing import Any, get_args
 import pytest
 import typer
 
-from toryo.cli.main import app
+from toryo.cli import command_line
 from toryo.domain.projects import Language
 from toryo.translation_catalogues import texts
 
 _COMMAND = re.compile(r"\btoryo ([a-z][a-z-]*(?: (?:--?[a-z-]+|[A-Za-z_{}=0-9…-]+))*)")
 _JAPANESE = {text: told for (context, text), told in texts(Language.JAPANESE).items() if not context}
-_ROOT: Any = typer.main.get_command(app)
+_ROOT: Any = typer.main.get_command(command_line.whole())
 
 
 def commands() -> list[str]:

@@ -13,8 +13,7 @@ import pytest
 import typer
 
 from tests.documents import pages
-from toryo.cli import manifest
-from toryo.cli.main import app
+from toryo.cli import command_line, manifest
 from toryo.coordinator import config
 from toryo.formats import playbook_format, script_format, yaml_documents
 
@@ -37,7 +36,7 @@ def _words(command: str) -> list[str]:
     return words[1:end]
 
 
-PROGRAM = typer.main.get_command(app)
+PROGRAM = typer.main.get_command(command_line.whole())
 
 
 def wrong(command: str) -> str | None:

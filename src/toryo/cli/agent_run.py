@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from toryo.cli import agents, output
+from toryo.cli import output
 from toryo.cli.command_context import Here, command
 from toryo.cli.exit_codes import Misuse
 
@@ -43,8 +43,8 @@ Capabilities = Annotated[
 Words = Annotated[list[str], typer.Argument(metavar="CMD...", help="The command, and its arguments.")]
 
 
-def add(_app: typer.Typer) -> None:
-    command(agents.group, "run", context_settings={"allow_interspersed_args": False})(run)
+def add_to_agents(group: typer.Typer) -> None:
+    command(group, "run", context_settings={"allow_interspersed_args": False})(run)
 
 
 def run(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from toryo import provider_options
-from toryo.cli import clearing, edits, output, shell_completion, wider_rights
+from toryo.cli import agent_run, clearing, edits, output, shell_completion, wider_rights
 from toryo.cli.command_context import Here, command
 from toryo.cli.exit_codes import Misuse
 
@@ -54,6 +54,7 @@ Option = Annotated[
 
 
 def add(app: typer.Typer) -> None:
+    agent_run.add_to_agents(group)
     app.add_typer(group, name="agent")
 
 

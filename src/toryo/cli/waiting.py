@@ -7,8 +7,6 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from toryo.cli import output
-
 SILENT_SECONDS = 3.0
 
 
@@ -18,6 +16,8 @@ def told(what: str, anyhow: float = 0) -> Iterator[None]:
     if not sys.stderr.isatty():
         yield
         return
+    from toryo.cli import output
+
     timer = threading.Timer(SILENT_SECONDS + anyhow, output.say, [f"toryo: waiting for {what} ... (^C stops waiting)"])
     timer.daemon = True
     timer.start()

@@ -95,7 +95,9 @@ class _Facts(Snapshot):
             project=project,
             project_id=project.id,
             launches=LazyMapping(lambda: tx.launches.live_of(project.id, agent.id)),
-            sessions=LazyMapping(live, lambda purpose: own if own and own.purpose is purpose else live().get(purpose)),
+            sessions=LazyMapping(
+                live, None if own is None else lambda purpose: own if own.purpose is purpose else live().get(purpose)
+            ),
             cooldowns=LazyMapping(lambda: _cooldowns(tx, agent.id)),
             accounts=LazyMapping(lambda: _accounts(tx, agent)),
             others_on={},
