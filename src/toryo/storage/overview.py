@@ -49,8 +49,18 @@ def _of(columns: Iterable[sa.ColumnElement[Any]], index: str, *wanted: sa.Column
     return by_index(sa.select(*columns).where(in_list(_t.c.project_id, "projects"), *wanted), _t, index)
 
 
+_live_claim: sa.ColumnElement[bool] = sa.literal_column("ended_at IS NULL")
+_is_held = sa.and_(  # No EXISTS: for that PostgreSQL reads all live claims there are.
+    _t.c.agent_type.is_not(None),
+    _t.c.parent_id.is_(None),
+    sa.select(_cl.c.task_id)
+    .where(_cl.c.task_id == _t.c.id, _live_claim, _cl.c.launch_id.is_(None))
+    .limit(1)
+    .scalar_subquery()
+    .is_not(None),
+)
 _OPEN = {
-    index: Statement(_of(_PART, index, *wanted))
+    index: Statement(_of(_PART, index, *wanted, *([~_is_held] if index == "tasks_in_progress" else [])))
     for index, wanted in {**OPEN, "tasks_unapproved": _requests}.items()
     if index != "tasks_backlog"
 }
@@ -110,7 +120,34 @@ _PLACES = Statement(
     .where(in_list(_m.c.project_id, "projects"), _m.c.removed_at.is_(None))
     .order_by(_m.c.created_at, _m.c.agent_id)
 )
-_CLAIMS = Statement(CLAIMS.select().where(sa.literal_column("ended_at IS NULL"), in_list(_cl.c.project_id, "projects")))
+_held = sa.and_(_live_claim, _cl.c.launch_id.is_(None), in_list(_cl.c.project_id, "projects"))
+_by_agent = (
+    sa.select(
+        _cl.c.project_id, _cl.c.agent_id, sa.func.count().label("many"), sa.func.min(_cl.c.claimed_at).label("at")
+    )
+    .where(_held)
+    .group_by(_cl.c.project_id, _cl.c.agent_id)
+    .subquery()
+)
+_first = _cl.alias("first_claim")
+_HELD = Statement(
+    sa.select(
+        _by_agent.c.project_id, _by_agent.c.agent_id, _by_agent.c.many, _by_agent.c.at, sa.func.min(_first.c.task_id)
+    )
+    .select_from(_by_agent)
+    .join(
+        _first,
+        sa.and_(
+            _first.c.agent_id == _by_agent.c.agent_id,
+            _first.c.project_id == _by_agent.c.project_id,
+            _first.c.claimed_at == _by_agent.c.at,
+            sa.literal_column("first_claim.ended_at IS NULL"),
+            _first.c.launch_id.is_(None),
+        ),
+    )
+    .group_by(_by_agent.c.project_id, _by_agent.c.agent_id, _by_agent.c.many, _by_agent.c.at)
+)
+_CLAIMS_OF = Statement(CLAIMS.select().where(_live_claim, in_list(_cl.c.task_id, "ids")))
 _g = schema.delegations
 _AWAITED = Statement(
     by_index(sa.select(_g.c.task_id, sa.func.count()), _g, "delegations_awaited")
@@ -184,9 +221,7 @@ _RUNNING = Statement(
     )
 )
 _CLAIMED = Statement(
-    sa.select(_cl.c.task_id).where(
-        sa.literal_column("ended_at IS NULL"), _cl.c.project_id == _p("project_id"), _cl.c.launch_id.is_(None)
-    )
+    sa.select(_cl.c.task_id).where(_live_claim, _cl.c.project_id == _p("project_id"), _cl.c.launch_id.is_(None))
 )
 _VISIT = Statement(sa.select(_v.c.at).where(_v.c.person_id == _p("person_id")))
 _VISITED = upsert(_v, ["person_id", "at"], ["person_id"], ["at"])
@@ -221,6 +256,14 @@ class Card(NamedTuple):
         return self.agent_type is not None and self.parent_id is None and self.status == "todo"
 
 
+class Held(NamedTuple):
+    """The queue tasks that an agent holds which asks for them by itself: their number, and the one it holds longest."""
+
+    many: int
+    since: Millis
+    task_id: str
+
+
 class Ended(NamedTuple):
     """The newest tasks that ended in one status, and the number of all of them."""
 
@@ -233,8 +276,9 @@ class Overview:
         self._connection = connection
 
     def open_tasks(self, projects: Iterable[str], *, idle: bool = True) -> dict[str, Task]:
-        """Tasks of these projects in progress, blocked, in `todo`, or awaiting approval: in part, by id. Without the
-        `idle` ones: in `todo`, waiting for nothing, in a tree in which nothing has been started.
+        """Tasks of these projects in progress, blocked, in `todo`, or awaiting approval: in part, by id. Queue tasks
+        that agents hold which ask for them by themselves are left out, if they are no subtasks: `held` counts them.
+        Without the `idle` ones: in `todo`, waiting for nothing, in a tree in which nothing has been started.
         """
         asked = list(projects)
         rows = (
@@ -282,9 +326,15 @@ class Overview:
         """Project and agent of every membership."""
         return [(row[0], row[1]) for row in self._connection.all(_PLACES, projects=list(projects))]
 
-    def claims(self, projects: Iterable[str]) -> list[Claim]:
-        """The live claims of these projects."""
-        return CLAIMS.nouns(self._connection.all(_CLAIMS, projects=list(projects)))
+    def held(self, projects: Iterable[str]) -> dict[tuple[str, str], Held]:
+        """By agent and project."""
+        rows: list[Any] = self._connection.all(_HELD, projects=list(projects))
+        return {(row[1], row[0]): Held(int(row[2]), row[3], row[4]) for row in rows}
+
+    def claims(self, task_ids: Iterable[str]) -> dict[str, Claim]:
+        """The live claims of these tasks, by task."""
+        found = CLAIMS.nouns(self._connection.all(_CLAIMS_OF, ids=list(task_ids)))
+        return {claim.task_id: claim for claim in found}
 
     def awaited(self) -> dict[str, int]:
         """Number of open delegations with an awaited result, by main task."""
