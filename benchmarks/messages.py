@@ -52,6 +52,8 @@ OWNER, COORDINATOR = Credentials(bearer="tpt_benchmark"), Credentials(bearer="tc
 LIFTED = {
     "guards": GuardSettings(same_answers=10**9, refusals=10**9, idle_calls=10**9, calls=10**9),
     "auth": AuthSettings(key_calls_per_minute=10**9),
+    "max_connections": 20_000,
+    "max_connections_per_address": 20_000,
     "chat": ChatSettings(messages_per_minute=2_000, conversations_per_hour=100_000, viewer_lease=3_600),
 }
 """Only what keeps runaway agents and floods down is lifted."""

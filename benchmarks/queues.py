@@ -37,8 +37,12 @@ from messages import Server, databases, server
 
 HERE = Path(__file__).parent
 CLIENTS = (1, 16, 64)
-OTHERS = 100
-"""Polls of other queues that are held while a push is measured."""
+OTHERS, MANY = 100, 4_000
+"""Polls of other queues that are held while a push is measured; from `MANY` on, memory for each is a figure of T8."""
+PINGS, PING_SECONDS = 500, 0.002
+SETTLED_SECONDS = 1.0
+AGENTS = 100
+"""Whose polls are held: each of them waits on many connections if there are more."""
 SETTLES = 0.02
 """Seconds given to a poll to begin to wait at the server: nothing outside it tells when it does."""
 IDLE_SECONDS = 5
@@ -132,6 +136,11 @@ class Bench:
         fields = Path(f"/proc/{self.pid}/stat").read_text().rsplit(")", 1)[1].split()
         return (int(fields[11]) + int(fields[12])) / TICK
 
+    def memory(self) -> float:
+        """KiB that the server has in memory."""
+        lines = Path(f"/proc/{self.pid}/status").read_text().splitlines()
+        return float(next(line.split()[1] for line in lines if line.startswith("VmRSS:")))
+
 
 # --- cycles ----------------------------------------------------------------------------------------------------------
 
@@ -209,23 +218,50 @@ async def _measured(bench: Bench, lines: list[Line], many: int, seconds: float) 
 # --- a push, and idling ----------------------------------------------------------------------------------------------
 
 
-def push(kinds: list[Any], times: int) -> None:
-    print(f"\ncreate_task to the waiting poll's answer, {OTHERS} other polls held ({times} each, ms)")
-    print(f"{'':<26}{'p50':>8}{'p99':>8}{'create answered, p50':>23}{'idle CPU':>11}")
+@dataclass(frozen=True)
+class Pushed:
+    """Times are ms; `kib` is the growth of the server's memory for each poll that is held, with its connection."""
+
+    whole: list[float]
+    filed: list[float]
+    pings: list[float]
+    idle: float
+    kib: float
+
+
+def push(kinds: list[Any], times: int, held: list[int]) -> None:
+    print(f"\ncreate_task to the waiting poll's answer, while other polls are held ({times} each, ms)")
+    times_of = f"{'p50':>8}{'p99':>8}{'filed, p50':>12}{'ping p50':>10}{'p99':>7}"
+    print(f"{'':<20}{'held':>7}{times_of}{'idle CPU':>10}{'KiB each':>10}")
     for name, empty in kinds:
-        with empty() as url, server(url) as at:
-            whole, filed, idle = asyncio.run(_pushes(Bench.on(at), times))
-            target_figures.note(f"T5 p50, {name}", _at(whole, 50))
-            target_figures.note(f"T5 p99, {name}", _at(whole, 99))
-            row = f"{name:<26}{_at(whole, 50):>8.2f}{_at(whole, 99):>8.2f}{_at(filed, 50):>23.2f}{idle:>10.1%}"
-            print(row, flush=True)
+        for others in held:
+            with empty() as url, server(url) as at:
+                found = asyncio.run(_pushes(Bench.on(at), times, others))
+            many = "" if others == OTHERS else f", {others:,} held"
+            target_figures.note(f"T5 p50, {name}{many}", _at(found.whole, 50))
+            target_figures.note(f"T5 p99, {name}{many}", _at(found.whole, 99))
+            if others >= MANY:
+                target_figures.note(f"T8 memory, {name}{many}", found.kib)
+                target_figures.note(f"T8 ping, {name}{many}", _at(found.pings, 99))
+            pings = f"{_at(found.pings, 50):>10.2f}{_at(found.pings, 99):>7.2f}"
+            pushes = f"{_at(found.whole, 50):>8.2f}{_at(found.whole, 99):>8.2f}{_at(found.filed, 50):>12.2f}"
+            print(f"{name:<20}{others:>7,}{pushes}{pings}{found.idle:>10.1%}{found.kib:>10.1f}", flush=True)
 
 
-async def _pushes(bench: Bench, times: int) -> tuple[list[float], list[float], float]:
-    whole, filed = [], []
-    others = [await bench.line(f"o{number}", f"other-{number}") for number in range(OTHERS)]
-    held = [asyncio.create_task(_hold(line, f"o{number}"), name=f"hold {number}") for number, line in enumerate(others)]
+async def _pushes(bench: Bench, times: int, many: int) -> Pushed:
+    names = [f"o{number}" for number in range(min(many, AGENTS))]
+    keys = [bench.key(name, f"other-{name}") for name in names]
+    for name, key in zip(names, keys, strict=True):
+        line = await Line(bench.at.url, key).open()
+        await line.call("register_agent", agent_id=name, agent_type=f"other-{name}")
+        line.close()
     agent, chief = await bench.line("agent", "numbers"), await bench.line("chief", "numbers")
+    before = bench.memory()
+    others = [await Line(bench.at.url, keys[number % len(keys)]).open() for number in range(many)]
+    held = [asyncio.create_task(_hold(line, names[number % len(names)])) for number, line in enumerate(others)]
+    await _settled(bench)
+    kib = (bench.memory() - before) / many
+    whole, filed = [], []
     for _ in range(times):
         waiting = asyncio.create_task(agent.call("poll_tasks", agent_id="agent", wait_seconds=45))
         await asyncio.sleep(SETTLES)
@@ -236,6 +272,7 @@ async def _pushes(bench: Bench, times: int) -> tuple[list[float], list[float], f
         whole.append((time.perf_counter() - began) * 1000)
         await sent
         await agent.call("submit_result", task_id=task["task_id"], status="completed", result=1)
+    pings = [await _ping(chief) for _ in range(PINGS)]
     spent = bench.cpu()
     await asyncio.sleep(IDLE_SECONDS)
     idle = (bench.cpu() - spent) / IDLE_SECONDS
@@ -243,7 +280,23 @@ async def _pushes(bench: Bench, times: int) -> tuple[list[float], list[float], f
         each.cancel()
     for line in (*others, agent, chief):
         line.close()
-    return whole, filed, idle
+    return Pushed(whole, filed, pings, idle, kib)
+
+
+async def _settled(bench: Bench) -> None:
+    """Until the server has taken all polls: it does nothing any more."""
+    while True:
+        spent = bench.cpu()
+        await asyncio.sleep(SETTLED_SECONDS)
+        if bench.cpu() - spent < SETTLED_SECONDS / 20:
+            return
+
+
+async def _ping(line: Line) -> float:
+    await asyncio.sleep(PING_SECONDS)
+    began = time.perf_counter()
+    await line.call("health_check")
+    return (time.perf_counter() - began) * 1000
 
 
 async def _hold(line: Line, agent_id: str) -> None:
@@ -525,6 +578,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=2.0, help="how long one round of cycles lasts")
     parser.add_argument("--pushes", type=int, default=200)
+    parser.add_argument("--held", default=str(OTHERS), help="how many other polls are held: 100,4000,9500 for T8")
     parser.add_argument("--postgresql", help="URL of a database in which schemas may be made; default: SQLite alone")
     parser.add_argument("--rivals", help="all, or some: " + ", ".join(each.name for each in RIVALS))
     parser.add_argument("--cache", type=Path, default=default_cache(), help="where rivals are installed")
@@ -535,7 +589,7 @@ def main() -> None:
         if "cycles" in given.only:
             cycles(kinds, given.rounds, given.seconds)
         if "push" in given.only:
-            push(kinds, given.pushes)
+            push(kinds, given.pushes, [int(each) for each in given.held.split(",")])
     if "rivals" in given.only and given.rivals:
         beside(rivals_named(given.rivals), given.cache, given.postgresql, given.jobs, given.rounds)
 

@@ -6,6 +6,7 @@ import pytest
 
 from tests.stories import Answer, World
 from toryo.domain.tasks import Status
+from toryo.operations.calls.pagination import cursor_of
 
 
 def board(world: World) -> dict[str, Answer]:
@@ -44,6 +45,74 @@ def test_the_most_important_cards_come_first_and_of_these_the_oldest(crew: World
     )
     last = crew.task(None, title="also medium", status="todo")
     assert list(board(crew)) == [high, later, last, low]
+
+
+def test_a_column_has_its_first_tasks_its_true_count_and_the_rest_page_by_page(crew: World):
+    """Also of tasks of several queues, and of those without one, in one order."""
+    crew.owner.call("make_api_key", project_id=crew.project_id, agent_id="q", types=["paint", "sing"])
+    wanted: list[tuple[str, str | None]] = [("low", None), ("high", "paint"), ("medium", "sing"), ("high", None)]
+    filed = [
+        crew.task(None, title=f"{n}", status="todo", priority=priority, **({"agent_type": queue} if queue else {}))
+        for n, (priority, queue) in enumerate(wanted * 2)
+    ]
+    crew.task(None, title="later", status="backlog")
+    whole = crew.owner.call("show_board", project_id=crew.project_id)
+    order = [task["task_id"] for task in whole["tasks"] if task["status"] == "todo"]
+    assert sorted(order) == sorted(filed)
+    assert {each["status"]: (each["count"], each["more"]) for each in whole["columns"]} == {
+        "backlog": (1, None),
+        "todo": (8, None),
+        "in_progress": (0, None),
+        "blocked": (0, None),
+    }
+    page = crew.owner.call("show_board", project_id=crew.project_id, open=3)
+    found = [task["task_id"] for task in page["tasks"] if task["status"] == "todo"]
+    while more := todo(page)["more"]:
+        assert todo(page)["count"] == 8
+        page = crew.owner.call("show_board", project_id=crew.project_id, open=3, more=more)
+        assert not page["whole"]
+        assert {task["status"] for task in page["tasks"]} == {"todo"}
+        found += [task["task_id"] for task in page["tasks"]]
+    assert found == order
+
+
+def todo(answer: Answer) -> Answer:
+    [found] = [each for each in answer["columns"] if each["status"] == "todo"]
+    return found  # type: ignore[no-any-return]
+
+
+def test_a_change_of_a_card_that_a_board_does_not_begin_with_is_told_with_the_new_counts(crew: World):
+    for n in range(4):
+        last = crew.task(None, title=f"{n}", status="todo")
+    begin = crew.owner.call("show_board", project_id=crew.project_id, open=2)
+    assert last not in {task["task_id"] for task in begin["tasks"]}
+    crew.owner.call("edit_task", task_id=last, title="Renamed")
+    after = crew.owner.call("show_board", project_id=crew.project_id, open=2, after=begin["last_event"])
+    assert [task["title"] for task in after["tasks"]] == ["Renamed"]
+    assert todo(after) == {"status": "todo", "count": 4, "more": None}
+    crew.move(last, "cancelled", "not needed")
+    after = crew.owner.call("show_board", project_id=crew.project_id, open=2, after=after["last_event"])
+    assert todo(after)["count"] == 3
+
+
+def test_a_card_comes_with_its_tree_and_with_what_it_is_a_part_of_however_large_the_tree(
+    crew: World, monkeypatch: pytest.MonkeyPatch
+):
+    main = crew.task("boss", priority="low")
+    parts = [crew.task("w1", parent_task_id=main, title=f"Part {n}", status="todo") for n in range(4)]
+    crew.task("boss", title="Other", priority="critical", status="todo")
+    shown = crew.owner.call("show_board", project_id=crew.project_id, open=2)["tasks"]
+    assert {main, *parts} <= {task["task_id"] for task in shown}
+    monkeypatch.setattr("toryo.operations.tasks.board.MOST_OF_TREES", 1)
+    shown = crew.owner.call("show_board", project_id=crew.project_id, open=2)["tasks"]
+    found = {task["task_id"]: task["parent_task_id"] for task in shown}
+    assert len(found.keys() & {*parts}) < len(parts)
+    assert {parent for parent in found.values() if parent is not None} <= found.keys()
+
+
+def test_a_cursor_of_something_else_is_refused(crew: World):
+    for cursor in ("x", cursor_of("completed", 0, 0, 0, "tsk_1"), cursor_of(1, "tsk_1")):
+        crew.owner.refused("show_board", "validationError", project_id=crew.project_id, more=cursor)
 
 
 def test_a_card_counts_its_subtasks_without_the_cancelled_ones_and_those_that_are_done(crew: World):

@@ -74,7 +74,9 @@ NEEDS_NO_LOOK = {
     "many_rows.__init__": "adds and changes rows by primary key",
     **{f"backup.{each}": "of a backup" for each in ("_chunks", "_read", "_insert", "_continue_sequence")},
     "integrity.check": "reads everything",
-    **dict.fromkeys(("needs._unread", "task_lists._open", "task_lists._closed"), "its results are declared"),
+    **dict.fromkeys(
+        ("needs._unread", "overview._open_cards", "task_lists._open", "task_lists._closed"), "its results are declared"
+    ),
 }
 """Functions whose statements need no look, and why."""
 
@@ -206,7 +208,7 @@ def _plan_of_sqlite(connection: sqlite3.Connection, text: str) -> list[str]:
 
 
 HISTORY = {
-    *("tasks_closed", "tasks_assignee", "tasks_correlation", "tasks_requested"),
+    *("tasks_closed", "tasks_assignee", "tasks_correlation", "tasks_requested", "tasks_dead"),
     *("messages_about", "events_facts", "events_correlation"),
 }
 """Partial indexes that grow with the past."""

@@ -74,14 +74,20 @@ def page_after(wanted: Wanted, size: int, before: list[Task], tx: Transaction) -
 def test_another_project_has_none_of_them(store: Store, many: list[Task]) -> None:
     assert many
     assert pages(store, Wanted("prj_2"), 10) == []
-    assert store.read(lambda tx: tx.task_lists.current("prj_2", closed_since=0)) == []
+    assert store.read(lambda tx: tx.task_lists.current("prj_2")) == []
+    assert store.read(lambda tx: tx.task_lists.current_spots("prj_2", 0)) == []
+    roots = [each.root_id for each in many]
+    assert store.read(lambda tx: tx.task_lists.spots_of_trees("prj_2", roots)) == []
 
 
 def test_current_tasks_are_the_open_ones_and_those_closed_since(store: Store, many: list[Task]) -> None:
     assert store.read(lambda tx: tx.task_lists.current("prj_1")) == [each for each in many if each.open]
     since = NOW + 4
     expected = [each for each in many if each.open or (each.completed_at or 0) >= since]
-    assert store.read(lambda tx: tx.task_lists.current("prj_1", closed_since=since)) == expected
+    found = sorted(store.read(lambda tx: tx.task_lists.current_spots("prj_1", since)))
+    assert [each[:4] for each in found] == [each.order for each in expected]
+    about = [(each.root_id, each.parent_id, each.status, each.assignee_id, each.agent_type) for each in expected]
+    assert [each[4:] for each in found] == about
 
 
 def test_closed_tasks_are_counted_and_the_last_ones_come_first(store: Store, many: list[Task]) -> None:

@@ -87,13 +87,13 @@ def test_the_cost_of_a_day_is_of_that_day_and_project(store: Store):
 
 READS = {
     "of_launch": (usages._ONE, "usages_pkey|sqlite_autoindex_usages"),
-    "cost_of_day": (usages._COST_OF_DAY, "usages_project"),
-    "cost_of_projects": (usages._COST_OF_PROJECTS, "usages_project"),
-    "last_of_day": (usages._LAST_OF_DAY, "usages_project"),
-    "of_days": (usages._summing(("day", "agent_id"), ("projects", "since_day", "until_day")), "usages_project"),
-    "of_everything": (usages._summing(("day",), ("projects",)), "usages_project"),
-    "of_agent": (usages._summing(("day",), ("projects", "agent_id", "since_day")), "usages_agent|usages_project"),
-    "of_task": (usages._summing((), ("projects", "tasks")), "usages_task|usages_project"),
+    "cost_of_day": (usages._COST_OF_DAY, "usages_sums"),
+    "cost_of_projects": (usages._COST_OF_PROJECTS, "usages_sums"),
+    "last_of_day": (usages._LAST_OF_DAY, "usages_sums"),
+    "of_days": (usages._summing(("day", "agent_id"), ("projects", "since_day", "until_day")), "usages_sums"),
+    "of_everything": (usages._summing(("day",), ("projects",)), "usages_sums"),
+    "of_agent": (usages._summing(("day",), ("projects", "agent_id", "since_day")), "usages_agent|usages_sums"),
+    "of_task": (usages._summing((), ("projects", "tasks")), "usages_task|usages_sums"),
     "old_logs": (_LOGS_OF_OLD, "logs_pkey|sqlite_autoindex_logs"),
 }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
 from enum import StrEnum
 from typing import Any
@@ -242,9 +242,14 @@ def approvers(
     agents: Mapping[str, Agent],
     reports_to: Mapping[str, str | None],
     is_asked: Callable[[Agent], bool],
+    owners: Sequence[Agent] | None = None,
 ) -> list[Agent]:
-    """Everyone who is asked to approve a task for an agent: the people above it; if there are none, the owners."""
-    return people_above(agent_id, agents, reports_to, is_asked) or active_owners(agents.values())
+    """Everyone who is asked to approve a task for an agent: the people above it; if there are none, the owners.
+
+    `owners`: the active ones, from a caller that asks for many agents.
+    """
+    above = people_above(agent_id, agents, reports_to, is_asked)
+    return above or list(active_owners(agents.values()) if owners is None else owners)
 
 
 def refuse_cycle(agent_id: str, reports_to: str | None, tree: Mapping[str, str | None]) -> None:

@@ -5,6 +5,7 @@ Tasks are read in part: the columns of the rules about starting, and those of a 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
@@ -18,7 +19,7 @@ from toryo.storage import schema
 from toryo.storage.engine.database import Connection
 from toryo.storage.engine.statements import Statement, by_index, implied, in_list, upsert
 from toryo.storage.queues import CLAIMS
-from toryo.storage.task_lists import OPEN
+from toryo.storage.task_lists import AFTER, INDEXES, OPEN
 from toryo.storage.tasks import ORDER, WAIT
 
 _t, _d, _m, _a, _u = schema.tasks, schema.dependencies, schema.memberships, schema.agents, schema.usages
@@ -49,8 +50,18 @@ def _of(columns: Iterable[sa.ColumnElement[Any]], index: str, *wanted: sa.Column
     return by_index(sa.select(*columns).where(in_list(_t.c.project_id, "projects"), *wanted), _t, index)
 
 
+_live_claim: sa.ColumnElement[bool] = sa.literal_column("ended_at IS NULL")
+_is_held = sa.and_(  # No EXISTS: for that PostgreSQL reads all live claims there are.
+    _t.c.agent_type.is_not(None),
+    _t.c.parent_id.is_(None),
+    sa.select(_cl.c.task_id)
+    .where(_cl.c.task_id == _t.c.id, _live_claim, _cl.c.launch_id.is_(None))
+    .limit(1)
+    .scalar_subquery()
+    .is_not(None),
+)
 _OPEN = {
-    index: Statement(_of(_PART, index, *wanted))
+    index: Statement(_of(_PART, index, *wanted, *([~_is_held] if index == "tasks_in_progress" else [])))
     for index, wanted in {**OPEN, "tasks_unapproved": _requests}.items()
     if index != "tasks_backlog"
 }
@@ -110,7 +121,34 @@ _PLACES = Statement(
     .where(in_list(_m.c.project_id, "projects"), _m.c.removed_at.is_(None))
     .order_by(_m.c.created_at, _m.c.agent_id)
 )
-_CLAIMS = Statement(CLAIMS.select().where(sa.literal_column("ended_at IS NULL"), in_list(_cl.c.project_id, "projects")))
+_held = sa.and_(_live_claim, _cl.c.launch_id.is_(None), in_list(_cl.c.project_id, "projects"))
+_by_agent = (
+    sa.select(
+        _cl.c.project_id, _cl.c.agent_id, sa.func.count().label("many"), sa.func.min(_cl.c.claimed_at).label("at")
+    )
+    .where(_held)
+    .group_by(_cl.c.project_id, _cl.c.agent_id)
+    .subquery()
+)
+_first = _cl.alias("first_claim")
+_HELD = Statement(
+    sa.select(
+        _by_agent.c.project_id, _by_agent.c.agent_id, _by_agent.c.many, _by_agent.c.at, sa.func.min(_first.c.task_id)
+    )
+    .select_from(_by_agent)
+    .join(
+        _first,
+        sa.and_(
+            _first.c.agent_id == _by_agent.c.agent_id,
+            _first.c.project_id == _by_agent.c.project_id,
+            _first.c.claimed_at == _by_agent.c.at,
+            sa.literal_column("first_claim.ended_at IS NULL"),
+            _first.c.launch_id.is_(None),
+        ),
+    )
+    .group_by(_by_agent.c.project_id, _by_agent.c.agent_id, _by_agent.c.many, _by_agent.c.at)
+)
+_CLAIMS_OF = Statement(CLAIMS.select().where(_live_claim, in_list(_cl.c.task_id, "ids")))
 _g = schema.delegations
 _AWAITED = Statement(
     by_index(sa.select(_g.c.task_id, sa.func.count()), _g, "delegations_awaited")
@@ -146,10 +184,40 @@ _CARD_THEN = (
 )
 _card = [_t.c[name] for name in (*_CARD, *_CARD_THEN)]
 _here = _t.c.project_id == _p("project_id")
-_OPEN_CARDS = [
-    Statement(by_index(sa.select(*_card).where(_here, *wanted), _t, index)) for index, wanted in OPEN.items()
-]
-_CARDS_OF_TREES = Statement(by_index(sa.select(*_card).where(in_list(_t.c.root_id, "roots"), _here), _t, "tasks_root"))
+_most = _p("most", type_=sa.Integer)
+_of_queue = _t.c.agent_type == _p("agent_type")
+
+
+def _open_cards(index: str, after: bool) -> Statement:
+    """In the order of cards. The index of queue tasks holds them in this order for each queue."""
+    wanted = [_here, *OPEN[index], *([AFTER] if after else []), *([_of_queue] if index == "tasks_queued" else [])]
+    return Statement(by_index(sa.select(*_card).where(*wanted), _t, index).order_by(*ORDER).limit(_most))
+
+
+_OPEN_CARDS = {(index, after): _open_cards(index, after) for index in OPEN for after in (False, True)}
+
+
+def _counted(status: domain.Status, index: str) -> sa.Select[Any]:
+    columns: list[Any] = [sa.literal(status.value), sa.func.count()]
+    return by_index(sa.select(*columns).select_from(_t).where(_here, *OPEN[index]), _t, index)
+
+
+_HOW_MANY_OPEN = Statement(
+    sa.union_all(
+        *(
+            _counted(status, index)
+            for status, indexes in INDEXES.items()
+            if status not in domain.CLOSED
+            for index in indexes
+        )
+    )
+)
+_QUEUES = Statement(
+    by_index(sa.select(_t.c.agent_type).where(_here, *OPEN["tasks_queued"]).distinct(), _t, "tasks_queued")
+)
+_CARDS_OF_TREES = Statement(
+    by_index(sa.select(*_card).where(in_list(_t.c.root_id, "roots"), _here), _t, "tasks_root").limit(_most)
+)
 _CLOSED_CARDS = {
     each: Statement(
         by_index(sa.select(*_card), _t, "tasks_closed")
@@ -184,9 +252,7 @@ _RUNNING = Statement(
     )
 )
 _CLAIMED = Statement(
-    sa.select(_cl.c.task_id).where(
-        sa.literal_column("ended_at IS NULL"), _cl.c.project_id == _p("project_id"), _cl.c.launch_id.is_(None)
-    )
+    sa.select(_cl.c.task_id).where(_live_claim, in_list(_cl.c.task_id, "ids"), _cl.c.launch_id.is_(None))
 )
 _VISIT = Statement(sa.select(_v.c.at).where(_v.c.person_id == _p("person_id")))
 _VISITED = upsert(_v, ["person_id", "at"], ["person_id"], ["at"])
@@ -217,8 +283,21 @@ class Card(NamedTuple):
     version: int
 
     @property
+    def order(self) -> tuple[int, Millis, int, str]:
+        """As `Task.order`."""
+        return self.rank, self.created_at, self.ordinal, self.id
+
+    @property
     def waits_in_a_queue(self) -> bool:
         return self.agent_type is not None and self.parent_id is None and self.status == "todo"
+
+
+class Held(NamedTuple):
+    """The queue tasks that an agent holds which asks for them by itself: their number, and the one it holds longest."""
+
+    many: int
+    since: Millis
+    task_id: str
 
 
 class Ended(NamedTuple):
@@ -233,8 +312,9 @@ class Overview:
         self._connection = connection
 
     def open_tasks(self, projects: Iterable[str], *, idle: bool = True) -> dict[str, Task]:
-        """Tasks of these projects in progress, blocked, in `todo`, or awaiting approval: in part, by id. Without the
-        `idle` ones: in `todo`, waiting for nothing, in a tree in which nothing has been started.
+        """Tasks of these projects in progress, blocked, in `todo`, or awaiting approval: in part, by id. Queue tasks
+        that agents hold which ask for them by themselves are left out, if they are no subtasks: `held` counts them.
+        Without the `idle` ones: in `todo`, waiting for nothing, in a tree in which nothing has been started.
         """
         asked = list(projects)
         rows = (
@@ -282,9 +362,15 @@ class Overview:
         """Project and agent of every membership."""
         return [(row[0], row[1]) for row in self._connection.all(_PLACES, projects=list(projects))]
 
-    def claims(self, projects: Iterable[str]) -> list[Claim]:
-        """The live claims of these projects."""
-        return CLAIMS.nouns(self._connection.all(_CLAIMS, projects=list(projects)))
+    def held(self, projects: Iterable[str]) -> dict[tuple[str, str], Held]:
+        """By agent and project."""
+        rows: list[Any] = self._connection.all(_HELD, projects=list(projects))
+        return {(row[1], row[0]): Held(int(row[2]), row[3], row[4]) for row in rows}
+
+    def claims(self, task_ids: Iterable[str]) -> dict[str, Claim]:
+        """The live claims of these tasks, by task."""
+        found = CLAIMS.nouns(self._connection.all(_CLAIMS_OF, ids=list(task_ids)))
+        return {claim.task_id: claim for claim in found}
 
     def awaited(self) -> dict[str, int]:
         """Number of open delegations with an awaited result, by main task."""
@@ -314,15 +400,34 @@ class Overview:
         """These tasks, if they are of the project, by priority and age."""
         return _cards(self._connection.all(_SOME_CARDS, project_id=project_id, ids=list(only)))
 
-    def open_cards(self, project_id: str) -> dict[str, Card]:
-        """The open tasks of a project and all tasks of their trees, by id."""
-        rows = (row for statement in _OPEN_CARDS for row in self._connection.all(statement, project_id=project_id))
-        found = {card.id: card for card in _cards(rows)}
-        roots = {card.root_id for card in found.values() if not card.waits_in_a_queue}
-        if roots:
-            more = self._connection.all(_CARDS_OF_TREES, project_id=project_id, roots=list(roots))
-            found |= {card.id: card for card in _cards(more)}
+    def open_cards(
+        self, project_id: str, status: domain.Status, most: int, after: tuple[int, Millis, int, str] | None = None
+    ) -> list[Card]:
+        """The first open tasks of a status, by priority and age; `after`: only those after this place."""
+        asked: dict[str, Any] = {"project_id": project_id, "most": most}
+        if after is not None:
+            asked |= {f"after_{column.name}": value for column, value in zip(ORDER, after, strict=True)}
+        found: list[Card] = []
+        for index in INDEXES[status]:
+            statement = _OPEN_CARDS[index, after is not None]
+            for queue in self._queues(project_id) if index == "tasks_queued" else [None]:
+                more = {} if queue is None else {"agent_type": queue}
+                found += _cards(self._connection.all(statement, **asked, **more))
+        return sorted(found, key=lambda card: card.order)[:most]
+
+    def _queues(self, project_id: str) -> list[str]:
+        return [row[0] for row in self._connection.all(_QUEUES, project_id=project_id)]
+
+    def how_many_open(self, project_id: str) -> Counter[domain.Status]:
+        """Number of open tasks of each status."""
+        found: Counter[domain.Status] = Counter()
+        for status, many in self._connection.all(_HOW_MANY_OPEN, project_id=project_id):
+            found[domain.Status(status)] += int(many)
         return found
+
+    def cards_of_trees(self, project_id: str, roots: Iterable[str], most: int) -> list[Card]:
+        """At most `most` tasks of these trees."""
+        return _cards(self._connection.all(_CARDS_OF_TREES, project_id=project_id, roots=list(roots), most=most))
 
     def closed_cards(self, project_id: str, most: int, before: tuple[Millis, str] | None = None) -> list[Card]:
         """The tasks of a project that were closed last; `before`: only those closed before this time and id."""
@@ -351,12 +456,10 @@ class Overview:
         worked_on = self._connection.all(_WORKED_ON, sessions=sessions) if sessions else []
         return {row[0] for row in (*rows, *worked_on)} - {None}
 
-    def running(self, project_id: str) -> set[str]:
-        """Tasks with a bound session or a claim."""
-        rows = (
-            row for statement in (_RUNNING, _CLAIMED) for row in self._connection.all(statement, project_id=project_id)
-        )
-        return {row[0] for row in rows}
+    def running(self, project_id: str, task_ids: Iterable[str]) -> set[str]:
+        """Those of these tasks with a claim, and all of the project with a bound session."""
+        bound = self._connection.all(_RUNNING, project_id=project_id)
+        return {row[0] for row in (*bound, *self._connection.all(_CLAIMED, ids=list(task_ids)))}
 
     # visits
 

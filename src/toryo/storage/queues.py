@@ -17,7 +17,7 @@ from toryo.storage import poll_order, schema
 from toryo.storage.agents import managed_member
 from toryo.storage.engine.database import Connection
 from toryo.storage.engine.directory_memory import remembered
-from toryo.storage.engine.statements import Statement, by_index, implied, in_list, octets, upsert
+from toryo.storage.engine.statements import Statement, by_index, in_list, octets, upsert
 from toryo.storage.engine.unit_of_work import Target
 from toryo.storage.rows import JSON, TUPLE, Rows, save_changes, to_json
 from toryo.storage.tasks import ROWS as TASKS
@@ -87,9 +87,8 @@ _EXPIRED = Statement(
 
 _NEVER: Millis = 2**53
 _DEAD = Statement(
-    by_index(TASKS.select(), _t, "tasks_closed")
-    .where(_t.c.project_id == _p("project_id"), implied(schema.IS_CLOSED), _t.c.status == "failed")
-    .where(_t.c.agent_type.is_not(None), _t.c.completed_at <= _p("at"))
+    by_index(TASKS.select(), _t, "tasks_dead")
+    .where(_t.c.project_id == _p("project_id"), sa.literal_column(schema.IS_DEAD), _t.c.completed_at <= _p("at"))
     .where(sa.or_(_t.c.completed_at < _p("at"), _t.c.id > _p("id")))
     .order_by(_t.c.completed_at.desc(), _t.c.id)
     .limit(_p("most", type_=sa.Integer))

@@ -31,6 +31,7 @@ def statuses(*wanted: Status) -> str:
 
 UNAPPROVED = f"approval = 'pending_approval' AND status NOT IN {statuses(*CLOSED)}"
 IS_CLOSED = f"status IN {statuses(*CLOSED)}"
+IS_DEAD = "status = 'failed' AND agent_type IS NOT NULL"
 IS_NOT_DONE = f"status IN {statuses(Status.FAILED, Status.CANCELLED)}"
 """These are conditions of partial indexes: a query with the same text uses the index."""
 
@@ -247,6 +248,8 @@ Index(
 )
 _failed = text("status = 'failed'")
 Index("tasks_failed", tasks.c.completed_at, sqlite_where=_failed, postgresql_where=_failed)
+_dead = text(IS_DEAD)
+Index("tasks_dead", tasks.c.project_id, tasks.c.completed_at, sqlite_where=_dead, postgresql_where=_dead)
 _correlated = text("correlation_id IS NOT NULL")
 Index("tasks_correlation", tasks.c.correlation_id, sqlite_where=_correlated, postgresql_where=_correlated)
 Index("tasks_blocked", tasks.c.project_id, tasks.c.assignee_id, sqlite_where=_blocked, postgresql_where=_blocked)
@@ -771,6 +774,9 @@ accounts = Table(
 )
 """Provider accounts whose quota is used up: their agents are not started until then."""
 
+USAGE_SUMS = ("input_tokens", "cached_tokens", "output_tokens", "cost_usd", "turns", "tool_calls", "lower_bound")
+"""What is added up, in the index by which it is found: years of it are read without the rows."""
+
 usages = Table(
     "usages",
     metadata,
@@ -790,7 +796,7 @@ usages = Table(
     _number("tool_calls"),
     _flag("lower_bound"),
     _number("updated_at"),
-    Index("usages_project", "project_id", "day"),
+    Index("usages_sums", "project_id", "day", *USAGE_SUMS),
     Index("usages_agent", "agent_id", "day"),
     Index("usages_task", "task_id"),
 )

@@ -28,7 +28,7 @@ _here = _t.c.project_id == _p("project_id")
 _is_closed: sa.ColumnElement[bool] = sa.literal_column(schema.IS_CLOSED)
 _most = _p("most", type_=sa.Integer)
 
-_INDEXES = {
+INDEXES = {
     Status.BACKLOG: ("tasks_backlog",),
     Status.TODO: ("tasks_todo", "tasks_queued"),
     Status.IN_PROGRESS: ("tasks_in_progress",),
@@ -48,7 +48,7 @@ def _in(status: Status, index: str) -> tuple[sa.ColumnElement[bool], ...]:
     return (_t.c.status == status.value, *([_MORE[index]] if index in _MORE else []))
 
 
-OPEN = {index: _in(status, index) for status, indexes in _INDEXES.items() if status not in CLOSED for index in indexes}
+OPEN = {index: _in(status, index) for status, indexes in INDEXES.items() if status not in CLOSED for index in indexes}
 """The open tasks, by the partial indexes that hold them and nothing else, with the condition of each."""
 
 
@@ -59,6 +59,20 @@ class Place(NamedTuple):
     created_at: Millis
     ordinal: int
     id: str
+
+
+class Spot(NamedTuple):
+    """Where a task stands in a list, and what lists are filtered by; the first four are its `Place`."""
+
+    priority: int
+    created_at: Millis
+    ordinal: int
+    id: str
+    root_id: str
+    parent_id: str | None
+    status: str
+    assignee_id: str | None
+    agent_type: str | None
 
 
 class Wanted(NamedTuple):
@@ -77,8 +91,8 @@ def _sources(
     state = () if status is None else (_t.c.status == status.value,)
     if parent:
         yield "tasks_parent", (*state, _t.c.parent_id == _p("parent_id"), *_assigned(assignee))
-    elif status in _INDEXES:
-        for index in _INDEXES[status]:
+    elif status in INDEXES:
+        for index in INDEXES[status]:
             yield index, (*_in(status, index), *_assigned(assignee))
     else:
         yield "tasks_assignee" if assignee else "tasks_project", (*state, *_assigned(assignee))
@@ -88,7 +102,8 @@ def _assigned(assignee: bool) -> tuple[sa.ColumnElement[bool], ...]:
     return (_t.c.assignee_id == _p("assignee_id"),) if assignee else ()
 
 
-_after = sa.tuple_(*ORDER) > sa.tuple_(*(_p(f"after_{column.name}", type_=column.type) for column in ORDER))
+AFTER = sa.tuple_(*ORDER) > sa.tuple_(*(_p(f"after_{column.name}", type_=column.type) for column in ORDER))
+"""After a place in a list, with the parameters `after_priority`, and so on."""
 
 
 @cache
@@ -96,7 +111,7 @@ def listing(status: Status | None, assignee: bool, parent: bool, after: bool) ->
     return tuple(
         Statement(
             by_index(ROWS.select(), _t, index)
-            .where(_here, *wanted, *([_after] if after else []))
+            .where(_here, *wanted, *([AFTER] if after else []))
             .order_by(*ORDER)
             .limit(_most)
         )
@@ -134,6 +149,9 @@ def _closed(columns: sa.Select[Any]) -> dict[Status, Statement]:
 
 
 _OPEN, _CLOSED = _open(ROWS.select()), _closed(ROWS.select())
+_spot = sa.select(*ORDER, _t.c.root_id, _t.c.parent_id, _t.c.status, _t.c.assignee_id, _t.c.agent_type)
+_OPEN_SPOTS, _CLOSED_SPOTS = _open(_spot), _closed(_spot)
+_SPOTS_OF_TREES = Statement(by_index(_spot, _t, "tasks_root").where(in_list(_t.c.root_id, "roots"), _here))
 _titles = sa.select(_t.c.id, _t.c.title)
 _OPEN_TITLES, _CLOSED_TITLES = _open(_titles), _closed(_titles)
 _COUNT_CLOSED = Statement(
@@ -184,13 +202,21 @@ class TaskLists:
         asked, filters = _asked(wanted)
         return min(most, sum(int(self._connection.value(each, most=most, **asked)) for each in counting(*filters)))
 
-    def current(self, project_id: str, *, closed_since: Millis | None = None, most: int = 10_000) -> list[Task]:
-        """The open tasks, and those that were closed since then (the last `most` of each status), in order."""
+    def current(self, project_id: str) -> list[Task]:
+        """The open tasks, in order."""
         found = [task for each in _OPEN for task in self._tasks(each, project_id=project_id)]
-        if closed_since is not None:
-            for each in _CLOSED.values():
-                found += self._tasks(each, project_id=project_id, since=closed_since, most=most)
         return sorted(found, key=lambda task: task.order)
+
+    def current_spots(self, project_id: str, closed_since: Millis, most: int = 10_000) -> list[Spot]:
+        """Of the open tasks, and those that were closed since then (the last `most` of each status)."""
+        rows = [row for each in _OPEN_SPOTS for row in self._connection.all(each, project_id=project_id)]
+        for statement in _CLOSED_SPOTS.values():
+            rows += self._connection.all(statement, project_id=project_id, since=closed_since, most=most)
+        return list(map(Spot._make, rows))
+
+    def spots_of_trees(self, project_id: str, roots: Iterable[str]) -> list[Spot]:
+        asked = {"project_id": project_id, "roots": list(roots)}
+        return list(map(Spot._make, self._connection.all(_SPOTS_OF_TREES, **asked)))
 
     def closed(self, project_id: str, status: Status, most: int) -> list[Task]:
         """The tasks that were closed last with this status, newest first."""

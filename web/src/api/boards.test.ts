@@ -1,7 +1,7 @@
 import { QueryClient } from "@tanstack/react-query";
 import { afterEach, describe, expect, it, vi } from "vitest";
 
-import { merged, readBoardsWhole, readOlder } from "@/api/boards";
+import { merged, notShown, readBoardsWhole, readMore, readOlder } from "@/api/boards";
 import type { Board } from "@/api/model";
 import { board } from "@/api/queries";
 import { card, serve } from "@/testkit";
@@ -120,6 +120,54 @@ describe("tasks that were closed earlier", () => {
     serve({ "GET /projects/shop/board": { tasks: [one], whole: false, older: null, last_event: 9 } });
     const reading = readOlder(client, queryKey, "shop");
     const whole = { tasks: [two, three], older: "page-1", last_event: 12 };
+    client.setQueryData(queryKey, whole);
+    await reading;
+    expect(client.getQueryData(queryKey)).toEqual(whole);
+  });
+});
+
+describe("open tasks that are not on the board yet", () => {
+  const todo = (count: number, more: string | null) => [{ status: "todo" as const, count, more }];
+  const begun: Board = { tasks: [one], columns: todo(3, "page-2"), older: null, last_event: 7 };
+
+  it("are counted, also after something has changed", () => {
+    expect(notShown(begun)).toEqual(new Map([["todo", 2]]));
+    const moved = { ...three, status: "completed" as const };
+    const now = merged(begun, { ...news(moved), columns: todo(2, null) });
+    expect(notShown(now)).toEqual(new Map([["todo", 1]]));
+    expect(now.columns).toEqual(todo(2, "page-2"));
+    expect(notShown(known)).toEqual(new Map());
+  });
+
+  it("are added on demand, page by page", async () => {
+    const { queryKey } = board("shop");
+    const client = new QueryClient();
+    client.setQueryData(queryKey, begun);
+    const asked = serve({
+      "GET /projects/shop/board": {
+        tasks: [two, three],
+        whole: false,
+        columns: todo(3, null),
+        older: null,
+        last_event: 9,
+      },
+    });
+    await readMore(client, queryKey, "shop", "blocked");
+    expect(asked).toHaveLength(0);
+    await readMore(client, queryKey, "shop", "todo");
+    expect(asked.at(-1)?.query).toBe("?more=page-2");
+    const now = client.getQueryData<Board>(queryKey);
+    expect(now).toEqual({ tasks: [one, two, three], columns: todo(3, null), older: null, last_event: 7 });
+    expect(notShown(now ?? begun)).toEqual(new Map());
+  });
+
+  it("are not added to a board that has been read whole in the meantime", async () => {
+    const { queryKey } = board("shop");
+    const client = new QueryClient();
+    client.setQueryData(queryKey, begun);
+    serve({ "GET /projects/shop/board": { tasks: [two], whole: false, columns: todo(3, null), last_event: 9 } });
+    const reading = readMore(client, queryKey, "shop", "todo");
+    const whole = { tasks: [one], columns: todo(3, "page-1"), older: null, last_event: 12 };
     client.setQueryData(queryKey, whole);
     await reading;
     expect(client.getQueryData(queryKey)).toEqual(whole);

@@ -1,15 +1,17 @@
-// A project's board as it is kept here: read whole once, from then on only what has changed. A card that is as it was
-// stays the same object, so nothing of it is drawn again. Tasks that were closed long ago are read on demand.
+// A project's board as it is kept here: read as it begins once, from then on only what has changed. A card that is as it
+// was stays the same object, so nothing of it is drawn again. Further open tasks of a column, and tasks that were closed
+// long ago, are read on demand.
 import type { QueryClient } from "@tanstack/react-query";
 
 import { get } from "@/api/client";
 import { PRIORITIES } from "@/api/filter";
-import type { Board, BoardTask } from "@/api/model";
+import type { Board, BoardColumn, BoardTask, TaskStatus } from "@/api/model";
 
-/** `whole`: these are all cards of the board. A server that says nothing of it answers no other. */
+/** `whole`: this is the board as it begins. A server that says nothing of it answers no other. */
 interface Answer {
   tasks: BoardTask[];
   whole?: boolean;
+  columns?: BoardColumn[] | undefined;
   older?: string | null;
   last_event: number;
 }
@@ -38,13 +40,58 @@ export async function readOlder(client: QueryClient, key: readonly unknown[], pr
   );
 }
 
-export function merged(known: Board | undefined, { tasks, whole, older, last_event }: Answer): Board {
-  if (known === undefined) return { tasks, older, last_event };
+/** Adds the next open tasks of a column. What has changed elsewhere meanwhile is read after its event. */
+export async function readMore(
+  client: QueryClient,
+  key: readonly unknown[],
+  projectId: string,
+  status: TaskStatus,
+): Promise<void> {
+  const more = moreOf(client.getQueryData<Board>(key), status);
+  if (more == null) return;
+  const answer = await get<Answer>(`/projects/${encodeURIComponent(projectId)}/board`, { more });
+  client.setQueryData<Board>(key, (known) => {
+    if (known === undefined || moreOf(known, status) !== more) return known; // it has been read whole in the meantime
+    const { tasks } = merged(known, answer);
+    const next = moreOf(answer, status) ?? null;
+    return {
+      ...known,
+      tasks,
+      columns: known.columns?.map((each) => (each.status === status ? { ...each, more: next } : each)),
+    };
+  });
+}
+
+const moreOf = (board: { columns?: BoardColumn[] | undefined } | undefined, status: TaskStatus) =>
+  board?.columns?.find((each) => each.status === status)?.more;
+
+/** How many open tasks of each column are not on the board yet, where there are any. */
+export function notShown({ tasks, columns = [] }: Board): Map<TaskStatus, number> {
+  const shown = new Map<TaskStatus, number>();
+  for (const { status } of tasks) shown.set(status, (shown.get(status) ?? 0) + 1);
+  return new Map(
+    columns
+      .filter((each) => each.more !== null)
+      .map((each) => [each.status, Math.max(0, each.count - (shown.get(each.status) ?? 0))] as const)
+      .filter(([, many]) => many > 0),
+  );
+}
+
+export function merged(known: Board | undefined, { tasks, whole, columns, older, last_event }: Answer): Board {
+  if (known === undefined) return { tasks, columns, older, last_event };
   const before = new Map(known.tasks.map((each) => [each.task_id, each]));
   const fresh = tasks.map((each) => sameOr(before.get(each.task_id), each));
   return whole === false
-    ? { ...known, tasks: patched(known.tasks, before, fresh), last_event }
-    : { tasks: kept(known.tasks, fresh), older, last_event };
+    ? { ...known, tasks: patched(known.tasks, before, fresh), columns: counted(known.columns, columns), last_event }
+    : { tasks: kept(known.tasks, fresh), columns, older, last_event };
+}
+
+/** How many there are now, and what leads to those that follow, as it was. */
+function counted(known: BoardColumn[] | undefined, now: BoardColumn[] | undefined): BoardColumn[] | undefined {
+  return known?.map((each) => {
+    const count = now?.find(({ status }) => status === each.status)?.count ?? each.count;
+    return count === each.count ? each : { ...each, count };
+  });
 }
 
 /** What was there, with these cards in the place of theirs. */

@@ -32,10 +32,14 @@ export const isFinal = (task: { status: TaskStatus }) => FINAL.includes(task.sta
 /** A card: GET /projects/{id}/board. */
 export type BoardTask = Schemas["BoardTask"];
 
+/** A column of open tasks: how many there are, and what leads to those that are not on the board yet. */
+export type BoardColumn = Schemas["BoardColumn"];
+
 /** As it is kept here (boards.ts). `last_event` is null where it has to be read whole; `older` leads to the tasks that
  *  were closed earlier and are not in it. */
 export interface Board {
   tasks: BoardTask[];
+  columns?: BoardColumn[] | undefined;
   older?: string | null | undefined;
   last_event: number | null;
 }

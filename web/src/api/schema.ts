@@ -1182,7 +1182,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The open tasks of a project with all tasks of their trees, and the tasks that were closed last, in brief, by priority and age (and `ordinal`, for tasks created in one call). It includes all events up to `last_event`. `older` fetches tasks that were closed earlier. With `after`, only what changed since that event; after too many changes, or an event that this server does not know, the whole board (`whole` is true). Tasks are never removed. */
+        /** The first open tasks of each column with the tasks of their trees (at most 1,000), and the tasks that were closed last, in brief, by priority and age (and `ordinal`, for tasks created in one call). It includes all events up to `last_event`. `columns` counts all open tasks, and its `more` fetches those that follow; `older` fetches tasks that were closed earlier. With `after`, all that changed since that event, wherever it stands; after too many changes, or an event that this server does not know, the board as it begins (`whole` is true). Tasks are never removed. */
         get: operations["show_board"];
         put?: never;
         post?: never;
@@ -2873,6 +2873,22 @@ export interface components {
             cost_usd: number | null;
             /** Budget Usd */
             budget_usd: number | null;
+        };
+        /**
+         * BoardColumn
+         * @description A column of open tasks. `count`: how many there are; `more`: of these some follow that are not in this answer;
+         *     null if there are none, or if the answer is not about this column.
+         */
+        BoardColumn: {
+            /**
+             * Status
+             * @enum {string}
+             */
+            status: "backlog" | "todo" | "in_progress" | "blocked" | "completed" | "failed" | "cancelled";
+            /** Count */
+            count: number;
+            /** More */
+            more: string | null;
         };
         /**
          * BoardTask
@@ -7466,6 +7482,10 @@ export interface operations {
                 closed?: number;
                 /** @description `older` of the previous answer: only the tasks that were closed before those are answered. */
                 older?: string | null;
+                /** @description How many open tasks of each column are answered: the first ones. */
+                open?: number;
+                /** @description `more` of a column in a previous answer: only the open tasks that follow in it are answered. */
+                more?: string | null;
             };
             header?: never;
             path: {
@@ -7492,6 +7512,8 @@ export interface operations {
                         tasks: components["schemas"]["BoardTask"][];
                         /** Whole */
                         whole: boolean;
+                        /** Columns */
+                        columns: components["schemas"]["BoardColumn"][];
                         /** Older */
                         older: string | null;
                         /** Last Event */

@@ -1,28 +1,56 @@
-// Loads the tasks of a project that were closed earlier than those that are shown: for every view that shows the board.
+// Loads the tasks of a project that are not shown yet: open ones that follow in their column, and tasks that were closed
+// earlier. For every view that shows the board.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
+import { useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
 
-import { readOlder } from "@/api/boards";
+import { notShown, readMore, readOlder } from "@/api/boards";
+import type { TaskStatus } from "@/api/model";
 import { board } from "@/api/queries";
 import { Button, useToast } from "@/ui";
 
 export function OlderTasks({ projectId }: { projectId: string }) {
   const { t } = useTranslation();
+  const { hidden, reading, load } = useMoreTasks(projectId);
   const client = useQueryClient();
   const toast = useToast();
   const older = useQuery(board(projectId)).data?.older ?? null;
-  const [reading, setReading] = useState(false);
-  if (older === null) return null;
-  const load = () => {
-    setReading(true);
+  const [readingOlder, setReadingOlder] = useState(false);
+  const loadOlder = () => {
+    setReadingOlder(true);
     void readOlder(client, board(projectId).queryKey, projectId)
+      .catch(toast.failed)
+      .finally(() => setReadingOlder(false));
+  };
+  const count = [...hidden.values()].reduce((sum, each) => sum + each, 0);
+  return (
+    <>
+      {count > 0 && (
+        <Button small disabled={reading} onClick={() => load([...hidden.keys()])} title={t("older.openWhy")}>
+          {t("older.open", { count })}
+        </Button>
+      )}
+      {older !== null && (
+        <Button small disabled={readingOlder} onClick={loadOlder} title={t("older.why")}>
+          {t("older.load")}
+        </Button>
+      )}
+    </>
+  );
+}
+
+/** `hidden`: how many open tasks of each column are not shown yet; `load` reads the next ones of these columns. */
+export function useMoreTasks(projectId: string) {
+  const client = useQueryClient();
+  const toast = useToast();
+  const { data } = useQuery(board(projectId));
+  const [reading, setReading] = useState(false);
+  const load = (statuses: TaskStatus[]) => {
+    setReading(true);
+    void Promise.all(statuses.map((each) => readMore(client, board(projectId).queryKey, projectId, each)))
       .catch(toast.failed)
       .finally(() => setReading(false));
   };
-  return (
-    <Button small disabled={reading} onClick={load} title={t("older.why")}>
-      {t("older.load")}
-    </Button>
-  );
+  const hidden = useMemo(() => (data === undefined ? new Map<TaskStatus, number>() : notShown(data)), [data]);
+  return { hidden, reading, load };
 }

@@ -28,7 +28,14 @@ export const en = {
     text: "This change gives agents more permissions:",
     go: "Save anyway",
   },
-  older: { load: "Load older tasks", why: "Tasks that were closed earlier are not shown yet." },
+  older: {
+    load: "Load older tasks",
+    why: "Tasks that were closed earlier are not shown yet.",
+    open: "Show more open tasks ({{count}} not shown)",
+    openWhy: "Each column begins with its most important tasks.",
+    column: "Show more ({{count}} not shown)",
+    of: "{{count}} of {{total}}",
+  },
   live: { live: "Live", reconnecting: "Reconnecting…", off: "Disconnected" },
   nav: {
     home: "Overview",

@@ -71,12 +71,16 @@ def key_of(cursor: str | None, *kinds: type) -> list[Any] | None:
     except (ValueError, binascii.Error):
         key = None
     if not isinstance(key, list) or [type(each) for each in key] != list(kinds):
-        raise Refusal(
-            Code.VALIDATION_ERROR,
-            say("cursor: {cursor!r} is not a cursor of this list.", cursor=cursor[:40]),
-            "Pass next_cursor of the previous page unchanged; omit it for the first page.",
-        )
+        raise not_a_cursor(cursor)
     return key
+
+
+def not_a_cursor(cursor: str) -> Refusal:
+    return Refusal(
+        Code.VALIDATION_ERROR,
+        say("cursor: {cursor!r} is not a cursor of this list.", cursor=cursor[:40]),
+        "Pass next_cursor of the previous page unchanged; omit it for the first page.",
+    )
 
 
 def cut(items: Sequence[Item], wanted: Paged, key: Callable[[Item], str]) -> tuple[list[Item], str | None]:

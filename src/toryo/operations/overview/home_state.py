@@ -1,13 +1,14 @@
 """The data of the home page, read in a fixed number of statements, whatever the amount of data.
 
-Contains open tasks and their dependencies, in part. Decisions on it use the usual pure rules; main tasks of agents that
-left to wait need more data and are loaded one by one.
+Contains open tasks and their dependencies, in part. Of the queue tasks that one agent holds there are only the oldest,
+and those that something else hangs on: nothing but their number matters of the others. Decisions on it use the
+usual pure rules; main tasks of agents that left to wait need more data and are loaded one by one.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property
 from typing import TypeVar
 
@@ -23,6 +24,7 @@ from toryo.domain.tree_state import TreeState
 from toryo.domain.usages import day_of
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.callers import Login
+from toryo.storage.lazy import LazyMapping
 from toryo.storage.usages import Wanted
 from toryo.workflow.snapshot import Cooldown, Snapshot, offers
 
@@ -43,7 +45,7 @@ class Picture:
         self.places = [(agent, project) for project, agent in call.tx.glances.places(self.projects)]
         self.sessions = _by_place(call.tx.sessions.live(), self.projects)
         self.launches = _by_place(call.tx.launches.live(), self.projects)
-        self.claims: dict[str, Claim] = {claim.task_id: claim for claim in call.tx.glances.claims(self.projects)}
+        self.held = call.tx.glances.held(self.projects)
         self.online: dict[str, Presence] = {
             presence.agent_id: presence
             for presence in call.tx.queues.all_online()
@@ -56,6 +58,8 @@ class Picture:
         """The open ones; what they wait for; what they are parts of; and what sessions are bound to."""
         glances = self.call.tx.glances
         self.open = glances.open_tasks(self.projects, idle=idle)
+        self.open |= glances.parts(sorted({held.task_id for held in self.held.values()} - set(self.open)))
+        self.claims = self._claims_of(self.open)
         self.unmet = glances.unmet(self.open)
         known = dict(self.open)
         bound = [
@@ -64,12 +68,27 @@ class Picture:
             for session in pair.values()
             if session.task_id is not None
         ]
-        wanted = {*bound, *(other for others in self.unmet.values() for other in others), *_parents(known)} - set(known)
+        wanted = {*bound, *_all_of(self.unmet), *_parents(known)} - set(known)
         while wanted:
             read = glances.parts(sorted(wanted))
             known |= read
-            wanted = _parents(read) - set(known)
+            claims = self._claims_of(read)
+            more = glances.unmet(claims) if claims else {}
+            self.claims |= claims
+            self.open |= {task_id: read[task_id] for task_id in claims}
+            self.unmet |= more
+            wanted = {*_all_of(more), *_parents(read)} - set(known)
         self.tasks = known
+
+    def _claims_of(self, tasks: Mapping[str, Task]) -> dict[str, Claim]:
+        started = [task.id for task in tasks.values() if task.in_progress and task.project_id in self.projects]
+        return self.call.tx.glances.claims(started) if started else {}
+
+    @cached_property
+    def unread(self) -> Counter[Place]:
+        """How many of the tasks that each agent holds are not among `tasks`: nothing but their number matters."""
+        read = Counter((claim.agent_id, claim.project_id) for claim in self.claims.values() if claim.launch_id is None)
+        return Counter({place: held.many for place, held in self.held.items()}) - read
 
     @cached_property
     def tree_states(self) -> dict[str, TreeState]:
@@ -97,11 +116,21 @@ class Picture:
             tree=tree,
             agents=self.agents,
             members=frozenset(members),
-            busy={agent_id: frozenset(ids) for agent_id, ids in busy.items()},
+            busy=self._busy(project.id, busy),
             signed_in=frozenset(agent for agent, where in self.sessions if where == project.id) | online,
             served=self._served(project.id, members),
             open_delegations=self.awaited,
         )
+
+    def _busy(self, project_id: str, known: dict[str, set[str]]) -> Mapping[str, frozenset[str]]:
+        """The main tasks in progress by agent. Of one that holds more than was read they are read when they matter."""
+
+        def of(agent_id: str) -> frozenset[str]:
+            if not self.unread[agent_id, project_id]:
+                return frozenset(known.get(agent_id, ()))
+            return self.call.tx.tasks.busy(project_id, [agent_id]).get(agent_id, frozenset())
+
+        return LazyMapping(lambda: {agent_id: of(agent_id) for agent_id in known}, of)
 
     def _served(self, project_id: str, members: Collection[str]) -> frozenset[str]:
         """The queues with an agent: one that polls, or an active member that a Coordinator starts."""
@@ -215,12 +244,17 @@ class Picture:
             blocked_tasks=self.blocked[place],
             launches=self.launches.get(place, {}),
             sessions=self.sessions.get(place, {}),
-            others_on={task: other for task, other in self.bound.items() if other != agent.id},
+            others_on=self._others_on(place),
             cooldowns=self.cooldowns.get(agent.id, {}),
             accounts=self.accounts,
             budget_used_up=self.budget_used_up(project),
             offers=self._offers(place),
         )
+
+    def _others_on(self, place: Place) -> dict[str, str]:
+        """Whose session lives on a main task of this agent."""
+        bound = ((task.id, self.bound.get(task.id)) for task in self.main_tasks.get(place, ()))
+        return {task_id: other for task_id, other in bound if other is not None and other != place[0]}
 
     def _around(self, place: Place) -> tuple[TreeState, ...]:
         """The agent's main tasks, what its sessions are bound to, and what is above them."""
@@ -248,6 +282,10 @@ def _by_place(things: Iterable[Thing], projects: Collection[str]) -> dict[Place,
         if thing.project_id in projects:
             found.setdefault((thing.agent_id, thing.project_id), {})[thing.purpose] = thing
     return found
+
+
+def _all_of(unmet: dict[str, tuple[str, ...]]) -> set[str]:
+    return {other for others in unmet.values() for other in others}
 
 
 def _parents(tasks: dict[str, Task]) -> set[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
 from copy import copy
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 from toryo.domain import moves, people, task_readiness, usages
@@ -191,7 +191,8 @@ class _View:
 
     def judges(self, agent_id: str | None, project_id: str | None) -> list[str]:
         """The people who are asked to approve what an agent does."""
-        return [agent.id for agent in approvers(agent_id, self.agents, self.tree, self._asks_about(project_id))]
+        found = approvers(agent_id, self.agents, self.tree, self._asks_about(project_id), self._owners)
+        return [agent.id for agent in found]
 
     def responsible(self, agent_id: str | None, project_id: str | None) -> list[str]:
         """The person next above an agent; where there is none, the owners."""
@@ -199,7 +200,11 @@ class _View:
         return [agent.id for agent in above[:1]] or self.owners()
 
     def owners(self) -> list[str]:
-        return [agent.id for agent in active_owners(self.agents.values())]
+        return [agent.id for agent in self._owners]
+
+    @cached_property
+    def _owners(self) -> list[Agent]:
+        return active_owners(self.agents.values())
 
     def _asks_about(self, project_id: str | None) -> Callable[[Agent], bool]:
         return lambda person: self._is_asked(person, project_id)
@@ -773,23 +778,28 @@ _CORRECTED_BY = {"bad_options": "--option NAME=VALUE", "no_provider": "--provide
 
 def _runaways(view: _View) -> Iterator[Need]:
     """Agents stopped by a guard that have not worked normally since, while they are in cooldown for it or have work."""
-    at_work = {agent_id for agent_id, _ in view.call.tx.tasks.at_work()}
+
+    def at_work() -> Collection[str]:
+        return {agent_id for agent_id, _ in view.call.tx.tasks.at_work()}
+
     for agent, reason in _ended_for(view, _GUARDED, unless_rested=at_work):
         title = say("{agent} was stopped: {reason}", agent=agent.name, reason=reason)
         yield from view.about(agent, _failing, Kind.RUNAWAY, title, reason)
 
 
 def _ended_for(
-    view: _View, reasons: Collection[str], *, unless_rested: Collection[str] | None = None
+    view: _View, reasons: Collection[str], *, unless_rested: Callable[[], Collection[str]] | None = None
 ) -> Iterator[tuple[Agent, str]]:
     """Active agents whose newest start has ended for one of these reasons. Where `unless_rested` names agents: of the
     others only those that still wait because of it."""
     told: set[str] = set()
-    for agent_id, purpose, until, reason in view.call.tx.needs.cooling(reasons):
+    cooling = view.call.tx.needs.cooling(reasons)
+    at_work = unless_rested() if cooling and unless_rested is not None else None
+    for agent_id, purpose, until, reason in cooling:
         agent = view.agents.get(agent_id)
         if agent is None or not agent.active or agent_id in told or _signed_in(view, agent_id, purpose):
             continue
-        if unless_rested is None or agent_id in unless_rested or until > view.now:
+        if at_work is None or agent_id in at_work or until > view.now:
             told.add(agent_id)
             yield agent, reason
 

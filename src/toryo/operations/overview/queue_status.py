@@ -55,7 +55,7 @@ class QueueStatus(TypedDict):
 
 def truth(picture: Picture, team: list[Member]) -> QueueStatus:
     """`team` are the members of the same picture: they know why agents do not run."""
-    counts = dict.fromkeys(("running", "ready", "waiting"), 0)
+    counts = {"running": picture.unread.total(), "ready": 0, "waiting": 0}
     held: list[tuple[Task, Why]] = []
     doing: dict[Place, Member] = {(each["agent_id"], each["project_id"]): each for each in team}
     for task in picture.open.values():
@@ -202,8 +202,9 @@ def _dependencies(_: Picture, tree_state: TreeState, task: Task) -> Worded:
 
 
 def _room(picture: Picture, tree_state: TreeState, task: Task) -> Worded:
-    busy = sorted(tree_state.busy.get(task.assignee_id or "", frozenset()))
-    names = together((say("“{title}”", title=picture.tasks[each].title) for each in busy[:_SHOWN]), ", ")
+    busy = tree_state.busy.get(task.assignee_id or "", frozenset())
+    known = sorted(each for each in busy if each in picture.tasks)
+    names = together((say("“{title}”", title=picture.tasks[each].title) for each in known[:_SHOWN]), ", ")
     return say("Wait until {names} ends, or assign another agent.", names=names)
 
 

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator
 from functools import cached_property
 
 from toryo.domain import task_readiness
-from toryo.domain.agents import Role
+from toryo.domain.agents import Program, Role
 from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.launches import Purpose
 from toryo.domain.needs import Action
@@ -78,6 +78,7 @@ class _Look:
         self.told = told
         self.told_agents = told_agents
         self.places = frozenset(picture.places)
+        self._programs: dict[Place, Program | None] = {}
         self.waits: dict[str, frozenset[str]] = {}
         """By main task that waits: of which others one must move on first."""
         self.moving = self._moving()
@@ -165,8 +166,10 @@ class _Look:
     def _not_placed(self, place: Place, task: Task) -> _Idle | None:
         """It should be started and no Coordinator can; after the stall time where one that can may be restarting."""
         agent = self.picture.agents[place[0]]
-        program = program_choice.chosen(self.picture.snapshot(place), Purpose.TASK)
-        if program is None or agent.id in self.told_agents or task.id in self.picture.claims or self._runs(place):
+        if agent.id in self.told_agents or task.id in self.picture.claims or self._runs(place):
+            return None
+        program = self._program(place)
+        if program is None:
             return None
         obstacle = placement.obstacle(agent, program, self.picture.coordinators, self.picture.now)
         if obstacle is None or (obstacle.code != "no_provider" and not self._nobody_starts_it(place, task)):
@@ -180,6 +183,12 @@ class _Look:
             correct = Action("correct", f"toryo agent edit {place[0]} --provider NAME")
             return _Idle(why, correct, constant("An owner can give it a provider."))
         return _Idle(why, Action("why", f"toryo why {place[0]}"), None)
+
+    def _program(self, place: Place) -> Program | None:
+        """What would be started for it."""
+        if place not in self._programs:
+            self._programs[place] = program_choice.chosen(self.picture.snapshot(place), Purpose.TASK)
+        return self._programs[place]
 
     def _nobody_starts_it(self, place: Place, task: Task) -> bool:
         """By hand, or with a Coordinator, within the stall time: until then, somebody may just be about to."""

@@ -226,20 +226,18 @@ def _starting(picture: Picture, shown: Member, launch: Launch) -> Member:
 
 def _polling(picture: Picture, place: Place, shown: Member) -> Member:
     """An agent that runs by itself and asks for tasks of a queue."""
-    claims = sorted(
-        (claim for claim in picture.claims.values() if claim.agent_id == place[0]), key=lambda c: c.claimed_at
-    )
+    held = picture.held.get((place[0], picture.online[place[0]].project_id))
     seen: Member = {**shown, "last_call_at": iso(picture.online[place[0]].seen_at)}
-    if not claims:
+    claim = picture.claims.get(held.task_id) if held is not None else None
+    if claim is None:
         return seen
-    held = claims[0]
     return {
         **seen,
         "state": "working",
         "purpose": "task",
-        **_task(picture, held.task_id),
-        "started_at": iso(held.claimed_at),
-        "lease_until": iso(held.expires_at),
+        **_task(picture, claim.task_id),
+        "started_at": iso(claim.claimed_at),
+        "lease_until": iso(claim.expires_at),
     }
 
 

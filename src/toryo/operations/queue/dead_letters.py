@@ -45,7 +45,7 @@ def list_dead_letters(call: Call, wanted: ListDeadLetters) -> DeadLetters:
     found = call.tx.queues.dead(project.id, limit + 1, (key[0], key[1]) if key is not None else None)
     shown = found[:limit]
     more = cursor_of(shown[-1].completed_at or 0, shown[-1].id) if len(found) > limit else None
-    answer: DeadLetters = {"success": True, "tasks": [queue_tasks.show(call, each) for each in shown]}
+    answer: DeadLetters = {"success": True, "tasks": queue_tasks.show_all(call, shown)}
     return paged(answer, more)
 
 

@@ -12,13 +12,13 @@ from typing_extensions import TypedDict
 from toryo.domain import moves
 from toryo.domain.errors import Refusal
 from toryo.domain.moves import NEEDS_REASON, Order
-from toryo.domain.tasks import Status, Task, priority_ranked
+from toryo.domain.tasks import CLOSED, Status, Task, priority_ranked
 from toryo.domain.times import Millis, iso, iso_or_none
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Parameters, Route, catalogue, operation
 from toryo.operations.calls.fields import Id
 from toryo.operations.calls.grants import Grant
-from toryo.operations.calls.pagination import cursor_of, key_of
+from toryo.operations.calls.pagination import cursor_of, key_of, not_a_cursor
 from toryo.operations.calls.permissions import refuse
 from toryo.operations.calls.results import Result
 from toryo.operations.calls.schemas import NeedAction, PriorityName, StatusName
@@ -34,6 +34,10 @@ MOST_REMEMBERED = 200
 """Cards of a delta that is kept for others who ask for the same."""
 USUAL_CLOSED, MOST_CLOSED = 200, 1_000
 """How many closed tasks one answer has, beside those in the trees of open tasks."""
+USUAL_OPEN, MOST_OPEN = 200, 1_000
+"""How many open tasks of each column one answer has, beside those in their trees."""
+MOST_OF_TREES = 1_000
+"""How many tasks are answered because they belong to the tree of an open one that is answered."""
 
 
 class ShowBoard(Parameters):
@@ -50,6 +54,14 @@ class ShowBoard(Parameters):
         None,
         max_length=500,
         description="`older` of the previous answer: only the tasks that were closed before those are answered.",
+    )
+    open: int = Field(
+        USUAL_OPEN, ge=1, le=MOST_OPEN, description="How many open tasks of each column are answered: the first ones."
+    )
+    more: str | None = Field(
+        None,
+        max_length=500,
+        description="`more` of a column in a previous answer: only the open tasks that follow in it are answered.",
     )
 
 
@@ -79,12 +91,23 @@ class BoardTask(TypedDict):
     version: int
 
 
+class BoardColumn(TypedDict):
+    """A column of open tasks. `count`: how many there are; `more`: of these some follow that are not in this answer;
+    null if there are none, or if the answer is not about this column."""
+
+    status: StatusName
+    count: int
+    more: str | None
+
+
 class Board(Result):
-    """`whole`: these are all cards of the board; else some, which take the place of those one has. `older`: there are
-    tasks that were closed earlier and are not in this answer; null if there are none, or if `after` was given."""
+    """`whole`: this is the board as it begins; else some cards, which take the place of those one has. `columns`: those
+    of open tasks. `older`: there are tasks that were closed earlier and are not in this answer; null if there are none,
+    or if `after` or `more` was given."""
 
     tasks: list[BoardTask]
     whole: bool
+    columns: list[BoardColumn]
     older: str | None
     last_event: int
 
@@ -98,16 +121,16 @@ class Board(Result):
     reads=True,
 )
 def show_board(call: Call, wanted: ShowBoard) -> Board:
-    """The open tasks of a project with all tasks of their trees, and the tasks that were closed last, in brief, by
-    priority and age (and `ordinal`, for tasks created in one call). It includes all events up to `last_event`.
-    `older` fetches tasks that were closed earlier. With `after`, only what changed since that event; after too many
-    changes, or an event that this server does not know, the whole board (`whole` is true). Tasks are never removed."""
+    """The first open tasks of each column with the tasks of their trees (at most 1,000), and the tasks that were closed
+    last, in brief, by priority and age (and `ordinal`, for tasks created in one call). It includes all events up to
+    `last_event`. `columns` counts all open tasks, and its `more` fetches those that follow; `older` fetches tasks that
+    were closed earlier. With `after`, all that changed since that event, wherever it stands; after too many changes, or
+    an event that this server does not know, the board as it begins (`whole` is true). Tasks are never removed."""
     project = call.project(wanted.project_id)
     last = call.tx.events.last()  # before the cards: what is read twice does no harm, what is missed does
-    older = key_of(wanted.older, int, str)
-    if older is None and wanted.after is not None and wanted.after <= last:
+    if wanted.older is None and wanted.more is None and wanted.after is not None and wanted.after <= last:
         # All browsers that show it ask for the same cards after an event. No card changes without one.
-        asked = "board", project.id, wanted.after, last, wanted.closed
+        asked = "board", project.id, wanted.after, last, wanted.closed, wanted.open
         return {**call.context.answers.of(asked, lambda: _board(call, project.id, wanted, last), _is_small)}
     return _board(call, project.id, wanted, last)
 
@@ -117,21 +140,67 @@ def _is_small(board: Board) -> bool:
 
 
 def _board(call: Call, project_id: str, wanted: ShowBoard, last: int) -> Board:
-    older = key_of(wanted.older, int, str)
-    changed = _changed(call, project_id, wanted.after, last) if older is None else set()
-    whole = older is None and changed is None
-    more = None
+    older, follows = key_of(wanted.older, int, str), _place_of(wanted.more)
+    part = older is not None or follows is not None
+    changed = _changed(call, project_id, wanted.after, last) if not part else set()
+    before, more = None, dict.fromkeys(_OPEN)
     if older is not None:
-        cards, more = _closed(call, project_id, wanted.closed, (older[0], older[1]))
+        cards, before = _closed(call, project_id, wanted.closed, (older[0], older[1]))
+    elif follows is not None:
+        status, place = follows
+        cards, more[status] = _open(call, project_id, status, wanted.open, place)
     elif changed is None:
-        known = call.tx.glances.open_cards(project_id)
-        ended, more = _closed(call, project_id, wanted.closed)
-        cards = list((known | {card.id: card for card in ended}).values())
+        begins = {status: _open(call, project_id, status, wanted.open) for status in _OPEN}
+        more |= {status: cursor for status, (_, cursor) in begins.items()}
+        ended, before = _closed(call, project_id, wanted.closed)
+        cards = _with_trees(call, project_id, [card for found, _ in begins.values() for card in found], ended)
     else:
         cards = call.tx.glances.cards(project_id, changed)
-    cards.sort(key=lambda card: (card.rank, card.created_at, card.ordinal, card.id))
-    shown = _shown(call, project_id, cards)
-    return {"success": True, "tasks": shown, "whole": whole, "older": more, "last_event": last}
+    cards.sort(key=lambda card: card.order)
+    counts = call.tx.glances.how_many_open(project_id)
+    return {
+        "success": True,
+        "tasks": _shown(call, project_id, cards),
+        "whole": not part and changed is None,
+        "columns": [{"status": each.value, "count": counts[each], "more": more[each]} for each in _OPEN],
+        "older": before,
+        "last_event": last,
+    }
+
+
+_OPEN = tuple(status for status in Status if status not in CLOSED)
+_Place = tuple[int, Millis, int, str]
+"""`Card.order`."""
+
+
+def _place_of(more: str | None) -> tuple[Status, _Place] | None:
+    key = key_of(more, str, int, int, int, str)
+    if more is None or key is None:
+        return None
+    if key[0] not in _OPEN:
+        raise not_a_cursor(more)
+    return Status(key[0]), (key[1], key[2], key[3], key[4])
+
+
+def _open(
+    call: Call, project_id: str, status: Status, most: int, after: _Place | None = None
+) -> tuple[list[Card], str | None]:
+    """The first open tasks of a column (after a place), and the cursor of those that follow, if there are any."""
+    found = call.tx.glances.open_cards(project_id, status, most + 1, after)
+    if len(found) <= most:
+        return found, None
+    return found[:most], cursor_of(status.value, *found[most - 1].order)
+
+
+def _with_trees(call: Call, project_id: str, begin: list[Card], ended: list[Card]) -> list[Card]:
+    """With what belongs to the trees of the open ones, at most so much, and all that these are parts of."""
+    glances = call.tx.glances
+    roots = {card.root_id for card in begin if not card.waits_in_a_queue}
+    parts = glances.cards_of_trees(project_id, sorted(roots), MOST_OF_TREES) if roots else []
+    known = {card.id: card for card in (*parts, *begin)}
+    while above := {card.parent_id for card in known.values() if card.parent_id is not None} - known.keys():
+        known |= {card.id: card for card in glances.cards(project_id, sorted(above))}
+    return list((known | {card.id: card for card in ended}).values())
 
 
 def _closed(
@@ -161,7 +230,7 @@ def _shown(call: Call, project_id: str, cards: list[Card]) -> list[BoardTask]:
     if not cards:
         return []
     ids = [card.id for card in cards]
-    edges, running = call.tx.glances.edges(ids), call.tx.glances.running(project_id)
+    edges, running = call.tx.glances.edges(ids), call.tx.glances.running(project_id, ids)
     children: Counter[str] = Counter()
     done: Counter[str] = Counter()
     for parent, status, many in call.tx.glances.children(ids):

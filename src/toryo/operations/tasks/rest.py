@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from heapq import nsmallest
 from typing import Any, Literal, NotRequired
 
 from pydantic import AwareDatetime, Field
@@ -185,23 +186,21 @@ def _filed(call: Call, project: Project, wanted: ListFiled, most: int, after: Pl
         asked = Wanted(project.id, status, wanted.assignee_id, wanted.parent_task_id)
         return lists.page(asked, most, after)
     if wanted.tree_of is not None:
-        roots, alone = {call.task(wanted.tree_of).root_id}, {}
+        roots, alone = {call.task(wanted.tree_of).root_id}, []
     else:
-        since = of_datetime(wanted.closed_since) if wanted.closed_since is not None else None
-        current = lists.current(project.id, closed_since=since)
-        roots = {each.root_id for each in current if each.parent_id is not None or not each.for_queue}
-        alone = {each.id: each for each in current if each.root_id not in roots}
-    trees = call.tx.tasks.trees(sorted(roots))
-    few = alone | {each.id: each for tree in trees.values() for each in tree.tasks.values()}
-    return [
+        assert wanted.closed_since is not None
+        current = lists.current_spots(project.id, of_datetime(wanted.closed_since))
+        roots = {each.root_id for each in current if each.parent_id is not None or each.agent_type is None}
+        alone = [each for each in current if each.root_id not in roots]
+    found = [
         each
-        for each in sorted(few.values(), key=lambda each: each.order)
-        if each.project_id == project.id
-        and status in (None, each.status)
+        for each in (*alone, *lists.spots_of_trees(project.id, sorted(roots)))
+        if (status is None or status.value == each.status)
         and wanted.assignee_id in (None, each.assignee_id)
         and wanted.parent_task_id in (None, each.parent_id)
-        and (after is None or each.order > after)
-    ][:most]
+        and (after is None or each[:4] > after)
+    ]
+    return call.tx.tasks.find_all(each.id for each in nsmallest(most, found))
 
 
 class OneTask(Parameters):

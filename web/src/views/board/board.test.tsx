@@ -105,6 +105,25 @@ describe("the board", () => {
     expect(asked.find((each) => each.method === "POST")?.body).toEqual({ status: "cancelled", reason: "Not wanted" });
   });
 
+  it("says how many of a column are not shown, and shows the next ones", async () => {
+    const next = card({ task_id: "t9", title: "Send it" });
+    const columns = (more: string | null) => [{ status: "todo" as const, count: 2, more }];
+    serve({
+      ...answers,
+      "GET /projects/shop/board": ({ query }) =>
+        query.includes("more=page-2")
+          ? { tasks: [next], whole: false, columns: columns(null), older: null, last_event: 1 }
+          : { tasks, whole: true, columns: columns("page-2"), older: null, last_event: 1 },
+    });
+    await open();
+    await screen.findByText("Pay with a card");
+    expect(screen.getByText("1 of 2")).toBeTruthy();
+    await userEvent.setup().click(column("todo").getByRole("button", { name: "Show more (1 not shown)" }));
+    await screen.findByText("Send it");
+    expect(screen.queryByText("1 of 2")).toBeNull();
+    expect(screen.queryByRole("button", { name: /not shown/ })).toBeNull();
+  });
+
   it("teaches what to do where there is no task", async () => {
     serve({ ...answers, "GET /projects/shop/board": { tasks: [], last_event: 0 } });
     await open();

@@ -12,7 +12,7 @@ import { agents, board, projects } from "@/api/queries";
 import { useOpenTask } from "@/app/going";
 import { useCursor } from "@/app/keys";
 import { useWrites } from "@/app/may";
-import { OlderTasks } from "@/app/older";
+import { OlderTasks, useMoreTasks } from "@/app/older";
 import { newTask } from "@/app/overlays";
 import { AskWords, Bar, Button, Empty, Failed, Kbd, Loading } from "@/ui";
 import { useAddress } from "@/views/board/address";
@@ -58,6 +58,7 @@ function Cards({ projectId, tasks }: { projectId: string; tasks: BoardTask[] }) 
   const field = useRef<HTMLInputElement>(null);
   const press = useRef<Press>(null);
   const moving = useMoving(projectId);
+  const more = useMoreTasks(projectId);
   const open = useOpenTask();
   useBoardKeys({ lanes: found, at: cursor.at, put: cursor.put, open, moving, field });
   const assignees = useMemo(() => {
@@ -80,6 +81,7 @@ function Cards({ projectId, tasks }: { projectId: string; tasks: BoardTask[] }) 
           lanes={found}
           by={by}
           titles={order}
+          more={more}
           {...{ names, press, at: cursor.at, carried: moving.carried, onOpen: open, onSelect: cursor.put }}
         />
       </Carrying>

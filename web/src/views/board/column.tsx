@@ -6,6 +6,7 @@ import { memo, useCallback, useEffect, useMemo, useRef, type RefObject } from "r
 import { useTranslation } from "react-i18next";
 
 import type { BoardTask, Move, TaskStatus } from "@/api/model";
+import { Button } from "@/ui";
 import { Card } from "@/views/board/card";
 import type { Press } from "@/views/board/hand";
 import { firstGuess, kindOf } from "@/views/board/heights";
@@ -28,10 +29,13 @@ interface ColumnProps extends Shown {
   cards: BoardTask[];
   /** The height follows the cards, up to a bound: in lanes. */
   short: boolean;
+  /** How many of the column are not here yet, and what reads the next ones; null: they are being read. */
+  hidden: number;
+  onMore: ((statuses: TaskStatus[]) => void) | null;
 }
 
 export const Column = memo(function Column(given: ColumnProps) {
-  const { lane, status, cards, short, names, at, press, onOpen, onSelect, carried } = given;
+  const { lane, status, cards, short, hidden, onMore, names, at, press, onOpen, onSelect, carried } = given;
   const { t } = useTranslation("board");
   const frame = useRef<HTMLDivElement>(null);
   const verdict = verdictOf(carried, status);
@@ -70,6 +74,13 @@ export const Column = memo(function Column(given: ColumnProps) {
             );
           })}
         </div>
+        {hidden > 0 && (
+          <div className="flex justify-center pb-2">
+            <Button small disabled={onMore === null} onClick={() => onMore?.([status])}>
+              {t("older.column", { count: hidden })}
+            </Button>
+          </div>
+        )}
       </div>
       {carried !== null && !verdict.allowed && (
         <div

@@ -3,7 +3,8 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import { useRef } from "react";
 import { useTranslation } from "react-i18next";
 
-import { STATUSES } from "@/api/model";
+import { STATUSES, type TaskStatus } from "@/api/model";
+import type { useMoreTasks } from "@/app/older";
 import { Avatar, StatusIcon } from "@/ui";
 import { Column, type Shown } from "@/views/board/column";
 import type { By, Lane } from "@/views/board/lanes";
@@ -15,7 +16,11 @@ interface GridProps extends Shown {
   by: By;
   /** Of the agents or the parents that lanes are for. */
   titles: Map<string, string>;
+  more: More;
 }
+
+/** Open tasks that are not shown yet, by column. */
+type More = ReturnType<typeof useMoreTasks>;
 
 export function Grid(given: GridProps) {
   const { by, lanes } = given;
@@ -25,7 +30,7 @@ export function Grid(given: GridProps) {
   return (
     <div ref={frame} className="min-h-0 flex-1 overflow-auto px-3 pb-3">
       <div className="flex h-full min-w-max flex-col">
-        <Heads counts={counts} columns={columns} />
+        <Heads counts={counts} columns={columns} hidden={given.more.hidden} />
         {by === "none" ? (
           <OneLane {...given} columns={columns} />
         ) : (
@@ -36,8 +41,18 @@ export function Grid(given: GridProps) {
   );
 }
 
-function Heads({ counts, columns }: { counts: number[]; columns: string }) {
+interface HeadsProps {
+  counts: number[];
+  columns: string;
+  hidden: Map<TaskStatus, number>;
+}
+
+function Heads({ counts, columns, hidden }: HeadsProps) {
   const { t } = useTranslation("board");
+  const said = (status: TaskStatus, count: number) => {
+    const more = hidden.get(status) ?? 0;
+    return more === 0 ? count : t("older.of", { count, total: count + more });
+  };
   return (
     <div className="sticky top-0 z-20 grid shrink-0 gap-2 bg-paper" style={{ gridTemplateColumns: columns }}>
       {STATUSES.map((status, place) => (
@@ -46,14 +61,15 @@ function Heads({ counts, columns }: { counts: number[]; columns: string }) {
           <span aria-hidden className="truncate">
             {t(`status.${status}`)}
           </span>
-          <span className="text-faint tabular-nums">{counts[place]}</span>
+          <span className="text-faint tabular-nums">{said(status, counts[place] ?? 0)}</span>
         </h2>
       ))}
     </div>
   );
 }
 
-function OneLane({ lanes, columns, names, at, press, carried, onOpen, onSelect }: GridProps & { columns: string }) {
+function OneLane(given: GridProps & { columns: string }) {
+  const { lanes, columns, names, at, press, carried, onOpen, onSelect, more } = given;
   const [lane] = lanes;
   return (
     <div className="grid min-h-0 flex-1 gap-2" style={{ gridTemplateColumns: columns }}>
@@ -64,6 +80,8 @@ function OneLane({ lanes, columns, names, at, press, carried, onOpen, onSelect }
           status={status}
           cards={lane?.cards[status] ?? NONE}
           short={false}
+          hidden={more.hidden.get(status) ?? 0}
+          onMore={more.reading ? null : more.load}
           {...{ names, at, press, carried, onOpen, onSelect }}
         />
       ))}
@@ -115,6 +133,8 @@ function Lanes({
                     status={status}
                     cards={lane.cards[status]}
                     short
+                    hidden={0}
+                    onMore={null}
                     {...{ names, at, press, carried, onOpen, onSelect }}
                   />
                 ))}
