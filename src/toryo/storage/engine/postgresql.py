@@ -48,6 +48,21 @@ _BRIEF = 100
 _WRITE_TOGETHER = b"BEGIN; SET LOCAL lock_timeout = %d" % _BRIEF
 _READ = b"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _PAUSES_SECONDS = (0.0, 0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.128, 0.256)
+_BY_INDEX = "; ".join(
+    [
+        *(f"SET enable_{way} = off" for way in ("seqscan", "bitmapscan", "hashjoin", "mergejoin", "material")),
+        "SET jit = off",
+        "SET plan_cache_mode = force_generic_plan",
+    ]
+).encode()
+"""For writing works. Each asks for a few rows, and there is an index for all that grows. Without this a plan made while
+a table has ten rows reads all of it, and is kept while the table grows to ten thousand: until autovacuum comes.
+"""
+_FORGET_PLANS = b"DISCARD PLANS"
+_PLANS_KEPT_SECONDS = 1.0
+"""Planning costs as much as running, so it is done once for all parameters; and again after this time, because which
+index is best depends on the sizes of tables too.
+"""
 _STATEMENTS_KEPT = 500
 _WORKS_TOGETHER = 64
 
@@ -92,6 +107,8 @@ class PostgreSQLDatabase(Database):
         connection.command(
             f"SET lock_timeout = {self._lock_milliseconds}; SET idle_in_transaction_session_timeout = 60000".encode()
         )
+        if not reads_only:
+            connection.command(_BY_INDEX)
         return connection
 
     def _crew(self, name: str, threads: int, *, reads: bool) -> WorkerPool:
@@ -134,6 +151,7 @@ class PostgreSQLConnection(DriverConnection):
         self._lock_milliseconds = lock_milliseconds
         self._brief = False
         """Whether this transaction waits only briefly for a lock."""
+        self._plan_again_at = 0.0
 
     def fetch_all(self, statement: Statement, params: dict[str, Any]) -> list[Row]:
         compiled = statement.postgresql
@@ -239,6 +257,9 @@ class PostgreSQLConnection(DriverConnection):
         self.forget_directory()
         self.waits_for_locks = True
         self._brief = text is _WRITE_TOGETHER
+        if not self._reads_only and (now := time.monotonic()) >= self._plan_again_at:
+            self._plan_again_at = now + _PLANS_KEPT_SECONDS
+            self.command(_FORGET_PLANS)
         self.command(text)
 
     def command(self, text: bytes) -> None:
