@@ -32,6 +32,7 @@ from toryo.settings import AuthSettings, Settings
 from toryo.storage import schema
 from toryo.storage.engine.database import Connection, Database
 from toryo.storage.engine.statements import Statement
+from toryo.storage.events import Events
 from toryo.storage.queue_batches import QueueBatches
 from toryo.storage.transaction import Transaction
 
@@ -590,19 +591,22 @@ def test_callers_of_every_kind_at_once_claim_each_task_once(fresh: Database) -> 
     hold(world)
 
 
-@pytest.mark.parametrize("fails", ["add_tasks", "start", "add_claims", "end_claims", "add_events"])
+@pytest.mark.parametrize(
+    ("writer", "fails"),
+    [(QueueBatches, name) for name in ("add_tasks", "start", "add_claims", "end_claims")] + [(Events, "flush")],
+)
 def test_a_batch_with_a_failing_statement_is_undone_and_each_of_its_calls_gets_its_own_answer(
-    fresh: Database, monkeypatch: pytest.MonkeyPatch, fails: str
+    fresh: Database, monkeypatch: pytest.MonkeyPatch, writer: type[Any], fails: str
 ) -> None:
     world = World(fresh)
     crowd = Crowd.of(world, 5)
     crowd.at_once("create_task", agent_type="numbers", task_description="First")
     (held, *_) = crowd.at_once("poll_tasks", agent_id=list(crowd.keys))
-    real, broken = getattr(QueueBatches, fails), []
+    real, broken = getattr(writer, fails), []
 
-    def failing(rows: QueueBatches, values: Sequence[Any]) -> None:
-        real(rows, values)
-        if values:
+    def failing(rows: Any, *values: Sequence[Any]) -> None:
+        real(rows, *values)
+        if not broken and all(values):
             broken.append(fails)
             rows._connection.run(Statement(sa.insert(schema.claims).values(task_id="none", attempt=1)))
 
@@ -618,7 +622,7 @@ def test_a_batch_with_a_failing_statement_is_undone_and_each_of_its_calls_gets_i
         )
 
     with monkeypatch.context() as patched:
-        patched.setattr(QueueBatches, fails, failing)
+        patched.setattr(writer, fails, failing)
         created, invalid, submitted, foreign, polled = asyncio.run(at_once())
     assert broken
     assert [each.refused for each in (created, invalid, submitted, foreign, polled)] == [

@@ -295,8 +295,8 @@ def test_a_bucket_fills_again_as_time_passes() -> None:
 
 def test_a_subscribers_ipv6_addresses_count_as_one_and_memory_is_bounded() -> None:
     pace = Pace(burst=1, remembered=100)
-    assert pace.wait_seconds("2001:db8::1", 0) == 0
-    assert pace.wait_seconds("2001:db8::2", 0) > 0
+    assert pace.wait_seconds_at("2001:db8::1", 0) == 0
+    assert pace.wait_seconds_at("2001:db8::2", 0) > 0
     for number in range(1_000):
         pace.wait_seconds(f"192.0.{number % 256}.{number // 256}", 0)
     assert len(pace) == 100

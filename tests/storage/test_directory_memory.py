@@ -27,6 +27,7 @@ from toryo.storage.engine import directory_memory
 from toryo.storage.engine.database import _STAMP as STAMP
 from toryo.storage.engine.database import Connection, Database
 from toryo.storage.engine.statements import Statement
+from toryo.storage.many_rows import ManyRows
 from toryo.storage.open_database import open_database, upgrade
 from toryo.storage.rows import update_by_id
 from toryo.storage.transaction import Transaction
@@ -195,16 +196,37 @@ def test_a_transaction_that_writes_to_the_directory_is_known_by_its_statements(d
     assert written == names
 
 
+def test_statements_of_many_rows_write_to_their_table_only_and_are_known_by_it() -> None:
+    found = [
+        each
+        for module in walk_packages(storage.__path__, "toryo.storage.")
+        for each in vars(import_module(module.name)).values()
+        if isinstance(each, ManyRows)
+    ]
+    assert found
+    for each in found:
+        for statement in (each._by_row, each._at_once):
+            text = statement.sqlite.text
+            (written,) = set(_WRITES.findall(text))
+            assert statement.tables == frozenset({written})
+            assert statement.sqlite.changes_directory == (written in {table.name for table in schema.DIRECTORY})
+
+
 def test_a_written_text_counts_as_a_change_of_the_directory() -> None:
     assert Statement(sa.text("UPDATE agents SET name = 'x'")).sqlite.changes_directory
     assert not Statement(sa.text("SELECT name FROM agents")).sqlite.changes_directory
+    of_one = "UPDATE claims SET outcome = 1"
+    assert Statement(sa.text(of_one)).sqlite.changes_directory
+    assert not Statement(sa.text(of_one), only=schema.claims).sqlite.changes_directory
+    assert Statement(sa.text("UPDATE agents SET name = 'x'"), only=schema.agents).sqlite.changes_directory
     hidden = sa.delete(schema.agents).returning(schema.agents.c.id).cte("gone")
     assert Statement(sa.select(hidden.c.id)).postgresql.changes_directory
 
 
 def _aggregate(tx: Transaction, name: str) -> Any:
     owner = name.partition(".")[0]
-    (found,) = [each for each in vars(tx).values() if type(each).__name__ == owner]
+    made = [getattr(tx, each) for each, value in vars(Transaction).items() if hasattr(value, "__set_name__")]
+    (found,) = [each for each in made if type(each).__name__ == owner]
     return found
 
 

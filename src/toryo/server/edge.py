@@ -171,7 +171,7 @@ class _SignInPace:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if self._also_reading or scope["method"] not in ("GET", "HEAD"):
             client = scope.get("client")
-            seconds = math.ceil(self._pace.wait_seconds(client[0] if client else "unix", self._now() / SECOND))
+            seconds = math.ceil(self._pace.wait_seconds_at(client[0] if client else "unix", self._now() / SECOND))
             if seconds:
                 raise Refusal(
                     Code.RATE_LIMITED,

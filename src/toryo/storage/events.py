@@ -9,7 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from toryo.domain.events import Event
-from toryo.storage import schema
+from toryo.storage import many_rows, schema
 from toryo.storage.engine.database import Connection
 from toryo.storage.engine.statements import Statement, in_list
 from toryo.storage.rows import JSON, Rows
@@ -19,7 +19,8 @@ _p = sa.bindparam
 
 ROWS = Rows(Event, _t, {"data": JSON})
 _COLUMNS = [name for name in ROWS.names if name != "sequence"]
-_ADD = Statement(sa.insert(_t), columns=_COLUMNS)
+_values = ROWS.tuple_of(_COLUMNS)
+_ADD = many_rows.insert(_t, _COLUMNS)
 _LAST = Statement(sa.select(sa.func.max(_t.c.sequence)))
 _LAST_FACT = Statement(
     sa.select(sa.func.max(_t.c.sequence)).where(_t.c.root_id == _p("root_id"), sa.literal_column("fact"))
@@ -71,7 +72,7 @@ class Events:
         if not self.collected:
             return
         self._connection.lock(LOCK)
-        self._connection.many(_ADD, [_values(event) for event in self.collected])
+        _ADD.run(self._connection, [*map(_values, self.collected)])
         self.collected = []
 
     def last(self) -> int:
@@ -114,10 +115,6 @@ class Events:
         given = {name: value for name, value in wanted.items() if value is not None}
         rows: list[Any] = self._connection.all(_reading(backwards, tuple(given)), limit=limit, **given)
         return ROWS.nouns(rows)
-
-
-def _values(event: Event) -> dict[str, Any]:
-    return {name: ROWS.value(name, getattr(event, name)) for name in _COLUMNS}
 
 
 _WANTED = {

@@ -22,10 +22,10 @@ Values = tuple[Any, ...]
 class ManyRows:
     """A statement for rows of these columns; `run` with no rows does nothing."""
 
-    def __init__(self, columns: Iterable[str], on_sqlite: str, on_postgresql: str) -> None:
+    def __init__(self, table: sa.Table, columns: Iterable[str], on_sqlite: str, on_postgresql: str) -> None:
         self._columns = tuple(columns)
-        self._by_row = Statement(sa.text(on_sqlite))
-        self._at_once = Statement(sa.text(on_postgresql))
+        self._by_row = Statement(sa.text(on_sqlite), only=table)
+        self._at_once = Statement(sa.text(on_postgresql), only=table)
 
     def run(self, connection: Connection, rows: Sequence[Values]) -> None:
         if not rows:
@@ -42,6 +42,7 @@ def insert(table: sa.Table, columns: Sequence[str]) -> ManyRows:
     """Inserts rows; columns that are not named are null."""
     names = _listed(columns)
     return ManyRows(
+        table,
         columns,
         f"INSERT INTO {table.name} ({names}) VALUES ({', '.join('?' * len(columns))})",  # noqa: S608 - as below
         f"INSERT INTO {table.name} ({names}) SELECT {names} FROM {_given(table)}",  # noqa: S608
@@ -59,6 +60,7 @@ def update(table: sa.Table, columns: Sequence[str], key: Sequence[str]) -> ManyR
     this_on_sqlite = each(key, lambda name: f"{name} = ?", " AND ")
     this_on_postgresql = each(key, lambda name: f"{table.name}.{name} = given.{name}", " AND ")
     return ManyRows(
+        table,
         [*columns, *key],
         f"UPDATE {table.name} SET {set_on_sqlite} WHERE {this_on_sqlite}",  # noqa: S608 - names of our own tables
         f"UPDATE {table.name} SET {set_on_postgresql} FROM {_given(table)} WHERE {this_on_postgresql}",  # noqa: S608

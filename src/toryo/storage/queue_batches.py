@@ -12,7 +12,6 @@ import orjson
 import sqlalchemy as sa
 
 from toryo.domain.agents import Agent
-from toryo.domain.events import Event
 from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.projects import Project
 from toryo.domain.queue import ApiKey, Claim, Presence
@@ -21,11 +20,10 @@ from toryo.domain.times import Millis
 from toryo.storage import many_rows, poll_order, schema
 from toryo.storage.agents import ROWS as AGENTS
 from toryo.storage.engine.database import Connection
+from toryo.storage.engine.directory_memory import remembered_each
 from toryo.storage.engine.statements import Row, Statement, in_list
-from toryo.storage.events import LOCK
-from toryo.storage.events import ROWS as EVENTS
 from toryo.storage.projects import ROWS as PROJECTS
-from toryo.storage.queues import KEYS, PRESENCES, is_served
+from toryo.storage.queues import CLAIMS, KEYS, PRESENCES, is_served
 from toryo.storage.rows import to_json
 from toryo.storage.tasks import DETAILS, ORDER, is_main
 from toryo.storage.tasks import ROWS as TASKS
@@ -41,7 +39,7 @@ Queue = tuple[str, str]
 
 # --- who calls -------------------------------------------------------------------------------------------------------
 
-_CALLERS = Statement(
+_HOLDERS = Statement(
     sa.select(
         _k.c.key_hash,
         *KEYS.columns,
@@ -49,20 +47,18 @@ _CALLERS = Statement(
         *AGENTS.columns,
         _m.c.created_at,
         _m.c.removed_at,
-        *PRESENCES.columns,
     )
     .select_from(
         _k.join(_pr, _pr.c.id == _k.c.project_id)
         .outerjoin(_a, _a.c.id == _k.c.agent_id)
         .outerjoin(_m, sa.and_(_m.c.project_id == _k.c.project_id, _m.c.agent_id == _k.c.agent_id))
-        .outerjoin(_pn, _pn.c.agent_id == _k.c.agent_id)
     )
     .where(in_list(_k.c.key_hash, "hashes"))
 )
 _KEY, _PROJECT = 1, 1 + len(KEYS.names)
 _AGENT = _PROJECT + len(PROJECTS.names)
 _MEMBER = _AGENT + len(AGENTS.names)
-_PRESENCE = _MEMBER + 2
+_PRESENCES = Statement(PRESENCES.select().where(in_list(_pn.c.agent_id, "agents")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,37 +71,13 @@ class KeyHolder:
     membership: tuple[Millis, Millis | None] | None
 
 
-class KeyHolders:
-    """Remembers the values that were made of rows, so that an unchanged row costs a comparison. Reads every time."""
-
-    _MOST = 10_000
-
-    def __init__(self) -> None:
-        self._known: dict[str, tuple[Row, KeyHolder]] = {}
-
-    def find(self, connection: Connection, hashes: Iterable[str]) -> dict[str, tuple[KeyHolder, Presence | None]]:
-        """By the hash of the key."""
-        rows = connection.all(_CALLERS, hashes=list(hashes))
-        if len(self._known) + len(rows) > self._MOST:
-            self._known.clear()
-        return {row[0]: (self._holder(row[:_PRESENCE]), _presence(row[_PRESENCE:])) for row in rows}
-
-    def _holder(self, row: Row) -> KeyHolder:
-        known = self._known.get(row[0])
-        if known is not None and known[0] == row:
-            return known[1]
-        holder = KeyHolder(
-            KEYS.noun_of(row[_KEY:_PROJECT]),
-            PROJECTS.noun_of(row[_PROJECT:_AGENT]),
-            AGENTS.noun_of(row[_AGENT:_MEMBER]) if row[_AGENT] is not None else None,
-            (row[_MEMBER], row[_MEMBER + 1]) if row[_MEMBER] is not None else None,
-        )
-        self._known[row[0]] = (row, holder)
-        return holder
-
-
-def _presence(row: Row) -> Presence | None:
-    return PRESENCES.noun_of(row) if row[0] is not None else None
+def _holder(row: Row) -> KeyHolder:
+    return KeyHolder(
+        KEYS.noun_of(row[_KEY:_PROJECT]),
+        PROJECTS.noun_of(row[_PROJECT:_AGENT]),
+        AGENTS.noun_of(row[_AGENT:_MEMBER]) if row[_AGENT] is not None else None,
+        (row[_MEMBER], row[_MEMBER + 1]) if row[_MEMBER] is not None else None,
+    )
 
 
 # --- tasks -----------------------------------------------------------------------------------------------------------
@@ -265,19 +237,21 @@ _NEW = (
     *("checks", "correlation_id", "timeout_seconds", "max_attempts", "version"),
 )
 """The columns that a new plain task fills; the others are null."""
+_new = TASKS.tuple_of(_NEW)
 _ADD_TASKS = many_rows.insert(_t, [*_NEW, "description", "context"])
 _ADD_EDGES = many_rows.insert(_d, ["task_id", "depends_on", "root_id"])
 _ADD_ONCE = many_rows.insert(_b, ["agent_id", "scope", "key", "content", "answer", "created_at"])
 _STARTED = ("status", "assignee_id", "not_before", "started_at", "moved_at", "updated_at", "moved_session")
+_started = TASKS.tuple_of(_STARTED)
 _START = many_rows.update(_t, [*_STARTED, "moved_from", "version"], ["id"])
 _ENDED = ("status", "assignee_id", "attempt", "not_before", "completed_at", "moved_at", "updated_at", "moved_session")
+_ended = TASKS.tuple_of(_ENDED)
 _END = many_rows.update(_t, [*_ENDED, "moved_from", "wait", "unreported_ends", "version", "result", "error"], ["id"])
 _CLAIMED = ("task_id", "attempt", "project_id", "agent_id", "claimed_at", "expires_at", "lease")
+_claimed = CLAIMS.tuple_of(_CLAIMED)
 _ADD_CLAIMS = many_rows.insert(_c, _CLAIMED)
 _END_CLAIMS = many_rows.update(_c, ["ended_at", "end_reason", "outcome"], ["task_id", "attempt"])
 _SEEN = many_rows.update(_pn, ["seen_at", "offline_at"], ["agent_id"])
-_EVENT = [name for name in EVENTS.names if name != "sequence"]
-_ADD_EVENTS = many_rows.insert(schema.events, _EVENT)
 
 
 class QueueBatches:
@@ -285,6 +259,16 @@ class QueueBatches:
         self._connection = connection
 
     # reads
+
+    @remembered_each
+    def holders(self, hashes: Iterable[str]) -> dict[str, KeyHolder]:
+        """Who holds the keys that have these hashes."""
+        return {row[0]: _holder(row) for row in self._connection.all(_HOLDERS, hashes=list(hashes))}
+
+    def presences(self, agents: Iterable[str]) -> dict[str, Presence]:
+        """Those of these agents that are registered, by agent."""
+        found = PRESENCES.nouns(self._connection.all(_PRESENCES, agents=list(agents)))
+        return {presence.agent_id: presence for presence in found}
 
     def held(self, task_ids: Iterable[str]) -> dict[str, ClaimedTask]:
         """Those of these tasks that are claimed."""
@@ -345,10 +329,7 @@ class QueueBatches:
     # writes
 
     def add_tasks(self, tasks: Sequence[tuple[Task, Details]]) -> None:
-        rows = [
-            (*(TASKS.value(name, getattr(task, name)) for name in _NEW), details.description, to_json(details.context))
-            for task, details in tasks
-        ]
+        rows = [(*_new(task), details.description, to_json(details.context)) for task, details in tasks]
         _ADD_TASKS.run(self._connection, rows)
 
     def connect(self, edges: Sequence[tuple[Task, str]]) -> None:
@@ -360,28 +341,19 @@ class QueueBatches:
         _ADD_ONCE.run(self._connection, [(*key, content, to_json(answer), now) for key, content, answer, now in keys])
 
     def start(self, tasks: Sequence[Task]) -> None:
-        rows = [(*_stored(task, _STARTED), "todo", task.version, task.id) for task in tasks]
+        rows = [(*_started(task), "todo", task.version, task.id) for task in tasks]
         _START.run(self._connection, rows)
 
     def end(self, tasks: Sequence[tuple[Task, Details]]) -> None:
         """They have left `in_progress`: for their end, or for a rest."""
         rows = [
-            (
-                *_stored(task, _ENDED),
-                "in_progress",
-                None,
-                0,
-                task.version,
-                to_json(details.result),
-                details.error,
-                task.id,
-            )
+            (*_ended(task), "in_progress", None, 0, task.version, to_json(details.result), details.error, task.id)
             for task, details in tasks
         ]
         _END.run(self._connection, rows)
 
     def add_claims(self, claims: Sequence[Claim]) -> None:
-        _ADD_CLAIMS.run(self._connection, [tuple(getattr(claim, name) for name in _CLAIMED) for claim in claims])
+        _ADD_CLAIMS.run(self._connection, [*map(_claimed, claims)])
 
     def end_claims(self, ends: Sequence[tuple[str, int, str, Any, Millis]]) -> None:
         """Task, attempt, why it ended, what was submitted, and when."""
@@ -391,14 +363,6 @@ class QueueBatches:
     def seen(self, agents: Sequence[tuple[str, Millis]]) -> None:
         _SEEN.run(self._connection, [(at, None, agent_id) for agent_id, at in agents])
 
-    def add_events(self, events: Sequence[Event]) -> None:
-        """As `Events.flush`."""
-        if not events:
-            return
-        self._connection.lock(LOCK)
-        rows = [tuple(EVENTS.value(name, getattr(event, name)) for name in _EVENT) for event in events]
-        _ADD_EVENTS.run(self._connection, rows)
-
 
 def _found(row: Row) -> tuple[Task, Details, bool, bool]:
     return (
@@ -407,10 +371,6 @@ def _found(row: Row) -> tuple[Task, Details, bool, bool]:
         bool(row[_IS_PLAIN]),
         bool(row[_IS_PLAIN + 1]),
     )
-
-
-def _stored(task: Task, names: Iterable[str]) -> Iterable[Any]:
-    return (TASKS.value(name, getattr(task, name)) for name in names)
 
 
 def _order(found: Found) -> tuple[int, Millis, int, str]:

@@ -6,7 +6,7 @@ several of them: a loop over the fields costs three to five times as much.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import cached_property, lru_cache
 from typing import Any, Generic, TypeVar
@@ -80,6 +80,12 @@ class Rows(Generic[Noun]):
         """All columns of an entity, as stored."""
         columns = ", ".join(f"{name!r}: {self._stored(name, 'noun')}" for name in self.names)
         made: Callable[[Noun], dict[str, Any]] = self._generated(f"def values(noun):\n    return {{{columns}}}")
+        return made
+
+    def tuple_of(self, names: Sequence[str]) -> Callable[[Noun], tuple[Any, ...]]:
+        """A function that answers these columns of an entity, as stored, in their order."""
+        row = "".join(f"{self._stored(name, 'noun')}, " for name in names)
+        made: Callable[[Noun], tuple[Any, ...]] = self._generated(f"def tuple_of(noun):\n    return ({row})")
         return made
 
     @cached_property

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import Generic, TypeVar
 
 from toryo.domain.measures import Measure
 from toryo.storage import statistics
@@ -20,6 +21,7 @@ from toryo.storage.notices import Notices
 from toryo.storage.overview import Overview
 from toryo.storage.people import People
 from toryo.storage.projects import Projects
+from toryo.storage.queue_batches import QueueBatches
 from toryo.storage.queues import Queues
 from toryo.storage.sessions import Sessions
 from toryo.storage.task_lists import TaskLists
@@ -33,29 +35,48 @@ EVERYTHING = "everything"
 """The lock that operations on several projects take exclusively and those on one project share."""
 
 
+A = TypeVar("A")
+
+
+class _Aggregate(Generic[A]):
+    """Makes an aggregate of the transaction when it is first used: most calls use a few of them."""
+
+    def __init__(self, make: Callable[[Connection], A]) -> None:
+        self._make = make
+
+    def __set_name__(self, owner: type[Transaction], name: str) -> None:
+        self._name = name
+
+    def __get__(self, transaction: Transaction, owner: type[Transaction]) -> A:
+        made = transaction.__dict__[self._name] = self._make(transaction.connection)
+        return made
+
+
 class Transaction:
+    projects = _Aggregate(Projects)
+    agents = _Aggregate(Agents)
+    tasks = _Aggregate(Tasks)
+    task_lists = _Aggregate(TaskLists)
+    sessions = _Aggregate(Sessions)
+    launches = _Aggregate(Launches)
+    glances = _Aggregate(Overview)
+    events = _Aggregate(Events)
+    handovers = _Aggregate(Handovers)
+    chat = _Aggregate(Chats)
+    coordinators = _Aggregate(Coordinators)
+    idempotency_keys = _Aggregate(IdempotencyKeys)
+    threads = _Aggregate(Threads)
+    tokens = _Aggregate(Tokens)
+    needs = _Aggregate(Needs)
+    notices = _Aggregate(Notices)
+    people = _Aggregate(People)
+    queues = _Aggregate(Queues)
+    queue_batches = _Aggregate(QueueBatches)
+    usages = _Aggregate(Usages)
+    worktrees = _Aggregate(Worktrees)
+
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
-        self.projects = Projects(connection)
-        self.agents = Agents(connection)
-        self.tasks = Tasks(connection)
-        self.task_lists = TaskLists(connection)
-        self.sessions = Sessions(connection)
-        self.launches = Launches(connection)
-        self.glances = Overview(connection)
-        self.events = Events(connection)
-        self.handovers = Handovers(connection)
-        self.chat = Chats(connection)
-        self.coordinators = Coordinators(connection)
-        self.idempotency_keys = IdempotencyKeys(connection)
-        self.threads = Threads(connection)
-        self.tokens = Tokens(connection)
-        self.needs = Needs(connection)
-        self.notices = Notices(connection)
-        self.people = People(connection)
-        self.queues = Queues(connection)
-        self.usages = Usages(connection)
-        self.worktrees = Worktrees(connection)
         self.hints: set[str] = set()
 
     def measures(self) -> list[Measure]:

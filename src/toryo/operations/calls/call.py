@@ -69,6 +69,7 @@ class Call:
         self.made: dict[str, str] = {}
         """The ids that this call has given, and what people call those things."""
         self._session = self._stored = caller.session
+        self._actor: tuple[Caller, Actor] | None = None
 
     # --- who -----------------------------------------------------------------------------------------------------
 
@@ -90,6 +91,11 @@ class Call:
     @property
     def actor(self) -> Actor:
         """The caller as an actor in the rules about tasks."""
+        if self._actor is None or self._actor[0] is not self.caller:
+            self._actor = (self.caller, self._as_actor())
+        return self._actor[1]
+
+    def _as_actor(self) -> Actor:
         if self.caller.kind is Kind.PERSON:
             return Actor(self.caller.actor_id, person=True, everything=self.caller.login is Login.OWNER)
         if self.caller.kind is Kind.SESSION:

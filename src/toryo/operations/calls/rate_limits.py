@@ -22,13 +22,16 @@ class Pace:
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
         """Left in it, when looked at last."""
 
+    def wait_seconds_at(self, address: str, now: float) -> float:
+        """As `wait_seconds`, of whoever calls from this address."""
+        return self.wait_seconds(household(address), now)
+
     def wait_seconds(self, who: str, now: float) -> float:
         """0 if this knock may pass (and is counted), else after how many seconds the next one may."""
-        name = household(who)
-        left, since = self._buckets.pop(name, (float(self._burst), now))
+        left, since = self._buckets.pop(who, (float(self._burst), now))
         left = min(float(self._burst), left + (now - since) / self._every)
         passes = left >= 1
-        self._buckets[name] = (left - 1 if passes else left, now)
+        self._buckets[who] = (left - 1 if passes else left, now)
         if len(self._buckets) > self._remembered:
             self._buckets.popitem(last=False)
         return 0.0 if passes else (1 - left) * self._every

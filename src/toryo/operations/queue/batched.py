@@ -13,7 +13,7 @@ If you change what a handler does, change it here, too: tests/operations/test_qu
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from typing import Any
 
@@ -38,7 +38,7 @@ from toryo.operations.queue.task_results import OneResult
 from toryo.operations.tasks import create_tools, mutations, queue_tasks
 from toryo.operations.tasks.queue_tasks import Wanted
 from toryo.storage.engine.database import Connection
-from toryo.storage.queue_batches import ClaimedTask, Found, KeyHolders, OnceKey, Queue, QueueBatches
+from toryo.storage.queue_batches import ClaimedTask, Found, KeyHolder, OnceKey, Queue
 from toryo.storage.transaction import Transaction
 
 
@@ -215,7 +215,6 @@ class QueueLine:
 
     def __init__(self, shared: context.Context) -> None:
         self.context = shared
-        self.holders = KeyHolders()
         self.project_of: dict[str, str] = {}
         """By the hash of a key; it never changes."""
 
@@ -239,10 +238,12 @@ class _Work:
         self.line = line
         self.batch = batch
         self.tx = Transaction(connection)
-        self.rows = QueueBatches(connection)
+        self.rows = self.tx.queue_batches
         self.seen: dict[str, Millis] = {}
         self.filed: dict[Queue, int] = {}
         """How many tasks were added to each queue."""
+        self._hashes: dict[str, str] = {}
+        """Of the keys, by call."""
 
     def carried_out(self) -> tuple[list[Answered | None], list[Answered | None]]:
         requests: list[Request] = list(self.batch.asked)
@@ -253,8 +254,9 @@ class _Work:
         self._file([each for each in known if _kind(each).files])
         self._submit([each for each in known if _kind(each).submits])
         self._poll([each for each in known if not _kind(each).files and not _kind(each).submits])
-        self._store()
         answers = [None if each is None else self._answered(each) for each in asked]
+        self.rows.seen(list(self.seen.items()))
+        self.tx.events.flush()
         if (first := next((each for each in answers if each is not None), None)) is not None:
             first.hints = frozenset(self.tx.hints)  # of the whole batch: they are sent together
         return answers[len(adopted) :], answers[: len(adopted)]
@@ -262,36 +264,44 @@ class _Work:
     def _learn_projects(self, requests: Sequence[Request]) -> None:
         """In which project each key is: at its first call only."""
         known = self.line.project_of
-        if unknown := [each for each in map(_hash, requests) if each not in known]:
-            found = self.line.holders.find(self.tx.connection, unknown)
+        if unknown := [each for each in map(self._hash, requests) if each not in known]:
+            found = self.rows.holders(unknown)
             if len(known) > _KEYS_KNOWN:
                 known.clear()
-            known.update({each: holder.project.id for each, (holder, _) in found.items()})
+            known.update({each: holder.project.id for each, holder in found.items()})
 
     def _adopted(self, requests: Sequence[Request]) -> list[Request]:
         """The polls that wait for what is filed now."""
         filed: Counter[str] = Counter()
         for request in requests:
             queues = _KINDS[request.operation.handler].queues(request.parameters)
-            if queues and (project_id := self.line.project_of.get(_hash(request))) is not None:
+            if queues and (project_id := self.line.project_of.get(self._hash(request))) is not None:
                 filed.update(mutations.queue_topic(project_id, agent_type) for agent_type in queues)
         waiting = [each for topic, count in filed.items() for each in self.batch.adopt(topic, count)]
         now = max((request.now for request in requests), default=0)
         return [replace(each, now=now) for each in waiting]
+
+    def _hash(self, request: Request) -> str:
+        """What is stored of its key."""
+        found = self._hashes.get(request.once)
+        if found is None:
+            found = self._hashes[request.once] = digest(request.credentials.bearer or "")
+        return found
 
     # --- who calls ---------------------------------------------------------------------------------------------------
 
     def _identified(self, requests: Sequence[Request]) -> list[_Asked | None]:
         """Each call with its caller, once nobody else changes their projects; None where it is not plain."""
         known = self.line.project_of
-        hashes = [each for each in dict.fromkeys(map(_hash, requests)) if each in known]
+        hashes = [each for each in dict.fromkeys(map(self._hash, requests)) if each in known]
         if not hashes:
             return [None for _ in requests]
         self.tx.lock_projects({known[each] for each in hashes})
-        found = self.line.holders.find(self.tx.connection, hashes)
+        found = self.rows.holders(hashes)
+        presences = self._presences(requests, found)
         asked: list[_Asked | None] = []
         for request in requests:
-            holder, presence = found.get(_hash(request), (None, None))
+            holder = found.get(self._hash(request))
             try:
                 caller = holder_of(holder.key, holder.agent, holder.membership) if holder is not None else None
             except Refusal:
@@ -312,8 +322,16 @@ class _Work:
                 once=request.once,
             )
             member = holder.membership is not None and holder.membership[1] is None
+            presence = presences.get(holder.agent.id) if holder.agent is not None else None
             asked.append(_Asked(request, caller, holder.project, member, presence, call))
         return asked
+
+    def _presences(self, requests: Sequence[Request], found: Mapping[str, KeyHolder]) -> dict[str, Presence]:
+        """Of the agents that poll or submit."""
+        wanted = {self._hash(each) for each in requests if not _KINDS[each.operation.handler].files}
+        agents = {each: holder.agent.id for each, holder in found.items() if holder.agent is not None}
+        here = [agents[each] for each in wanted if each in agents]
+        return self.rows.presences(here) if here else {}
 
     def _counted(self, request: Request, caller: Caller) -> bool:
         """Whether its key may call now; each call counts once."""
@@ -614,10 +632,6 @@ class _Work:
     def _edges(self, task_ids: list[str]) -> dict[str, list[str]]:
         return self.tx.tasks.depends_on(task_ids) if task_ids else {}
 
-    def _store(self) -> None:
-        self.rows.seen(list(self.seen.items()))
-        self.rows.add_events(self.tx.events.collected)
-
     def _answered(self, asked: _Asked) -> Answered | None:
         if asked.later is not None:
             outcome = Outcome(None, later=asked.later, operation=asked.request.operation)
@@ -668,10 +682,6 @@ def _once(asked: _Asked, wanted: list[Wanted]) -> idempotency.Once | None:
     """The call's idempotency key with what it stands for, if it has one."""
     once = _kind(asked).once
     return once(asked, wanted) if once is not None and asked.parameters.idempotency_key is not None else None
-
-
-def _hash(request: Request) -> str:
-    return digest(request.credentials.bearer or "")
 
 
 def _queue(asked: _Asked) -> Queue:

@@ -69,25 +69,32 @@ class Statement:
 
     `columns` names what an `insert(table)` is given at each call; without it that is every column of the table.
     SQLAlchemy's Python-side column defaults are not run: give every value or declare a `server_default`.
-    `postgresql` is what runs there instead, for the rare statement that has to differ.
+    `postgresql` is what runs there instead, for the rare statement that has to differ. `only` is the one table that SQL
+    text names; of other text it is not known, so it counts as one that may touch any.
     """
 
     def __init__(
-        self, core: sa.Executable, *, columns: Iterable[str] | None = None, postgresql: sa.Executable | None = None
+        self,
+        core: sa.Executable,
+        *,
+        columns: Iterable[str] | None = None,
+        postgresql: sa.Executable | None = None,
+        only: sa.Table | None = None,
     ) -> None:
         self._core = core
         self._core_of_postgresql = core if postgresql is None else postgresql
         self._columns = None if columns is None else list(columns)
+        self._only = only
 
     # Two threads may compile the same statement at once; both get the same text, so no lock is needed.
 
     @cached_property
     def sqlite(self) -> Compiled:
-        return _compile(self._core, _SQLITE, self._columns)
+        return _compile(self._core, _SQLITE, self._columns, self._only)
 
     @cached_property
     def postgresql(self) -> Compiled:
-        return _compile(self._core_of_postgresql, _POSTGRESQL, self._columns)
+        return _compile(self._core_of_postgresql, _POSTGRESQL, self._columns, self._only)
 
     @cached_property
     def tables(self) -> frozenset[str] | None:
@@ -100,7 +107,8 @@ class Statement:
 
     @cached_property
     def _touches(self) -> tuple[frozenset[str] | None, bool]:
-        return _touched((self._core, self._core_of_postgresql))
+        tables, writes = _touched((self._core, self._core_of_postgresql))
+        return (tables if self._only is None else frozenset({self._only.name})), writes
 
     def __repr__(self) -> str:
         return f"Statement({self.sqlite.text})"
@@ -293,7 +301,7 @@ _POSTGRESQL = _dialect(PGDialect_psycopg, "pyformat")
 DIALECTS = {"sqlite": _SQLITE, "postgresql": _POSTGRESQL}
 
 
-def _compile(core: Any, dialect: Dialect, columns: list[str] | None) -> Compiled:
+def _compile(core: Any, dialect: Dialect, columns: list[str] | None, only: sa.Table | None) -> Compiled:
     if isinstance(core, sa.Insert):
         core = core.inline()  # or Core adds RETURNING for generated keys that nobody asked for
     compiled = core.compile(dialect=dialect, column_keys=columns)
@@ -308,7 +316,7 @@ def _compile(core: Any, dialect: Dialect, columns: list[str] | None) -> Compiled
         inward=inward,
         outward=_conversions((at, _outward(result.type, dialect)) for at, result in enumerate(results)),
         writes=writes,
-        changes_directory=_changes_directory(core, writes),
+        changes_directory=_changes_directory(core, writes, only),
         plain=not defaults and not inward,
     )
 
@@ -328,12 +336,18 @@ def _touched(cores: Iterable[Any]) -> tuple[frozenset[str] | None, bool]:
     return None if unclear else frozenset(tables), writes
 
 
-def _changes_directory(core: Any, writes: bool) -> bool:
-    """By the tables that it writes to, also within a common table expression. Of a text only its verb is known."""
+def _changes_directory(core: Any, writes: bool, only: sa.Table | None) -> bool:
+    """By the tables that it writes to, also within a common table expression. Of a text only its verb is known, and the
+    table if it names one.
+    """
     if isinstance(core, sa.TextClause):
-        return writes
+        return writes and (only is None or _of_directory(only))
     written: Iterator[Any] = (part.table for part in visitors.iterate(core) if isinstance(part, sa.UpdateBase))
-    return any(table.info.get("directory", False) for table in written)
+    return any(_of_directory(table) for table in written)
+
+
+def _of_directory(table: Any) -> bool:
+    return bool(table.info.get("directory", False))
 
 
 def _reads(text: str) -> bool:
