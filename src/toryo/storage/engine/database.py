@@ -86,6 +86,11 @@ class Connection(ABC):
         delay those who wait for that.
         """
 
+    def run_locking(self, key: str, statement: Statement, **params: Any) -> int:
+        """As `lock(key)`, then `run`. On PostgreSQL the statement takes the lock itself: `lock` is its number there."""
+        self.lock(key)
+        return self.run(statement, **params)
+
     @abstractmethod
     def define(self, change: sa.DDLElement | str) -> None:
         """Changes the schema; for migrations only. A string must be SQL that is valid on both databases."""

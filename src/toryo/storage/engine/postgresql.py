@@ -25,6 +25,7 @@ import sqlalchemy as sa
 from psycopg import conninfo
 from psycopg.adapt import Buffer, Loader
 from psycopg.pq import ConnStatus, ExecStatus
+from psycopg.pq.abc import PGresult
 from psycopg.types.numeric import Int8Dumper
 from sqlalchemy.dialects.postgresql import ARRAY
 
@@ -200,29 +201,45 @@ class PostgreSQLConnection(DriverConnection):
         return self._lock([key], [])
 
     def lock_within(self, whole: str, keys: Sequence[str]) -> bool:
-        return self._lock([whole], keys)
+        return self._lock([whole], keys, then=_STAMP)
 
-    def _lock(self, shared: Sequence[str], keys: Sequence[str]) -> bool:
-        """In one round trip, with BEGIN if nothing was asked before."""
+    def run_locking(self, key: str, statement: Statement, **params: Any) -> int:
+        if not self.waits_for_locks:
+            self.lock(key)
+        changed = self.run(statement, lock=_number(key), **params)
+        if key not in self._locked:
+            self._read_again()
+            self._locked.add(key)
+        return changed
+
+    def _lock(self, shared: Sequence[str], keys: Sequence[str], *, then: bytes = b"") -> bool:
+        """In one round trip, with BEGIN if nothing was asked before, and with the directory's stamp after the locks if
+        `then` asks for it: who locks a project asks next who calls.
+        """
         shared = [key for key in shared if key not in self._locked and key not in self._shared]
         keys = [key for key in keys if key not in self._locked]
         if not shared and not keys:
             return False
         self.unit.flush()
+        stamp = None
         if self.waits_for_locks:
-            self._wait_for(shared, keys)
+            stamp = self._wait_for(shared, keys, then)
         else:
             self._take_at_once(shared, keys)
         self._read_again()
+        if stamp is not None:
+            self._state = self._memory.at(int(stamp))
         self._shared.update(shared)
         self._locked.update(keys)
         return True
 
-    def _wait_for(self, shared: Sequence[str], keys: Sequence[str]) -> None:
+    def _wait_for(self, shared: Sequence[str], keys: Sequence[str], then: bytes) -> bytes | None:
+        """The first value of what `then` asks."""
         parts = [_LOCK_SHARED % _number(key) for key in shared] + [_LOCK % _number(key) for key in keys]
         if len(keys) > 1 and not self._brief:
             parts = [_LOCK_TIMEOUT % _BRIEF, *parts, _LOCK_TIMEOUT % self._lock_milliseconds]
-        self.command(b"; ".join(parts))
+        answer = self.command(b"; ".join([*parts, then] if then else parts))
+        return answer.get_value(0, 0) if then and answer.ntuples else None
 
     def _take_at_once(self, shared: Sequence[str], keys: Sequence[str]) -> None:
         wanted = {"shared": [_number(key) for key in shared], "keys": [_number(key) for key in keys]}
@@ -266,8 +283,8 @@ class PostgreSQLConnection(DriverConnection):
             self.command(_FORGET_PLANS)
         self._begin = text
 
-    def command(self, text: bytes) -> None:
-        """Runs BEGIN, COMMIT and the like, without the driver's own transaction handling."""
+    def command(self, text: bytes) -> PGresult:
+        """Runs BEGIN, COMMIT and the like, without the driver's own transaction handling; the last one's answer."""
         if self._begin:
             text, self._begin = b"%s; %s" % (self._begin, text), b""
         try:
@@ -276,6 +293,7 @@ class PostgreSQLConnection(DriverConnection):
                 raise psycopg.errors.error_from_result(result, encoding="utf-8")
         except psycopg.Error as error:
             self.fail(error)
+        return result
 
     def mark(self, text: str) -> None:
         self.command(text.encode())
@@ -505,6 +523,7 @@ def _each(name: str) -> sa.ColumnElement[int]:
 
 _LOCK = b"SELECT pg_advisory_xact_lock(%d)"
 _LOCK_SHARED = b"SELECT pg_advisory_xact_lock_shared(%d)"
+_STAMP = b"SELECT stamp FROM directory WHERE id = 1"
 _LOCK_TIMEOUT = b"SET LOCAL lock_timeout = %d"
 _TRY_LOCKS = Statement(
     sa.select(
