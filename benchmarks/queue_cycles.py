@@ -4,6 +4,9 @@ Callers are tasks of one event loop, each with its own API key and one cycle at 
 bare sqlite3 (FULL), or psycopg: the same three acts as three commits, one after the other, in a table with an id, a
 title and a status.
 
+On PostgreSQL two servers (processes) then share the database, with 64 callers each: of one queue, and of one each.
+Afterwards every task must have been claimed once and be completed.
+
     python benchmarks/queue_cycles.py [--seconds 2] [--rounds 3] [--postgresql URL]
 """
 
@@ -13,6 +16,7 @@ import argparse
 import asyncio
 import contextlib
 import logging
+import multiprocessing
 import random
 import sqlite3
 import statistics
@@ -38,6 +42,9 @@ from toryo.storage.open_database import open_database, upgrade
 OWNER = Credentials(bearer="tpt_benchmark")
 CASES = {"SQLite": ((1, 1), (8, 1), (64, 1), (64, 20)), "PostgreSQL": ((1, 1), (64, 1), (256, 1), (64, 20))}
 """Callers and projects."""
+WARM_UP_SECONDS = 0.5
+_start: Any = None
+"""In a process of `several_servers`: where it waits for the others."""
 TARGETS = {("SQLite", 1): "T1 1", ("SQLite", 8): "T1 8", ("SQLite", 64): "T1 64"} | {
     ("PostgreSQL", callers): f"T2 {callers}" for callers in (64, 256)
 }
@@ -51,12 +58,19 @@ class Caller:
 
 @contextlib.contextmanager
 def product(url: str) -> Iterator[Dispatcher]:
-    with tempfile.TemporaryDirectory() as folder, open_database(url) as database:
+    with open_database(url) as database:
         upgrade(database)
-        settings = Settings(data_dir=Path(folder), auth=AuthSettings(key_calls_per_minute=10**9))
-        dispatcher = Dispatcher(database, settings, lambda: int(time.time() * 1000), random.getrandbits, lambda _: None)
+    with one_server(url) as dispatcher:
         bootstrap(dispatcher, "tct_benchmark", OWNER.bearer or "")
         yield dispatcher
+
+
+@contextlib.contextmanager
+def one_server(url: str) -> Iterator[Dispatcher]:
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
+    with tempfile.TemporaryDirectory() as folder, open_database(url) as database:
+        settings = Settings(data_dir=Path(folder), auth=AuthSettings(key_calls_per_minute=10**9))
+        yield Dispatcher(database, settings, lambda: int(time.time() * 1000), random.getrandbits, lambda _: None)
 
 
 def team(dispatcher: Dispatcher, callers: int, projects: int) -> list[Caller]:
@@ -107,6 +121,40 @@ async def rate(dispatcher: Dispatcher, callers: list[Caller], seconds: float) ->
     return done / (time.perf_counter() - began)
 
 
+def several_servers(url: str, teams: list[list[Caller]], seconds: float) -> float:
+    """Cycles per second of servers that share a database, a process each with its team, all at the same time."""
+    spawning = multiprocessing.get_context("spawn")
+    start = spawning.Barrier(len(teams))
+    with spawning.Pool(len(teams), _starts_with, (start,)) as processes:
+        rates = processes.starmap(_served, [(url, callers, seconds) for callers in teams])
+    _refuse_losses(url)
+    return sum(rates)
+
+
+def _starts_with(start: Any) -> None:
+    global _start  # noqa: PLW0603 - a barrier can only be handed to a process at its beginning
+    _start = start
+
+
+def _served(url: str, callers: list[Caller], seconds: float) -> float:
+    with one_server(url) as dispatcher:
+        uvloop.run(rate(dispatcher, callers[:1], WARM_UP_SECONDS))
+        _start.wait()
+        return uvloop.run(rate(dispatcher, callers, seconds))
+
+
+def _refuse_losses(url: str) -> None:
+    with psycopg.connect(url) as connection:
+        row = connection.execute(
+            "SELECT (SELECT count(*) FROM tasks WHERE status <> 'completed'), (SELECT count(*) FROM tasks),"
+            " (SELECT count(*) FROM claims), (SELECT count(DISTINCT task_id) FROM claims WHERE ended_at IS NOT NULL)"
+        ).fetchone()
+    assert row is not None
+    left, tasks, claims, claimed = row
+    if left or not tasks == claims == claimed:
+        raise RuntimeError(f"{tasks} tasks: {left} not completed, {claims} claims, {claimed} claimed")
+
+
 def bare_sqlite(seconds: float) -> float:
     with tempfile.TemporaryDirectory() as folder:
         connection = sqlite3.connect(Path(folder) / "bare.db", isolation_level=None)
@@ -155,7 +203,6 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--postgresql", help="URL of a database in which schemas may be made; default: SQLite alone")
     given = parser.parse_args()
-    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
     print(f"Queue cycles in process, medians of {given.rounds} rounds of {given.seconds:g} s")
     with databases(given.postgresql) as kinds:
         for kind, empty in kinds:
@@ -181,6 +228,20 @@ def main() -> None:
                     if row:
                         value = middle / floor if kind == "SQLite" and projects == 1 else middle
                         target_figures.note(row, value, f"{middle:,.0f}/s", floor)
+                if kind == "PostgreSQL":
+                    together = team(dispatcher, 128, 1)
+                    apart = team(dispatcher, 128, 2)
+                    halves = {
+                        "one queue": [together[:64], together[64:]],
+                        "a queue each": [apart[::2], apart[1::2]],
+                    }
+                    one = statistics.median(rates[64, 1])
+                    for name, teams_of_two in halves.items():
+                        both = statistics.median(
+                            several_servers(url, teams_of_two, given.seconds) for _ in range(given.rounds)
+                        )
+                        print(f"{f'two servers, {name}':<28}{both:>8,.0f} cycles/s{both / one:>8.2f} x one server")
+                        target_figures.note(f"T2 two servers, {name}", both / one, f"{both:,.0f}/s", one)
 
 
 if __name__ == "__main__":

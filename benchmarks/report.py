@@ -67,6 +67,7 @@ TARGETS = {
     "T1 64": Target("the same, 64 callers", 3.0, "x bare sqlite3"),
     "T2 64": Target("queue cycles in process, PostgreSQL, 64 callers", 2000, "per s"),
     "T2 256": Target("the same, 256 callers", 2500, "per s"),
+    "T2 two servers, one queue": Target("two servers on one database, nothing lost", 1.3, "x one server"),
     "T3 no-op": Target("health_check over MCP", 1.7, "x raw ASGI", most=True),
     "T3 next action": Target("get_next_action over MCP", 250, "us of CPU", most=True),
     "T3 write": Target("a durable write over MCP (save_progress)", 200, "us of CPU", most=True),

@@ -28,6 +28,7 @@ from toryo.storage.engine.database import _STAMP as STAMP
 from toryo.storage.engine.database import Connection, Database
 from toryo.storage.engine.statements import Statement
 from toryo.storage.many_rows import ManyRows
+from toryo.storage.many_rows import _together as together
 from toryo.storage.open_database import open_database, upgrade
 from toryo.storage.rows import update_by_id
 from toryo.storage.transaction import Transaction
@@ -205,7 +206,7 @@ def test_statements_of_many_rows_write_to_their_table_only_and_are_known_by_it()
     ]
     assert found
     for each in found:
-        for statement in (each._by_row, each._at_once):
+        for statement in (each.by_row, together((each,))):
             text = statement.sqlite.text
             (written,) = set(_WRITES.findall(text))
             assert statement.tables == frozenset({written})
@@ -217,8 +218,8 @@ def test_a_written_text_counts_as_a_change_of_the_directory() -> None:
     assert not Statement(sa.text("SELECT name FROM agents")).sqlite.changes_directory
     of_one = "UPDATE claims SET outcome = 1"
     assert Statement(sa.text(of_one)).sqlite.changes_directory
-    assert not Statement(sa.text(of_one), only=schema.claims).sqlite.changes_directory
-    assert Statement(sa.text("UPDATE agents SET name = 'x'"), only=schema.agents).sqlite.changes_directory
+    assert not Statement(sa.text(of_one), only=[schema.claims]).sqlite.changes_directory
+    assert Statement(sa.text("UPDATE agents SET name = 'x'"), only=[schema.agents]).sqlite.changes_directory
     hidden = sa.delete(schema.agents).returning(schema.agents.c.id).cte("gone")
     assert Statement(sa.select(hidden.c.id)).postgresql.changes_directory
 

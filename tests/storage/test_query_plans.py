@@ -71,7 +71,7 @@ BUILDERS: dict[str, Callable[[], Iterable[Statement]]] = {
 """Functions that build statements with conditions, and calls of them."""
 NEEDS_NO_LOOK = {
     "rows.update_by_id": "by primary key",
-    "many_rows.__init__": "adds and changes rows by primary key",
+    **dict.fromkeys(("many_rows.__init__", "many_rows._together"), "adds and changes rows by primary key"),
     **{f"backup.{each}": "of a backup" for each in ("_chunks", "_read", "_insert", "_continue_sequence")},
     "integrity.check": "reads everything",
     **dict.fromkeys(

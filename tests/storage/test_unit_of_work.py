@@ -17,12 +17,14 @@ import sqlalchemy as sa
 
 import toryo.storage
 from tests.storage.makers import NOW, Store, launch, session, task
+from toryo.domain import events
 from toryo.domain.queue import Claim, ended
 from toryo.domain.tasks import Details, Status
 from toryo.storage import schema
 from toryo.storage.engine import unit_of_work
 from toryo.storage.engine.database import Connection
 from toryo.storage.engine.statements import Statement
+from toryo.storage.events import LOCK
 from toryo.storage.transaction import Transaction
 
 SECONDS = 100
@@ -117,6 +119,45 @@ def test_a_row_that_was_added_and_changed_is_inserted_as_it_is_in_the_end(three:
         three.write(work)
     assert verbs == ["INSERT"]
     assert three.read(lambda tx: tx.tasks.find("tsk_d").title) == "New"  # type: ignore[union-attr]
+
+
+def test_rows_of_several_tables_are_written_together_before_one_of_them_is_read(three: Store) -> None:
+    def work(tx: Transaction) -> None:
+        tx.queue_batches.connect([(task("tsk_a"), "tsk_b")])
+        tx.queue_batches.remember([(("wrk_1", "prj_1", "key"), "content", "answer", NOW)])
+        assert tx.tasks.depends_on(["tsk_a"]) == {"tsk_a": ["tsk_b"]}
+        tx.queue_batches.connect([(task("tsk_a"), "tsk_c")])
+        tx.queue_batches.connect([(task("tsk_b"), "tsk_c")])
+
+    with Sent(three) as verbs:
+        three.write(work)
+    both = {"sqlite": ["INSERT", "INSERT"], "postgresql": ["WITH"]}
+    one = {"sqlite": ["INSERT"], "postgresql": ["WITH"]}
+    dialect = three.read(lambda tx: tx.connection.dialect)
+    assert verbs == [*both[dialect], "SELECT", *one[dialect], *one[dialect]]
+    assert three.read(lambda tx: tx.tasks.depends_on(["tsk_b"])) == {"tsk_b": ["tsk_c"]}
+
+
+def test_a_row_that_was_put_is_changed_after_it_was_written(three: Store) -> None:
+    def work(tx: Transaction) -> None:
+        found = tx.tasks.find("tsk_a")
+        assert found is not None
+        tx.queue_batches.start([replace(found, title="Unused", status=Status.IN_PROGRESS, version=found.version + 1)])
+        rename(tx, "tsk_a", "New")
+
+    three.write(work)
+    after = three.read(lambda tx: tx.tasks.find("tsk_a"))
+    assert after is not None
+    assert (after.title, after.status) == ("New", Status.IN_PROGRESS)
+
+
+def test_events_are_locked_from_their_write_to_the_commit(three: Store) -> None:
+    def work(tx: Transaction) -> bool:
+        tx.events.append(events.Event("evt_1", NOW, "wrk_1", False, "task.created"))
+        tx.events.flush()
+        return tx.connection.lock(LOCK) if tx.events.last() else True
+
+    assert not three.write(work)
 
 
 def test_a_query_is_asked_once_until_one_of_its_tables_changes(three: Store) -> None:

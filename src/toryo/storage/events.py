@@ -20,7 +20,8 @@ _p = sa.bindparam
 ROWS = Rows(Event, _t, {"data": JSON})
 _COLUMNS = [name for name in ROWS.names if name != "sequence"]
 _values = ROWS.tuple_of(_COLUMNS)
-_ADD = many_rows.insert(_t, _COLUMNS)
+LOCK = "events"
+_ADD = many_rows.insert(_t, _COLUMNS, lock=LOCK)
 _LAST = Statement(sa.select(sa.func.max(_t.c.sequence)))
 _LAST_FACT = Statement(
     sa.select(sa.func.max(_t.c.sequence)).where(_t.c.root_id == _p("root_id"), sa.literal_column("fact"))
@@ -52,8 +53,6 @@ _COUNT = Statement(
     )
 )
 
-LOCK = "events"
-
 
 class Events:
     """Collects a transaction's events and appends them at its end, so that the lock that orders commits is held
@@ -71,7 +70,6 @@ class Events:
         """Writes the collected events. On PostgreSQL one writer at a time from here to the commit (see `LOCK`)."""
         if not self.collected:
             return
-        self._connection.lock(LOCK)
         _ADD.run(self._connection, [*map(_values, self.collected)])
         self.collected = []
 

@@ -1,17 +1,20 @@
 """Writes of many rows at once: one statement on PostgreSQL, one prepared statement run for each row on SQLite.
 
-A round trip for each row is most of what a write costs on PostgreSQL, so there all rows travel as one JSON parameter.
-SQLite has no round trips, and binding values costs it less than reading JSON.
+A round trip for each row is most of what a write costs on PostgreSQL, so there all rows travel as one JSON parameter,
+and what a work puts into several tables is one statement. SQLite has no round trips, and binding values costs it less
+than reading JSON.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from typing import Any
 
 import orjson
 import sqlalchemy as sa
 
+from toryo.domain.fast_dataclasses import dataclass
 from toryo.storage.engine.database import Connection
 from toryo.storage.engine.statements import Statement
 
@@ -20,25 +23,72 @@ Values = tuple[Any, ...]
 
 
 class ManyRows:
-    """A statement for rows of these columns; `run` with no rows does nothing."""
+    """How rows of these columns are written. `lock` is a key that is locked from there to the commit."""
 
-    def __init__(self, table: sa.Table, columns: Iterable[str], on_sqlite: str, on_postgresql: str) -> None:
-        self._columns = tuple(columns)
-        self._by_row = Statement(sa.text(on_sqlite), only=table)
-        self._at_once = Statement(sa.text(on_postgresql), only=table)
+    def __init__(
+        self,
+        table: sa.Table,
+        columns: Iterable[str],
+        on_sqlite: str,
+        on_postgresql: str,
+        lock: str | None = None,
+    ) -> None:
+        self.table = table
+        self.columns = tuple(columns)
+        self.by_row = Statement(sa.text(on_sqlite), only=[table])
+        self.at_once = on_postgresql
+        self.lock = lock
 
     def run(self, connection: Connection, rows: Sequence[Values]) -> None:
-        if not rows:
+        """Writes the rows, at the latest before the next statement that concerns their table."""
+        if rows:
+            connection.unit.put(_Put(self, rows))
+
+
+@dataclass(slots=True, eq=False)
+class _Put:
+    kind: ManyRows
+    rows: Sequence[Values]
+
+    @property
+    def table(self) -> str:
+        return self.kind.table.name
+
+    def write(self, connection: Connection, others: Sequence[_Put]) -> None:
+        puts = [self, *others]
+        if connection.dialect == "sqlite":
+            for put in puts:
+                by_place: Any = put.rows  # the text has places, not names
+                connection.many(put.kind.by_row, by_place)
             return
-        if connection.dialect == "postgresql":
-            objects = [dict(zip(self._columns, row, strict=True)) for row in rows]
-            connection.run(self._at_once, rows=orjson.dumps(objects).decode())
+        statement = _together(tuple(put.kind for put in puts))
+        params = {f"rows_{number}": put.as_json() for number, put in enumerate(puts)}
+        lock = next((put.kind.lock for put in puts if put.kind.lock), None)
+        if lock is None:
+            connection.run(statement, **params)
         else:
-            by_place: Any = rows  # the text has places, not names
-            connection.many(self._by_row, by_place)
+            connection.run_locking(lock, statement, **params)
+
+    def as_json(self) -> str:
+        columns = self.kind.columns
+        return orjson.dumps([dict(zip(columns, row, strict=True)) for row in self.rows]).decode()
 
 
-def insert(table: sa.Table, columns: Sequence[str]) -> ManyRows:
+@cache
+def _together(kinds: tuple[ManyRows, ...]) -> Statement:
+    """Of PostgreSQL. It checks references at the end of a statement, so the order of the tables does not matter."""
+    parts = {
+        f"part_{number}": kind.at_once.replace(":rows", f":rows_{number}").replace(
+            " FROM ", " FROM locked, " if kind.lock else " FROM "
+        )
+        for number, kind in enumerate(kinds)
+    }
+    locked = ["locked AS MATERIALIZED (SELECT pg_advisory_xact_lock(:lock))"] if any(k.lock for k in kinds) else []
+    texts = ", ".join([*locked, *(f"{name} AS ({text})" for name, text in parts.items())])
+    return Statement(sa.text(f"WITH {texts} SELECT 1"), only=[kind.table for kind in kinds])
+
+
+def insert(table: sa.Table, columns: Sequence[str], *, lock: str | None = None) -> ManyRows:
     """Inserts rows; columns that are not named are null."""
     names = _listed(columns)
     return ManyRows(
@@ -46,6 +96,7 @@ def insert(table: sa.Table, columns: Sequence[str]) -> ManyRows:
         columns,
         f"INSERT INTO {table.name} ({names}) VALUES ({', '.join('?' * len(columns))})",  # noqa: S608 - as below
         f"INSERT INTO {table.name} ({names}) SELECT {names} FROM {_given(table)}",  # noqa: S608
+        lock,
     )
 
 

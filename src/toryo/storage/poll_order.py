@@ -23,20 +23,19 @@ _p = sa.bindparam
 
 _wanted, _parent = _t.alias("wanted"), _t.alias("parent")
 is_queued: sa.ColumnElement[bool] = sa.literal_column("tasks.status = 'todo' AND tasks.agent_type IS NOT NULL")
-_unmet = (
-    sa.select(sa.literal(1))
+# Single values, where NOT EXISTS says the same: PostgreSQL would turn that into a join with all closed tasks while it
+# believes that there are few.
+_no_unmet = (
+    sa.select(_d.c.depends_on)
     .select_from(_d.join(_wanted, _wanted.c.id == _d.c.depends_on))
     .where(_d.c.task_id == _t.c.id, _wanted.c.status != "completed")
-    .exists()
+    .limit(sa.literal_column("1"))
+    .scalar_subquery()
+    .is_(None)
 )
-_under_closed = (
-    sa.select(sa.literal(1))
-    .where(
-        _parent.c.id == _t.c.parent_id,
-        _parent.c.status.in_([sa.literal(each.value) for each in Status if each in CLOSED]),
-    )
-    .exists()
-)
+_parent_is_open = sa.func.coalesce(
+    sa.select(_parent.c.status).where(_parent.c.id == _t.c.parent_id).scalar_subquery(), sa.literal("todo")
+).not_in([sa.literal(each.value) for each in Status if each in CLOSED])
 
 
 def ready(project_id: Any, agent_type: Any, now: Any) -> tuple[sa.ColumnElement[bool], ...]:
@@ -47,8 +46,8 @@ def ready(project_id: Any, agent_type: Any, now: Any) -> tuple[sa.ColumnElement[
         _t.c.agent_type == agent_type,
         _t.c.approval == "approved",
         sa.or_(_t.c.not_before.is_(None), _t.c.not_before <= now),
-        ~_unmet,
-        ~_under_closed,
+        _no_unmet,
+        _parent_is_open,
     )
 
 
@@ -78,8 +77,8 @@ READY_TYPES = Statement(
         is_queued,
         _t.c.approval == "approved",
         sa.or_(_t.c.not_before.is_(None), _t.c.not_before <= _p("now")),
-        ~_unmet,
-        ~_under_closed,
+        _no_unmet,
+        _parent_is_open,
     )
     .group_by(_t.c.project_id, _t.c.agent_type)
 )

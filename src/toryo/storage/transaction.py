@@ -99,13 +99,11 @@ class Transaction:
 
         All rules of a decision concern one project, so serialising per project is sufficient.
         """
-        shared = self.connection.lock_shared(EVERYTHING)
-        return self.connection.lock(f"project {project_id}") or shared
+        return self.lock_projects([project_id])
 
     def lock_projects(self, project_ids: Iterable[str]) -> bool:
         """As `lock_project`, for several at once, with as many statements as for one."""
-        shared = self.connection.lock_shared(EVERYTHING)
-        return self.connection.lock_all([f"project {project_id}" for project_id in sorted(project_ids)]) or shared
+        return self.connection.lock_within(EVERYTHING, [f"project {project_id}" for project_id in sorted(project_ids)])
 
     def lock_everything(self) -> bool:
         """For operations on several projects: agents, memberships, housekeeping."""

@@ -75,16 +75,21 @@ class Connection(ABC):
         on SQLite, which has a single writer.
         """
 
-    def lock_all(self, keys: Sequence[str]) -> bool:
-        """As `lock` for each of these keys, in this order: all who lock several must use the same order. The work fails
-        if it would have to wait long: who has locked one of them must not delay the others.
-        """
-        waited = [self.lock(key) for key in keys]
-        return any(waited)
-
     @abstractmethod
     def lock_shared(self, key: str) -> bool:
         """As `lock`, but shared: only blocks exclusive holders of the key."""
+
+    @abstractmethod
+    def lock_within(self, whole: str, keys: Sequence[str]) -> bool:
+        """As `lock_shared(whole)`, then `lock` for each of these keys, in this order: all who lock several must use the
+        same order. The work fails if it would have to wait long for one of several: who has locked another one must not
+        delay those who wait for that.
+        """
+
+    def run_locking(self, key: str, statement: Statement, **params: Any) -> int:
+        """As `lock(key)`, then `run`. On PostgreSQL the statement takes the lock itself: `lock` is its number there."""
+        self.lock(key)
+        return self.run(statement, **params)
 
     @abstractmethod
     def define(self, change: sa.DDLElement | str) -> None:

@@ -8,7 +8,8 @@ database.
 Works that wait together share a transaction: the round trips for BEGIN, COMMIT and the locks that an earlier one took
 are most of what a small work costs. Two rules keep that from making works wait for one another that would not have
 done so: only the first of them waits for a lock, and when one fails after a write, all of it is rolled back and each
-work gets a transaction of its own. A work that locks for several others (`lock_all`) waits briefly for the same reason.
+work gets a transaction of its own. A work that locks for several others (`lock_within`) waits briefly for the same
+reason.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ import sqlalchemy as sa
 from psycopg import conninfo
 from psycopg.adapt import Buffer, Loader
 from psycopg.pq import ConnStatus, ExecStatus
+from psycopg.pq.abc import PGresult
 from psycopg.types.numeric import Int8Dumper
 from sqlalchemy.dialects.postgresql import ARRAY
 
@@ -48,6 +50,21 @@ _BRIEF = 100
 _WRITE_TOGETHER = b"BEGIN; SET LOCAL lock_timeout = %d" % _BRIEF
 _READ = b"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _PAUSES_SECONDS = (0.0, 0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.128, 0.256)
+_BY_INDEX = "; ".join(
+    [
+        *(f"SET enable_{way} = off" for way in ("seqscan", "bitmapscan", "hashjoin", "mergejoin", "material")),
+        "SET jit = off",
+        "SET plan_cache_mode = force_generic_plan",
+    ]
+).encode()
+"""For writing works. Each asks for a few rows, and there is an index for all that grows. Without this a plan made while
+a table has ten rows reads all of it, and is kept while the table grows to ten thousand: until autovacuum comes.
+"""
+_FORGET_PLANS = b"DISCARD PLANS"
+_PLANS_KEPT_SECONDS = 1.0
+"""Planning costs as much as running, so it is done once for all parameters; and again after this time, because which
+index is best depends on the sizes of tables too.
+"""
 _STATEMENTS_KEPT = 500
 _WORKS_TOGETHER = 64
 
@@ -92,6 +109,8 @@ class PostgreSQLDatabase(Database):
         connection.command(
             f"SET lock_timeout = {self._lock_milliseconds}; SET idle_in_transaction_session_timeout = 60000".encode()
         )
+        if not reads_only:
+            connection.command(_BY_INDEX)
         return connection
 
     def _crew(self, name: str, threads: int, *, reads: bool) -> WorkerPool:
@@ -134,6 +153,9 @@ class PostgreSQLConnection(DriverConnection):
         self._lock_milliseconds = lock_milliseconds
         self._brief = False
         """Whether this transaction waits only briefly for a lock."""
+        self._plan_again_at = 0.0
+        self._begin = b""
+        """The BEGIN that is sent with the first command, or before the first statement."""
 
     def fetch_all(self, statement: Statement, params: dict[str, Any]) -> list[Row]:
         compiled = statement.postgresql
@@ -162,6 +184,7 @@ class PostgreSQLConnection(DriverConnection):
         if compiled.changes_directory:
             self.reads_directory = True
         ready = rows if compiled.plain else [compiled.prepare(dict(row)) for row in rows]
+        self.begin_now()
         try:
             self._cursor.executemany(compiled.text, ready)
         except _DRIVER_ERRORS as error:
@@ -172,40 +195,56 @@ class PostgreSQLConnection(DriverConnection):
         """Nothing to check: a PostgreSQL server that answers also keeps the data."""
 
     def lock(self, key: str) -> bool:
-        if key in self._locked:
-            return False
-        self._take(key, _LOCK, _TRY_LOCK)
-        self._read_again()
-        self._locked.add(key)
-        return True
-
-    def lock_all(self, keys: Sequence[str]) -> bool:
-        missing = [key for key in keys if key not in self._locked]
-        if len(missing) < 2:  # its statement is prepared already
-            return super().lock_all(missing)
-        numbers = [_number(key) for key in missing]
-        if self.waits_for_locks:
-            usual = _BRIEF if self._brief else self._lock_milliseconds
-            self.all(_LOCK_ALL, keys=numbers, brief=str(_BRIEF), usual=str(usual))
-        elif not self.value(_TRY_LOCK_ALL, keys=numbers):
-            self._would_wait(", ".join(missing))
-        self._read_again()
-        self._locked.update(missing)
-        return True
+        return self._lock([], [key])
 
     def lock_shared(self, key: str) -> bool:
-        if key in self._locked or key in self._shared:
+        return self._lock([key], [])
+
+    def lock_within(self, whole: str, keys: Sequence[str]) -> bool:
+        return self._lock([whole], keys, then=_STAMP)
+
+    def run_locking(self, key: str, statement: Statement, **params: Any) -> int:
+        if not self.waits_for_locks:
+            self.lock(key)
+        changed = self.run(statement, lock=_number(key), **params)
+        if key not in self._locked:
+            self._read_again()
+            self._locked.add(key)
+        return changed
+
+    def _lock(self, shared: Sequence[str], keys: Sequence[str], *, then: bytes = b"") -> bool:
+        """In one round trip, with BEGIN if nothing was asked before, and with the directory's stamp after the locks if
+        `then` asks for it: who locks a project asks next who calls.
+        """
+        shared = [key for key in shared if key not in self._locked and key not in self._shared]
+        keys = [key for key in keys if key not in self._locked]
+        if not shared and not keys:
             return False
-        self._take(key, _LOCK_SHARED, _TRY_LOCK_SHARED)
+        self.unit.flush()
+        stamp = None
+        if self.waits_for_locks:
+            stamp = self._wait_for(shared, keys, then)
+        else:
+            self._take_at_once(shared, keys)
         self._read_again()
-        self._shared.add(key)
+        if stamp is not None:
+            self._state = self._memory.at(int(stamp))
+        self._shared.update(shared)
+        self._locked.update(keys)
         return True
 
-    def _take(self, key: str, wait: Statement, attempt: Statement) -> None:
-        if self.waits_for_locks:
-            self.one(wait, key=_number(key))
-        elif not self.value(attempt, key=_number(key)):
-            self._would_wait(key)
+    def _wait_for(self, shared: Sequence[str], keys: Sequence[str], then: bytes) -> bytes | None:
+        """The first value of what `then` asks."""
+        parts = [_LOCK_SHARED % _number(key) for key in shared] + [_LOCK % _number(key) for key in keys]
+        if len(keys) > 1 and not self._brief:
+            parts = [_LOCK_TIMEOUT % _BRIEF, *parts, _LOCK_TIMEOUT % self._lock_milliseconds]
+        answer = self.command(b"; ".join([*parts, then] if then else parts))
+        return answer.get_value(0, 0) if then and answer.ntuples else None
+
+    def _take_at_once(self, shared: Sequence[str], keys: Sequence[str]) -> None:
+        wanted = {"shared": [_number(key) for key in shared], "keys": [_number(key) for key in keys]}
+        if not self.value(_TRY_LOCKS, **wanted):
+            self._would_wait(", ".join([*shared, *keys]))
 
     def _read_again(self) -> None:
         """Others may have changed what was read, and the directory, before they released a lock."""
@@ -239,16 +278,22 @@ class PostgreSQLConnection(DriverConnection):
         self.forget_directory()
         self.waits_for_locks = True
         self._brief = text is _WRITE_TOGETHER
-        self.command(text)
+        if not self._reads_only and (now := time.monotonic()) >= self._plan_again_at:
+            self._plan_again_at = now + _PLANS_KEPT_SECONDS
+            self.command(_FORGET_PLANS)
+        self._begin = text
 
-    def command(self, text: bytes) -> None:
-        """Runs BEGIN, COMMIT and the like, without the driver's own transaction handling."""
+    def command(self, text: bytes) -> PGresult:
+        """Runs BEGIN, COMMIT and the like, without the driver's own transaction handling; the last one's answer."""
+        if self._begin:
+            text, self._begin = b"%s; %s" % (self._begin, text), b""
         try:
             result = self._driver.pgconn.exec_(text)
             if result.status not in _DONE:
                 raise psycopg.errors.error_from_result(result, encoding="utf-8")
         except psycopg.Error as error:
             self.fail(error)
+        return result
 
     def mark(self, text: str) -> None:
         self.command(text.encode())
@@ -294,7 +339,14 @@ class PostgreSQLConnection(DriverConnection):
             return _Late(f"A lock was not granted within {_BRIEF} ms ({words}).", "Try again.")
         return _row_refused(error) or _unavailable(error, self._place)
 
+    def begin_now(self) -> None:
+        """Sends the BEGIN if nothing was sent since."""
+        if self._begin:
+            text, self._begin = self._begin, b""
+            self.command(text)
+
     def _execute(self, compiled: Compiled, params: dict[str, Any]) -> psycopg.Cursor[Row]:
+        self.begin_now()
         if compiled.changes_directory:
             self.reads_directory = True
         cursor = self._cursor.execute(compiled.text, params if compiled.plain else compiled.prepare(params))
@@ -407,6 +459,7 @@ class _Hand:
         if self._reads or not keep:
             connection.rollback()
             return
+        connection.begin_now()
         try:
             connection.command(b"COMMIT")
         except _Lost as error:
@@ -464,20 +517,27 @@ def _number(key: str) -> int:
     return int.from_bytes(hashlib.blake2b(key.encode(), digest_size=8).digest()) >> 1
 
 
-_keys = sa.bindparam("keys", type_=ARRAY(sa.BigInteger))
-_each = sa.func.unnest(_keys).column_valued("lock_key")
-_LOCK_ALL = Statement(
+def _each(name: str) -> sa.ColumnElement[int]:
+    return sa.func.unnest(sa.bindparam(name, type_=ARRAY(sa.BigInteger))).column_valued(f"{name}_lock")
+
+
+_LOCK = b"SELECT pg_advisory_xact_lock(%d)"
+_LOCK_SHARED = b"SELECT pg_advisory_xact_lock_shared(%d)"
+_STAMP = b"SELECT stamp FROM directory WHERE id = 1"
+_LOCK_TIMEOUT = b"SET LOCAL lock_timeout = %d"
+_TRY_LOCKS = Statement(
     sa.select(
-        sa.func.set_config("lock_timeout", sa.bindparam("brief", type_=sa.Text), sa.true()),
-        sa.func.pg_advisory_xact_lock(_each),
-        sa.func.set_config("lock_timeout", sa.bindparam("usual", type_=sa.Text), sa.true()),
+        sa.and_(
+            *(
+                sa.select(sa.func.coalesce(sa.func.bool_and(attempt(_each(name))), sa.true())).scalar_subquery()
+                for name, attempt in (
+                    ("shared", sa.func.pg_try_advisory_xact_lock_shared),
+                    ("keys", sa.func.pg_try_advisory_xact_lock),
+                )
+            )
+        )
     )
 )
-_TRY_LOCK_ALL = Statement(sa.select(sa.func.bool_and(sa.func.pg_try_advisory_xact_lock(_each))))
-_LOCK = Statement(sa.text("SELECT pg_advisory_xact_lock(:key)"))
-_LOCK_SHARED = Statement(sa.text("SELECT pg_advisory_xact_lock_shared(:key)"))
-_TRY_LOCK = Statement(sa.text("SELECT pg_try_advisory_xact_lock(:key)"))
-_TRY_LOCK_SHARED = Statement(sa.text("SELECT pg_try_advisory_xact_lock_shared(:key)"))
 
 
 def _conninfo(url: str, patience: float) -> tuple[str, str]:

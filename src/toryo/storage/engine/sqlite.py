@@ -248,6 +248,9 @@ class SQLiteConnection(DriverConnection):
     def lock_shared(self, key: str) -> bool:  # noqa: ARG002 - the writer is alone
         return False
 
+    def lock_within(self, whole: str, keys: Sequence[str]) -> bool:  # noqa: ARG002 - the writer is alone
+        return False
+
     def define(self, change: sa.DDLElement | str) -> None:
         self.unit.flush()
         self.unit.forget()

@@ -69,8 +69,8 @@ class Statement:
 
     `columns` names what an `insert(table)` is given at each call; without it that is every column of the table.
     SQLAlchemy's Python-side column defaults are not run: give every value or declare a `server_default`.
-    `postgresql` is what runs there instead, for the rare statement that has to differ. `only` is the one table that SQL
-    text names; of other text it is not known, so it counts as one that may touch any.
+    `postgresql` is what runs there instead, for the rare statement that has to differ. `only` are the tables that SQL
+    text names; of other text they are not known, so it counts as one that may touch any.
     """
 
     def __init__(
@@ -79,12 +79,12 @@ class Statement:
         *,
         columns: Iterable[str] | None = None,
         postgresql: sa.Executable | None = None,
-        only: sa.Table | None = None,
+        only: Iterable[sa.Table] = (),
     ) -> None:
         self._core = core
         self._core_of_postgresql = core if postgresql is None else postgresql
         self._columns = None if columns is None else list(columns)
-        self._only = only
+        self._only = tuple(only)
 
     # Two threads may compile the same statement at once; both get the same text, so no lock is needed.
 
@@ -108,7 +108,7 @@ class Statement:
     @cached_property
     def _touches(self) -> tuple[frozenset[str] | None, bool]:
         tables, writes = _touched((self._core, self._core_of_postgresql))
-        return (tables if self._only is None else frozenset({self._only.name})), writes
+        return (frozenset(table.name for table in self._only) or tables), writes
 
     def __repr__(self) -> str:
         return f"Statement({self.sqlite.text})"
@@ -301,7 +301,7 @@ _POSTGRESQL = _dialect(PGDialect_psycopg, "pyformat")
 DIALECTS = {"sqlite": _SQLITE, "postgresql": _POSTGRESQL}
 
 
-def _compile(core: Any, dialect: Dialect, columns: list[str] | None, only: sa.Table | None) -> Compiled:
+def _compile(core: Any, dialect: Dialect, columns: list[str] | None, only: Sequence[sa.Table]) -> Compiled:
     if isinstance(core, sa.Insert):
         core = core.inline()  # or Core adds RETURNING for generated keys that nobody asked for
     compiled = core.compile(dialect=dialect, column_keys=columns)
@@ -336,12 +336,12 @@ def _touched(cores: Iterable[Any]) -> tuple[frozenset[str] | None, bool]:
     return None if unclear else frozenset(tables), writes
 
 
-def _changes_directory(core: Any, writes: bool, only: sa.Table | None) -> bool:
+def _changes_directory(core: Any, writes: bool, only: Sequence[sa.Table]) -> bool:
     """By the tables that it writes to, also within a common table expression. Of a text only its verb is known, and the
-    table if it names one.
+    tables if they are named.
     """
     if isinstance(core, sa.TextClause):
-        return writes and (only is None or _of_directory(only))
+        return writes and (not only or any(map(_of_directory, only)))
     written: Iterator[Any] = (part.table for part in visitors.iterate(core) if isinstance(part, sa.UpdateBase))
     return any(_of_directory(table) for table in written)
 

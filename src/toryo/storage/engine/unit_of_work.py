@@ -7,6 +7,7 @@ statement with those of the unit, so no aggregate has to know what another one k
 - A query that was asked before is answered from memory, unless one of its tables has changed since.
 - A statement that names a table with unwritten rows waits until they are written.
 - A statement that writes makes what was read of its tables unknown.
+- Rows of several tables that are `put` are written together, in one statement where the database has round trips.
 - After a wait for a lock, or a rollback to a savepoint, nothing that was read is known any longer.
 
 It lives as long as one run of one work. What a failed run has not written is never written.
@@ -47,6 +48,16 @@ class Runs(Protocol):
     def many(self, statement: Statement, rows: Sequence[Mapping[str, Any]]) -> None: ...
 
 
+class Put(Protocol):
+    """Rows of one table, and how they are written."""
+
+    @property
+    def table(self) -> str: ...
+
+    def write(self, connection: Any, others: Sequence[Any]) -> None:
+        """Writes them, and those of the others, which are of other tables."""
+
+
 class Target:
     """A table whose rows are written late: how a row is added (with which columns), and what identifies it."""
 
@@ -84,6 +95,8 @@ class UnitOfWork:
         self._added: dict[Target, dict[Key, dict[str, Any]]] = {}
         self._changed: dict[Target, dict[Key, dict[str, Any]]] = {}
         self._removed: dict[Target, dict[Key, None]] = {}
+        self._puts: dict[str, Put] = {}
+        """By table."""
         self._unwritten: set[str] = set()
         """The names of the tables with unwritten rows."""
         self._flushing = False
@@ -137,12 +150,14 @@ class UnitOfWork:
 
     def add(self, target: Target, key: Key, values: dict[str, Any]) -> None:
         """A new row; one of the same key must not exist."""
+        self._write_puts()
         self._changed_table(target.name)
         self._added.setdefault(target, {})[key] = values
         self._unwritten.add(target.name)
 
     def change(self, target: Target, key: Key, values: Mapping[str, Any]) -> None:
         """New values of some columns of a row."""
+        self._write_puts()
         self._changed_table(target.name)
         added = self._added.get(target)
         if added is not None and key in added:
@@ -153,11 +168,24 @@ class UnitOfWork:
 
     def remove(self, target: Target, key: Key) -> None:
         """Deletes a row at the next write. It may be added again before."""
+        self._write_puts()
         self._changed_table(target.name)
         self._added.get(target, {}).pop(key, None)
         self._changed.get(target, {}).pop(key, None)
         self._removed.setdefault(target, {})[key] = None
         self._unwritten.add(target.name)
+
+    def put(self, put: Put) -> None:
+        """Rows that are written as the put says, after what was added, changed and removed before."""
+        if put.table in self._unwritten:
+            self.flush()
+        self._forget(frozenset({put.table}))
+        self._puts[put.table] = put
+        self._unwritten.add(put.table)
+
+    def _write_puts(self) -> None:
+        if self._puts:
+            self.flush()
 
     @property
     def unwritten(self) -> bool:
@@ -167,8 +195,8 @@ class UnitOfWork:
         """Writes all pending changes: rows that others may refer to first, and those of one kind together."""
         if not self._unwritten or self._flushing:
             return
-        added, changed, removed = self._added, self._changed, self._removed
-        self._added, self._changed, self._removed, self._unwritten = {}, {}, {}, set()
+        added, changed, removed, puts = self._added, self._changed, self._removed, [*self._puts.values()]
+        self._added, self._changed, self._removed, self._puts, self._unwritten = {}, {}, {}, {}, set()
         self._flushing = True
         try:
             for target, keys in removed.items():
@@ -181,6 +209,8 @@ class UnitOfWork:
                     alike.setdefault(tuple(values), []).append({**target.named(key), **values})
                 for columns, them in alike.items():
                     self._write(target.update(columns), them)
+            if puts:
+                puts[0].write(self._connection, puts[1:])
         finally:
             self._flushing = False
 
@@ -193,7 +223,7 @@ class UnitOfWork:
     def discard(self) -> None:
         """Drops everything, also what was not written yet: the work, or a part of it, has failed."""
         self.forget()
-        self._added, self._changed, self._removed, self._unwritten = {}, {}, {}, set()
+        self._added, self._changed, self._removed, self._puts, self._unwritten = {}, {}, {}, {}, set()
 
     # between them
 
@@ -203,7 +233,7 @@ class UnitOfWork:
             return
         if statement.writes:
             # It may refer to any row that is not added yet.
-            if self._added or (self._unwritten and _meet(statement.tables, self._unwritten)):
+            if self._added or self._puts or (self._unwritten and _meet(statement.tables, self._unwritten)):
                 self.flush()
             self._forget(statement.tables)
         elif self._unwritten and _meet(statement.tables, self._unwritten):
