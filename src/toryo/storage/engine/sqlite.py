@@ -194,7 +194,9 @@ class SQLiteConnection(DriverConnection):
         self._cursor = driver.cursor()
         self._execute = self._cursor.execute
         self._reads_only = reads_only
+        self.remembers = not reads_only
         self.unit = UnitOfWork(self)
+        self._others = 0
         self._changes_before = 0
         self._defined = False
 
@@ -265,6 +267,15 @@ class SQLiteConnection(DriverConnection):
     def begin(self, text: str) -> None:
         self.forget_directory()
         self.command(text)
+        if self.remembers:
+            self._forget_if_others_wrote()
+
+    def _forget_if_others_wrote(self) -> None:
+        """SQLite counts the commits of other connections: another program may have changed the file."""
+        others = self._execute("PRAGMA data_version").fetchone()[0]
+        if others != self._others:
+            self._others = others
+            self.unit.forget()
 
     def command(self, text: str) -> None:
         """Runs COMMIT, SAVEPOINT and the like."""
@@ -277,6 +288,7 @@ class SQLiteConnection(DriverConnection):
 
     def rollback(self) -> None:
         """Ends the transaction if one is open: SQLite may have ended it itself, for example on a full disk."""
+        self.unit.discard()
         if self._driver.in_transaction:
             self.command("ROLLBACK")
 
