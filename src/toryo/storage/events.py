@@ -132,7 +132,9 @@ class Events:
 
 
 def _values(event: Event) -> dict[str, Any]:
-    return {name: ROWS.value(name, getattr(event, name)) for name in _COLUMNS}
+    values = ROWS.values(event)
+    del values["sequence"]
+    return values
 
 
 _WANTED = {

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import Any, get_type_hints
 
 from toryo.domain.measures import Measure
 from toryo.storage import statistics
@@ -34,29 +35,39 @@ EVERYTHING = "everything"
 
 
 class Transaction:
+    """Aggregates are made when they are first used: a call uses a few of them."""
+
+    projects: Projects
+    agents: Agents
+    tasks: Tasks
+    task_lists: TaskLists
+    sessions: Sessions
+    launches: Launches
+    glances: Overview
+    events: Events
+    handovers: Handovers
+    chat: Chats
+    coordinators: Coordinators
+    idempotency_keys: IdempotencyKeys
+    threads: Threads
+    tokens: Tokens
+    needs: Needs
+    notices: Notices
+    people: People
+    queues: Queues
+    usages: Usages
+    worktrees: Worktrees
+
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
-        self.projects = Projects(connection)
-        self.agents = Agents(connection)
-        self.tasks = Tasks(connection)
-        self.task_lists = TaskLists(connection)
-        self.sessions = Sessions(connection)
-        self.launches = Launches(connection)
-        self.glances = Overview(connection)
-        self.events = Events(connection)
-        self.handovers = Handovers(connection)
-        self.chat = Chats(connection)
-        self.coordinators = Coordinators(connection)
-        self.idempotency_keys = IdempotencyKeys(connection)
-        self.threads = Threads(connection)
-        self.tokens = Tokens(connection)
-        self.needs = Needs(connection)
-        self.notices = Notices(connection)
-        self.people = People(connection)
-        self.queues = Queues(connection)
-        self.usages = Usages(connection)
-        self.worktrees = Worktrees(connection)
         self.hints: set[str] = set()
+
+    def __getattr__(self, name: str) -> Any:
+        kind = _AGGREGATES.get(name)
+        if kind is None:
+            raise AttributeError(name)
+        made = vars(self)[name] = kind(self.connection)
+        return made
 
     def measures(self) -> list[Measure]:
         """Metrics by name and labels."""
@@ -94,3 +105,6 @@ class Transaction:
     def wrote(self) -> bool:
         """Whether anything was changed, written yet or not."""
         return self.connection.wrote or self.connection.unit.unwritten
+
+
+_AGGREGATES: dict[str, Callable[[Connection], Any]] = get_type_hints(Transaction)

@@ -131,7 +131,7 @@ class SQLiteDatabase(Database):
         file that nobody can open again.
         """
         try:
-            self._lost = not os.path.samestat(self._file, self._path.stat())
+            self._lost = not os.path.samestat(self._file, os.stat(self.place))  # noqa: PTH116 - at every write
         except OSError:
             self._lost = True
         if self._lost:
