@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from pkgutil import walk_packages
 from threading import Event, Thread
-from typing import Any
+from typing import Any, get_type_hints
 from unittest.mock import patch
 
 import pytest
@@ -204,7 +204,7 @@ def test_a_written_text_counts_as_a_change_of_the_directory() -> None:
 
 def _aggregate(tx: Transaction, name: str) -> Any:
     owner = name.partition(".")[0]
-    (found,) = [each for each in vars(tx).values() if type(each).__name__ == owner]
+    (found,) = [getattr(tx, each) for each, kind in get_type_hints(Transaction).items() if kind.__name__ == owner]
     return found
 
 

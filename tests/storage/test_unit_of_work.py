@@ -384,6 +384,16 @@ def test_what_the_writer_of_sqlite_has_read_is_known_to_its_next_transaction(thr
 
 
 @ON_SQLITE
+def test_readers_see_what_was_written_since_their_last_snapshot(three: Store) -> None:
+    before = three.read(lambda tx: titles(tx.connection))
+    three.write(lambda tx: rename(tx, "tsk_a", "New"))
+    assert (before, three.read(lambda tx: titles(tx.connection))) == (
+        ["tsk_a", "tsk_b", "tsk_c"],
+        ["New", "tsk_b", "tsk_c"],
+    )
+
+
+@ON_SQLITE
 def test_what_another_program_has_written_to_sqlite_is_read(three: Store) -> None:
     before = title(three)
     with closing(sqlite3.connect(three.database.place)) as other, other:

@@ -177,6 +177,7 @@ class SQLiteConnection(DriverConnection):
     """A driver connection with one cursor: each statement ends the previous one."""
 
     dialect: Literal["sqlite", "postgresql"] = "sqlite"
+    remembers = True
 
     def __init__(
         self,
@@ -194,7 +195,6 @@ class SQLiteConnection(DriverConnection):
         self._cursor = driver.cursor()
         self._execute = self._cursor.execute
         self._reads_only = reads_only
-        self.remembers = not reads_only
         self.unit = UnitOfWork(self)
         self._others = 0
         self._changes_before = 0
@@ -267,12 +267,15 @@ class SQLiteConnection(DriverConnection):
     def begin(self, text: str) -> None:
         self.forget_directory()
         self.command(text)
-        if self.remembers:
+        if not self._reads_only:
             self._forget_if_others_wrote()
 
     def _forget_if_others_wrote(self) -> None:
         """SQLite counts the commits of other connections: another program may have changed the file."""
-        others = self._execute("PRAGMA data_version").fetchone()[0]
+        try:
+            others = self._execute("PRAGMA data_version").fetchone()[0]
+        except _DRIVER_ERRORS as error:
+            self.fail(error)
         if others != self._others:
             self._others = others
             self.unit.forget()
