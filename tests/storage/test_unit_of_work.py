@@ -6,7 +6,8 @@ import asyncio
 import importlib
 import pkgutil
 import re
-from contextlib import suppress
+import sqlite3
+from contextlib import closing, suppress
 from dataclasses import replace
 from threading import Event, Thread
 from typing import Any
@@ -24,6 +25,7 @@ from toryo.storage import schema
 from toryo.storage.engine import unit_of_work
 from toryo.storage.engine.database import Connection
 from toryo.storage.engine.statements import Statement
+from toryo.storage.errors import ConstraintBroken
 from toryo.storage.events import LOCK
 from toryo.storage.transaction import Transaction
 
@@ -54,9 +56,10 @@ def titles(connection: Connection) -> list[str]:
 
 
 class Sent:
-    """What is sent to the database within: the verb of each statement."""
+    """What is sent to the database within: the verb of each statement. Nothing is known before."""
 
     def __init__(self, store: Store) -> None:
+        store.write(lambda tx: tx.connection.unit.forget())
         self.kind: Any = store.read(lambda tx: type(tx.connection))
         self.verbs: list[str] = []
         self.patches = [patch.object(self.kind, name, self._noting(name)) for name in _SENDING]
@@ -401,3 +404,89 @@ def test_a_statement_knows_all_tables_that_its_text_names() -> None:
                 assert compiled.writes == statement.writes
                 checked += 1
     assert checked > 200
+
+
+ON_SQLITE = pytest.mark.parametrize("kept_database", ["sqlite"], indirect=True)
+"""Only the writer of SQLite remembers between transactions: everything is written by it."""
+
+
+def title(store: Store) -> str | None:
+    return store.write(lambda tx: found.title if (found := tx.tasks.find("tsk_a")) else None)
+
+
+@ON_SQLITE
+def test_what_the_writer_of_sqlite_has_read_is_known_to_its_next_transaction(three: Store) -> None:
+    with Sent(three) as verbs:
+        three.write(lambda tx: rename(tx, "tsk_a", "New"))
+        assert title(three) == "New"
+        three.write(lambda tx: titles(tx.connection))
+        three.write(lambda tx: titles(tx.connection))
+    assert verbs == ["SELECT", "UPDATE", "SELECT"]
+
+
+@ON_SQLITE
+def test_readers_see_what_was_written_since_their_last_snapshot(three: Store) -> None:
+    before = three.read(lambda tx: titles(tx.connection))
+    three.write(lambda tx: rename(tx, "tsk_a", "New"))
+    assert (before, three.read(lambda tx: titles(tx.connection))) == (
+        ["tsk_a", "tsk_b", "tsk_c"],
+        ["New", "tsk_b", "tsk_c"],
+    )
+
+
+@ON_SQLITE
+def test_what_another_program_has_written_to_sqlite_is_read(three: Store) -> None:
+    before = title(three)
+    with closing(sqlite3.connect(three.database.place)) as other, other:
+        other.execute("UPDATE tasks SET title = 'Of another program' WHERE id = 'tsk_a'")
+    assert (before, title(three)) == ("tsk_a", "Of another program")
+
+
+@ON_SQLITE
+@pytest.mark.parametrize("written", [False, True], ids=["before it is written", "once it is written"])
+def test_what_a_failed_work_has_changed_is_not_known_to_the_next(three: Store, written: bool) -> None:
+    def fails(tx: Transaction) -> None:
+        rename(tx, "tsk_a", "Never")
+        if written:
+            tx.connection.unit.flush()
+        raise ValueError
+
+    before = title(three)
+    with suppress(ValueError):
+        three.write(fails)
+    assert title(three) == before
+
+
+@ON_SQLITE
+def test_what_is_not_committed_is_not_known_to_the_next(three: Store) -> None:
+    def refers_to_nobody(tx: Transaction) -> None:
+        rename(tx, "tsk_a", "Never")
+        found = tx.tasks.find("tsk_b")
+        assert found is not None
+        tx.tasks.save(found, replace(found, assignee_id="nobody"))
+
+    before = title(three)
+    with pytest.raises(ConstraintBroken):
+        three.write(refers_to_nobody)
+    assert title(three) == before
+
+
+@ON_SQLITE
+@pytest.mark.parametrize("most", ["MOST_BETWEEN", "MOST_TEXT_BETWEEN"])
+def test_the_writer_keeps_only_so_much(three: Store, most: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(unit_of_work, most, 2)
+    with Sent(three) as verbs:
+        three.write(lambda tx: titles(tx.connection))
+        three.write(lambda tx: titles(tx.connection))
+    assert verbs == ["SELECT", "SELECT"]
+
+
+def test_a_session_is_found_by_its_new_token_only(three: Store) -> None:
+    three.each(
+        lambda tx: tx.launches.add(launch("lch_1"), "hash"),
+        lambda tx: tx.sessions.add(session("ses_1", "lch_1"), "old"),
+    )
+    assert three.write(lambda tx: getattr(tx.sessions.by_token("old"), "id", None)) == "ses_1"
+    three.write(lambda tx: tx.sessions.renew_token("ses_1", "new"))
+    found = three.write(lambda tx: [tx.sessions.by_token(each) is not None for each in ("old", "new")])
+    assert found == [False, True]

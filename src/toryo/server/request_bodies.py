@@ -37,7 +37,13 @@ class Bodies:
 
     async def read(self, receive: Receive, headers: Mapping[bytes, bytes]) -> bytes:
         """The whole body. Raises Refusal (too large; stops reading) or Gone."""
-        body = await self._read(receive, headers)
+        declared = headers.get(b"content-length", b"0")
+        if declared.isdigit() and int(declared) > self._limit:
+            raise http_errors.too_large(self._limit)
+        message = await receive()
+        body: bytes = message.get("body", b"")
+        if message["type"] != "http.request" or message.get("more_body") or len(body) > self._limit:
+            body = await self._gather(message, receive)  # Almost every request arrives in one piece.
         if len(body) > LARGE:
             async with self._turn:
                 await asyncio.sleep(0)
@@ -45,16 +51,6 @@ class Bodies:
             if body.count(b",") + body.count(b"[") + body.count(b"{") > MOST_VALUES:
                 raise http_errors.too_many_values(MOST_VALUES)
         return body
-
-    async def _read(self, receive: Receive, headers: Mapping[bytes, bytes]) -> bytes:
-        declared = headers.get(b"content-length", b"0")
-        if declared.isdigit() and int(declared) > self._limit:
-            raise http_errors.too_large(self._limit)
-        message = await receive()
-        body: bytes = message.get("body", b"")
-        if message["type"] == "http.request" and not message.get("more_body") and len(body) <= self._limit:
-            return body  # Almost every request arrives in one piece.
-        return await self._gather(message, receive)
 
     async def _gather(self, message: Message, receive: Receive) -> bytes:
         pieces = bytearray()

@@ -22,7 +22,7 @@ def credentials(headers: Mapping[bytes, bytes], scope: Mapping[str, Any]) -> Cre
         bearer=_bearer(headers.get(b"authorization")),
         correlation_id=_correlation(headers),
         remote=client[0] if client else None,
-        browser=headers.get(b"user-agent", b"").decode("latin-1")[:300] or None,
+        browser=headers.get(b"user-agent", b"")[:300].decode("latin-1") or None,
     )
 
 

@@ -108,7 +108,7 @@ def configure(directory: Path, level: str) -> RotatingFile:
     lowest = _LEVELS[level]
     _sparing.begin()
     structlog.configure(
-        processors=[structlog.contextvars.merge_contextvars, _sparing, _stamped, _shown_to_people, _as_json],
+        processors=[_sparing, _stamped, _shown_to_people, _as_json],
         wrapper_class=structlog.make_filtering_bound_logger(lowest),
         logger_factory=structlog.BytesLoggerFactory(_target),  # type: ignore[arg-type]
         cache_logger_on_first_use=True,

@@ -54,6 +54,15 @@ _COUNT = Statement(
 )
 
 
+class _Known:
+    """The newest stored fact of trees."""
+
+    tables = frozenset({_t.name})
+
+    def __init__(self) -> None:
+        self.facts: dict[str, int] = {}
+
+
 class Events:
     """Collects a transaction's events and appends them at its end, so that the lock that orders commits is held
     briefly.
@@ -70,7 +79,10 @@ class Events:
         """Writes the collected events. On PostgreSQL one writer at a time from here to the commit (see `LOCK`)."""
         if not self.collected:
             return
+        unit, ended = self._connection.unit, {event.root_id for event in self.collected if event.fact}
+        still = {root: fact for root, fact in unit.known(_Known).facts.items() if root not in ended}
         _ADD.run(self._connection, [*map(_values, self.collected)])
+        unit.known(_Known).facts = still
         self.collected = []
 
     def last(self) -> int:
@@ -79,7 +91,10 @@ class Events:
 
     def last_fact(self, root_id: str) -> int:
         """The newest stored fact of a tree; stable while this transaction holds the project's lock."""
-        return int(self._connection.all(_LAST_FACT, root_id=root_id)[0][0] or 0)
+        known = self._connection.unit.known(_Known).facts
+        if root_id not in known:
+            known[root_id] = int(self._connection.all(_LAST_FACT, root_id=root_id)[0][0] or 0)
+        return known[root_id]
 
     def last_facts(self, root_ids: Iterable[str]) -> dict[str, int]:
         """The newest stored fact of each of these trees."""

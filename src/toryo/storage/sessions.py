@@ -49,6 +49,7 @@ class _Known:
 
     def __init__(self) -> None:
         self.sessions: dict[str, Session] = {}
+        self.by_token: dict[str, str] = {}
 
 
 class Sessions:
@@ -73,7 +74,14 @@ class Sessions:
         return self._known.get(session_id) or self._first(self._connection.all(_ONE, id=session_id))
 
     def by_token(self, token_hash: str) -> Session | None:
-        return self._first(self._connection.all(_BY_TOKEN, token_hash=token_hash))
+        unit = self._connection.unit
+        known = unit.known(_Known)
+        if token_hash in known.by_token:
+            return known.sessions[known.by_token[token_hash]]
+        found = self._first(self._connection.all(_BY_TOKEN, token_hash=token_hash))
+        if found is not None:
+            unit.known(_Known).by_token[token_hash] = found.id
+        return found
 
     def of_launch(self, launch_id: str) -> Session | None:
         return self._first(self._connection.all(_OF_LAUNCH, launch_id=launch_id))
@@ -101,6 +109,7 @@ class Sessions:
 
     def renew_token(self, session_id: str, token_hash: str) -> None:
         self._connection.unit.change(_SESSION, (session_id,), {"token_hash": token_hash})
+        self._connection.unit.known(_Known).by_token.clear()
 
     def save(self, before: Session, after: Session) -> None:
         changes: dict[str, Any] = ROWS.changes(before, after)

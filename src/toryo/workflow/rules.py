@@ -25,7 +25,10 @@ class Rule(Generic[Seen, Said]):
 
 def first_match(rules: Sequence[Rule[Seen, Said]], seen: Seen) -> Rule[Seen, Said] | None:
     """The first row whose condition is true; None if there is none."""
-    return next((rule for rule in rules if rule.when(seen)), None)
+    for rule in rules:
+        if rule.when(seen):
+            return rule
+    return None
 
 
 def always(_: object) -> bool:

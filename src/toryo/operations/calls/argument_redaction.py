@@ -26,17 +26,22 @@ _MOST = 20
 def shown(parameters: type[BaseModel], arguments: dict[str, Any]) -> str:
     """The arguments as a log line has them: JSON."""
     plain = _plain(parameters)
-    told = {
-        _name(name): log_redaction.MASK if log_redaction.is_named(name) else _value(value, plain=name in plain)
-        for name, value in itertools.islice(arguments.items(), _MOST)
-    }
+    told = {}
+    for name, value in itertools.islice(arguments.items(), _MOST):
+        shown_name, secret = _declared(name) if name in parameters.model_fields else _name(name)
+        told[shown_name] = log_redaction.MASK if secret else _value(value, plain=name in plain)
     if len(arguments) > _MOST:
         told["…"] = f"({len(arguments) - _MOST} more)"
     return orjson.dumps(told).decode()
 
 
-def _name(name: str) -> str:
-    return _speakable(log_redaction.hidden(name[:_LONGEST_NAME]))
+def _name(name: str) -> tuple[str, bool]:
+    """The name as it is shown, and whether its value is a secret."""
+    return _speakable(log_redaction.hidden(name[:_LONGEST_NAME])), log_redaction.is_named(name)
+
+
+_declared = cache(_name)
+"""The names of parameters are few; what else callers send is not remembered."""
 
 
 def _value(value: Any, *, plain: bool) -> Any:

@@ -52,6 +52,11 @@ class Finished:
         return agent.id if agent is not None else None, None, self.given_correlation_id
 
 
+def silent(operation: Operation) -> bool:
+    """Whether no call of it is written."""
+    return operation.reads and not calls.is_enabled_for(logging.DEBUG)
+
+
 def write(call: Finished) -> None:
     """One structured line per tool call; polling and reading at debug, so that an idle hour writes next to nothing."""
     operation, caller = call.operation, call.caller

@@ -5,7 +5,6 @@ A `Caller` never comes from an argument; `credential_verification.py` derives it
 
 from __future__ import annotations
 
-from dataclasses import fields
 from enum import StrEnum
 from typing import Final
 
@@ -66,16 +65,10 @@ class Credentials:
     @property
     def anonymous(self) -> bool:
         """Whether nothing was brought that could prove anything."""
-        return not any(getattr(self, name) for name in _PROVING)
+        return not (self.bearer or self.session_token or self.cookie)
 
 
 NOTHING_SHOWN: Final = Credentials()
-
-_PROVING = tuple(
-    field.name
-    for field in fields(Credentials)
-    if field.name not in {"signed_in_before", "correlation_id", "remote", "browser", "idempotency_key"}
-)
 
 
 @dataclass(frozen=True, slots=True)

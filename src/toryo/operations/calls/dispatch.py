@@ -260,7 +260,7 @@ class Dispatcher:
     def _finish(self, asked: Request, done: Answered, started: float) -> Outcome:
         if done.hints:
             self.publish(done.hints)
-        if done.outcome.later is None:
+        if done.outcome.later is None and (self.observers or not call_log.silent(asked.operation)):
             call = call_log.Finished(
                 asked.operation,
                 asked.arguments,

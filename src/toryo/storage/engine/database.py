@@ -117,6 +117,9 @@ class DriverConnection(Connection):
     steady = True
     """Whether all statements of a transaction see the same snapshot, apart from its own writes."""
 
+    remembers = False
+    """Whether a work may use what earlier ones have read: all that changes it goes through this connection."""
+
     def __init__(self, memory: DirectoryMemory) -> None:
         self._memory = memory
         self._state: State | None = None
@@ -147,7 +150,8 @@ class DriverConnection(Connection):
         """Runs a work and stores its result or error, including an error of a statement that the work ignored."""
         self.failure = call.error = None
         self.forget()
-        self.unit = UnitOfWork(self)
+        if not self.remembers:
+            self.unit = UnitOfWork(self)
         try:
             call.result = call.work(self)
             if self.failure is None:
@@ -157,7 +161,10 @@ class DriverConnection(Connection):
         else:
             if self.failure is not None:
                 call.fail(self.failure)
-        self.unit.discard()
+        if self.remembers and call.error is None:
+            self.unit.rest()
+        else:
+            self.unit.discard()
 
     def all(self, statement: Statement, **params: Any) -> list[Row]:
         return list(self.unit.asked(self.fetch_all, statement, params))

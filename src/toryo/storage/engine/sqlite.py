@@ -131,7 +131,7 @@ class SQLiteDatabase(Database):
         file that nobody can open again.
         """
         try:
-            self._lost = not os.path.samestat(self._file, self._path.stat())
+            self._lost = not os.path.samestat(self._file, os.stat(self.place))  # noqa: PTH116 - at every write
         except OSError:
             self._lost = True
         if self._lost:
@@ -177,6 +177,7 @@ class SQLiteConnection(DriverConnection):
     """A driver connection with one cursor: each statement ends the previous one."""
 
     dialect: Literal["sqlite", "postgresql"] = "sqlite"
+    remembers = True
 
     def __init__(
         self,
@@ -195,6 +196,7 @@ class SQLiteConnection(DriverConnection):
         self._execute = self._cursor.execute
         self._reads_only = reads_only
         self.unit = UnitOfWork(self)
+        self._others = 0
         self._changes_before = 0
         self._defined = False
 
@@ -268,6 +270,18 @@ class SQLiteConnection(DriverConnection):
     def begin(self, text: str) -> None:
         self.forget_directory()
         self.command(text)
+        if not self._reads_only:
+            self._forget_if_others_wrote()
+
+    def _forget_if_others_wrote(self) -> None:
+        """SQLite counts the commits of other connections: another program may have changed the file."""
+        try:
+            others = self._execute("PRAGMA data_version").fetchone()[0]
+        except _DRIVER_ERRORS as error:
+            self.fail(error)
+        if others != self._others:
+            self._others = others
+            self.unit.forget()
 
     def command(self, text: str) -> None:
         """Runs COMMIT, SAVEPOINT and the like."""
@@ -280,6 +294,7 @@ class SQLiteConnection(DriverConnection):
 
     def rollback(self) -> None:
         """Ends the transaction if one is open: SQLite may have ended it itself, for example on a full disk."""
+        self.unit.discard()
         if self._driver.in_transaction:
             self.command("ROLLBACK")
 

@@ -11,6 +11,11 @@ statement with those of the unit, so no aggregate has to know what another one k
 - After a wait for a lock, or a rollback to a savepoint, nothing that was read is known any longer.
 
 It lives as long as one run of one work. What a failed run has not written is never written.
+
+On SQLite works share a unit (`Connection.remembers`). The writer keeps one for all its works: all that is written goes
+through it, so what it has read stays known from one transaction to the next. It begins anew when a work fails, when a
+transaction is rolled back, when another program has written, and when it has become large (`rest`). Readers keep one
+for the works of a snapshot.
 """
 
 from __future__ import annotations
@@ -28,6 +33,8 @@ MOST_ANSWERS = 10_000
 """How many answers a work keeps: a chore may ask about every agent in turn."""
 MOST_ROWS, MOST_ROWS_IN_ALL = 1_000, 20_000
 """Of one answer that is kept, and of all of them: some works read a whole table, page by page, and no page twice."""
+MOST_BETWEEN, MOST_TEXT_BETWEEN = 10_000, 10_000_000
+"""Rows, and characters in them, that stay known after a work."""
 
 
 class Known(Protocol):
@@ -89,7 +96,9 @@ class UnitOfWork:
         self._answers: dict[Hashable, tuple[int, Any]] = {}
         """By question: how often its tables had changed when it was asked, and the answer."""
         self._rows = 0
-        """How many rows were kept since nothing was known."""
+        """How many rows of answers are kept."""
+        self._seen = self._text = 0
+        """How many rows were read and added since nothing was known, and how many characters are in them."""
         self._changes: dict[str, int] = {}
         """How often each table has changed in this work."""
         self._added: dict[Target, dict[Key, dict[str, Any]]] = {}
@@ -130,7 +139,7 @@ class UnitOfWork:
         if self._unwritten:
             self.before(statement)
         answer = fetch(statement, params)
-        rows = len(answer) if isinstance(answer, list) else 1
+        rows = self._counted(answer if isinstance(answer, list) else (answer,))
         if rows > MOST_ROWS:
             return answer
         self._rows += rows
@@ -140,11 +149,25 @@ class UnitOfWork:
         self._answers[question] = state, answer
         return answer
 
+    def _counted(self, rows: Iterable[Any]) -> int:
+        counted = 0
+        for row in rows:
+            counted += 1
+            if row:
+                self._text += sum([len(value) for value in row if value.__class__ is str])
+        self._seen += counted
+        return counted
+
     def forget(self) -> None:
         """Others may have changed the rows: nothing that was read is known any longer."""
         self._known.clear()
         self._answers.clear()
-        self._rows = 0
+        self._rows = self._seen = self._text = 0
+
+    def rest(self) -> None:
+        """A work has ended well, and the next one may use what it has read."""
+        if self._seen > MOST_BETWEEN or self._text > MOST_TEXT_BETWEEN:
+            self.forget()
 
     # pending writes
 
@@ -154,6 +177,7 @@ class UnitOfWork:
         self._changed_table(target.name)
         self._added.setdefault(target, {})[key] = values
         self._unwritten.add(target.name)
+        self._counted((values.values(),))
 
     def change(self, target: Target, key: Key, values: Mapping[str, Any]) -> None:
         """New values of some columns of a row."""
