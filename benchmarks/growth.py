@@ -3,7 +3,9 @@
 Each row is a database filled by SQL (tests/filled.py), on which the product then makes the same calls. Agents' calls
 first, then people's. Targets: cycle and next action at most 1.1 x, sweep 1.2 x, each of people's reads 50 ms.
 
-    python benchmarks/growth.py [--full] [--database postgresql://HOST/EMPTY]
+The row "2 servers" (PostgreSQL) is the first one while another process works on the same database.
+
+    python benchmarks/growth.py [--full | --most] [--database postgresql://HOST/EMPTY]
 """
 
 from __future__ import annotations
@@ -11,11 +13,12 @@ from __future__ import annotations
 import argparse
 import logging
 import statistics
+import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -40,6 +43,7 @@ ROWS = {
     "500 agents, 5,000 claims": replace(FIRST, agents=500, claims=5_000),
     "20 projects": replace(FIRST, projects=20),
 }
+TWO = "2 servers"
 FULL = {"1 M tasks": replace(FIRST, tasks=1_000_000)}
 DAY = 86_400
 AGENTS = ("cycle", "next action", "sweep")
@@ -49,15 +53,23 @@ AGENTS = ("cycle", "next action", "sweep")
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--full", action="store_true", help="also with a million tasks (some minutes)")
+    parser.add_argument("--most", action="store_true", help="only the first row and a million tasks")
     parser.add_argument("--database", help="a PostgreSQL database whose tables may be dropped; default: SQLite")
     parser.add_argument("--times", type=int, default=30, help="how often each call is made")
+    parser.add_argument("--beside", help=argparse.SUPPRESS)
     given = parser.parse_args()
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
+    if given.beside:
+        _work(given.beside)
     first: dict[str, float] = {}
-    for name, past in {**ROWS, **(FULL if given.full else {})}.items():
-        with _database(given.database) as database:
+    two = {} if given.database is None else {TWO: FIRST}  # SQLite's file is of one server
+    rows = {"10 k tasks": FIRST} if given.most else ROWS | two
+    rows = rows | (FULL if given.full or given.most else {})
+    for name, past in rows.items():
+        with _database(given.database) as (database, url):
             fill(database, past)
-            found = _measured(database, given.times)
+            with _another(url) if name == TWO else nullcontext():
+                found = _measured(database, given.times)
         if not first:
             first = found
             print(f"{'CPU, ms (ratio)':<26}" + "".join(f"{each:>17}" for each in found))
@@ -72,16 +84,39 @@ def main() -> None:
 
 
 @contextmanager
-def _database(url: str | None) -> Iterator[Database]:
-    """An empty one with all tables."""
+def _database(url: str | None) -> Iterator[tuple[Database, str]]:
+    """An empty one with all tables, and its URL."""
     with tempfile.TemporaryDirectory() as folder:
         if url is not None:
             with psycopg.connect(url, autocommit=True) as connection:
                 connection.execute("DROP SCHEMA public CASCADE")
                 connection.execute("CREATE SCHEMA public")
-        with open_database(url or f"sqlite:///{Path(folder) / 'toryo.db'}") as database:
+        at = url or f"sqlite:///{Path(folder) / 'toryo.db'}"
+        with open_database(at) as database:
             upgrade(database)
-            yield database
+            yield database, at
+
+
+@contextmanager
+def _another(url: str) -> Iterator[None]:
+    """A process that carries out cycles in another project of this database, one after the other."""
+    with subprocess.Popen([sys.executable, __file__, "--beside", url], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        try:
+            yield
+        finally:
+            process.terminate()
+
+
+def _work(url: str) -> None:
+    with open_database(url) as database:
+        world = World(database, now=int(time.time() * 1000) + DAY, seed=1)
+        world.project_id = project(1)
+        cycle = _calls(world, agent_id="grower-beside")["cycle"]
+        print("ready", flush=True)
+        while True:
+            cycle()
 
 
 def _measured(database: Database, times: int) -> dict[str, float]:
@@ -110,7 +145,7 @@ class _OnCPU:
         return self.call()
 
 
-def _calls(world: World) -> dict[str, Callable[[], object]]:
+def _calls(world: World, agent_id: str = "grower") -> dict[str, Callable[[], object]]:
     perform = world.dispatcher.perform
 
     def ask(caller: Caller, name: str, **arguments: object) -> Answer:
@@ -125,8 +160,8 @@ def _calls(world: World) -> dict[str, Callable[[], object]]:
     process = world.start(worker)
     asked = {"project_id": world.project_id, "types": ["growing"]}
     orchestrator = Caller(world, world.owner.call("make_api_key", orchestrator=True, **asked)["token"])
-    agent = Caller(world, world.owner.call("make_api_key", agent_id="grower", **asked)["token"])
-    agent.call("register_agent", agent_id="grower", agent_type="growing")
+    agent = Caller(world, world.owner.call("make_api_key", agent_id=agent_id, **asked)["token"])
+    agent.call("register_agent", agent_id=agent_id, agent_type="growing")
     coordinator = world.coordinator()
     ask(coordinator, "claim_starts", coordinator_id="c1", free_slots=1)
     last = world.owner.call("show_board", project_id=world.project_id)["last_event"]
@@ -134,9 +169,9 @@ def _calls(world: World) -> dict[str, Callable[[], object]]:
 
     def cycle() -> None:
         ask(orchestrator, "create_task", agent_type="growing", task_description="Grow")
-        (got,) = ask(agent, "poll_tasks", agent_id="grower")["result"]
+        (got,) = ask(agent, "poll_tasks", agent_id=agent_id)["result"]
         ended = {"task_id": got["task_id"], "attempt": got["attempt"], "status": "completed"}
-        ask(agent, "submit_result", agent_id="grower", result={}, **ended)
+        ask(agent, "submit_result", agent_id=agent_id, result={}, **ended)
 
     def read(name: str, **arguments: object) -> Callable[[], object]:
         return lambda: ask(world.owner, name, **arguments)

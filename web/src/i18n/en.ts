@@ -31,8 +31,8 @@ export const en = {
   older: {
     load: "Load older tasks",
     why: "Tasks that were closed earlier are not shown yet.",
-    open: "Show more open tasks ({{count}} not shown)",
-    openWhy: "Each column begins with its most important tasks.",
+    open: "Show more ({{count}})",
+    openWhy: "So many open tasks are not shown yet. Each column begins with its most important ones.",
     column: "Show more ({{count}} not shown)",
     of: "{{count}} of {{total}}",
   },
