@@ -294,6 +294,27 @@ def test_a_queue_task_is_ready_as_soon_as_somebody_serves_its_queue(crew: World)
     assert counts(crew) == (0, 1, 0, 0)
 
 
+def test_all_tasks_that_an_agent_holds_are_counted_and_the_one_it_holds_longest_is_told(crew: World):
+    """The others are not read, unless something hangs on them; whether the agent has room is decided by all."""
+    made = crew.owner.call("make_api_key", project_id=crew.project_id, types=["build"], orchestrator=True)
+    queue = Caller(crew, made["token"])
+    queue.call("register_agent", agent_id="q1", agent_type="build")
+    crew.owner.call("edit_agent", agent_id="q1", max_parallel_tasks=9)
+    names = [queue.call("create_task", agent_type="build", task_description=f"Build {n}")["task_id"] for n in range(4)]
+    for _ in names:
+        queue.call("poll_tasks", agent_id="q1")
+        crew.advance(1)
+    waits = crew.task("w1", title="Waits", status="todo", dependencies=[names[2]])
+    more = crew.task("q1", title="More", status="todo")
+    assert counts(crew)[0] == len(names)
+    assert member(crew, "q1")["task_title"] == "Build 0"
+    assert held(crew)[waits]["released_by"] == "“Build 2” (in_progress) must be completed."
+    assert more not in held(crew)
+    crew.owner.call("edit_agent", agent_id="q1", max_parallel_tasks=4)
+    assert held(crew)[more]["reason"] == "parallel_limit"
+    assert not [each for each in glance(crew)["needs"] if each["kind"] == "stuck"]
+
+
 def test_who_polls_a_queue_is_told_with_what_it_holds(crew: World):
     made = crew.owner.call("make_api_key", project_id=crew.project_id, types=["build"], orchestrator=True)
     queue = Caller(crew, made["token"])

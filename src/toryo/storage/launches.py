@@ -63,6 +63,18 @@ _FENCE = Statement(
 _LAST_OF_TASK = Statement(
     ROWS.select().where(_t.c.task_id == _p("task_id")).order_by(_t.c.ordered_at.desc(), _t.c.id.desc()).limit(1)
 )
+_newer = _t.alias("newer")
+_LAST_OF_TASKS = Statement(
+    ROWS.select().where(
+        in_list(_t.c.task_id, "task_ids"),
+        _t.c.id
+        == sa.select(_newer.c.id)
+        .where(_newer.c.task_id == _t.c.task_id)
+        .order_by(_newer.c.ordered_at.desc(), _newer.c.id.desc())
+        .limit(1)
+        .scalar_subquery(),
+    )
+)
 _IN_WORKTREES = Statement(
     ROWS.select()
     .where(
@@ -251,6 +263,11 @@ class Launches:
 
     def last_of_task(self, task_id: str) -> Launch | None:
         return self._first(self._connection.all(_LAST_OF_TASK, task_id=task_id))
+
+    def last_of_tasks(self, task_ids: Iterable[str]) -> dict[str, Launch]:
+        """The newest launch of each of these tasks that has one."""
+        found = self._kept(self._connection.all(_LAST_OF_TASKS, task_ids=list(task_ids)))
+        return {launch.task_id: launch for launch in found if launch.task_id is not None}
 
     def add(self, launch: Launch, credential_hash: str) -> bool:
         """Adds the launch; False if a live one of the same agent, project and purpose exists."""

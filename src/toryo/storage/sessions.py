@@ -13,7 +13,7 @@ from toryo.domain.sessions import Choice, End, Session
 from toryo.domain.times import Millis
 from toryo.storage import schema
 from toryo.storage.engine.database import Connection
-from toryo.storage.engine.statements import Statement, by_index
+from toryo.storage.engine.statements import Statement, by_index, in_list
 from toryo.storage.engine.unit_of_work import Target
 from toryo.storage.rows import Rows, enum
 
@@ -22,6 +22,7 @@ _p = sa.bindparam
 
 ROWS = Rows(Session, _t, {"purpose": enum(Purpose), "choice": enum(Choice), "end_reason": enum(End)})
 _ONE = Statement(ROWS.select().where(_t.c.id == _p("id")))
+_MANY = Statement(ROWS.select().where(in_list(_t.c.id, "ids")))
 _BY_TOKEN = Statement(ROWS.select().where(_t.c.token_hash == _p("token_hash")))
 _OF_LAUNCH = Statement(ROWS.select().where(_t.c.launch_id == _p("launch_id")))
 _LIVE_OF = Statement(
@@ -72,6 +73,9 @@ class Sessions:
 
     def find(self, session_id: str) -> Session | None:
         return self._known.get(session_id) or self._first(self._connection.all(_ONE, id=session_id))
+
+    def find_all(self, session_ids: Iterable[str]) -> list[Session]:
+        return self._kept(self._connection.all(_MANY, ids=list(session_ids)))
 
     def by_token(self, token_hash: str) -> Session | None:
         unit = self._connection.unit

@@ -388,12 +388,14 @@ def _blocks(view: _View) -> Iterator[Need]:
     needing = {each.id: each for each in blocked if each.blocked_by_guard or not _left_to_agent(view, each, above)}
     told = [each for each in needing.values() if not any(other in needing for other in each.blocked_on)]
     details = view.call.tx.tasks.details_of(each.id for each in told)
+    logs = _logs_of(view, [each for each in told if each.blocked_by_guard])
     for task in told:
         agent = view.agents.get(task.assignee_id or "")
-        yield from _block(view, task, remedies.of_block(task, agent, details.get(task.id, Details()).context))
+        remedy = remedies.of_block(task, agent, details.get(task.id, Details()).context)
+        yield from _block(view, task, remedy, logs.get(task.id))
 
 
-def _block(view: _View, task: Task, remedy: remedies.Remedy | None) -> Iterator[Need]:
+def _block(view: _View, task: Task, remedy: remedies.Remedy | None, log: Action | None) -> Iterator[Need]:
     reason = task.blocked_reason or constant(_NO_REASON)
     guarded = task.blocked_by_guard
     yield from _of_task(
@@ -409,22 +411,31 @@ def _block(view: _View, task: Task, remedy: remedies.Remedy | None) -> Iterator[
         *(remedy.actions if remedy else ()),
         Action("unblock", f"toryo task move {task.id} in_progress"),
         Action("cancel", f"toryo task cancel {task.id} --reason …"),
-        *(_log_of(view, task) if guarded else ()),
+        *((log,) if log is not None else ()),
         since=task.moved_at,
     )
 
 
-def _log_of(view: _View, task: Task) -> Iterator[Action]:
-    """What was printed by the process in which its assignee has moved this task (it may have been started for the task
-    above), else by the newest that was started for it."""
+def _logs_of(view: _View, tasks: Collection[Task]) -> dict[str, Action]:
+    """By task: what was printed by the process in which its assignee has moved it (it may have been started for the
+    task above), else by the newest that was started for it."""
     tx = view.call.tx
-    session = tx.sessions.find(task.moved_session) if task.moved_session is not None else None
-    if session is not None and session.agent_id == task.assignee_id:
-        launch = tx.launches.find(session.launch_id)
-    else:
-        launch = tx.launches.last_of_task(task.id)
-    if launch is not None and launch.coordinator_id is not None:
-        yield Action("log", f"toryo logs {launch.id}")
+    ids = sorted({task.moved_session for task in tasks if task.moved_session is not None})
+    sessions = {each.id: each for each in tx.sessions.find_all(ids)} if ids else {}
+    moved = {
+        task.id: session.launch_id
+        for task in tasks
+        if (session := sessions.get(task.moved_session or "")) is not None and session.agent_id == task.assignee_id
+    }
+    launches = {each.id: each for each in tx.launches.find_all(sorted({*moved.values()}))} if moved else {}
+    others = [task.id for task in tasks if task.id not in moved]
+    newest = tx.launches.last_of_tasks(others) if others else {}
+    found = {task_id: launches.get(launch_id) for task_id, launch_id in moved.items()} | newest
+    return {
+        task_id: Action("log", f"toryo logs {launch.id}")
+        for task_id, launch in found.items()
+        if launch is not None and launch.coordinator_id is not None
+    }
 
 
 def _said_by(name: str, reason: str) -> Worded:
@@ -465,12 +476,14 @@ def _failures(view: _View) -> Iterator[Need]:
     open_ones = [each for each in failed if each.parent_id is None or above[each.parent_id].open]
     unminded = [task for task in open_ones if not _left_to_agent(view, task, above)]
     details = view.call.tx.tasks.details_of(each.id for each in unminded)
+    logs = _logs_of(view, unminded)
     for task in unminded:
-        for need in _failure_of(view, task, details.get(task.id, Details()).error or constant(_NO_REASON)):
+        why = details.get(task.id, Details()).error or constant(_NO_REASON)
+        for need in _failure_of(view, task, why, logs.get(task.id)):
             yield replace(need, about=f"{task.project_id} {task.agent_type}") if task.for_queue else need
 
 
-def _failure_of(view: _View, task: Task, why: str) -> Iterator[Need]:
+def _failure_of(view: _View, task: Task, why: str, log: Action | None) -> Iterator[Need]:
     again = "requeue" if task.for_queue else "retry"
     yield from _of_task(
         view.responsible(task.assignee_id, task.project_id),
@@ -482,7 +495,7 @@ def _failure_of(view: _View, task: Task, why: str) -> Iterator[Need]:
         ),
         Action(again, f"toryo queue requeue {task.id}" if task.for_queue else f"toryo task retry {task.id}"),
         Action("cancel", f"toryo task cancel {task.id} --reason …"),
-        *_log_of(view, task),
+        *((log,) if log is not None else ()),
         since=task.completed_at or task.moved_at,
     )
 
