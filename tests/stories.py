@@ -536,6 +536,8 @@ def closed(schema: Any) -> Any:
 
 
 _TABLE = re.compile(r"(?:FROM|INTO|UPDATE)\s+(\w+)")
+_WRITTEN = re.compile(r"\((INSERT|UPDATE)(?: INTO)? (\w+)")
+"""Of rows that are written together (`many_rows.py`)."""
 
 
 def _noting(original: Callable[..., Any], ran: list[tuple[str, int]]) -> Callable[..., Any]:
@@ -543,7 +545,9 @@ def _noting(original: Callable[..., Any], ran: list[tuple[str, int]]) -> Callabl
         answer = original(connection, statement, *rows, **values)
         text = statement.sqlite.text
         table = _TABLE.search(text)
-        if table is not None:
+        if text.startswith("WITH") and (written := _WRITTEN.findall(text)):
+            ran.extend((f"{verb} {name}", 1) for verb, name in written)
+        elif table is not None:
             many = answer if isinstance(answer, list) else rows[0] if rows and isinstance(rows[0], list) else [answer]
             ran.append((f"{text.split(maxsplit=1)[0]} {table[1]}", len(many)))
         return answer
