@@ -138,7 +138,7 @@ class Connections:
 
 
 _WHITESPACE = (b" ", b"\t")
-"""What may stand around the value of a header and is no part of it (RFC 9110, 5.5). The parser removes it in front only."""
+"""May stand around the value of a header and is no part of it (RFC 9110, 5.5); the parser removes it in front only."""
 
 
 class _Refused(Exception):
