@@ -83,8 +83,8 @@ class Sdk:
 
 
 class _Server(Server[Any]):
-    """Promises what is kept: changes of resources are told, changes of lists are not. For the SDK, whoever serves
-    subscriptions tells both.
+    """Announces what is kept: changes of resources are reported, changes of lists are not. The SDK takes a server with
+    subscriptions to report both.
     """
 
     def get_capabilities(self, *args: Any, **more: Any) -> types.ServerCapabilities:
