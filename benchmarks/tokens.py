@@ -34,7 +34,7 @@ from toryo.first_prompt import first_words  # noqa: E402
 from toryo.operations.calls.callers import Credentials  # noqa: E402
 from toryo.operations.calls.dispatch import Outcome  # noqa: E402
 from toryo.server import mcp_results  # noqa: E402
-from toryo.server.mcp_sdk import tool  # noqa: E402
+from toryo.server.mcp_tools import tool  # noqa: E402
 from toryo.storage.open_database import open_database, upgrade  # noqa: E402
 
 PATIENCE = 45

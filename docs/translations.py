@@ -78,7 +78,7 @@ NOT_TRANSLATED = (
     "operations/overview/help.py",
     "server/event_stream.py",
     "server/rest.py",
-    "server/mcp_sdk.py",
+    "server/mcp_tools.py",
 )
 """Files whose refusals are never shown on the dashboard. A translation that exists anyway is used."""
 STATES: tuple[type[Enum], ...] = (tasks.Status, projects.Status, tasks.Approval, Role, Login, worktrees.Kind)

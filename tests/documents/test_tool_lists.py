@@ -17,7 +17,7 @@ from tests.operations.samples import Cast, cast
 from tests.stories import Process, World
 from toryo.operations.calls.callers import Credentials
 from toryo.operations.calls.grants import Grant
-from toryo.server.mcp_sdk import tool
+from toryo.server.mcp_tools import tool
 from toryo.storage.engine.database import Database
 
 WORKER, MANAGER, CHAT = 6_000, 8_000, 5_200

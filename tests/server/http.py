@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -147,17 +147,24 @@ class Served:
 
 
 @contextlib.contextmanager
-def served(socket_path: Path | None = None, connections: Connections | None = None, **how: Any) -> Iterator[Served]:
+def served(
+    socket_path: Path | None = None,
+    connections: Connections | None = None,
+    make_dispatcher: Callable[[], FakeDispatcher] = FakeDispatcher,
+    around: Callable[[Any], Any] = lambda app: app,
+    **how: Any,
+) -> Iterator[Served]:
+    """`around` gives what is served for the edge."""
     started: list[Served] = []
     ready = threading.Event()
 
     async def serve() -> None:
-        dispatcher = FakeDispatcher()
+        dispatcher = make_dispatcher()
         sockets = [listeners.tcp("127.0.0.1", 0)]
         if socket_path is not None:
             sockets.append(listeners.unix(socket_path))
         async with edge(dispatcher, **how) as app:
-            listener = Listener(app, ready.set, app.stop_waiting, connections)
+            listener = Listener(around(app), ready.set, app.stop_waiting, connections)
             port = sockets[0].getsockname()[1]
             started.append(Served(f"http://127.0.0.1:{port}", port, dispatcher, listener))
             await listener.serve(sockets)

@@ -10,7 +10,7 @@ import orjson
 import pytest
 
 from tests.server.fakes import FakeDispatcher, ObservedBus
-from tests.server.http import LIMIT, PLAIN, Exchange, Headers, call, edge, exchange
+from tests.server.http import ENVELOPE, LIMIT, PLAIN, Exchange, Headers, call, edge, exchange, modern
 from toryo.server import mcp_progress
 
 TOKENS = ["mine", 7]
@@ -26,8 +26,8 @@ def run(story: Coroutine[Any, Any, None]) -> None:
     asyncio.run(asyncio.wait_for(story, LIMIT))
 
 
-def waiting(token: Any) -> bytes:
-    return call("await_bell", {"timeout_seconds": 40}, _meta={"progressToken": token})
+def waiting(token: Any, **meta: Any) -> bytes:
+    return call("await_bell", {"timeout_seconds": 40}, _meta={**meta, "progressToken": token})
 
 
 def messages(body: bytes) -> list[Any]:
@@ -37,8 +37,8 @@ def messages(body: bytes) -> list[Any]:
 class Heard(Exchange):
     """An exchange that says when progress was sent."""
 
-    def __init__(self, app: Any, body: bytes) -> None:
-        super().__init__(app, body)
+    def __init__(self, app: Any, body: bytes, headers: Headers = PLAIN) -> None:
+        super().__init__(app, body, headers=headers)
         self._told: asyncio.Queue[None] = asyncio.Queue()
 
     async def until_told(self, times: int) -> None:
@@ -51,12 +51,21 @@ class Heard(Exchange):
             self._told.put_nowait(None)
 
 
+WAYS: dict[str, tuple[dict[str, Any], Headers]] = {
+    "a plain call": ({}, PLAIN),
+    "the first call of a client without handshake, left to the SDK": (ENVELOPE, modern("await_bell")),
+}
+
+
+@pytest.mark.parametrize(("meta", "headers"), WAYS.values(), ids=WAYS.keys())
 @pytest.mark.parametrize("token", TOKENS)
-def test_a_call_that_waits_long_is_answered_by_a_stream_of_growing_progress_and_then_its_answer(token: Any) -> None:
+def test_a_call_that_waits_long_is_answered_by_a_stream_of_growing_progress_and_then_its_answer(
+    token: Any, meta: dict[str, Any], headers: Headers
+) -> None:
     async def story() -> None:
         dispatcher, bus = FakeDispatcher(), ObservedBus()
         async with edge(dispatcher, bus) as app:
-            held = Heard(app, waiting(token))
+            held = Heard(app, waiting(token, **meta), headers)
             running = asyncio.create_task(held.run())
             await held.until_told(3)
             dispatcher.rung.add("bell")
@@ -72,12 +81,17 @@ def test_a_call_that_waits_long_is_answered_by_a_stream_of_growing_progress_and_
     run(story())
 
 
-def test_an_answer_that_is_there_soon_is_plain_json() -> None:
+@pytest.mark.parametrize(("meta", "headers"), WAYS.values(), ids=WAYS.keys())
+def test_an_answer_that_is_there_soon_is_plain_json(
+    meta: dict[str, Any], headers: Headers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mcp_progress, "EVERY", LIMIT)
+
     async def story() -> None:
         dispatcher = FakeDispatcher()
         dispatcher.rung.add("bell")
         async with edge(dispatcher) as app:
-            response = await exchange(app, waiting("mine"))
+            response = await exchange(app, waiting("mine", **meta), headers=headers)
             assert response.headers["content-type"] == "application/json"
             assert response.tool_result["structuredContent"]["rung"] is True
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from tests.server.http import PLAIN, Served, call, modern, request, served
+from tests.server.http import ENVELOPE, PLAIN, Served, call, modern, request, served
 
 JSON_RPC = dict(PLAIN[1:])
 
@@ -102,6 +102,18 @@ def test_an_unknown_protocol_version_is_refused_with_the_known_ones(http: httpx.
 def test_other_methods_than_post_are_told_which_one(http: httpx.Client, method: str) -> None:
     response = http.request(method, "/mcp", headers=JSON_RPC)
     assert (response.status_code, response.headers["allow"]) == (405, "POST")
+
+
+@pytest.mark.parametrize("space", ["  {}  ", "\t{}\t", "{} "])
+def test_spaces_around_the_value_of_a_header_are_no_part_of_it(server: Served, space: str) -> None:
+    body = call("whoami", {}, _meta=ENVELOPE)
+    given = (*modern("whoami"), ("authorization", "Bearer secret"), ("connection", "close"))
+    lines = "".join(f"{name}:{space.format(value)}\r\n" for name, value in (*given, ("content-length", f"{len(body)}")))
+    with socket.create_connection(("127.0.0.1", server.port), timeout=60) as raw:
+        raw.sendall(b"POST /mcp HTTP/1.1\r\n" + lines.encode() + b"\r\n" + body)
+        answered = b"".join(iter(lambda: raw.recv(65_536), b""))
+    assert answered.startswith(b"HTTP/1.1 200 "), answered
+    assert b'"bearer":"secret"' in answered
 
 
 def test_notifications_are_accepted_without_an_answer(http: httpx.Client) -> None:

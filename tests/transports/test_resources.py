@@ -191,6 +191,23 @@ def test_without_one_each_listening_is_a_stream_of_its_own(site: LiveServer, way
     asyncio.run(story())
 
 
+def test_changes_of_lists_are_not_promised_because_nobody_is_told_of_them(site: LiveServer) -> None:
+    async def story() -> None:
+        for mode in ("legacy", "auto"):
+            async with client(site, "tcp", mode, site.token("owner")) as connected:
+                offered = connected.server_capabilities
+                assert offered.tools and offered.resources and offered.prompts
+                assert not (
+                    offered.tools.list_changed or offered.resources.list_changed or offered.prompts.list_changed
+                )
+                assert offered.resources.subscribe
+                if mode == "auto":
+                    async with connected.listen(tools_list_changed=True, prompts_list_changed=True) as changes:
+                        assert changes.honored.model_dump(exclude_none=True) == {}
+
+    asyncio.run(story())
+
+
 def test_nobody_follows_what_they_may_not_read(site: LiveServer) -> None:
     agent, other = site.worker(), site.worker()
 

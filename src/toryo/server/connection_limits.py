@@ -137,6 +137,10 @@ class Connections:
         connection.give_up()
 
 
+_WHITESPACE = (b" ", b"\t")
+"""May stand around the value of a header and is no part of it (RFC 9110, 5.5); the parser removes it in front only."""
+
+
 class _Refused(Exception):
     """Ends the parser's work; `BoundedProtocol.send_400_response` says why."""
 
@@ -210,6 +214,8 @@ class BoundedProtocol(CoalescingProtocol):
         self._in_head, self._raw = True, 0
 
     def on_headers_complete(self) -> None:
+        if any(value.endswith(_WHITESPACE) for _, value in self.headers):
+            self.headers[:] = [(name, value.rstrip(b" \t")) for name, value in self.headers]
         size = len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers)
         if size > self._bounds.head_bytes or len(self.headers) > self._bounds.headers:
             self._refuse(431, "The headers of this request are too large.")

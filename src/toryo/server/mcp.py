@@ -147,8 +147,16 @@ class McpEndpoint:
 
     async def _let_sdk(self, scope: Scope, body: bytes, receive: Receive, send: Send) -> None:
         sdk = await self._loaded()
+        progress = mcp_fast_path.progress_wanted(dict(scope["headers"]), body)
+
+        async def handle(send: Send) -> None:
+            await sdk.handle(scope, request_bodies.replay(body), send)
+
         async with Leaving(receive):
-            await sdk.handle(scope, request_bodies.replay(body), request_bodies.guarded(send))
+            if progress is None:
+                await handle(request_bodies.guarded(send))
+            else:
+                await mcp_progress.relay(handle, progress, request_bodies.guarded(send))
 
     async def _watch_rights(self) -> None:
         """A right that was taken away ends the streams it opened at once, also those that nothing is told on."""

@@ -149,6 +149,22 @@ def _progress(message: dict[str, Any], headers: Mapping[bytes, bytes]) -> bytes 
     return orjson.dumps(meta["progressToken"])
 
 
+def progress_wanted(headers: Mapping[bytes, bytes], body: bytes) -> bytes | None:
+    """The progress token (as JSON) of a `tools/call` that is left to the SDK, if its client takes an event stream."""
+    if b'"progressToken"' not in body or not accepts_events(headers.get(b"accept", b"")):
+        return None
+    try:
+        message = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        return None
+    if type(message) is not dict or message.get("method") != "tools/call" or "id" not in message:
+        return None
+    params = message.get("params")
+    meta = params.get("_meta") if type(params) is dict else None
+    token = meta.get("progressToken") if type(meta) is dict else None
+    return orjson.dumps(token) if type(token) in (int, str) else None
+
+
 @lru_cache(256)
 def accepts_events(accept: bytes) -> bool:
     return b"text/event-stream" in accept.lower()

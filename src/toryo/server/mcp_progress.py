@@ -7,11 +7,11 @@ the answer is there at once.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
 
 from toryo.server import request_bodies, sse
-from toryo.server.request_bodies import Send
+from toryo.server.request_bodies import Message, Send
 
 EVERY = 10.0
 """Seconds between two progress notifications, and before the first."""
@@ -26,6 +26,31 @@ async def answer(response: Coroutine[Any, Any, bytes], token: bytes, send: Send)
     try:
         if await _is_done(task):
             await request_bodies.send_json(send, 200, task.result())
+        else:
+            await _stream(task, token, send)
+    finally:
+        task.cancel()
+
+
+async def relay(handle: Callable[[Send], Awaitable[None]], token: bytes, send: Send) -> None:
+    """As `answer`, of what `handle` sends: an answer that comes late is the last event of the stream, whatever its
+    status.
+    """
+    sent: list[Message] = []
+
+    async def keep(message: Message) -> None:
+        sent.append(message)
+
+    async def body() -> bytes:
+        await handle(keep)
+        return b"".join(message.get("body", b"") for message in sent[1:])
+
+    task = asyncio.create_task(body())
+    try:
+        if await _is_done(task):
+            task.result()
+            for message in sent:
+                await send(message)
         else:
             await _stream(task, token, send)
     finally:

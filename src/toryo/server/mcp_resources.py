@@ -131,7 +131,9 @@ class Resources:
     async def _listen(
         self, context: Context, params: types.SubscriptionsListenRequestParams
     ) -> types.SubscriptionsListenResult:
-        """One stream; what the caller may not read is left out of what it is promised."""
+        """One stream. What the caller may not read is left out of what it is promised; so are changes of lists, which
+        nobody is told of.
+        """
         credentials = credentials_of(context)
         if not await self._handlers.may_listen(credentials):
             raise MCPError(
@@ -140,7 +142,7 @@ class Resources:
                 "credential of this server.",
             )
         etags = await self._readable(params.notifications.resource_subscriptions or [], context)
-        promised = params.notifications.model_copy(update={"resource_subscriptions": list(etags) or None})
+        promised = types.SubscriptionFilter(resource_subscriptions=list(etags) or None)
         bus = InMemorySubscriptionBus()
         stream = ListenHandler(bus)
 

@@ -1,0 +1,89 @@
+"""MCP tools: listed and called by way of the SDK. Plain calls do not come here (`mcp_fast_path.py`).
+
+Arguments are not validated by the SDK's low-level server: the operations do that, and refuse in words a model can act
+on.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+from urllib.parse import parse_qs
+
+import mcp_types as types
+import orjson
+from mcp.server.lowlevel.server import Server
+
+from toryo.domain.errors import Code, Refusal
+from toryo.operations.calls.callers import Credentials
+from toryo.operations.calls.catalogue import Operation
+from toryo.operations.calls.dispatch import Outcome
+from toryo.operations.calls.grants import Door
+from toryo.server import mcp_results
+from toryo.server.mcp_request import Context, credentials_of, scope_of
+
+
+class Answering(Protocol):
+    """What is needed of `mcp.py`."""
+
+    async def answer(self, name: str, arguments: dict[str, Any], credentials: Credentials, door: Door) -> Outcome: ...
+
+    async def list_tools(self, credentials: Credentials, toolset: str | None) -> list[Operation]: ...
+
+    def accepted(self, meta: dict[str, Any]) -> None: ...
+
+
+class Tools:
+    def __init__(self, handlers: Answering, server: Server[Any]) -> None:
+        self._handlers = handlers
+        server.add_request_handler("tools/list", types.PaginatedRequestParams, self._list)
+        server.add_request_handler("tools/call", types.CallToolRequestParams, self._call)
+
+    async def _list(self, context: Context, _page: types.PaginatedRequestParams) -> types.ListToolsResult:
+        query = scope_of(context).get("query_string", b"").decode("latin-1")
+        toolset = parse_qs(query).get("toolset", [None])[-1]
+        listed = await self._handlers.list_tools(credentials_of(context), toolset)
+        return types.ListToolsResult(tools=[tool(operation) for operation in listed])
+
+    async def _call(
+        self, context: Context, params: types.CallToolRequestParams
+    ) -> types.CallToolResult | types.InputRequiredResult:
+        meta = (context.params or {}).get("_meta")
+        if context.protocol_version == mcp_results.PROTOCOL and isinstance(meta, dict):
+            self._handlers.accepted(meta)
+        arguments = params.arguments or {}
+        outcome = _unspeakable(arguments)
+        if outcome is None:
+            outcome = await self._handlers.answer(params.name, arguments, credentials_of(context), Door.MCP)
+        return types.CallToolResult(
+            content=[types.TextContent(type="text", text=mcp_results.text(outcome).decode())],
+            structured_content=outcome.result,
+            is_error=outcome.refused,
+        )
+
+
+def tool(operation: Operation) -> types.Tool:
+    """What an agent is told about an operation: as few words as it needs.
+
+    No schema of its answers: full ones would cost every agent more tokens than the tools themselves, an empty one says
+    nothing, and a client that validates would refuse refusals. The OpenAPI document has them.
+    """
+    return types.Tool(
+        name=operation.name,
+        description=operation.summary,
+        input_schema=operation.listed_schema,
+        annotations=types.ToolAnnotations(read_only_hint=True) if operation.reads else None,
+    )
+
+
+def _unspeakable(arguments: dict[str, Any]) -> Outcome | None:
+    """Refuses what JSON can spell and nobody can store: half a surrogate pair, NaN, numbers beyond 64 bits."""
+    try:
+        orjson.dumps(arguments)
+    except (TypeError, ValueError) as error:
+        refusal = Refusal(
+            Code.VALIDATION_ERROR,
+            f"The arguments cannot be stored: {error}.",
+            "Send plain Unicode text, and numbers of at most 64 bits.",
+        )
+        return Outcome(refusal.answer(), refused=True, later=None, operation=None)
+    return None
