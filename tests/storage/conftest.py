@@ -11,6 +11,7 @@ import pytest
 
 from tests.storage import tables
 from tests.storage.makers import Store
+from tests.stories import quiet  # noqa: F401 - a fixture
 from toryo.storage.engine.database import Database
 from toryo.storage.open_database import open_database
 

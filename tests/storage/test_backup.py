@@ -136,6 +136,40 @@ def test_a_backup_taken_while_others_write_keeps_every_rule(world: World, elsewh
     assert elsewhere.read(integrity.check) == []
 
 
+def test_a_backup_in_many_pages_restores_who_is_above_whom(
+    world: World, elsewhere: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(backup, "_CHUNK", 2)
+    world.manager("zoe")
+    world.manager("yan", "zoe")
+    for name in ("a1", "a2", "a3"):
+        world.worker(name, "yan")
+    backup.backup(world.database, tmp_path / "toryo.backup")
+    backup.restore(elsewhere, tmp_path / "toryo.backup", credentials=True)
+    assert World(elsewhere).rows(schema.agents) == world.rows(schema.agents)
+
+
+@pytest.mark.parametrize("line", [{"table": "colours", "columns": ["id"]}, {"table": "tasks", "columns": ["id, 1"]}])
+def test_a_backup_with_tables_or_columns_that_its_version_does_not_have_is_refused(
+    elsewhere: Database, tmp_path: Path, line: dict[str, Any]
+) -> None:
+    about = {"toryo": "0.1.0", "format": 1, "schema": len(migrations.STEPS)}
+    content = b"".join(orjson.dumps(each) + b"\n" for each in (about, {**line, "rows": [["x"]]}))
+    (tmp_path / "toryo.backup").write_bytes(gzip.compress(content))
+    with pytest.raises(backup.NotAnArchive, match="that its version does not have"):
+        backup.restore(elsewhere, tmp_path / "toryo.backup")
+
+
+def test_a_backup_of_a_newer_toryo_is_refused_with_its_version_and_what_to_do(
+    elsewhere: Database, tmp_path: Path
+) -> None:
+    about = {"toryo": "9.1.0", "format": 1, "schema": len(migrations.STEPS) + 1}
+    (tmp_path / "toryo.backup").write_bytes(gzip.compress(orjson.dumps(about) + b"\n"))
+    with pytest.raises(backup.NotAnArchive, match=r"newer Toryo \(9\.1\.0\)") as refused:
+        backup.restore(elsewhere, tmp_path / "toryo.backup")
+    assert "Install that version" in refused.value.instruction
+
+
 def test_nothing_that_exists_is_overwritten(world: World, tmp_path: Path) -> None:
     backup.backup(world.database, tmp_path / "toryo.backup")
     task = file_task(world, "made since")

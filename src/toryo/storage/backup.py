@@ -1,7 +1,8 @@
 """Backup and restore: one file, written from one consistent snapshot without stopping the server.
 
 The file is gzipped JSON lines, the same for SQLite and PostgreSQL, so either can restore the other's backup: a header
-line, then the rows, table by table, in foreign key order.
+line, then the rows, table by table, in foreign key order. A backup of an older version is restored into the tables of
+that version, and then upgraded by the same steps as a database.
 """
 
 from __future__ import annotations
@@ -18,18 +19,14 @@ import sqlalchemy as sa
 
 import toryo
 from toryo.domain.fast_dataclasses import dataclass
-from toryo.storage import schema, statistics
+from toryo.storage import migrations, schema, statistics
 from toryo.storage.engine.database import Connection, Database
 from toryo.storage.engine.statements import Statement
 from toryo.storage.errors import DatabaseUnavailable
-from toryo.storage.migrations import STEPS, step_0005_credentials
+from toryo.storage.migrations import STEPS
 
 FORMAT = 1
 _CHUNK = 2_000
-_WITH_OWN_ROLES = STEPS.index(step_0005_credentials) + 1
-"""The first schema version that stores explicit roles of people."""
-_SELF = {"agents": "reports_to", "tasks": "parent_id"}
-"""Tables whose rows refer to rows of the same table."""
 
 
 _TABLES = [table for table in schema.metadata.sorted_tables if table is not schema.directory]
@@ -125,26 +122,42 @@ def _read(connection: Connection, file: Path, *, credentials: bool) -> Restored:
     _refuse_foreign(about, file)  # Checked first: another target would not help if the file is not a backup.
     if connection.value(Statement(sa.select(sa.func.count()).select_from(schema.projects))):
         raise NotEmpty("The database already contains projects.", "Restore into an empty database.")
-    for table in reversed(_TABLES):
-        connection.run(Statement(sa.delete(table)))
+    there = _emptied(connection, about["schema"])
     counts: dict[str, int] = {}
+    superiors: list[dict[str, str]] = []
     for line in lines:
         if "end" in line:
             if {name: many for name, many in line["end"].items() if many} != counts:
                 raise NotAnArchive(f"The contents of {file} do not match its own description.", "Use another backup.")
+            connection.many(_REPORT_TO, superiors)
             _continue_sequence(connection)
-            if about["schema"] < _WITH_OWN_ROLES:
-                step_0005_credentials.tell_roles_apart(connection)
+            migrations.upgrade(connection)
             left_out = {} if credentials else {name: many for name, many in counts.items() if name in LEFT_OUT}
             kept = {name: many for name, many in counts.items() if name not in left_out}
             return Restored(kept, sum(left_out.values()))
         name = line["table"]
-        counts[name] = counts.get(name, 0) + len(line["rows"])
+        if not there.get(name, set()) >= set(line["columns"]):
+            raise NotAnArchive(f"{file} has a table {name} that its version does not have.", _NAME_ANOTHER)
+        rows = line["rows"]
+        counts[name] = counts.get(name, 0) + len(rows)
+        if name == "agents":
+            rows, more = _without_superiors(line["columns"], rows)
+            superiors += more
         if credentials:
-            _insert(connection, name, line["columns"], line["rows"])
+            _insert(connection, name, line["columns"], rows)
         elif name not in LEFT_OUT:
-            _insert(connection, name, line["columns"], _blanked(name, line["columns"], line["rows"]))
+            _insert(connection, name, line["columns"], _blanked(name, line["columns"], rows))
     raise NotAnArchive(f"{file} is incomplete.", "Use another backup: this one was interrupted or cut off.")
+
+
+def _emptied(connection: Connection, version: int) -> dict[str, set[str]]:
+    """Leaves the tables of that version, without rows; returns their columns."""
+    if version < len(STEPS):
+        migrations.begin_at(connection, version)
+    else:
+        for table in reversed(_TABLES):
+            connection.run(Statement(sa.delete(table)))
+    return migrations.columns(connection)
 
 
 def _lines(file: Path) -> Iterator[dict[str, Any]]:
@@ -160,16 +173,21 @@ def _lines(file: Path) -> Iterator[dict[str, Any]]:
         ) from None
 
 
+_REPORT_TO = Statement(sa.text("UPDATE agents SET reports_to = :above WHERE id = :this_id"))
 _NAME_ANOTHER = "Choose a file that toryo db backup made."
 
 
 def _refuse_foreign(about: Any, file: Path) -> None:
-    if not isinstance(about, dict) or about.get("format") != FORMAT:
+    if not isinstance(about, dict) or about.get("format") != FORMAT or not _is_version(about.get("schema")):
         raise NotAnArchive(f"{file} is not a Toryo backup.", _NAME_ANOTHER)
-    if about.get("schema", 0) > len(STEPS):
+    if about["schema"] > len(STEPS):
         raise NotAnArchive(
             f"{file} was made by a newer Toryo ({about.get('toryo')}).", "Install that version, or a newer one."
         )
+
+
+def _is_version(schema: Any) -> bool:
+    return isinstance(schema, int) and schema > 0
 
 
 def _blanked(name: str, columns: list[str], rows: list[list[Any]]) -> list[list[Any]]:
@@ -181,31 +199,17 @@ def _blanked(name: str, columns: list[str], rows: list[list[Any]]) -> list[list[
 
 
 def _insert(connection: Connection, name: str, columns: list[str], rows: Iterable[list[Any]]) -> None:
-    table = schema.metadata.tables.get(name)
-    if table is None:  # A table of an older version.
-        return
-    values = [dict(zip(columns, row, strict=True)) for row in rows]
-    if table.name in _SELF:
-        values = _referred_first(values, _SELF[table.name])
-    connection.many(Statement(sa.insert(table), columns=columns), values)
+    # Written out, because the table is that of the backup's version. The names are those of the database.
+    bound = ", ".join(f":{column}" for column in columns)
+    insert = f"INSERT INTO {name} ({', '.join(columns)}) VALUES ({bound})"  # noqa: S608
+    connection.many(Statement(sa.text(insert)), [dict(zip(columns, row, strict=True)) for row in rows])
 
 
-def _referred_first(rows: list[dict[str, Any]], refers: str) -> list[dict[str, Any]]:
-    """The rows of a chunk, with referenced rows before those that refer to them."""
-    waiting = {row["id"]: row for row in rows}
-    ordered: list[dict[str, Any]] = []
-
-    def place(row: dict[str, Any]) -> None:
-        if waiting.pop(row["id"], None) is None:
-            return
-        above = waiting.get(row[refers])
-        if above is not None:
-            place(above)
-        ordered.append(row)
-
-    for row in rows:
-        place(row)
-    return ordered
+def _without_superiors(columns: list[str], rows: list[list[Any]]) -> tuple[list[list[Any]], list[dict[str, str]]]:
+    """The agents as if they reported to nobody, and to whom they do: that agent may be on a later line."""
+    own, above = columns.index("id"), columns.index("reports_to")
+    superiors = [{"this_id": row[own], "above": row[above]} for row in rows if row[above] is not None]
+    return [[*row[:above], None, *row[above + 1 :]] for row in rows], superiors
 
 
 def _continue_sequence(connection: Connection) -> None:

@@ -50,6 +50,7 @@ _versions = sa.Table(
 )
 _CREATE = sa.schema.CreateTable(_versions, if_not_exists=True)
 _LAST = Statement(sa.select(sa.func.coalesce(sa.func.max(_versions.c.version), 0)))
+_FORGET = Statement(sa.delete(_versions))
 _TAKEN = Statement(sa.insert(_versions), columns=["version", "name"])
 
 
@@ -100,15 +101,31 @@ def bring(connection: Connection) -> list[str]:
     return taken
 
 
+def columns(connection: Connection) -> dict[str, set[str]]:
+    """The columns of every table that is there."""
+    found: dict[str, set[str]] = {}
+    for table, column in connection.all(Statement(sa.text(_COLUMNS[connection.dialect]))):
+        found.setdefault(table, set()).add(column)
+    return found
+
+
+def begin_at(connection: Connection, version: int) -> None:
+    """Replaces all tables, and what is in them, by the empty ones of that version. `upgrade` leads on from there."""
+    for table in reversed(schema.metadata.sorted_tables):
+        connection.define(sa.schema.DropTable(table))
+    if connection.dialect == "postgresql":
+        connection.define("DROP FUNCTION directory_changed()")
+    connection.run(_FORGET)
+    upgrade(connection, STEPS[:version])
+
+
 def _refuse_misfit(connection: Connection) -> None:
     """Tables, columns, indexes and triggers must be those of the schema.
 
     Released steps lead to the same tables everywhere; a step that is still being written may have been taken in an
     earlier form. Tables and indexes that others keep in the same database are none of ours.
     """
-    found: dict[str, set[str]] = {}
-    for table, column in connection.all(Statement(sa.text(_COLUMNS[connection.dialect]))):
-        found.setdefault(table, set()).add(column)
+    found = columns(connection)
     indexes = {row[0] for row in connection.all(Statement(sa.text(_INDEXES[connection.dialect])))}
     wrong = [
         difference for table in schema.metadata.sorted_tables for difference in _differences(table, found, indexes)

@@ -1,0 +1,179 @@
+"""Records a database as this version of Toryo leaves it, with work of every kind under way:
+
+    python -m tests.storage.recording > tests/storage/released/version_7.jsonl
+
+`released/` has one such file for each version of the schema: the lines of a backup, written by the code of that time.
+Record the present version before you write the next step; the tests ask for the file as soon as there is one. The
+files 1 to 6 were recorded by this story with the last code before the next step (the names of modules differed).
+"""
+
+from __future__ import annotations
+
+import gzip
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import structlog
+
+from tests.stories import Caller, Process, World
+from toryo.storage import backup
+from toryo.storage.migrations import STEPS
+from toryo.storage.open_database import open_database, upgrade
+
+VERSION = len(STEPS)
+PROJECT = "prj_house"
+OWNERS_PASSWORD = "correct horse battery"
+KEY_NAME = "mill-1"
+
+
+def tell(world: World) -> None:
+    """Tasks in every status, agents at work, and whatever else the version knows."""
+    world.project(project_id=PROJECT)
+    _crew(world)
+    _tree(world)
+    _statuses(world)
+    if VERSION >= 2:
+        _talk(world)
+    if VERSION >= 3:
+        _queue(world)
+    if VERSION >= 4:
+        _programs(world)
+        _people(world)
+    world.housekeep()
+
+
+def _crew(world: World) -> None:
+    world.manager("boss")
+    for name in ("w1", "w2", "w3"):
+        world.worker(name, "boss", max_parallel_tasks=2)
+    for name in ("asking", "failing", "resting"):
+        world.worker(name)
+    world.agent("lena", "manager", kind="human", provider=None)
+
+
+def _tree(world: World) -> None:
+    """A manager whose first part is done, whose second is under way, and whose third waits for that."""
+    world.task("boss", title="Build a house", description="With a roof.\nAnd a door.")
+    boss = world.start("boss")
+    first, second, third = boss.assigned({"Walls": "w1", "Roof": "w2", "Door": "w3"})
+    boss.call("update_task_dependencies", task_id=third, add_dependencies=[second])
+    boss.begin(first, second)
+    boss.wait()
+    worker = world.start("w1")
+    worker.call("save_progress", progress="Bricks are red.")
+    worker.call("create_handoff", task_id=first, summary="half done", context={"wall": 2})
+    worker.report()
+    worker.call("logout")
+    _exited(world, worker)
+    other = world.start("w2")
+    half, _ = other.batch("Beams", "Tiles")
+    other.set(half, "in_progress")
+
+
+def _statuses(world: World) -> None:
+    world.task("w3", status="backlog", title="Paint")
+    waiting = world.task("w3", status="todo", title="Fence", acceptance=[{"command": "test -e fence"}])
+    world.task("w3", status="todo", title="Gate", dependencies=[waiting])
+    stuck = world.task("failing", title="Well")
+    world.move(stuck, "blocked", "no water")
+    gone = world.task("failing", title="Pond")
+    world.move(gone, "cancelled", "no room")
+    failed = world.task("failing", title="Bridge")
+    process = world.start("failing")
+    process.report("failed", "the river is too wide")
+    assert world.status(failed) in ("failed", "blocked")
+    _exited(world, process, exit_code=1)
+    world.task("resting", title="Garden")
+    resting = world.start("resting")
+    resting.call("logout")
+    world.coordinator().exited(resting.launch_id, exit_code=75, error="quota_exceeded")
+    world.task("asking", title="Cellar")
+    asking = world.start("asking")
+    asking.call("request_task", title="Dig", description="Deep.", assignee_id="w1")
+
+
+def _exited(world: World, process: Process, exit_code: int = 0) -> None:
+    world.coordinator().exited(process.launch_id, exit_code=exit_code)
+
+
+def _talk(world: World) -> None:
+    """One conversation under way, one message that nobody has fetched, and an open chat."""
+    world.worker("ann")
+    world.worker("ben")
+    world.say("ann", "Hello.")
+    ann = world.start_chat("ann")
+    (told,) = ann.fetch()["pending_messages"]
+    ann.call("respond_chat", message_id=told["message_id"], content="Good morning.")
+    opened = ann.call("start_conversation", target_agent_id="ben", initial_message="ringo")["conversation_id"]
+    ben = world.start_chat("ben")
+    ben.fetch()
+    ben.turn(opened, "gorilla")
+    world.say("w3", "Which colour has the door?")
+    world.open_chat("w3")
+    world.task("ann", title="Agree on colours")
+    at_work = world.start("ann")
+    at_work.call("delegate_to_chat_session", target_agent_id="ben", purpose="Agree on colours.")
+
+
+def _queue(world: World) -> None:
+    """A queue with a completed task, a claimed one, one that waits, and a shared value."""
+    chief = world.owner.call("make_api_key", project_id=PROJECT, agent_id="chief", orchestrator=True)["token"]
+    mill = world.owner.call("make_api_key", project_id=PROJECT, agent_id=KEY_NAME, types=["milling"])["token"]
+    orchestrator, miller = Caller(world, chief), Caller(world, mill)
+    for number in range(3):
+        asked = {"agent_type": "milling", "task_description": f"Grind {number}", "idempotency_key": f"grind {number}"}
+        orchestrator.call("create_task", **asked)
+    miller.call("register_agent", agent_id=KEY_NAME, agent_type="milling")
+    for done in (True, False):
+        found = miller.call("poll_tasks", agent_id=KEY_NAME)["result"][0]
+        if done:
+            miller.call("submit_result", task_id=found["task_id"], status="completed", result={"flour": 3})
+    orchestrator.call("set_shared_state", key="mill:grain", value=["rye"])
+
+
+def _programs(world: World) -> None:
+    """A worktree with changes, what people ask of it, and what a program has used."""
+    world.worker("carver")
+    task = world.task("carver", title="Carve")
+    process = world.start("carver")
+    desk = world.coordinator()
+    place = {"path": "/srv/worktrees/carve", "directory": "/srv/house", "branch": "toryo/carve"}
+    desk.call(
+        "report_worktree",
+        launch_id=process.launch_id,
+        **place,
+        base_branch="main",
+        base_commit="a" * 40,
+        head_commit="b" * 40,
+        commits=1,
+        files_changed=2,
+        insertions=30,
+        deletions=4,
+    )
+    process.report()
+    process.call("logout")
+    used = {"input_tokens": 1200, "output_tokens": 300, "model_id": "model-1"}
+    desk.exited(process.launch_id, exit_code=0, usage=used, program_session={"id": "s-1"})
+    world.owner.ask("merge_task", task_id=task)
+
+
+def _people(world: World) -> None:
+    world.owner.call("set_password", person_id="owner", password=OWNERS_PASSWORD)
+    world.owner.call("make_access_token", name="script")
+    world.owner.call("make_sign_in_link")
+    world.owner.call("add_person", person_id="mia", login="member", projects=[PROJECT])
+
+
+def main() -> None:
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(50))
+    with TemporaryDirectory() as directory:
+        with open_database(f"sqlite:///{directory}/toryo.db") as database:
+            upgrade(database)
+            tell(World(database))
+            backup.backup(database, Path(directory) / "file")
+        sys.stdout.buffer.write(gzip.decompress((Path(directory) / "file").read_bytes()))
+
+
+if __name__ == "__main__":
+    main()

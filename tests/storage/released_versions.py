@@ -1,0 +1,93 @@
+"""Databases and backups of earlier versions with real content: see `recording.py`, which made them."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import orjson
+import sqlalchemy as sa
+
+from toryo.storage import migrations
+from toryo.storage.engine.database import Connection, Database
+from toryo.storage.engine.statements import Statement
+
+FILES = Path(__file__).parent / "released"
+ALL = range(1, len(migrations.STEPS) + 1)
+"""Every version of the schema, the present one as well."""
+RENAMED = {"errands": "worktree_jobs"}
+DROPPED = frozenset({"sign_in_failures"})
+
+Contents = dict[str, tuple[list[str], list[list[Any]]]]
+"""Of each table, its columns and rows."""
+
+
+def contents(version: int) -> Contents:
+    """What a database of that version had in it, in the order of its foreign keys."""
+    found: Contents = {}
+    for line in _lines(version):
+        if "table" in line:
+            columns, rows = found.setdefault(line["table"], (line["columns"], []))
+            rows.extend(line["rows"])
+            assert columns == line["columns"]
+    return found
+
+
+def _lines(version: int) -> Iterator[dict[str, Any]]:
+    with (FILES / f"version_{version}.jsonl").open("rb") as file:
+        for line in file:
+            yield orjson.loads(line)
+
+
+def fill(database: Database, version: int) -> Contents:
+    """Makes the tables of that version in an empty database, with what was recorded in them."""
+    recorded = contents(version)
+
+    def work(connection: Connection) -> None:
+        migrations.upgrade(connection, migrations.STEPS[:version])
+        for table, (columns, rows) in recorded.items():
+            values = ", ".join(f":{column}" for column in columns)
+            insert = sa.text(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({values})")
+            connection.many(
+                Statement(insert), [dict(zip(columns, row, strict=True)) for row in _above_first(table, columns, rows)]
+            )
+        if connection.dialect == "postgresql":
+            connection.value(_CONTINUE)
+
+    database.write(work)
+    return recorded
+
+
+def _above_first(table: str, columns: list[str], rows: list[list[Any]]) -> list[list[Any]]:
+    """Whoever reports to nobody comes before those who report to them."""
+    return sorted(rows, key=lambda row: row[columns.index("reports_to")] is not None) if table == "agents" else rows
+
+
+_CONTINUE = Statement(
+    sa.text("SELECT setval(pg_get_serial_sequence('events', 'sequence'), (SELECT max(sequence) FROM events))")
+)
+
+
+def backup_of(version: int, file: Path) -> Path:
+    """The backup that Toryo of that version has written."""
+    file.write_bytes(gzip.compress((FILES / f"version_{version}.jsonl").read_bytes()))
+    return file
+
+
+def kept(database: Database, recorded: Contents) -> Contents:
+    """What the database has now in the tables and columns of the recording."""
+
+    def work(connection: Connection) -> Contents:
+        return {
+            table: (columns, [list(row) for row in connection.all(_select(RENAMED.get(table, table), columns))])
+            for table, (columns, _) in recorded.items()
+            if table not in DROPPED
+        }
+
+    return database.read(work)
+
+
+def _select(table: str, columns: list[str]) -> Statement:
+    return Statement(sa.text(f"SELECT {', '.join(columns)} FROM {table}"))
