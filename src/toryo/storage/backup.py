@@ -18,7 +18,8 @@ import sqlalchemy as sa
 
 import toryo
 from toryo.domain.fast_dataclasses import dataclass
-from toryo.storage import schema, statistics
+from toryo.domain.times import DAY, Millis
+from toryo.storage import retention, schema, statistics
 from toryo.storage.engine.database import Connection, Database
 from toryo.storage.engine.statements import Statement
 from toryo.storage.errors import DatabaseUnavailable
@@ -26,6 +27,8 @@ from toryo.storage.migrations import STEPS, step_0005_credentials
 
 FORMAT = 1
 _CHUNK = 2_000
+_UNPRUNED: Millis = 14 * DAY
+"""How long nothing of what was restored is deleted because of its age: a backup is often restored to be looked at."""
 _WITH_OWN_ROLES = STEPS.index(step_0005_credentials) + 1
 """The first schema version that stores explicit roles of people."""
 _SELF = {"agents": "reports_to", "tasks": "parent_id"}
@@ -75,6 +78,7 @@ def restore(database: Database, file: Path, *, credentials: bool = False) -> Res
 
     def work(connection: Connection) -> Restored:
         restored = _read(connection, file, credentials=credentials)
+        retention.wait(connection, _UNPRUNED)
         statistics.collect(connection)
         return restored
 

@@ -38,6 +38,7 @@ STEPS: tuple[ModuleType, ...] = (
     _read_when_used("step_0005_credentials"),
     _read_when_used("step_0006_worktree_jobs"),
     _read_when_used("step_0007_directory"),
+    _read_when_used("step_0008_retention"),
 )
 """In order; the position is the version."""
 
