@@ -47,8 +47,9 @@ class Retention:
             deleted.update(self._dispatcher.in_passing(partial(retention.delete, part=part)))
             if wait(PAUSE_SECONDS):
                 break
-        if deleted:
-            _log.info("pruned", **{kind.value: many for kind, many in deleted.items() if many})
+        told = {kind.value: many for kind, many in deleted.items() if many}
+        if told:
+            _log.info("pruned", **told)
         return deleted
 
 
