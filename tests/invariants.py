@@ -7,7 +7,7 @@ operations that are on trial.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -73,14 +73,28 @@ def read(world: World) -> Rows:
     return Rows({name: [dict(zip(columns[name], row, strict=True)) for row in rows] for name, rows in found.items()})
 
 
-def broken(world: World) -> list[str]:
-    """Every rule that does not hold now, with what breaks it."""
+def broken(world: World, *, without: Container[str] = ()) -> list[str]:
+    """Every rule that does not hold now, with what breaks it; some rules may be left out by name."""
     rows = read(world)
-    return [f"{rule.__name__[1:]}: {what}" for rule in RULES for what in rule(rows)]
+    named = {rule.__name__[1:]: rule for rule in RULES}
+    return [f"{name}: {what}" for name, rule in named.items() if name not in without for what in rule(rows)]
 
 
-def hold(world: World) -> None:
-    wrong = broken(world)
+OF_THE_WHOLE_PAST = frozenset(
+    {
+        "fences_grow",
+        "the_event_log_tells_every_status",
+        "messages_are_counted_without_gaps_in_each_project",
+        "cursors_follow_messages",
+        "conversations_alternate_within_their_limit",
+        "caps_hold",
+    }
+)
+"""Rules that count what was ever there: they do not hold once something old was deleted."""
+
+
+def hold(world: World, *, without: Container[str] = ()) -> None:
+    wrong = broken(world, without=without)
     assert not wrong, "\n".join(wrong[:20])
 
 

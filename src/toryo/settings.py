@@ -22,6 +22,7 @@ from toryo.domain.times import SECOND
 from toryo.workflow.guard_limits import Limits
 
 Seconds = int
+Days = int
 
 
 class SessionSettings(BaseModel):
@@ -261,6 +262,55 @@ class AuthSettings(BaseModel):
         return self
 
 
+class RetentionSettings(BaseModel):
+    """How long what is over is kept (`TORYO_RETENTION__TASK_DAYS` and so on). 0 keeps it for ever."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    automatic: bool = Field(
+        True, description="Deletes what is older than its period by itself. Without it, only toryo db prune does."
+    )
+    task_days: Days = Field(
+        180,
+        ge=0,
+        le=36_500,
+        description="How long a closed task is kept after its whole tree was closed, in days. 0: for ever.",
+    )
+    queue_task_days: Days = Field(
+        30,
+        ge=0,
+        le=36_500,
+        description="How long a completed or cancelled queue task without parent and subtasks is kept, in days. "
+        "0: for ever.",
+    )
+    launch_days: Days = Field(
+        90,
+        ge=0,
+        le=36_500,
+        description="How long an ended launch is kept with its session, in days. Its usage is kept by day. 0: for "
+        "ever.",
+    )
+    message_days: Days = Field(
+        365,
+        ge=0,
+        le=36_500,
+        description="How long a message that was read and a conversation that is over are kept, in days. 0: for ever.",
+    )
+    event_days: Days = Field(
+        90,
+        ge=0,
+        le=36_500,
+        description="How long events of agents and of the server are kept, in days; those that decide about a task "
+        "as long as the task. 0: for ever.",
+    )
+    audit_days: Days = Field(
+        0,
+        ge=0,
+        le=36_500,
+        description="How long events of people are kept (the audit log), in days. 0: for ever.",
+    )
+
+
 class NoticeSettings(BaseModel):
     """How people are told outside of what needs them (`TORYO_NOTICES__WEBHOOK_URL`); without any of it, not at all."""
 
@@ -422,6 +472,9 @@ class Settings(BaseSettings):
         default_factory=ChatSettings, description="Limits for messages, conversations and delegations."
     )
     guards: GuardSettings = Field(default_factory=GuardSettings, description="Guards, grace periods and cooldowns.")
+    retention: RetentionSettings = Field(
+        default_factory=RetentionSettings, description="How long what is over is kept."
+    )
     notices: NoticeSettings = Field(
         default_factory=NoticeSettings, description="Notifications outside Toryo: webhook and e-mail."
     )

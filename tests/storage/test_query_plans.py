@@ -23,7 +23,7 @@ import toryo.storage
 from tests.databases import postgres_schema
 from tests.filled import Past, fill
 from toryo.domain.tasks import Status
-from toryo.storage import events, launches, schema, task_lists, usages
+from toryo.storage import events, launches, retention, schema, task_lists, usages
 from toryo.storage.engine.statements import Statement
 from toryo.storage.open_database import open_database, upgrade
 
@@ -32,7 +32,7 @@ PAST = Past(tasks=30_000)
 GROWS = {
     *("tasks", "dependencies", "events", "claims", "launches", "sessions", "usages", "logs", "notes", "handoffs"),
     *("notifications", "messages", "threads", "conversations", "delegations", "worktrees", "worktree_jobs", "checks"),
-    *("notices", "viewers", "batches"),
+    *("notices", "viewers", "batches", "usage_days"),
 }
 """Tables that have more rows the longer a server is used. The others have as many as there are agents or people."""
 
@@ -44,6 +44,16 @@ READ_WHOLE = {
 COUNTS = {
     "measures._MEASURES[tasks][1]": "metrics count closed tasks, within one index",
     "task_lists._COUNT_CLOSED": "so does the report of a project",
+    **{
+        f"retention.{name}[{each}]": "an owner asks how much there is, and how much is due"
+        for name, kinds in (
+            ("_ROWS", retention._ROWS),
+            ("_COUNT_TASKS", retention._COUNT_TASKS),
+            ("_COUNT_LAUNCHES_OF_TASKS", retention._COUNT_LAUNCHES_OF_TASKS),
+            ("_COUNT_EVENTS_OF_TASKS", retention._COUNT_EVENTS_OF_TASKS),
+        )
+        for each in kinds
+    },
 }
 """Statements that may read one index as a whole."""
 

@@ -255,6 +255,15 @@ export const ANSWERS: Record<string, object> = {
   },
   "GET /events": { events: [], last: 0 },
   "GET /usage": { since: null, until: null, by: [], totals: sums(), rows: [], budgets: [] },
+  "GET /retention": {
+    automatic: true,
+    begins_at: null,
+    database_bytes: 1_400_000_000,
+    kinds: [
+      { kind: "tasks", days: 180, setting: "TORYO_RETENTION__TASK_DAYS", rows: 24_800, oldest: AT, due: 12 },
+      { kind: "audit", days: null, setting: "TORYO_RETENTION__AUDIT_DAYS", rows: null, oldest: null, due: 0 },
+    ],
+  },
   "GET /status": {
     version: "1",
     database: "sqlite",

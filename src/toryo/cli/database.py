@@ -1,4 +1,4 @@
-"""`toryo db`: upgrade, back up, restore, check and move the database directly, without a server.
+"""`toryo db`: upgrade, back up, restore, check and move the database directly, without a server; `prune` asks a server.
 
 A backup and a check only read and may run beside a server; an upgrade and a restore need exclusive access.
 """
@@ -8,10 +8,11 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from toryo.storage.engine.database import Database
 
 group = typer.Typer(
-    help="Upgrade, back up, restore, check or move the database.", no_args_is_help=True, rich_markup_mode=None
+    help="Upgrade, back up, restore, check, prune or move the database.", no_args_is_help=True, rich_markup_mode=None
 )
 
 DatabaseUrl = Annotated[
@@ -43,6 +44,7 @@ _OPTIONS = ("data_dir", "json")
 def add(app: typer.Typer) -> None:
     for name, function in _COMMANDS.items():
         command(group, name, options=_OPTIONS)(function)
+    command(group, "prune")(prune)
     app.add_typer(group, name="db")
 
 
@@ -152,6 +154,59 @@ def check(here: Here, database: DatabaseUrl = None) -> None:
             {"problems": found},
         )
     here.answer({"success": True, "problems": []}, lambda: output.done(f"{opened.place}: no problems found"))
+
+
+def prune(
+    here: Here,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Delete nothing; show what would be deleted.")] = False,
+) -> None:
+    """Delete what is older than its retention period (TORYO_RETENTION__…) now. The server also does this by itself,
+    every hour. To keep the event history, export it first: toryo export events."""
+    before = here.get("/retention")
+    if dry_run:
+        here.answer(before, lambda: _show_retention(before))
+        return
+    deleted: Counter[str] = Counter()
+    more = True
+    while more:
+        step = here.send("POST", "/retention/prune")
+        deleted.update(step["deleted"])
+        more = step["more"]
+    told = ", ".join(f"{many} {_KINDS[kind]}" for kind, many in sorted(deleted.items()))
+    answer = {"success": True, "deleted": dict(deleted)}
+    here.answer(answer, lambda: output.done(f"deleted {told}" if told else "nothing is older than its period"))
+
+
+_KINDS = {
+    "notifications": "notifications",
+    "chat_panels": "chat panels",
+    "launches": "launches",
+    "messages": "messages",
+    "conversations": "conversations",
+    "queue_tasks": "queue tasks",
+    "tasks": "tasks",
+    "audit": "events of people",
+    "events": "events",
+}
+
+
+def _show_retention(found: dict[str, Any]) -> None:
+    rows = [
+        (
+            _KINDS[each["kind"]],
+            "for ever" if each["days"] is None else f"{each['days']} days",
+            "" if each["rows"] is None else each["rows"],
+            output.clock(each["oldest"]),
+            each["due"],
+            each["setting"],
+        )
+        for each in found["kinds"]
+    ]
+    output.table(("KIND", "KEPT FOR", "ROWS", "OLDEST", "TO DELETE", "SETTING"), rows, empty="", right=(2, 4))
+    if not found["automatic"]:
+        output.done("The server does not delete by itself (TORYO_RETENTION__AUTOMATIC=false).")
+    elif found["begins_at"] is not None:
+        output.done(f"The server deletes nothing by itself before {output.clock(found['begins_at'])}.")
 
 
 def move(here: Here) -> None:

@@ -42,7 +42,9 @@ def events(
         here.get(f"/agents/{agent}")
     only = {"project_id": project, "task_id": task, "agent_id": agent}
     start = max(0, here.get("/status")["last_event"] - NEWEST) if after is None else after
-    found, last = all_after(here, start, only)
+    found, last, pruned_to = all_after(here, start, only)
+    if pruned_to and after is not None:
+        output.say(f"toryo: events up to number {pruned_to} are not complete: older ones were deleted (toryo db prune)")
     if not follow:
         here.answer({"success": True, "events": found, "last": last}, lambda: _print(found))
         return
@@ -57,14 +59,17 @@ def events(
         found, last = answer["events"], answer["last"]
 
 
-def all_after(here: Here, after: int, only: dict[str, Any]) -> tuple[list[dict[str, Any]], int]:
-    """Every event after a number, and the number to go on from."""
+def all_after(here: Here, after: int, only: dict[str, Any]) -> tuple[list[dict[str, Any]], int, int]:
+    """Every event after a number, the number to go on from, and up to which number some are no longer kept (0: all
+    are)."""
     found: list[dict[str, Any]] = []
+    pruned_to = 0
     while True:
         page = here.get("/events", after=after, limit=PAGE, **only)
         found += page["events"]
+        pruned_to = max(pruned_to, page.get("pruned_to", 0))
         if len(page["events"]) < PAGE:
-            return found, page["last"]
+            return found, page["last"], pruned_to
         after = page["last"]
 
 

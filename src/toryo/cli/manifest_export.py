@@ -1,4 +1,5 @@
-"""`toryo export` and `toryo import`: a server's teams and open tasks as a toryo.yaml, and back.
+"""`toryo export` and `toryo import`: a server's teams and open tasks as a toryo.yaml, and back. The event history is
+exported by `event_export.py`.
 
 Exports what people would write by hand: projects, agents, memberships, and open tasks. `toryo db backup` also keeps
 history, results and tokens.
@@ -21,6 +22,8 @@ from toryo.domain.tasks import CLOSED
 _AGENT = ("name", "kind", "role", "reports_to", "provider", "model", "agent_type", "capabilities", "system_prompt")
 _PLAIN = {"kind": "ai", "capabilities": [], "system_prompt": "", "max_parallel_tasks": 1, "provider_options": {}}
 """Values that go without saying."""
+EVENTS = "events"
+"""Instead of a file: the event history. A file of that name is written as ./events."""
 _OWNER = "owner"
 """The person that every server has: made by the server, not by a file."""
 
@@ -32,12 +35,36 @@ def add(app: typer.Typer) -> None:
 
 def export(
     here: Here,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The YAML file to write.")],
+    file: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", help="The YAML file to write; or `events` for the event history."),
+    ],
+    until: Annotated[
+        str | None,
+        typer.Option("--until", metavar="DAY", help="With events: only those before this day (UTC) or time."),
+    ] = None,
+    project: Annotated[
+        str | None, typer.Option("--project", metavar="PRJ", help="With events: limit to this project.")
+    ] = None,
+    output_file: Annotated[
+        Path | None,
+        typer.Option("--output", metavar="FILE", help="With events: the file to write (default: stdout)."),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
 ) -> None:
-    """Export projects, agents and open tasks to a file. `toryo apply` and `toryo import` read it."""
+    """Export projects, agents and open tasks to a file. `toryo apply` and `toryo import` read it.
+    `toryo export events` exports the event history as JSON Lines: one event per line, oldest first."""
     from toryo.cli.exit_codes import Misuse
 
+    if str(file) == EVENTS:
+        from toryo.cli import event_export
+
+        event_export.export(here, output_file, until, project, force=force)
+        return
+    given = {"--until": until, "--project": project, "--output": output_file}
+    for option, value in given.items():
+        if value is not None:
+            raise Misuse(f"{option} applies to events only.", f"Use it as in: toryo export {EVENTS} {option} …")
     if file.exists() and not force:
         raise Misuse(f"{file} already exists.", "Choose another file, or overwrite it with --force.")
     manifest = _manifest(here)

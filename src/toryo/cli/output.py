@@ -74,8 +74,13 @@ def document(value: Mapping[str, Any]) -> None:
 
 def line(value: Mapping[str, Any]) -> None:
     """One JSON document on one line, at once: for what goes on and on."""
-    sys.stdout.write(exact(value) + "\n")
+    sys.stdout.write(exact_line(value))
     sys.stdout.flush()
+
+
+def exact_line(value: Mapping[str, Any]) -> str:
+    """One JSON document as a line of a file of JSON Lines."""
+    return exact(value) + "\n"
 
 
 def say(*lines: str) -> None:

@@ -20,6 +20,7 @@ from toryo.housekeeping import (
     stalled_tasks,
 )
 from toryo.housekeeping.planner_statistics import PlannerStatistics
+from toryo.housekeeping.retention import Retention
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.dispatch import Dispatcher
 
@@ -46,6 +47,7 @@ class Housekeeping:
     def __init__(self, dispatcher: Dispatcher) -> None:
         self._dispatcher = dispatcher
         self._statistics = PlannerStatistics()
+        self._retention = Retention(dispatcher)
         self._closing = threading.Event()
         self._every = min(LOOKS_EVERY, float(dispatcher.settings.session.cleanup_interval))
         self._thread = threading.Thread(target=self._run, name="toryo-housekeeping", daemon=True)
@@ -66,6 +68,10 @@ class Housekeeping:
                 self._dispatcher.housekeep(chore)
             except Exception as error:  # noqa: BLE001 - a chore that fails must not end the others, or the server
                 _log.warning("chore_failed", chore=name, error=str(error))
+        try:
+            self._retention.round(self._closing.wait)
+        except Exception as error:  # noqa: BLE001 - as above
+            _log.warning("chore_failed", chore="retention", error=str(error))
 
     def _run(self) -> None:
         while not self._closing.wait(self._every):

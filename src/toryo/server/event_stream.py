@@ -4,7 +4,7 @@ Streams of everything that a reader sees share one reading (`event_fan_out.py`);
 itself.
 
 Each message's id is its sequence number: a browser that reconnects continues after the last one (`Last-Event-ID`) and
-misses nothing. `after=now` begins with the next event.
+misses nothing that is still kept. `after=now` begins with the next event.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class EventStreams:
         self, arguments: dict[str, Any], credentials: Credentials, first: dict[str, Any]
     ) -> AsyncIterator[bytes]:
         """Everything that the reader sees: what was before is read for this stream, what happens then for all."""
-        yield _lines(first) or _STILL_HERE
+        yield _beginning(first)
         now = asyncio.get_running_loop().time
         after, sent = first["last"], now()
         follower = self._fan_out.join(credentials, after)
@@ -87,7 +87,7 @@ class EventStreams:
         self, arguments: dict[str, Any], credentials: Credentials, first: dict[str, Any]
     ) -> AsyncIterator[bytes]:
         """What the reader asked for, read for this stream alone."""
-        yield _lines(first) or _STILL_HERE
+        yield _beginning(first)
         arguments.update(after=first["last"], wait_seconds=BREATH)
         with contextlib.suppress(Refusal):  # as above
             while not self._waiting.stopping:
@@ -117,6 +117,14 @@ def _refusal(result: dict[str, Any]) -> Refusal:
     _, document = http_errors.problem(result)
     code = next((each for each in Code if each.value == document.get("code")), Code.VALIDATION_ERROR)
     return Refusal(code, document["detail"], document["instruction"])
+
+
+def _beginning(first: dict[str, Any]) -> bytes:
+    """The first lines; before them the word that some events after the place of the reader are no longer kept. It is
+    a message of its own type, so who only reads events is not disturbed."""
+    pruned = first.get("pruned_to")
+    told = b"" if pruned is None else b'event: pruned\ndata: {"pruned_to":%d}\n\n' % pruned
+    return told + _lines(first) or _STILL_HERE
 
 
 def _lines(found: dict[str, Any]) -> bytes:

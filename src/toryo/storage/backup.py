@@ -19,7 +19,8 @@ import sqlalchemy as sa
 
 import toryo
 from toryo.domain.fast_dataclasses import dataclass
-from toryo.storage import migrations, schema, statistics
+from toryo.domain.times import DAY, Millis
+from toryo.storage import migrations, retention, schema, statistics
 from toryo.storage.engine.database import Connection, Database
 from toryo.storage.engine.statements import Statement
 from toryo.storage.errors import DatabaseUnavailable
@@ -27,6 +28,8 @@ from toryo.storage.migrations import STEPS
 
 FORMAT = 1
 _CHUNK = 2_000
+_UNPRUNED: Millis = 14 * DAY
+"""How long nothing of what was restored is deleted because of its age: a backup is often restored to be looked at."""
 
 
 _TABLES = [table for table in schema.metadata.sorted_tables if table is not schema.directory]
@@ -72,6 +75,7 @@ def restore(database: Database, file: Path, *, credentials: bool = False) -> Res
 
     def work(connection: Connection) -> Restored:
         restored = _read(connection, file, credentials=credentials)
+        retention.wait(connection, _UNPRUNED)
         statistics.collect(connection)
         return restored
 

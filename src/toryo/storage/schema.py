@@ -360,6 +360,7 @@ sessions = Table(
     _text("token_hash"),
     UniqueConstraint("token_hash"),
     Index("sessions_launch", "launch_id"),
+    Index("sessions_task", "task_id"),
     Index("sessions_newest", "created_at", "id"),
 )
 _unended = text("ended_at IS NULL")
@@ -802,6 +803,30 @@ usages = Table(
 )
 """What the program of one launch used, as reported so far; `day` is the UTC day of its start, in days since 1970."""
 
+usage_days = Table(
+    "usage_days",
+    metadata,
+    Column("project_id", Text, ForeignKey("projects.id"), primary_key=True),
+    Column("day", BigInteger, primary_key=True, autoincrement=False),
+    Column("agent_id", Text, ForeignKey("agents.id"), primary_key=True),
+    Column("task_id", Text, primary_key=True),
+    Column("purpose", Text, primary_key=True),
+    Column("provider", Text, primary_key=True),
+    Column("model", Text, primary_key=True),
+    _number("launches"),
+    _number("input_tokens"),
+    _number("cached_tokens"),
+    _number("output_tokens"),
+    Column("cost_usd", Float, nullable=True),
+    _number("turns"),
+    _number("tool_calls"),
+    _number("without_price"),
+    _number("lower_bounds"),
+    Index("usage_days_agent", "agent_id", "day"),
+    Index("usage_days_task", "task_id"),
+)
+"""Sums of `usages` of deleted launches (`retention.py`); a key that says nothing is the empty text."""
+
 worktrees = Table(
     "worktrees",
     metadata,
@@ -893,6 +918,8 @@ checks = Table(
     _number("taken_at", null=True),
     _number("finished_at", null=True),
     _text("failures", null=True),
+    Index("checks_task", "task_id"),
+    Index("checks_launch", "launch_id"),
 )
 _unfinished = text("finished_at IS NULL")
 Index("checks_waiting", checks.c.created_at, sqlite_where=_unfinished, postgresql_where=_unfinished)
@@ -997,6 +1024,17 @@ directory = Table(
     _number("stamp"),
 )
 """One row, with a random number that every change of the directory replaces (`engine/directory_memory.py`)."""
+
+retention = Table(
+    "retention",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=False),
+    _number("begins_at"),
+    _number("events_to"),
+    _number("audit_to"),
+    _number("horizon"),
+)
+"""One row, or none yet: how far old events were deleted (`retention.py`)."""
 
 DIRECTORY = (projects, agents, memberships, api_keys, tokens, people, access_tokens, sign_ins)
 """The tables of the directory: triggers give `directory` a new stamp when one of them changes. No column of theirs may

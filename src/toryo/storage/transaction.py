@@ -23,6 +23,7 @@ from toryo.storage.people import People
 from toryo.storage.projects import Projects
 from toryo.storage.queue_batches import QueueBatches
 from toryo.storage.queues import Queues
+from toryo.storage.retention import Retention
 from toryo.storage.sessions import Sessions
 from toryo.storage.task_lists import TaskLists
 from toryo.storage.tasks import Tasks
@@ -72,6 +73,7 @@ class Transaction:
     people = _Aggregate(People)
     queues = _Aggregate(Queues)
     queue_batches = _Aggregate(QueueBatches)
+    retention = _Aggregate(Retention)
     usages = _Aggregate(Usages)
     worktrees = _Aggregate(Worktrees)
 

@@ -17,7 +17,7 @@ from toryo.storage import schema
 from toryo.storage.engine.database import Connection
 from toryo.storage.engine.statements import Statement, in_list, upsert
 
-_u = schema.usages
+_u, _r = schema.usages, schema.usage_days
 _p = sa.bindparam
 
 _NAMES = [column.name for column in _u.columns]
@@ -47,15 +47,18 @@ _LAST_OF_DAY = Statement(
 )
 Group = Literal["day", "project_id", "agent_id", "task_id", "provider", "model", "purpose", "launch_id"]
 """What sums can be grouped by."""
-_SUMS = (
-    sa.func.count().label("launches"),
-    *(sa.func.sum(_u.c[name]).label(name) for name in ("input_tokens", "cached_tokens", "output_tokens")),
-    sa.func.sum(_u.c.cost_usd).label("cost_usd"),
-    *(sa.func.sum(_u.c[name]).label(name) for name in ("turns", "tool_calls")),
-    sa.func.sum(sa.case((_u.c.cost_usd.is_(None), 1), else_=0)).label("without_price"),
-    sa.func.sum(sa.case((_u.c.lower_bound, 1), else_=0)).label("lower_bounds"),
-)
-SUMS = tuple(each.name for each in _SUMS)
+KEYS = ("project_id", "day", "agent_id", "task_id", "purpose", "provider", "model")
+"""What the sums of deleted launches are kept by."""
+_COUNTS = ("input_tokens", "cached_tokens", "output_tokens")
+RAW = (*_COUNTS, "cost_usd", "turns", "tool_calls", "lower_bound")
+SUMS = ("launches", *_COUNTS, "cost_usd", "turns", "tool_calls", "without_price", "lower_bounds")
+_OF_LAUNCH = {
+    "launches": sa.literal(1),
+    **{name: _u.c[name] for name in (*_COUNTS, "cost_usd", "turns", "tool_calls")},
+    "without_price": sa.case((_u.c.cost_usd.is_(None), 1), else_=0),
+    "lower_bounds": sa.case((_u.c.lower_bound, 1), else_=0),
+}
+"""What a launch adds to each sum."""
 
 
 class Sums(TypedDict):
@@ -81,19 +84,21 @@ class Row(Sums):
     agent_id: NotRequired[str]
     project_id: NotRequired[str]
     task_id: NotRequired[str | None]
-    launch_id: NotRequired[str]
+    launch_id: NotRequired[str | None]
     provider: NotRequired[str | None]
     model: NotRequired[str | None]
     purpose: NotRequired[str]
 
 
-_CLAUSES = {
-    "projects": in_list(_u.c.project_id, "projects"),
-    "tasks": in_list(_u.c.task_id, "tasks"),
-    "agent_id": _u.c.agent_id == _p("agent_id"),
-    "since_day": _u.c.day >= _p("since_day"),
-    "until_day": _u.c.day <= _p("until_day"),
-}
+def _clauses(table: sa.Table, given: tuple[str, ...]) -> list[sa.ColumnElement[bool]]:
+    clauses = {
+        "projects": in_list(table.c.project_id, "projects"),
+        "tasks": in_list(table.c.task_id, "tasks"),
+        "agent_id": table.c.agent_id == _p("agent_id"),
+        "since_day": table.c.day >= _p("since_day"),
+        "until_day": table.c.day <= _p("until_day"),
+    }
+    return [clauses[name] for name in given]
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,11 +169,31 @@ class Usages:
 
 @lru_cache(maxsize=256)
 def _summing(by: tuple[Group, ...], given: tuple[str, ...]) -> Statement:
-    keys = [_u.c[name] for name in by]
-    statement = sa.select(*keys, *_SUMS).where(*(_CLAUSES[name] for name in given))
-    if keys:
-        statement = statement.group_by(*keys)
+    """Of the launches that are there and the sums of those that are not."""
+    launches = sa.select(
+        *(_u.c[name] for name in by), *(value.label(name) for name, value in _OF_LAUNCH.items())
+    ).where(*_clauses(_u, given))
+    days = sa.select(*(_of_day(name) for name in by), *(_r.c[name] for name in SUMS)).where(*_clauses(_r, given))
+    both = sa.union_all(launches, days).subquery("both")
+    statement = sa.select(*(both.c[name] for name in by), *(sa.func.sum(both.c[name]).label(name) for name in SUMS))
+    if by:
+        statement = statement.group_by(*(both.c[name] for name in by))
     return Statement(statement.limit(_p("most", type_=sa.Integer)))
+
+
+def _of_day(name: Group) -> sa.ColumnElement[Any]:
+    """As a launch says it: nothing instead of an empty text, and no launch by name."""
+    if name == "launch_id":
+        return sa.cast(sa.null(), sa.Text).label(name)
+    return (sa.func.nullif(_r.c[name], "") if name in ("task_id", "provider", "model") else _r.c[name]).label(name)
+
+
+def summed_launch(row: Any) -> dict[str, Any]:
+    """What `KEYS` and `RAW` of a launch add to the sums that are kept."""
+    keys = {name: "" if value is None else value for name, value in zip(KEYS, row[: len(KEYS)], strict=True)}
+    raw = dict(zip(RAW, row[len(KEYS) :], strict=True))
+    lower_bound, cost = bool(raw.pop("lower_bound")), raw["cost_usd"]
+    return {**keys, **raw, "launches": 1, "without_price": int(cost is None), "lower_bounds": int(lower_bound)}
 
 
 def _summed(by: tuple[Group, ...], row: Any) -> Row:

@@ -125,6 +125,11 @@ export type Budget = Schemas["Budget"];
 /** GET /usage. */
 export type UsageAnswer = Answer<"show_usage">;
 
+/** GET /retention. */
+export type Retention = Answer<"show_retention">;
+
+export type KindStanding = Schemas["KindStanding"];
+
 export type ApiKey = Schemas["Key"];
 
 /** GET /sign-ins: a browser of yours. */

@@ -20,6 +20,7 @@ import type {
   Overview,
   Person,
   Project,
+  Retention,
   ServerStatus,
   Session,
   SharedValue,
@@ -214,6 +215,13 @@ export const apiKeys = (projectId: string) =>
 export const signIns = queryOptions({
   queryKey: ["sign-ins"],
   queryFn: () => get<{ sign_ins: SignIn[] }>("/sign-ins").then((answer) => answer.sign_ins),
+});
+
+/** How long what is over is kept. It is read anew whenever somebody looks: time passes without an event. */
+export const retention = queryOptions({
+  queryKey: ["retention"],
+  queryFn: () => get<Retention>("/retention"),
+  staleTime: 0,
 });
 
 export const serverStatus = queryOptions({

@@ -1044,7 +1044,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What happened, in order, after a sequence number: who remembers the last one misses nothing. Or backwards. With Accept: text/event-stream: as they happen (see follow_events). */
+        /** What happened, in order, after a sequence number: who remembers the last one misses nothing. Or backwards. `pruned_to`: some events up to this number are no longer kept, and you asked for events among them. With Accept: text/event-stream: as they happen (see follow_events). */
         get: operations["read_events"];
         put?: never;
         post?: never;
@@ -1170,6 +1170,40 @@ export interface paths {
         post: operations["start_demo"];
         /** Put the demo away: its open tasks are cancelled, its projects archived, its agents deactivated. */
         delete: operations["remove_demo"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/retention": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How long each kind of data is kept (`days`; null: for ever), how many rows it has, since when, and how many are due to be deleted. `begins_at`: the server deletes nothing by itself before then. `rows` is null where a kind is counted with another one: queue tasks with tasks, audit with events. */
+        get: operations["show_retention"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/retention/prune": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Delete the next part of what is older than its period: a few hundred rows. Repeat it while `more` is true. Export the events before, if you want to keep them. */
+        post: operations["prune"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -2874,6 +2908,21 @@ export interface components {
             /** Budget Usd */
             budget_usd: number | null;
         };
+        /** KindStanding */
+        KindStanding: {
+            /** Kind */
+            kind: string;
+            /** Days */
+            days: number | null;
+            /** Setting */
+            setting: string;
+            /** Rows */
+            rows: number | null;
+            /** Oldest */
+            oldest: string | null;
+            /** Due */
+            due: number;
+        };
         /**
          * BoardColumn
          * @description A column of open tasks. `count`: how many there are; `more`: of these some follow that are not in this answer;
@@ -3022,7 +3071,7 @@ export interface components {
             /** Task Id */
             task_id?: string | null;
             /** Launch Id */
-            launch_id?: string;
+            launch_id?: string | null;
             /** Provider */
             provider?: string | null;
             /** Model */
@@ -7034,6 +7083,8 @@ export interface operations {
                         events: components["schemas"]["Event"][];
                         /** Last */
                         last: number;
+                        /** Pruned To */
+                        pruned_to?: number;
                     };
                     "text/event-stream": string;
                 };
@@ -7459,6 +7510,90 @@ export interface operations {
                         projects: string[];
                         /** Agents */
                         agents: string[];
+                    };
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_retention: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Success */
+                        success: boolean;
+                        next?: components["schemas"]["NextAction"];
+                        /** Notifications Pending */
+                        notifications_pending?: number;
+                        /** Automatic */
+                        automatic: boolean;
+                        /** Begins At */
+                        begins_at: string | null;
+                        /** Database Bytes */
+                        database_bytes: number;
+                        /** Kinds */
+                        kinds: components["schemas"]["KindStanding"][];
+                    };
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    prune: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Success */
+                        success: boolean;
+                        next?: components["schemas"]["NextAction"];
+                        /** Notifications Pending */
+                        notifications_pending?: number;
+                        /** Deleted */
+                        deleted: {
+                            [key: string]: number;
+                        };
+                        /** More */
+                        more: boolean;
                     };
                 };
             };

@@ -69,6 +69,7 @@ class Stream {
       this.broken = false;
     });
     this.source.addEventListener("message", (message: MessageEvent<string>) => this.heard(message));
+    this.source.addEventListener("pruned", () => this.readAgain()); // some events are no longer kept
     this.source.addEventListener("error", () => this.lost());
   }
 

@@ -311,6 +311,14 @@ class Dispatcher:
             self.publish(hints)
         return result
 
+    def in_passing(self, step: Callable[[Call], T], *, reads: bool = False) -> T:
+        """A step of a chore that has many: as Toryo itself, while others write. What it changes, it locks itself."""
+        run = self.database.read if reads else self.database.write
+        result, hints, _ = run(self._itself(step, NOTHING_SHOWN))
+        if hints:
+            self.publish(hints)
+        return result
+
     async def as_server(
         self, step: Callable[[Call], T], shown: Credentials = NOTHING_SHOWN, *, reads: bool = False
     ) -> T:

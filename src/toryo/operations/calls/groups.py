@@ -53,6 +53,7 @@ GROUPS = (
     "overview.server_status",
     "overview.home",
     "admin.demo",
+    "admin.retention",
     "tasks.board",
     "overview.usage",
     "overview.resources",

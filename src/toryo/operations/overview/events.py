@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NotRequired
 
 from pydantic import AwareDatetime, Field
 
@@ -38,6 +38,7 @@ class ReadEvents(Parameters):
 class EventsResult(Result):
     events: list[schemas.Event]
     last: int
+    pruned_to: NotRequired[int]
 
 
 @operation(
@@ -50,12 +51,16 @@ class EventsResult(Result):
     waits=True,
 )
 def read_events(call: Call, wanted: ReadEvents) -> EventsResult | Later:
-    """What happened, in order, after a sequence number: who remembers the last one misses nothing. Or backwards."""
+    """What happened, in order, after a sequence number: who remembers the last one misses nothing. Or backwards.
+    `pruned_to`: some events up to this number are no longer kept, and you asked for events among them."""
     found, visible = _page(call, wanted)
     if not found and wanted.wait_seconds and not wanted.newest and call.may_wait:
         return Later(frozenset({"events"}))
     last = found[-1].sequence if found else wanted.after
-    return {"success": True, "events": [told(each) for each in visible], "last": last}
+    answer: EventsResult = {"success": True, "events": [told(each) for each in visible], "last": last}
+    horizon = call.tx.retention.state().horizon
+    begins = last if wanted.newest and len(found) >= wanted.limit else wanted.after
+    return {**answer, "pruned_to": horizon} if begins < horizon else answer
 
 
 def _page(call: Call, wanted: ReadEvents) -> tuple[list[Event], list[Event]]:

@@ -217,7 +217,7 @@ def _closed(
 def _changed(call: Call, project_id: str, after: int | None, last: int) -> set[str] | None:
     """The tasks whose cards may differ since an event: whatever changes a card leaves an event that names the task, or
     a session that is at work on it. None for all of them."""
-    if after is None or after > last:
+    if after is None or after > last or after < call.tx.retention.state().horizon:  # some events are no longer kept
         return None
     touched = call.tx.glances.touched(project_id, after, MOST_EVENTS)
     if not touched:

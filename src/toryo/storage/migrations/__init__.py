@@ -39,6 +39,7 @@ STEPS: tuple[ModuleType, ...] = (
     _read_when_used("step_0006_worktree_jobs"),
     _read_when_used("step_0007_directory"),
     _read_when_used("step_0008_reads_of_history"),
+    _read_when_used("step_0009_retention"),
 )
 """In order; the position is the version."""
 

@@ -1,9 +1,10 @@
-// Everything that is set up: projects, agents, machines, keys, people, and oneself. One tab for each.
+// Everything that is set up: projects, agents, machines, retention, keys, people, and oneself. One tab for each.
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { Bot, FolderKanban, KeyRound, Server, User, Users, type LucideIcon } from "lucide-react";
+import { Archive, Bot, FolderKanban, KeyRound, Server, User, Users, type LucideIcon } from "lucide-react";
 import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 
+import { useOwns } from "@/app/may";
 import { Bar } from "@/ui";
 import { AgentsTab } from "@/views/settings/agents";
 import { KeysTab } from "@/views/settings/keys";
@@ -11,13 +12,15 @@ import { MachinesTab } from "@/views/settings/machines";
 import { MeTab } from "@/views/settings/me";
 import { PeopleTab } from "@/views/settings/people";
 import { ProjectsTab } from "@/views/settings/projects";
+import { RetentionTab } from "@/views/settings/retention";
 
-const TABS = ["projects", "agents", "machines", "keys", "people", "me"] as const;
+const TABS = ["projects", "agents", "machines", "retention", "keys", "people", "me"] as const;
 type Tab = (typeof TABS)[number];
 const SHOWN: Record<Tab, { icon: LucideIcon; view: () => ReactNode }> = {
   projects: { icon: FolderKanban, view: ProjectsTab },
   agents: { icon: Bot, view: AgentsTab },
   machines: { icon: Server, view: MachinesTab },
+  retention: { icon: Archive, view: RetentionTab },
   keys: { icon: KeyRound, view: KeysTab },
   people: { icon: Users, view: PeopleTab },
   me: { icon: User, view: MeTab },
@@ -26,18 +29,23 @@ const SHOWN: Record<Tab, { icon: LucideIcon; view: () => ReactNode }> = {
 /** On a phone the row of tabs is longer than the window. */
 const intoView = (tab: HTMLElement | null) => tab?.scrollIntoView({ block: "nearest", inline: "center" });
 
+/** Of these only owners are told. */
+const OWNERS: readonly Tab[] = ["retention"];
+
 export function Settings() {
   const { t } = useTranslation("settings");
+  const owns = useOwns();
+  const tabs = TABS.filter((each) => owns || !OWNERS.includes(each));
   const { tab } = useSearch({ strict: false });
   const navigate = useNavigate();
-  const chosen = TABS.find((each) => each === tab) ?? "projects";
+  const chosen = tabs.find((each) => each === tab) ?? "projects";
   const View = SHOWN[chosen].view;
   return (
     <div className="mx-auto flex max-w-5xl flex-col gap-4 p-4 md:flex-row md:gap-8 md:p-6">
       <Bar title={t("title")} />
       <nav aria-label={t("title")} className="-mx-4 shrink-0 overflow-x-auto px-4 md:mx-0 md:w-40 md:px-0">
         <ul className="flex gap-1 md:flex-col">
-          {TABS.map((each) => {
+          {tabs.map((each) => {
             const Icon = SHOWN[each].icon;
             return (
               <li key={each}>
