@@ -602,7 +602,7 @@ def test_a_batch_with_a_failing_statement_is_undone_and_each_of_its_calls_gets_i
     crowd = Crowd.of(world, 5)
     crowd.at_once("create_task", agent_type="numbers", task_description="First")
     (held, *_) = crowd.at_once("poll_tasks", agent_id=list(crowd.keys))
-    real, broken = getattr(writer, fails), []
+    real, broken = getattr(writer, fails), list[str]()
 
     def failing(rows: Any, *values: Sequence[Any]) -> None:
         real(rows, *values)
