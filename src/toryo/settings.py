@@ -263,7 +263,7 @@ class AuthSettings(BaseModel):
 
 
 class RetentionSettings(BaseModel):
-    """How long what is over is kept (`TORYO_RETENTION__TASK_DAYS` and so on). 0 keeps it for ever."""
+    """How long what is over is kept (`TORYO_RETENTION__TASK_DAYS` and so on). 0 keeps it indefinitely."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -274,40 +274,41 @@ class RetentionSettings(BaseModel):
         180,
         ge=0,
         le=36_500,
-        description="How long a closed task is kept after its whole tree was closed, in days. 0: for ever.",
+        description="How long a closed task is kept after its whole tree was closed, in days. 0: indefinitely.",
     )
     queue_task_days: Days = Field(
         30,
         ge=0,
         le=36_500,
         description="How long a completed or cancelled queue task without parent and subtasks is kept, in days. "
-        "0: for ever.",
+        "0: indefinitely.",
     )
     launch_days: Days = Field(
         90,
         ge=0,
         le=36_500,
-        description="How long an ended launch is kept with its session, in days. Its usage is kept by day. 0: for "
-        "ever.",
+        description="How long an ended launch is kept with its session, in days. Its usage is kept by day. "
+        "0: indefinitely.",
     )
     message_days: Days = Field(
         365,
         ge=0,
         le=36_500,
-        description="How long a message that was read and a conversation that is over are kept, in days. 0: for ever.",
+        description="How long a message that was read and a conversation that is over are kept, in days. "
+        "0: indefinitely.",
     )
     event_days: Days = Field(
         90,
         ge=0,
         le=36_500,
         description="How long events of agents and of the server are kept, in days; those that decide about a task "
-        "as long as the task. 0: for ever.",
+        "as long as the task. 0: indefinitely.",
     )
     audit_days: Days = Field(
         0,
         ge=0,
         le=36_500,
-        description="How long events of people are kept (the audit log), in days. 0: for ever.",
+        description="How long events of people are kept (the audit log), in days. 0: indefinitely.",
     )
 
 

@@ -54,7 +54,7 @@ def toryo(place: Path, tmp_path: Path) -> Iterator[Toryo]:
 def test_what_would_be_deleted_is_shown_then_exported_then_deleted(toryo: Toryo, tmp_path: Path) -> None:
     shown = toryo("db", "prune", "--dry-run")
     assert shown.code == 0
-    for words in ("180 days", "for ever", "TORYO_RETENTION__TASK_DAYS", "does not delete by itself"):
+    for words in ("180 days", "indefinitely", "TORYO_RETENTION__TASK_DAYS", "does not delete by itself"):
         assert words in shown.out
     due = {each["kind"]: each["due"] for each in toryo.json("db", "prune", "--dry-run")["kinds"]}
     assert (due["tasks"], due["launches"], due["audit"]) == (FACTS, FACTS - 1, 0)

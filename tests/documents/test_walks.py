@@ -353,6 +353,14 @@ def _talk(reader: Reader) -> None:
     reader.read("toryo why mia")
 
 
+@walks("docs/how-to/retention.md")
+def _retention(reader: Reader) -> None:
+    reader.compares = False  # what is due depends on the day
+    reader.shop()
+    reader.work("Sweep")
+    reader.read("toryo db prune --dry-run")
+
+
 @walks("docs/how-to/usage-and-budgets.md")
 def _usage(reader: Reader) -> None:
     reader.compares = False  # the page shows a team that has used something

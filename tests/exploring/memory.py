@@ -80,6 +80,7 @@ class InMemory(Database):
         finally:
             self.depth -= 1
             self.connection.command(f"ROLLBACK TO {name}")
+            self.connection.unit.discard()  # as `SQLiteConnection.rollback`: it knows rows of what is undone
             self.connection.command(f"RELEASE {name}")
 
     def read(self, work: Work[T]) -> T:
@@ -91,6 +92,7 @@ class InMemory(Database):
             result = self._run(work)
         except BaseException:
             self.connection.command("ROLLBACK TO work")
+            self.connection.unit.discard()
             raise
         finally:
             self.connection.command("RELEASE work")

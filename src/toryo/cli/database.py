@@ -194,7 +194,7 @@ def _show_retention(found: dict[str, Any]) -> None:
     rows = [
         (
             _KINDS[each["kind"]],
-            "for ever" if each["days"] is None else f"{each['days']} days",
+            "indefinitely" if each["days"] is None else f"{each['days']} days",
             "" if each["rows"] is None else each["rows"],
             output.clock(each["oldest"]),
             each["due"],

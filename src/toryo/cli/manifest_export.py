@@ -41,14 +41,14 @@ def export(
     ],
     until: Annotated[
         str | None,
-        typer.Option("--until", metavar="DAY", help="With events: only those before this day (UTC) or time."),
+        typer.Option("--until", metavar="DAY", help="Limit `events` to those before this day (UTC) or time."),
     ] = None,
     project: Annotated[
-        str | None, typer.Option("--project", metavar="PRJ", help="With events: limit to this project.")
+        str | None, typer.Option("--project", metavar="PRJ", help="Limit `events` to this project.")
     ] = None,
     output_file: Annotated[
         Path | None,
-        typer.Option("--output", metavar="FILE", help="With events: the file to write (default: stdout)."),
+        typer.Option("--output", metavar="FILE", help="The file for `events` (default: stdout)."),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
 ) -> None:

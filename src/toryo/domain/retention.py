@@ -43,5 +43,5 @@ Cutoffs = Mapping[Kind, Millis]
 
 
 def cutoffs(days: Mapping[str, int], now: Millis) -> dict[Kind, Millis]:
-    """From the settings; a period of 0 days means for ever."""
+    """From the settings; a period of 0 days means indefinitely."""
     return {kind: max(0, now - days[name] * DAY) if days[name] else 0 for kind, name in PERIOD_OF.items()}

@@ -89,7 +89,7 @@ class State:
     """Nothing is deleted by itself before this instant: an upgraded or restored server waits."""
     events_to: int = 0
     audit_to: int = 0
-    """No event up to these numbers is due any more: of agents and the server, and of people."""
+    """No event up to these numbers is still due: of agents and the server, and of people."""
     horizon: int = 0
     """The newest event that was deleted: readers that were not that far have missed some."""
 

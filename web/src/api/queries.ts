@@ -217,7 +217,7 @@ export const signIns = queryOptions({
   queryFn: () => get<{ sign_ins: SignIn[] }>("/sign-ins").then((answer) => answer.sign_ins),
 });
 
-/** How long what is over is kept. It is read anew whenever somebody looks: time passes without an event. */
+/** How long what is over is kept. It is read again whenever somebody looks: time passes without an event. */
 export const retention = queryOptions({
   queryKey: ["retention"],
   queryFn: () => get<Retention>("/retention"),

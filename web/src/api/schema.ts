@@ -1182,7 +1182,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** How long each kind of data is kept (`days`; null: for ever), how many rows it has, since when, and how many are due to be deleted. `begins_at`: the server deletes nothing by itself before then. `rows` is null where a kind is counted with another one: queue tasks with tasks, audit with events. */
+        /** How long each kind of data is kept (`days`; null: indefinitely), how many rows it has, since when, and how many are due to be deleted. `begins_at`: the server deletes nothing by itself before then. `rows` is null where a kind is counted with another one: queue tasks with tasks, audit with events. */
         get: operations["show_retention"];
         put?: never;
         post?: never;

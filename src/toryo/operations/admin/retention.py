@@ -47,8 +47,8 @@ class Pruned(Result):
     reads=True,
 )
 def show_retention(call: Call, _: NoParameters) -> RetentionResult:
-    """How long each kind of data is kept (`days`; null: for ever), how many rows it has, since when, and how many are
-    due to be deleted. `begins_at`: the server deletes nothing by itself before then. `rows` is null where a kind is
+    """How long each kind of data is kept (`days`; null: indefinitely), how many rows it has, since when, and how many
+    are due to be deleted. `begins_at`: the server deletes nothing by itself before then. `rows` is null where a kind is
     counted with another one: queue tasks with tasks, audit with events."""
     limits = _cutoffs(call)
     standing = call.tx.retention.standing(limits)

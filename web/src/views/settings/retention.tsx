@@ -67,7 +67,7 @@ function Kinds({ kinds }: { kinds: readonly KindStanding[] }) {
             <tr key={each.kind}>
               <th scope="row" className="px-4 py-2 text-left font-normal">
                 {t(`retention.kinds.${each.kind}`)}
-                <span className="block font-mono text-[11px] text-faint">{each.setting}</span>
+                <span className="hidden font-mono text-[11px] text-faint sm:block">{each.setting}</span>
               </th>
               <td className="px-4 py-2 text-right whitespace-nowrap">
                 {each.days === null ? t("retention.forever") : t("retention.days", { count: each.days })}

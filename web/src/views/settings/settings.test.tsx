@@ -30,7 +30,7 @@ describe("retention", () => {
     const tasks = (await screen.findByText("Closed tasks, with their whole tree")).closest("tr") as HTMLElement;
     for (const words of ["180 days", "24,800", "12", "TORYO_RETENTION__TASK_DAYS"])
       expect(within(tasks).getByText(words)).toBeTruthy();
-    expect(screen.getByText("For ever")).toBeTruthy();
+    expect(screen.getByText("Indefinitely")).toBeTruthy();
     expect(screen.getByText("toryo db prune")).toBeTruthy();
     expect(screen.queryByText(/deletes nothing by itself/)).toBeNull();
   });
