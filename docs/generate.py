@@ -135,7 +135,7 @@ An operation is declared once; the MCP tool, the REST route and this page are de
 
 `tools/list` is shorter than this page: it shows a caller the tools and parameters of its role, without limits of length
 and without descriptions that only repeat a name. What it leaves out is still accepted; `help` with `tool_name`
-shows all of a tool.
+shows all of a tool. What a tool answers is in `tools/list` at `/mcp?output_schemas=true`.
 
 Every tool has an example: its arguments, and the answer without `success` and `next`. `…` stands for what is left out.
 """

@@ -23,7 +23,7 @@ from tests.databases import (
     redis_url,
 )
 
-pytest_plugins = ["tests.fast"]
+pytest_plugins = ["tests.fast", "tests.served_answers"]
 __all__ = [
     "database",
     "database_url",

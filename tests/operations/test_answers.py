@@ -7,12 +7,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
+from jsonschema_rs import Draft202012Validator
 
+from tests.server.http import references
 from tests.stories import World, hold_to_promise
 from toryo import operations
 from toryo.operations.calls.callers import Credentials
-from toryo.operations.calls.catalogue import catalogue
+from toryo.operations.calls.catalogue import catalogue, tools
 from toryo.operations.calls.dispatch import Outcome
 
 ROOT = Path(operations.__file__).parent
@@ -71,6 +74,25 @@ def _open(schema: Any, name: str = "") -> Iterator[str]:
 def test_an_answer_is_open_only_where_it_carries_what_others_wrote() -> None:
     found = {operation.name: set(_open(operation.output_schema)) - OTHERS_JSON for operation in catalogue().values()}
     assert {name: names for name, names in found.items() if names} == {}
+
+
+def test_the_schema_that_clients_may_ask_for_tells_answers_from_refusals(world: World) -> None:
+    for name, arguments in (("health_check", {}), ("help", {}), ("help", {"tool_name": 5}), ("get_my_task", {})):
+        outcome = world.dispatcher.perform(name, arguments, Credentials())
+        assert outcome.operation is not None
+        answer = orjson.loads(orjson.dumps(outcome.result))
+        promised = Draft202012Validator(outcome.operation.answer_schema)
+        assert promised.is_valid(answer)
+        assert not promised.is_valid({**answer, "success": outcome.refused})
+
+
+def test_every_answer_schema_stands_for_itself() -> None:
+    for tool in tools():
+        schema = tool.answer_schema
+        assert schema["type"] == "object"
+        Draft202012Validator(schema)
+        for reference in references(schema):
+            assert reference.removeprefix("#/$defs/") in schema["$defs"], tool.name
 
 
 def test_a_key_that_is_answered_and_not_declared_breaks_the_promise(world: World) -> None:

@@ -20,6 +20,7 @@ from pathlib import Path
 import httpx
 import orjson
 import pytest
+from jsonschema import Draft202012Validator
 from mcp import Client
 
 from tests.server.http import LIMIT, PLAIN, call, references
@@ -116,8 +117,6 @@ def test_an_unknown_tool_is_a_refusal_that_names_near_ones(server: Running) -> N
 
 
 def test_every_listed_tool_shows_a_schema_that_is_json_schema(server: Running) -> None:
-    from jsonschema import Draft202012Validator
-
     async def story() -> None:
         async with Client(f"{server.url}/mcp") as client:
             listed = (await client.list_tools()).tools
@@ -126,6 +125,29 @@ def test_every_listed_tool_shows_a_schema_that_is_json_schema(server: Running) -
                 Draft202012Validator.check_schema(tool.input_schema)
                 assert tool.input_schema["type"] == "object"
                 assert tool.description
+
+    asyncio.run(story())
+
+
+def test_a_client_that_asks_for_output_schemas_finds_every_answer_and_refusal_true(server: Running) -> None:
+    """The official client holds what it is answered to the schema that it was shown."""
+
+    async def story() -> None:
+        for mode in ("legacy", "auto"):
+            async with Client(f"{server.url}/mcp", mode=mode) as client:
+                assert not any(tool.output_schema for tool in (await client.list_tools()).tools)
+            async with Client(f"{server.url}/mcp?output_schemas=true", mode=mode) as client:
+                listed = {tool.name: tool.output_schema for tool in (await client.list_tools()).tools}
+                assert all(listed.values())
+                for name, arguments, refused in (
+                    ("health_check", {}, False),
+                    ("help", {"tool_name": "authenticate"}, False),
+                    ("authenticate", {"agent_id": "nobody", "passkey": "wrong"}, True),
+                    ("get_next_action", {}, True),
+                ):
+                    answer = await client.call_tool(name, arguments)
+                    assert answer.is_error is refused
+                    Draft202012Validator(listed[name] or False).validate(answer.structured_content)
 
     asyncio.run(story())
 

@@ -39,10 +39,10 @@ class Tools:
         server.add_request_handler("tools/call", types.CallToolRequestParams, self._call)
 
     async def _list(self, context: Context, _page: types.PaginatedRequestParams) -> types.ListToolsResult:
-        query = scope_of(context).get("query_string", b"").decode("latin-1")
-        toolset = parse_qs(query).get("toolset", [None])[-1]
-        listed = await self._handlers.list_tools(credentials_of(context), toolset)
-        return types.ListToolsResult(tools=[tool(operation) for operation in listed])
+        query = parse_qs(scope_of(context).get("query_string", b"").decode("latin-1"))
+        listed = await self._handlers.list_tools(credentials_of(context), query.get("toolset", [None])[-1])
+        answers = query.get("output_schemas", [""])[-1].lower() in ("true", "1")
+        return types.ListToolsResult(tools=[tool(operation, answers=answers) for operation in listed])
 
     async def _call(
         self, context: Context, params: types.CallToolRequestParams
@@ -61,16 +61,17 @@ class Tools:
         )
 
 
-def tool(operation: Operation) -> types.Tool:
+def tool(operation: Operation, *, answers: bool = False) -> types.Tool:
     """What an agent is told about an operation: as few words as it needs.
 
-    No schema of its answers: full ones would cost every agent more tokens than the tools themselves, an empty one says
-    nothing, and a client that validates would refuse refusals. The OpenAPI document has them.
+    The schema of its answers is for clients that ask for it (`answers`): it would cost every agent more tokens than the
+    tools themselves.
     """
     return types.Tool(
         name=operation.name,
         description=operation.summary,
         input_schema=operation.listed_schema,
+        output_schema=operation.answer_schema if answers else None,
         annotations=types.ToolAnnotations(read_only_hint=True) if operation.reads else None,
     )
 

@@ -214,9 +214,38 @@ class Operation:
         """The parameters as `tools/list` shows them to `audience`."""
         return listed_parameters.listed(self.parameters, self.form, self.audience, self.asks_for)
 
-    @cached_property
+    @property
     def output_schema(self) -> dict[str, Any]:
-        return TypeAdapter(self.result).json_schema(mode="serialization")
+        """What it answers, if it does not refuse."""
+        return _schema(self.result)
+
+    @property
+    def answer_schema(self) -> dict[str, Any]:
+        """Whatever it answers: `output_schema`, or a refusal, which `success` tells apart."""
+        return _schema_or_refusal(self.result)
+
+
+@cache
+def _schema(result: Any) -> dict[str, Any]:
+    return TypeAdapter(result).json_schema(mode="serialization")
+
+
+@cache
+def _schema_or_refusal(result: Any) -> dict[str, Any]:
+    done = dict(_schema(result))
+    definitions = done.pop("$defs", None)
+    done["properties"] = {**done.get("properties", {}), "success": {"const": True}}  # a choice of answers has none
+    refusal = {"properties": {"success": {"const": False}, **_REFUSAL}, "required": ["success", *_REFUSAL]}
+    either = {"type": "object", "anyOf": [done, refusal]}
+    return either if definitions is None else {**either, "$defs": definitions}
+
+
+_REFUSAL: dict[str, Any] = {
+    "error": {"type": "string", "description": "A code."},
+    "message": {"type": "string", "description": "What is wrong."},
+    "instruction": {"type": "string", "description": "What to do."},
+}
+"""What every refusal says; most say more."""
 
 
 @dataclass
