@@ -5,16 +5,24 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 
 from tests.cli.conftest import Toryo
+from tests.environments import clean_environment
 from tests.storage import released_versions
 from toryo.storage import migrations
 from toryo.storage.engine.statements import Statement
 from toryo.storage.open_database import open_database, upgrade
 
-import sqlalchemy as sa
-
 KNOWN = len(migrations.STEPS)
+
+
+@pytest.fixture
+def toryo(tmp_path: Path) -> Toryo:
+    """The command line, without a server."""
+    home = tmp_path / "home"
+    home.mkdir()
+    return Toryo(home, clean_environment(home))
 
 
 @pytest.fixture
@@ -43,12 +51,12 @@ def newer(tmp_path: Path) -> Path:
 def test_a_newer_database_is_refused_with_its_version_and_what_to_do(
     toryo: Toryo, newer: Path, words: list[str]
 ) -> None:
-    released_versions.backup_of(1, toryo.cwd / "older.toryo")
+    released_versions.backup_of(1, toryo.home / "older.toryo")
     ended = toryo(*words, "--data-dir", str(newer))
     assert ended.code == 2, ended
     assert f"The database is at version {KNOWN + 1}, this Toryo knows {KNOWN}." in ended.err
     assert "Install the Toryo that upgraded it, or a newer one" in ended.err
-    assert not (toryo.cwd / "kept.toryo").exists()
+    assert not (toryo.home / "kept.toryo").exists()
 
 
 def test_an_older_database_is_backed_up_and_checked_only_once_it_is_upgraded(toryo: Toryo, tmp_path: Path) -> None:
