@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
+import threading
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 
 from tests import invariants
 from tests.obedience import crew_works
 from tests.storage import released_versions
 from tests.storage.recording import OWNERS_PASSWORD, PROJECT
 from tests.storage.released_versions import ALL, Contents
-from tests.stories import STARTED_AT, World
+from tests.stories import STARTED_AT, Caller, World
 from toryo.domain.times import HOUR
-from toryo.storage import backup, integrity, schema
+from toryo.housekeeping.runner import CHORES
+from toryo.storage import backup, integrity, migrations, schema
 from toryo.storage.engine.database import Database
+from toryo.storage.engine.statements import Statement
+from toryo.storage.errors import DatabaseTooNew
 from toryo.storage.open_database import open_database, upgrade
 
 pytestmark = pytest.mark.usefixtures("quiet")
@@ -124,3 +133,120 @@ PAGES: dict[str, dict[str, Any]] = {
     "list_access_tokens": {},
     "list_launches": {},
 }
+
+
+# --- an upgrade that is killed, and one beside servers that run ------------------------------------------------------
+
+KILLED = """
+import os, signal, sys
+from unittest.mock import patch
+from toryo.storage.engine import postgresql, sqlite
+from toryo.storage.open_database import open_database, upgrade
+
+left = int(sys.argv[2])
+
+def dying(original):
+    def define(connection, change):
+        global left
+        left -= 1
+        if left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        original(connection, change)
+    return define
+
+for kind in (sqlite.SQLiteConnection, postgresql.PostgreSQLConnection):
+    kind.define = dying(kind.define)
+with open_database(sys.argv[1]) as database:
+    upgrade(database)
+print("lived")
+"""
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(("version", "change"), [(1, 3), (1, 40), (1, 90), (4, 5), (5, 4), (6, 2), (6, 20)])
+def test_an_upgrade_that_is_killed_leaves_a_database_that_the_next_start_upgrades(
+    database_url: str, version: int, change: int
+) -> None:
+    """kill -9 before the so-manyth change of the tables."""
+    with open_database(database_url) as opened:
+        recorded = released_versions.fill(opened, version)
+    upgrading = [sys.executable, "-c", KILLED, database_url, str(change)]
+    ended = subprocess.run(upgrading, check=False, capture_output=True, text=True)
+    assert ended.returncode == -signal.SIGKILL, ended
+    with open_database(database_url) as opened:
+        assert len(upgrade(opened)) == len(migrations.STEPS) - version
+        assert by_id(released_versions.kept(opened, recorded)) == by_id(recorded)
+        assert opened.read(integrity.check) == []
+        assert upgrade(opened) == []
+
+
+@pytest.mark.postgresql
+def test_a_server_notices_that_a_newer_one_has_upgraded_its_database_and_changes_nothing_any_more(
+    postgres_empty: str,
+) -> None:
+    with open_database(postgres_empty) as older, open_database(postgres_empty) as newer:
+        upgrade(older)
+        world = World(older)
+        world.crew()
+        task = world.task("w1")
+        process = world.start("w1")
+        _upgraded_further(newer)
+        rows = World.rows(world)
+        calls: list[tuple[Caller, str, dict[str, Any]]] = [
+            (world.owner, "move_task", {"task_id": task, "status": "completed"}),
+            (world.owner, "show_task", {"task_id": task}),
+            (process, "report_completed", {"result": "success", "summary": "done"}),
+            (world.coordinator(), "claim_starts", {"coordinator_id": "c1", "free_slots": 1, "running": []}),
+            (world.nobody, "health_check", {}),
+        ]
+        for caller, name, arguments in calls:
+            refused = caller.refused(name, None, **arguments)
+            assert "A newer Toryo has upgraded the database to version 8" in refused["message"], (name, refused)
+            assert "start it again with the newer version" in refused["instruction"], (name, refused)
+        for _, chore in CHORES:
+            with pytest.raises(DatabaseTooNew):
+                world.dispatcher.housekeep(chore)
+        assert world.rows() == rows
+
+
+@pytest.mark.postgresql
+def test_an_upgrade_beside_a_server_that_is_busy_loses_nothing_that_was_acknowledged(
+    postgres_empty: str, at_once: Any
+) -> None:
+    """Calls before the upgrade are kept, those after it are refused, and none writes behind it."""
+    with open_database(postgres_empty) as older, open_database(postgres_empty) as newer:
+        upgrade(older)
+        world = World(older)
+        world.project()
+        made: list[str] = []
+        busy = threading.Event()
+
+        def work(which: int) -> None:
+            if which == 0:
+                assert busy.wait(100)
+                _upgraded_further(newer)
+                return
+            for _ in range(10_000):
+                outcome = world.owner.ask("file_task", project_id=world.project_id, title="Build")
+                assert outcome.result is not None
+                if outcome.refused:
+                    if "A newer Toryo" in outcome.result["message"]:
+                        return
+                    assert outcome.result["error"] == "unavailable", outcome.result
+                else:
+                    made.append(outcome.result["task_id"])
+                    if len(made) > 20:
+                        busy.set()
+
+        assert at_once(5, work) == [None] * 5
+        assert sorted(made) == sorted(row[0] for row in newer.read(lambda c: c.all(_TASKS_OF)))
+
+
+_TASKS_OF = Statement(sa.text("SELECT id FROM tasks"))
+
+
+def _upgraded_further(database: Database) -> None:
+    """By the next version, which adds a table."""
+    step = ModuleType("toryo.storage.migrations.step_0008_next")
+    step.upgrade = lambda connection: connection.define("CREATE TABLE next (id TEXT PRIMARY KEY)")  # type: ignore[attr-defined]
+    database.write_patiently(lambda connection: migrations.upgrade(connection, (*migrations.STEPS, step)))

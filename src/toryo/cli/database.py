@@ -275,9 +275,15 @@ _COMMANDS: dict[str, Callable[..., None]] = {
 def _opened(here: Here, url: str | None, *, create: bool = False) -> Iterator[Database]:
     """The database that a server with these settings would use; `create` also claims and makes it."""
     from toryo.settings import Settings
-    from toryo.storage import open_database
+    from toryo.storage import migrations, open_database
     from toryo.storage.backup import NotAnArchive
-    from toryo.storage.errors import DatabaseInUse, DatabaseUnavailable
+    from toryo.storage.errors import (
+        DatabaseInUse,
+        DatabaseMisfit,
+        DatabaseTooNew,
+        DatabaseTooOld,
+        DatabaseUnavailable,
+    )
 
     place_of_data = data_directories.prepared(here.data_dir) if create else data_directories.data_dir(here.data_dir)
     settings = Settings(data_dir=place_of_data) if url is None else Settings(data_dir=place_of_data, database=url)
@@ -289,10 +295,12 @@ def _opened(here: Here, url: str | None, *, create: bool = False) -> Iterator[Da
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     try:
         with open_database.open_database(place, exclusive=create, threads=2) as opened:
+            if not create:
+                opened.read(migrations.require_present)
             yield opened
     except DatabaseInUse as error:
         raise Misuse(error.message, "Stop the server first: toryo down") from None
-    except NotAnArchive as error:
+    except (NotAnArchive, DatabaseTooNew, DatabaseTooOld, DatabaseMisfit) as error:
         raise Misuse(error.message, error.instruction) from None
     except DatabaseUnavailable as error:
         raise ServerAway(error.message, error.instruction) from None

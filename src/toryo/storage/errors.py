@@ -40,6 +40,10 @@ class DatabaseTooNew(DatabaseUnavailable):
     """A newer Toryo has upgraded the database; this version would damage it."""
 
 
+class DatabaseTooOld(DatabaseUnavailable):
+    """The database has not been upgraded to this version."""
+
+
 class DatabaseMisfit(DatabaseUnavailable):
     """The tables do not match the version recorded in the database, so this Toryo would fail."""
 

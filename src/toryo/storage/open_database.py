@@ -35,4 +35,6 @@ def upgrade(database: Database) -> list[str]:
 
     Raises `DatabaseTooNew` for a database of a newer Toryo, `DatabaseMisfit` if the tables do not match its version.
     """
-    return database.write_patiently(migrations.bring)
+    taken = database.write_patiently(migrations.bring)
+    database.memory.version = len(migrations.STEPS)
+    return taken

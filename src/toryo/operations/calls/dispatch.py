@@ -304,6 +304,7 @@ class Dispatcher:
 
         def alone(call: Call) -> T:
             call.tx.lock_everything()
+            call.tx.connection.directory()  # a newer server may have upgraded the tables, and nobody else looks here
             return chore(call)
 
         result, hints, _ = self.database.write(self._itself(alone, NOTHING_SHOWN))

@@ -20,7 +20,7 @@ from toryo.storage.engine.directory_memory import DirectoryMemory, State
 from toryo.storage.engine.executor import AwaitedCall, BlockedCall, Call, ReentrancyGuard, WorkerPool
 from toryo.storage.engine.statements import DIALECTS, Row, Statement
 from toryo.storage.engine.unit_of_work import UnitOfWork
-from toryo.storage.errors import DatabaseUnavailable, MisusedDatabase
+from toryo.storage.errors import DatabaseTooNew, DatabaseUnavailable, MisusedDatabase
 
 T = TypeVar("T")
 
@@ -102,7 +102,10 @@ class Connection(ABC):
 
     @abstractmethod
     def directory(self) -> State | None:
-        """What this process remembers of the directory as this transaction sees it; None: read it from the database."""
+        """What this process remembers of the directory as this transaction sees it; None: read it from the database.
+
+        Raises DatabaseTooNew if a newer Toryo has upgraded the database.
+        """
 
     @abstractmethod
     def remember(self, state: State, answers: Mapping[Any, Any]) -> None:
@@ -132,8 +135,24 @@ class DriverConnection(Connection):
             if found is None:
                 self.reads_directory = True
             else:
+                if not self._memory.knows(found[0]):
+                    self._refuse_newer()
                 self._state = self._memory.at(found[0])
         return None if self.reads_directory else self._state
+
+    def _refuse_newer(self) -> None:
+        """Another server may have upgraded the tables while this one was running."""
+        known = self._memory.version
+        if known is None:
+            return
+        found = self.fetch_one(_VERSION, {})
+        if found is not None and found[0] > known:
+            self.failure = self.failure or DatabaseTooNew(
+                f"A newer Toryo has upgraded the database to version {found[0]}; this server knows version {known}. "
+                "It changes nothing any more.",
+                "Use a server of the newer version. Stop this one, and start it again with the newer version.",
+            )
+            raise self.failure
 
     def remember(self, state: State, answers: Mapping[Any, Any]) -> None:
         if self.steady or self.fetch_one(_STAMP, {}) == (state.stamp,):
@@ -220,6 +239,7 @@ class DriverConnection(Connection):
 
 
 _STAMP = Statement(sa.text("SELECT stamp FROM directory WHERE id = 1"))
+_VERSION = Statement(sa.text("SELECT max(version) FROM schema_version"))
 
 Work = Callable[[Connection], T]
 

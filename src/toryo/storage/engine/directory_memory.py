@@ -18,6 +18,9 @@ answered before is in it.
   remember what they have read. If it differs, the answer may belong to a newer stamp: it is not remembered, and the
   transaction reads on from the database. After every lock they read the stamp again, because others may have changed
   the directory while they waited.
+- An upgrade of the tables gives a new stamp, too, after it has waited for all transactions that have read the one
+  before. So a server whose database a newer Toryo has upgraded notices before it does anything more: whoever reads a
+  stamp that the process does not know looks at the version of the tables first.
 - The stamp is random because a counter would repeat itself after a database was restored or copied back.
 
 Rejected: a decorator on the writing methods (the next one forgets it, and other programs have none); invalidation by
@@ -64,8 +67,13 @@ class DirectoryMemory:
     """The states that the connections of one database share."""
 
     def __init__(self) -> None:
+        self.version: int | None = None
+        """The newest version of the tables that this process knows; None before it has upgraded them."""
         self._states: dict[int, State] = {}
         self._changing = threading.Lock()
+
+    def knows(self, stamp: int) -> bool:
+        return stamp in self._states
 
     def at(self, stamp: int) -> State:
         return self._states.get(stamp) or self._new(stamp)

@@ -192,7 +192,8 @@ class PostgreSQLConnection(DriverConnection):
         self._wrote = self._wrote or self._cursor.rowcount > 0
 
     def check(self) -> None:
-        """Nothing to check: a PostgreSQL server that answers also keeps the data."""
+        """A PostgreSQL server that answers also keeps the data, unless another server has upgraded the tables."""
+        self.directory()
 
     def lock(self, key: str) -> bool:
         return self._lock([], [key])

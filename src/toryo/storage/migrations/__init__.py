@@ -1,7 +1,8 @@
 """The steps from an empty database to the present one, and the runner that takes those which are missing.
 
 Each step is a module with `upgrade(connection)`; a step that has been released is never changed. All missing steps
-run in one transaction, so a failed upgrade leaves the database as it was.
+run in one transaction, so a failed upgrade leaves the database as it was. Servers of the version before notice it
+(`engine/directory_memory.py`) and refuse from then on.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import sqlalchemy as sa
 from toryo.storage import schema, statistics
 from toryo.storage.engine.database import Connection
 from toryo.storage.engine.statements import Statement
-from toryo.storage.errors import DatabaseMisfit, DatabaseTooNew, StorageError
+from toryo.storage.errors import DatabaseMisfit, DatabaseTooNew, DatabaseTooOld, StorageError
 
 
 def _read_when_used(name: str) -> ModuleType:
@@ -51,6 +52,12 @@ _versions = sa.Table(
 )
 _CREATE = sa.schema.CreateTable(_versions, if_not_exists=True)
 _LAST = Statement(sa.select(sa.func.coalesce(sa.func.max(_versions.c.version), 0)))
+_NEW_STAMP = {
+    "sqlite": Statement(sa.text("UPDATE directory SET stamp = random() WHERE id = 1")),
+    "postgresql": Statement(
+        sa.text("UPDATE directory SET stamp = (random() * 9007199254740992)\\:\\:bigint WHERE id = 1")
+    ),
+}
 _FORGET = Statement(sa.delete(_versions))
 _TAKEN = Statement(sa.insert(_versions), columns=["version", "name"])
 
@@ -61,11 +68,33 @@ def upgrade(connection: Connection, steps: tuple[ModuleType, ...] = STEPS) -> li
     connection.define(_CREATE)
     last = connection.value(_LAST)
     if last > len(steps):
-        raise DatabaseTooNew(
-            f"The database is at version {last}, this Toryo knows {len(steps)}.",
-            "Install the Toryo that upgraded it, or a newer one; or restore a backup from before that.",
+        raise _too_new(last, len(steps))
+    noticed = last < len(steps) and "directory" in columns(connection)
+    if noticed and connection.dialect == "postgresql":
+        connection.define("LOCK TABLE directory IN ACCESS EXCLUSIVE MODE")  # waits for all who have read the stamp
+    taken = [_take(connection, version, steps[version - 1]) for version in range(last + 1, len(steps) + 1)]
+    if noticed:
+        connection.run(_NEW_STAMP[connection.dialect])
+    return taken
+
+
+def require_present(connection: Connection) -> None:
+    """For who must not upgrade: raises DatabaseTooNew or DatabaseTooOld if the tables are not of this version."""
+    last = connection.value(_LAST) if "schema_version" in columns(connection) else 0
+    if last > len(STEPS):
+        raise _too_new(last, len(STEPS))
+    if last < len(STEPS):
+        raise DatabaseTooOld(
+            f"The database is at version {last}, this Toryo knows {len(STEPS)}.",
+            "Upgrade it (toryo db upgrade, or start the server), or use the Toryo that made it.",
         )
-    return [_take(connection, version, steps[version - 1]) for version in range(last + 1, len(steps) + 1)]
+
+
+def _too_new(last: int, known: int) -> DatabaseTooNew:
+    return DatabaseTooNew(
+        f"The database is at version {last}, this Toryo knows {known}.",
+        "Install the Toryo that upgraded it, or a newer one; or restore a backup from before that.",
+    )
 
 
 _COLUMNS = {
