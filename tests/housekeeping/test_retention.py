@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
@@ -451,6 +453,38 @@ def test_a_server_that_stops_in_between_goes_on_where_it_stopped(crew: World, mo
         if not due(crew):
             break
     assert {kind: many for kind, many in deleted.items() if many} == said
+
+
+@AGENTS
+def test_everybody_goes_on_meanwhile(crew: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two servers prune one database, and people file tasks that depend on tasks that are due."""
+    monkeypatch.setattr(retention, "AT_ONCE", 1)
+    monkeypatch.setattr(retention, "EVENTS_AT_ONCE", 5)
+    a_lot(crew)
+    crew.advance(181 * DAYS)
+    old = sorted(there(crew, schema.tasks))
+    chores = [Retention(crew.dispatcher) for _ in range(2)]
+    begin = threading.Barrier(len(chores) + 1)
+
+    def prune_all(chore: Retention) -> Counter[Kind]:
+        begin.wait(60)
+        return chore.round(lambda _: False)
+
+    with ThreadPoolExecutor(len(chores)) as threads:
+        rounds = [threads.submit(prune_all, chore) for chore in chores]
+        begin.wait(60)
+        filed, needed = [], set[str]()
+        for task_id in old:
+            outcome = crew.owner.ask(
+                "file_task", project_id=crew.project_id, title="Later", status="todo", dependencies=[task_id]
+            )
+            if not outcome.refused and outcome.result is not None:
+                filed.append(outcome.result["task_id"])
+                needed.add(task_id)
+        deleted = sum((each.result(60) for each in rounds), Counter[Kind]())
+    assert {*filed, *needed} <= there(crew, schema.tasks), "what an open task needs is not deleted"
+    assert deleted[Kind.TASKS] == len(old) - len(there(crew, schema.tasks) & set(old)), "nothing is deleted twice"
+    assert crew.database.read(integrity.check) == []
 
 
 @AGENTS

@@ -17,6 +17,7 @@ import pytest
 from toryo.server import app
 from toryo.server.app import Running
 from toryo.settings import Settings
+from toryo.storage.retention import State
 
 LIMIT = 100.0
 """Seconds after which a test that waits gives up."""
@@ -133,6 +134,26 @@ def test_after_a_break_a_browser_goes_on_after_the_last_one_it_has_seen(server: 
         missed = [await asyncio.to_thread(file, people, here, each) for each in ("second", "third")]
         async with follow(server, "?after=now", Last_Event_ID=str(seen)) as stream:
             assert [(await stream.first("task.created"))["task_id"] for _ in missed] == missed
+
+    asyncio.run(story())
+
+
+def test_a_browser_whose_place_was_pruned_is_told_first_and_goes_on(server: Running, people: httpx.Client) -> None:
+    here = project(people)
+    seen = people.get("/status").json()["last_event"]
+    server.app.dispatcher.in_passing(lambda call: call.tx.retention.save(State(horizon=seen + 1)))
+    file(people, here, "T")
+
+    async def first_lines(last: int) -> str:
+        async with (
+            httpx.AsyncClient(base_url=server.url, timeout=LIMIT) as http,
+            http.stream("GET", STREAM, headers={**bearer(server), "Last-Event-ID": str(last)}) as response,
+        ):
+            return await anext(response.aiter_lines())
+
+    async def story() -> None:
+        assert await first_lines(seen) == "event: pruned"
+        assert await first_lines(seen + 1) != "event: pruned"
 
     asyncio.run(story())
 
