@@ -1,4 +1,5 @@
-"""The real agent programs: installed from npm at pinned versions, once per machine, and run with the Node they need.
+"""The real agent programs and other test programs: installed from npm at pinned versions, once per machine, and run
+with the Node they need.
 
 They live in the folder that `TORYO_TEST_CLIS` names, else in the user's cache: one folder per program and version,
 which appears whole or not at all, however many test processes want it at once. A new version is a changed line here.
