@@ -83,7 +83,8 @@ def test_an_upgraded_database_and_a_restored_backup_of_the_same_version_are_equa
         backup.restore(elsewhere, file, credentials=True)
         upgraded, restored = World(blank).rows(), World(elsewhere).rows()
     for table in (each.name for each in schema.metadata.sorted_tables if each is not schema.directory):
-        assert sorted(upgraded[table], key=repr) == sorted(restored[table], key=repr), table
+        if table != "retention":  # it says when the server begins to delete: two weeks from the upgrade, or the restore
+            assert sorted(upgraded[table], key=repr) == sorted(restored[table], key=repr), table
 
 
 def _is_used(database: Database, version: int) -> None:
