@@ -23,7 +23,7 @@ class Pace:
         """Left in it, when looked at last."""
 
     def wait_seconds_at(self, address: str, now: float) -> float:
-        """As `wait_seconds`, of whoever calls from this address."""
+        """As `wait_seconds`, of who calls from this address."""
         return self.wait_seconds(household(address), now)
 
     def wait_seconds(self, who: str, now: float) -> float:
