@@ -82,7 +82,7 @@ BUILDERS: dict[str, Callable[[], Iterable[Statement]]] = {
 NEEDS_NO_LOOK = {
     "rows.update_by_id": "by primary key",
     **dict.fromkeys(("many_rows.__init__", "many_rows._together"), "adds and changes rows by primary key"),
-    **{f"backup.{each}": "of a backup" for each in ("_chunks", "_read", "_insert", "_continue_sequence")},
+    **{f"backup.{each}": "of a backup" for each in ("_chunks", "_emptied", "_read", "_insert", "_continue_sequence")},
     "integrity.check": "reads everything",
     **dict.fromkeys(
         ("needs._unread", "overview._open_cards", "task_lists._open", "task_lists._closed"), "its results are declared"

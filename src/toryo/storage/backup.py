@@ -210,7 +210,7 @@ def _insert(connection: Connection, name: str, columns: list[str], rows: Iterabl
 
 
 def _without_superiors(columns: list[str], rows: list[list[Any]]) -> tuple[list[list[Any]], list[dict[str, str]]]:
-    """The agents as if they reported to nobody, and to whom they do: that agent may be on a later line."""
+    """The agents as if they reported to nobody, and their superiors, which may be on a later line."""
     own, above = columns.index("id"), columns.index("reports_to")
     superiors = [{"this_id": row[own], "above": row[above]} for row in rows if row[above] is not None]
     return [[*row[:above], None, *row[above + 1 :]] for row in rows], superiors

@@ -149,7 +149,7 @@ class DriverConnection(Connection):
         if found is not None and found[0] > known:
             self.failure = self.failure or DatabaseTooNew(
                 f"A newer Toryo has upgraded the database to version {found[0]}; this server knows version {known}. "
-                "It changes nothing any more.",
+                "It no longer changes anything.",
                 "Use a server of the newer version. Stop this one, and start it again with the newer version.",
             )
             raise self.failure

@@ -19,8 +19,8 @@ answered before is in it.
   transaction reads on from the database. After every lock they read the stamp again, because others may have changed
   the directory while they waited.
 - An upgrade of the tables gives a new stamp, too, after it has waited for all transactions that have read the one
-  before. So a server whose database a newer Toryo has upgraded notices before it does anything more: whoever reads a
-  stamp that the process does not know looks at the version of the tables first.
+  before. So a server whose database a newer Toryo has upgraded notices before it does anything more: a transaction that
+  reads a stamp that the process does not know looks at the version of the tables first.
 - The stamp is random because a counter would repeat itself after a database was restored or copied back.
 
 Rejected: a decorator on the writing methods (the next one forgets it, and other programs have none); invalidation by
