@@ -82,6 +82,7 @@ def world_of(database: Database, **periods: Any) -> World:
 
 
 @AGENTS
+@pytest.mark.pitfall("F12")
 def test_a_closed_task_is_deleted_with_what_belongs_to_it_when_its_period_is_over(crew: World) -> None:
     task_id, _ = done(crew)
     other, _ = done(crew)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from toryo.storage.engine.database import Database
 
 group = typer.Typer(
-    help="Upgrade, back up, restore, check, prune or move the database.", no_args_is_help=True, rich_markup_mode=None
+    help="Upgrade, back up, restore, check or prune the database.", no_args_is_help=True, rich_markup_mode=None
 )
 
 DatabaseUrl = Annotated[
@@ -160,8 +160,8 @@ def prune(
     here: Here,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Delete nothing; show what would be deleted.")] = False,
 ) -> None:
-    """Delete what is older than its retention period (TORYO_RETENTION__…) now. The server also does this by itself,
-    every hour. To keep the event history, export it first: toryo export events."""
+    """Delete what is older than its retention period now. The server also does this by itself, every hour
+    (TORYO_RETENTION__…). To keep the event history, export it first: toryo export events."""
     before = here.get("/retention")
     if dry_run:
         here.answer(before, lambda: _show_retention(before))
