@@ -32,7 +32,7 @@ export const en = {
     load: "Load older tasks",
     why: "Tasks that were closed earlier are not shown yet.",
     open: "Show more ({{count}})",
-    openWhy: "So many open tasks are not shown yet. Each column begins with its most important ones.",
+    openWhy: "These open tasks are not shown yet. Each column begins with its most important ones.",
     column: "Show more ({{count}} not shown)",
     of: "{{count}} of {{total}}",
   },
