@@ -193,7 +193,7 @@ def _open(
 
 
 def _with_trees(call: Call, project_id: str, begin: list[Card], ended: list[Card]) -> list[Card]:
-    """With what belongs to the trees of the open ones, at most `MOST_OF_TREES` of them, and all that these are parts of."""
+    """With what belongs to the trees of the open ones, up to a maximum, and all that these are parts of."""
     glances = call.tx.glances
     roots = {card.root_id for card in begin if not card.waits_in_a_queue}
     parts = glances.cards_of_trees(project_id, sorted(roots), MOST_OF_TREES) if roots else []
