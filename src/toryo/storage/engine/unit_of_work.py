@@ -13,7 +13,7 @@ statement with those of the unit, so no aggregate has to know what another one k
 It lives as long as one run of one work. What a failed run has not written is never written.
 
 On SQLite works share a unit (`Connection.remembers`). The writer keeps one for all its works: all that is written goes
-through it, so what it has read stays known from one transaction to the next. It begins anew when a work fails, when a
+through it, so what it has read stays known from one transaction to the next. It begins again when a work fails, when a
 transaction is rolled back, when another program has written, and when it has become large (`rest`). Readers keep one
 for the works of a snapshot.
 """
