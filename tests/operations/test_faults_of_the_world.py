@@ -4,6 +4,7 @@ clock jumps. The rules hold, nothing that was acknowledged is lost, and the work
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -12,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 from unittest.mock import patch
 
 import pytest
@@ -85,43 +86,43 @@ def _noticed(original: Callable[..., Any], happens: Callable[[], None]) -> Calla
     return run
 
 
-def _killed_at(url: str, moment: int) -> int | None:
+def _killed_at(url: str, moment: int, told: Path) -> int | None:
     """Tells the story in a process that is killed at that moment; how many events the last acknowledged call knew of.
     None: it came to its end before."""
-    read, write = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        left = moment
+    # Not forked: this process has threads, and a child that fails must not go on with the tests.
+    process = multiprocessing.get_context("spawn").Process(target=_story_until_killed, args=(url, moment, told))
+    process.start()
+    process.join()
+    assert process.exitcode in (0, -signal.SIGKILL), process.exitcode
+    counts = told.read_text().split()
+    return None if process.exitcode == 0 else int(counts[-1]) if counts else 0
 
-        def happens() -> None:
-            nonlocal left
-            left -= 1
-            if left == 0:
-                os.kill(os.getpid(), signal.SIGKILL)
 
-        with open_database(url) as database:
-            world = _Acknowledging(database, write)
-            with before_each_write(happens):
-                story(world)
-        os._exit(0)
-    os.close(write)
-    with os.fdopen(read) as told:
-        counts = told.read().split()
-    status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-    assert status in (0, -signal.SIGKILL), status
-    return None if status == 0 else int(counts[-1]) if counts else 0
+def _story_until_killed(url: str, moment: int, told: Path) -> None:
+    left = moment
+
+    def happens() -> None:
+        nonlocal left
+        left -= 1
+        if left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    with told.open("a", buffering=1) as acknowledged, open_database(url) as database:
+        world = _Acknowledging(database, acknowledged)
+        with before_each_write(happens):
+            story(world)
 
 
 class _Acknowledging(World):
     """Writes down how many events there were after each call that was answered."""
 
-    def __init__(self, database: Database, told: int) -> None:
+    def __init__(self, database: Database, told: TextIO) -> None:
         self._told = told
         super().__init__(database)
 
     def perform(self, *arguments: Any, **more: Any) -> Any:
         outcome = super().perform(*arguments, **more)
-        os.write(self._told, f"{self.database.read(lambda c: c.value(EVENTS))}\n".encode())
+        self._told.write(f"{self.database.read(lambda c: c.value(EVENTS))}\n")
         return outcome
 
 
@@ -144,7 +145,7 @@ def test_a_server_that_is_killed_at_any_statement_or_commit_goes_on_where_it_was
         url = _another(database_url, number, request)
         with open_database(url) as made:
             upgrade(made)
-        acknowledged = _killed_at(url, (number + 1) * moments // (KILLS + 1))
+        acknowledged = _killed_at(url, (number + 1) * moments // (KILLS + 1), tmp_path / f"told-{number}")
         assert acknowledged is not None, "it was killed before its end"
         with open_database(url) as database:
             upgrade(database)
