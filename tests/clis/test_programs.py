@@ -68,7 +68,7 @@ def test_what_npm_could_not_get_is_not_tried_again_in_this_run_for_no_program_an
         return "no route to the registry"
 
     monkeypatch.setattr(programs, "_run", refuses)
-    monkeypatch.setattr(programs, "_node", lambda: Path("/usr/bin/node"))
+    monkeypatch.setattr(programs, "node_of", lambda oldest: Path("/usr/bin/node"))
     monkeypatch.setenv("TORYO_TEST_CLIS", str(tmp_path / "clis"))
     monkeypatch.setenv("TORYO_TEST_RUN", str(tmp_path))
     monkeypatch.delenv("TORYO_TEST_REQUIRE", raising=False)
