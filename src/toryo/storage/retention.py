@@ -19,7 +19,7 @@ import sqlalchemy as sa
 
 from toryo.domain import ids
 from toryo.domain.events import SETUP
-from toryo.domain.fast_dataclasses import dataclass
+from toryo.domain.fast_dataclasses import dataclass, replace
 from toryo.domain.retention import Cutoffs, Kind
 from toryo.domain.tasks import CLOSED
 from toryo.domain.times import Millis
@@ -86,7 +86,8 @@ class State:
     """How far the events have been gone through."""
 
     begins_at: Millis = 0
-    """Nothing is deleted by itself before this instant: an upgraded or restored server waits."""
+    """Nothing is deleted by itself before this instant: an upgraded or restored server waits. Once that is over, it
+    says when the last round was (0: there was none yet)."""
     events_to: int = 0
     audit_to: int = 0
     """No event up to these numbers is still due: of agents and the server, and of people."""
@@ -627,6 +628,8 @@ class Retention:
         deleted = {Kind.LAUNCHES: self._delete_launches(launches)} if launches else {}
         state = self.state()
         gone = self._connection.run(_EVENTS_OF_TASKS, tasks=tasks, audit_to=state.audit_to, events_to=state.events_to)
+        if gone:
+            self.save(replace(state, horizon=max(state.horizon, state.audit_to, state.events_to)))
         self._forget_tasks_of_sums(tasks)
         for statement in _WITH_TASKS:
             self._connection.run(statement, tasks=tasks)
@@ -747,6 +750,4 @@ def _id_before(kind: Kind, cutoffs: Cutoffs) -> str:
 def wait(connection: Connection, period: Millis) -> None:
     """Nothing is deleted by itself for this long from now on: somebody may want to look at what was restored."""
     retention = Retention(connection)
-    state = retention.state()
-    until = int(connection.value(_NOW)) + period
-    retention.save(State(until, state.events_to, state.audit_to, state.horizon))
+    retention.save(replace(retention.state(), begins_at=int(connection.value(_NOW)) + period))
