@@ -473,6 +473,25 @@ def test_small_steps_delete_the_same_as_one(crew: World, monkeypatch: pytest.Mon
 
 
 @AGENTS
+def test_a_step_leaves_at_most_one_tree_in_part(crew: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    trees = []
+    for _ in range(3):
+        main = crew.task("boss")
+        boss = crew.start("boss")
+        trees.append({main, *boss.batch("One", "Two")})
+        crew.move(main, "cancelled")
+        crew.coordinator().exited(boss.launch_id)
+        crew.housekeep()
+    crew.advance(181 * DAYS)
+    monkeypatch.setattr(retention, "AT_ONCE", 4)
+    part = crew.dispatcher.in_passing(partial(operations.find, kinds=[Kind.TASKS]), reads=True)
+    assert part is not None
+    assert crew.dispatcher.in_passing(partial(operations.delete, part=part))[Kind.TASKS] == 4
+    left = there(crew, schema.tasks)
+    assert sorted(len(tree & left) for tree in trees) == [0, 2, 3]
+
+
+@AGENTS
 def test_what_dry_run_says_is_what_is_deleted_then(crew: World) -> None:
     a_lot(crew)
     for days in (89, 2, 60, 40, 200, 200):

@@ -238,8 +238,12 @@ _COUNT_TASKS = {
     for kind, roots in _in_old_tree.items()
 }
 _DEEPEST = Statement(
-    sa.select(_t.c.id).where(in_list(_t.c.root_id, "roots")).order_by(_t.c.depth.desc(), _t.c.id).limit(_MOST)
+    sa.select(_t.c.id)
+    .where(in_list(_t.c.root_id, "roots"))
+    .order_by(_t.c.root_id, _t.c.depth.desc(), _t.c.id)
+    .limit(_MOST)
 )
+"""Tree after tree, so that a server that stops leaves at most one in part."""
 _LAUNCHES_OF = Statement(sa.select(_l.c.id).where(in_list(_l.c.task_id, "tasks")))
 _WITH_TASKS = (
     *(
@@ -619,7 +623,8 @@ class Retention:
         return [row[0] for row in self._connection.all(statement, **given)]
 
     def _delete_trees(self, kind: Kind, ids: list[str], cutoffs: Cutoffs) -> dict[Kind, int]:
-        """Of the trees that are still over, the deepest tasks first: a tree may be larger than a part."""
+        """Of the trees that are still over, one after the other, the deepest tasks first: a tree may be larger than a
+        part."""
         roots = self._ids_of(_STILL_OVER[kind], ids=ids, **_of_trees(kind, cutoffs))
         tasks = self._ids_of(_DEEPEST, roots=roots, most=AT_ONCE)
         if not tasks:
