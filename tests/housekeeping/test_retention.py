@@ -16,8 +16,9 @@ from tests.operations.talkers import converse, delegate
 from tests.operations.test_queue import claimed, filed, key, poller
 from tests.stories import Process, World
 from toryo.domain.errors import Code
+from toryo.domain.fast_dataclasses import replace
 from toryo.domain.retention import Kind
-from toryo.domain.times import DAY, SECOND
+from toryo.domain.times import DAY, SECOND, iso
 from toryo.housekeeping.retention import Retention
 from toryo.operations.admin import retention as operations
 from toryo.settings import RetentionSettings, Settings
@@ -30,12 +31,24 @@ AGENTS = pytest.mark.crew(workers=2)
 USAGE = {"input_tokens": 5, "output_tokens": 1, "cost_usd": 0.5}
 
 
-def prune(world: World) -> dict[str, int]:
-    """A round of the chore, as of a server that has just started; everything holds afterwards."""
+def prune(world: World, *, away: bool = False) -> dict[str, int]:
+    """A round of the chore, as of a server that has just started; everything holds afterwards. `away`: no server ran
+    since the last round."""
+    if not away and state(world).begins_at < world.now:
+        save(world, begins_at=0)
     deleted = Retention(world.dispatcher).round(lambda _: False)
     hold(world, without=OF_THE_WHOLE_PAST)
     assert world.database.read(integrity.check) == []
     return {kind.value: many for kind, many in sorted(deleted.items()) if many}
+
+
+def state(world: World) -> retention.State:
+    return world.database.read(lambda connection: retention.Retention(connection).state())
+
+
+def save(world: World, **changes: int) -> None:
+    changed = replace(state(world), **changes)
+    world.database.write(lambda connection: retention.Retention(connection).save(changed))
 
 
 def due(world: World) -> dict[str, int]:
@@ -126,6 +139,17 @@ def test_the_usage_of_deleted_tasks_is_kept_by_day(crew: World) -> None:
     prune(crew)
     assert crew.owner.call("show_usage")["totals"] == totals
     assert [each["launches"] for each in crew.owner.call("show_usage", by=["task"])["rows"]] == [2]
+
+
+@AGENTS
+def test_what_was_spent_since_a_visit_includes_launches_that_were_deleted_since(crew: World) -> None:
+    visit = iso(crew.now)
+    crew.advance(DAYS)
+    done(crew)
+    done(crew)
+    crew.advance(91 * DAYS)
+    assert prune(crew)["launches"] == 1
+    assert crew.owner.call("show_overview", since=visit)["since"]["spent_usd"] == 2 * 0.5
 
 
 @AGENTS
@@ -358,10 +382,11 @@ def test_what_is_kept_for_ever_is_kept_for_ever(fresh: Database) -> None:
     world = world_of(fresh, **dict.fromkeys(names, 0))
     done(world)
     world.advance(10_000 * DAYS)
-    before = world.rows()
+    kept = [table for table in schema.metadata.sorted_tables if table is not schema.retention]
+    before = world.rows(*kept)
     assert due(world) == {}
     assert prune(world) == {}
-    assert world.rows() == before
+    assert world.rows(*kept) == before
 
 
 # --- readers of events -----------------------------------------------------------------------------------------------
@@ -385,6 +410,22 @@ def test_a_reader_whose_place_was_pruned_goes_on_and_is_told(crew: World) -> Non
     assert "pruned_to" not in crew.owner.call("read_events", newest=True, limit=1)
     board = crew.owner.call("show_board", project_id=crew.project_id, after=1)
     assert board["whole"], "changes before the horizon are not known any more"
+
+
+@AGENTS
+def test_a_reader_is_told_of_events_that_went_with_their_task(crew: World) -> None:
+    """Also if of the last events that were gone through all were kept for it."""
+    task_id, _ = done(crew)
+    crew.move(crew.task("w2", status="todo"), "cancelled")
+    crew.advance(91 * DAYS)
+    prune(crew)
+    facts = [each["sequence"] for each in crew.events(task_id=task_id)]
+    save(crew, horizon=facts[0] - 1)
+    crew.advance(90 * DAYS)
+    prune(crew)
+    left = {each["sequence"] for each in crew.events()}
+    gone = max(each for each in facts if each not in left)
+    assert crew.owner.call("read_events", after=gone - 1)["pruned_to"] >= gone
 
 
 @AGENTS
@@ -429,6 +470,25 @@ def test_small_steps_delete_the_same_as_one(crew: World, monkeypatch: pytest.Mon
     assert chore.round(lambda _: False) == Counter()
     assert count(crew, schema.tasks) == 0
     assert count(crew, schema.sessions) == 3
+
+
+@AGENTS
+def test_a_step_leaves_at_most_one_tree_in_part(crew: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    trees = []
+    for _ in range(3):
+        main = crew.task("boss")
+        boss = crew.start("boss")
+        trees.append({main, *boss.batch("One", "Two")})
+        crew.move(main, "cancelled")
+        crew.coordinator().exited(boss.launch_id)
+        crew.housekeep()
+    crew.advance(181 * DAYS)
+    monkeypatch.setattr(retention, "AT_ONCE", 4)
+    part = crew.dispatcher.in_passing(partial(operations.find, kinds=[Kind.TASKS]), reads=True)
+    assert part is not None
+    assert crew.dispatcher.in_passing(partial(operations.delete, part=part))[Kind.TASKS] == 4
+    left = there(crew, schema.tasks)
+    assert sorted(len(tree & left) for tree in trees) == [0, 2, 3]
 
 
 @AGENTS
@@ -535,14 +595,82 @@ def test_a_round_is_hourly_and_bounded(crew: World, monkeypatch: pytest.MonkeyPa
 def test_an_upgraded_server_waits_before_it_deletes_anything(crew: World) -> None:
     done(crew)
     crew.advance(200 * DAYS)
-    begins = crew.now + 14 * DAY
-    crew.dispatcher.in_passing(lambda call: call.tx.retention.save(retention.State(begins_at=begins)))
+    save(crew, begins_at=crew.now + 14 * DAY)
     assert prune(crew) == {}
     shown = crew.owner.call("show_retention")
     assert shown["begins_at"] is not None
     assert due(crew), "what will be deleted is told"
     crew.advance(15 * DAYS)
     assert prune(crew)["tasks"] == 1
+
+
+@AGENTS
+def test_a_clock_that_is_set_forward_deletes_nothing_for_two_weeks(crew: World) -> None:
+    done(crew)
+    prune(crew)
+    before = crew.rows(schema.tasks, schema.events)
+    crew.advance(365 * DAYS)
+    assert prune(crew, away=True) == {}
+    assert crew.rows(schema.tasks, schema.events) == before
+    assert crew.owner.call("show_retention")["begins_at"] is not None
+    crew.advance(13 * DAYS)
+    assert prune(crew, away=True) == {}
+    crew.advance(2 * DAYS)
+    assert prune(crew, away=True)["tasks"] == 1, "the clock was right: no server ran for so long"
+
+
+@AGENTS
+def test_a_clock_that_is_set_back_again_stops_deletion_for_two_weeks_at_most(crew: World) -> None:
+    done(crew)
+    prune(crew)
+    crew.advance(3650 * DAYS)
+    prune(crew, away=True)
+    crew.now -= 3470 * DAY
+    assert prune(crew, away=True) == {}
+    crew.advance(15 * DAYS)
+    assert prune(crew, away=True)["tasks"] == 1
+
+
+@AGENTS
+def test_a_server_that_runs_all_the_time_never_waits(crew: World) -> None:
+    done(crew)
+    chore = Retention(crew.dispatcher)
+    deleted: Counter[Kind] = Counter()
+    for _ in range(14):
+        crew.advance(13 * DAYS)
+        deleted.update(chore.round(lambda _: False))
+    assert deleted[Kind.TASKS] == 1
+
+
+@AGENTS
+def test_a_kind_that_cannot_be_deleted_does_not_stop_the_others(crew: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    a_lot(crew)
+    crew.advance(181 * DAYS)
+    monkeypatch.setattr(retention, "_DELETE_TASKS", Statement(sa.text("DELETE FROM nowhere")))
+    deleted = prune(crew)
+    assert "tasks" not in deleted
+    assert min(deleted["launches"], deleted["events"]) > 0
+
+
+@AGENTS
+def test_a_round_ends_when_it_has_taken_long_and_the_next_one_goes_on(
+    crew: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(retention, "AT_ONCE", 1)
+    a_lot(crew)
+    crew.advance(181 * DAYS)
+    chore = Retention(crew.dispatcher)
+
+    def slow(_: float) -> bool:
+        crew.now += 11 * SECOND
+        return False
+
+    assert sum(chore.round(slow).values()) >= 1
+    left = count(crew, schema.tasks)
+    assert left > 0
+    while chore.round(slow):
+        pass
+    assert count(crew, schema.tasks) == 0
 
 
 # --- by hand ---------------------------------------------------------------------------------------------------------

@@ -162,9 +162,9 @@ def prune(
 ) -> None:
     """Delete what is older than its retention period now. The server also does this by itself, every hour
     (TORYO_RETENTION__…). To keep the event history, export it first: toryo export events."""
-    before = here.get("/retention")
     if dry_run:
-        here.answer(before, lambda: _show_retention(before))
+        found = here.get("/retention")  # counts everything: seconds in a large database
+        here.answer(found, lambda: _show_retention(found))
         return
     deleted: Counter[str] = Counter()
     more = True

@@ -15,6 +15,7 @@ from toryo.domain import tasks as domain
 from toryo.domain.queue import Claim
 from toryo.domain.tasks import Task
 from toryo.domain.times import Millis
+from toryo.domain.usages import day_of
 from toryo.storage import schema
 from toryo.storage.engine.database import Connection
 from toryo.storage.engine.statements import Statement, by_index, implied, in_list, upsert
@@ -23,6 +24,7 @@ from toryo.storage.task_lists import AFTER, INDEXES, OPEN
 from toryo.storage.tasks import ORDER, WAIT
 
 _t, _d, _m, _a, _u = schema.tasks, schema.dependencies, schema.memberships, schema.agents, schema.usages
+_r = schema.usage_days
 _l, _s, _c, _k, _e, _v = (
     schema.launches,
     schema.sessions,
@@ -115,6 +117,9 @@ _SPENT = Statement(
     sa.select(sa.func.sum(_u.c.cost_usd)).where(
         in_list(_u.c.project_id, "projects"), _u.c.day >= _p("day"), _u.c.updated_at > _p("since")
     )
+)
+_SPENT_OF_DELETED = Statement(
+    sa.select(sa.func.sum(_r.c.cost_usd)).where(in_list(_r.c.project_id, "projects"), _r.c.day >= _p("day"))
 )
 _PLACES = Statement(
     sa.select(_m.c.project_id, _m.c.agent_id)
@@ -354,9 +359,14 @@ class Overview:
         return int(self._connection.value(_DECIDED, projects=list(projects), since=since))
 
     def spent_since(self, projects: Iterable[str], since: Millis, day: int) -> float | None:
-        """US dollars of launches that reported usage since then; `day` is the first day that is read."""
-        found = self._connection.value(_SPENT, projects=list(projects), since=since, day=day)
-        return None if found is None else round(float(found), 6)
+        """US dollars of launches that reported usage since then; `day` is the first day that is read. Of launches that
+        were deleted, those that were started on a later day: only sums by day are kept of them.
+        """
+        ids, value = list(projects), self._connection.value
+        later = day_of(since) + 1
+        parts = (value(_SPENT, projects=ids, since=since, day=day), value(_SPENT_OF_DELETED, projects=ids, day=later))
+        known = [float(each) for each in parts if each is not None]
+        return round(sum(known), 6) if known else None
 
     def places(self, projects: Iterable[str]) -> list[tuple[str, str]]:
         """Project and agent of every membership."""

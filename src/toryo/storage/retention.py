@@ -19,7 +19,7 @@ import sqlalchemy as sa
 
 from toryo.domain import ids
 from toryo.domain.events import SETUP
-from toryo.domain.fast_dataclasses import dataclass
+from toryo.domain.fast_dataclasses import dataclass, replace
 from toryo.domain.retention import Cutoffs, Kind
 from toryo.domain.tasks import CLOSED
 from toryo.domain.times import Millis
@@ -86,7 +86,8 @@ class State:
     """How far the events have been gone through."""
 
     begins_at: Millis = 0
-    """Nothing is deleted by itself before this instant: an upgraded or restored server waits."""
+    """Nothing is deleted by itself before this instant: an upgraded or restored server waits. Once that is over, it
+    says when the last round was (0: there was none yet)."""
     events_to: int = 0
     audit_to: int = 0
     """No event up to these numbers is still due: of agents and the server, and of people."""
@@ -237,8 +238,12 @@ _COUNT_TASKS = {
     for kind, roots in _in_old_tree.items()
 }
 _DEEPEST = Statement(
-    sa.select(_t.c.id).where(in_list(_t.c.root_id, "roots")).order_by(_t.c.depth.desc(), _t.c.id).limit(_MOST)
+    sa.select(_t.c.id)
+    .where(in_list(_t.c.root_id, "roots"))
+    .order_by(_t.c.root_id, _t.c.depth.desc(), _t.c.id)
+    .limit(_MOST)
 )
+"""Tree after tree, so that a server that stops leaves at most one in part."""
 _LAUNCHES_OF = Statement(sa.select(_l.c.id).where(in_list(_l.c.task_id, "tasks")))
 _WITH_TASKS = (
     *(
@@ -618,7 +623,8 @@ class Retention:
         return [row[0] for row in self._connection.all(statement, **given)]
 
     def _delete_trees(self, kind: Kind, ids: list[str], cutoffs: Cutoffs) -> dict[Kind, int]:
-        """Of the trees that are still over, the deepest tasks first: a tree may be larger than a part."""
+        """Of the trees that are still over, one after the other, the deepest tasks first: a tree may be larger than a
+        part."""
         roots = self._ids_of(_STILL_OVER[kind], ids=ids, **_of_trees(kind, cutoffs))
         tasks = self._ids_of(_DEEPEST, roots=roots, most=AT_ONCE)
         if not tasks:
@@ -627,6 +633,8 @@ class Retention:
         deleted = {Kind.LAUNCHES: self._delete_launches(launches)} if launches else {}
         state = self.state()
         gone = self._connection.run(_EVENTS_OF_TASKS, tasks=tasks, audit_to=state.audit_to, events_to=state.events_to)
+        if gone:
+            self.save(replace(state, horizon=max(state.horizon, state.audit_to, state.events_to)))
         self._forget_tasks_of_sums(tasks)
         for statement in _WITH_TASKS:
             self._connection.run(statement, tasks=tasks)
@@ -747,6 +755,4 @@ def _id_before(kind: Kind, cutoffs: Cutoffs) -> str:
 def wait(connection: Connection, period: Millis) -> None:
     """Nothing is deleted by itself for this long from now on: somebody may want to look at what was restored."""
     retention = Retention(connection)
-    state = retention.state()
-    until = int(connection.value(_NOW)) + period
-    retention.save(State(until, state.events_to, state.audit_to, state.horizon))
+    retention.save(replace(retention.state(), begins_at=int(connection.value(_NOW)) + period))

@@ -5,7 +5,7 @@ The server deletes by itself, in the same steps (`housekeeping/retention.py`).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from typing_extensions import TypedDict
 
@@ -98,9 +98,9 @@ def prune(call: Call, _: NoParameters) -> Pruned:
     return {"success": True, "deleted": told, "more": part is not None}
 
 
-def find(call: Call) -> Part | None:
-    """The next part that is due."""
-    return call.tx.retention.find(_cutoffs(call))
+def find(call: Call, kinds: Sequence[Kind] = tuple(Kind)) -> Part | None:
+    """The next part of the first of these kinds of which anything is due."""
+    return call.tx.retention.find(_cutoffs(call), kinds)
 
 
 def delete(call: Call, part: Part) -> dict[Kind, int]:
