@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.cli.conftest import Process, Toryo
+from toryo.cli import events
+from toryo.cli.command_context import Here
 
 
 def test_a_project_is_made_shown_changed_and_put_away(server: Toryo, project: str, tmp_path: Path) -> None:
@@ -173,6 +176,18 @@ def test_why_of_what_is_neither_an_agent_nor_a_task_names_what_may_be_meant(serv
         ended = server("why", words, "--json")
         assert (ended.code, ended.json["error"]) == (4, code)
     assert f"Did you mean {task}" in server("why", f"Sweeep the yard of {project}").err
+
+
+def test_events_go_on_after_a_page_of_which_the_caller_sees_nothing() -> None:
+    seen = {"sequence": 501, "kind": "task.created"}
+    pages = {0: {"events": [], "last": 500}, 500: {"events": [seen], "last": 501}, 501: {"events": [], "last": 501}}
+
+    class Server(Here):
+        def get(self, path: str, **query: Any) -> Any:
+            assert path == "/events"
+            return pages[query["after"]]
+
+    assert events.all_after(Server(), 0, {}) == ([seen], 501, 0)
 
 
 def test_events_begin_where_one_says_and_miss_nothing(server: Toryo, project: str) -> None:

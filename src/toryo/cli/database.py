@@ -172,7 +172,7 @@ def prune(
         step = here.send("POST", "/retention/prune")
         deleted.update(step["deleted"])
         more = step["more"]
-    told = ", ".join(f"{many} {_KINDS[kind]}" for kind, many in sorted(deleted.items()))
+    told = ", ".join(f"{many} {_kind(kind)}" for kind, many in sorted(deleted.items()))
     answer = {"success": True, "deleted": dict(deleted)}
     here.answer(answer, lambda: output.done(f"deleted {told}" if told else "nothing is older than its period"))
 
@@ -190,10 +190,15 @@ _KINDS = {
 }
 
 
+def _kind(kind: str) -> str:
+    """Of a newer server there may be others."""
+    return _KINDS.get(kind, kind.replace("_", " "))
+
+
 def _show_retention(found: dict[str, Any]) -> None:
     rows = [
         (
-            _KINDS[each["kind"]],
+            _kind(each["kind"]),
             "indefinitely" if each["days"] is None else f"{each['days']} days",
             "" if each["rows"] is None else each["rows"],
             output.clock(each["oldest"]),

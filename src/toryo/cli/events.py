@@ -68,8 +68,8 @@ def all_after(here: Here, after: int, only: dict[str, Any]) -> tuple[list[dict[s
         page = here.get("/events", after=after, limit=PAGE, **only)
         found += page["events"]
         pruned_to = max(pruned_to, page.get("pruned_to", 0))
-        if len(page["events"]) < PAGE:
-            return found, page["last"], pruned_to
+        if page["last"] == after:  # a page may be short because the caller does not see all of its events
+            return found, after, pruned_to
         after = page["last"]
 
 
