@@ -109,7 +109,26 @@ def scarce(crew: Crew) -> None:
     filed(chief, max_attempts=2)
 
 
-_SCENES = (small, deep, talk, queue, asked, desks, trees, scarce)
+def talkative(crew: Crew) -> None:
+    """Conversations that go on until their limit of turns, of workers who delegate to each other."""
+    talk(crew)
+    crew.turns = 100
+    crew.delegates.update(w1="w2", w2="w1")
+
+
+def machines(crew: Crew) -> None:
+    """Two Coordinators with room for all, programs that replace others when a quota is used up, handoffs."""
+    _people(crew)
+    crew.desks = {name: Desk(crew.world.coordinator(name)) for name in ("c1", "c2")}
+    crew.hands_over = True
+    crew.world.manager("boss", "ann")
+    for worker in ("w1", "w2"):
+        crew.world.worker(worker, "boss", provider_options={"fallback": {"provider": "gemini"}})
+    crew.world.task("boss", title="House")
+    crew.world.task("w2", title="Shed")
+
+
+_SCENES = (small, deep, talk, queue, asked, desks, trees, scarce, talkative, machines)
 SCENES: dict[str, Callable[[Crew], None]] = {each.__name__: each for each in _SCENES}
 
 
