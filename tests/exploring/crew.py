@@ -351,7 +351,7 @@ class Crew:
         agent.fails_first = self.fails.get(launch["agent_id"])
         agent.desk = self.desks[desk].caller
         if isinstance(agent, ObedientChat):
-            agent.turns = self.turns
+            agent.turns, agent.most_calls = self.turns, 20 * max(self.turns, 4)
         self.working[launch["launch_id"]] = Working(agent, desk, {"action": "_sign_in"}, self.acts, self.acts)
         if isolated:
             self.worktree(desk, launch)

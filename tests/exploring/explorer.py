@@ -259,7 +259,7 @@ class Explorer:
         return [*log, *faults]
 
     def told(self, *story: str) -> tuple[list[str], list[str]]:
-        """Like `replay`: the log and the faults. Raises NoStoryError where a disturbance is not there, or is refused."""
+        """Like `replay`: the log and the faults. Raises NoStoryError if a disturbance is not there, or is refused."""
         with self.database.moment():
             crew = crew_of(self.scene, self.database)
             runs: Iterator[bool | None] = iter(self._steps(crew))

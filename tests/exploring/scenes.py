@@ -112,7 +112,7 @@ def scarce(crew: Crew) -> None:
 def talkative(crew: Crew) -> None:
     """Conversations that go on until their limit of turns, of workers who delegate to each other."""
     talk(crew)
-    crew.turns = 100
+    crew.turns = 30
     crew.delegates.update(w1="w2", w2="w1")
 
 

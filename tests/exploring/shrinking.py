@@ -6,6 +6,7 @@ kind is still found; then each of what is left happens as early as it still does
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 
@@ -87,7 +88,7 @@ def as_test(scene: str, story: Story, what: str) -> str:
     """A test for tests/operations/test_histories.py, which imports `faults_of` from tests.exploring.explorer."""
     words = re.sub(r"[^a-z0-9]+", "_", " ".join(each.partition(": ")[2].lower() for each in story)).strip("_")
     name = f"test_{scene}_ends_well_although_{words}" if words else f"test_{scene}_ends_well"
-    told = "".join(f"        {each!r},\n" for each in (scene, *story)).replace("'", '"')
+    told = "".join(f"        {json.dumps(each, ensure_ascii=False)},\n" for each in (scene, *story))
     found = re.sub(r"\b(?:[a-z]{3})_\w{6,}", "…", what).replace('"', "'").replace("\\", "")
     return (
         f"def {name[:100].rstrip('_')}() -> None:\n"

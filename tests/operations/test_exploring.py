@@ -6,6 +6,7 @@ A sample is told here; TORYO_TEST_EXPLORE=1 tells 10,000 histories of each crew 
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import random
@@ -165,6 +166,16 @@ def test_a_fault_is_told_as_its_shortest_story_in_a_test_that_fails_until_it_is_
         with pytest.raises(AssertionError):
             written[name]()
     written[name]()
+
+
+def test_names_with_apostrophes_and_long_stories_are_still_a_test() -> None:
+    story = ("0: pause_project House", *(f'{step}: w2\'s chat says "no"' for step in range(9)))
+    text = as_test("talk", story, 'LedNowhere("w2 after tsk_0123456789: \\")')
+    (function,) = ast.parse(text).body
+    assert isinstance(function, ast.FunctionDef)
+    assert len(function.name) <= 100
+    (call,) = [node for node in ast.walk(function) if isinstance(node, ast.Call)]
+    assert [ast.literal_eval(each) for each in call.args] == ["talk", *story]
 
 
 def test_what_is_explored_is_gone_afterwards(database: InMemory) -> None:
