@@ -69,6 +69,7 @@ def cheap() -> Iterator[None]:
         yield
 
 
+@pytest.mark.pitfall("F14")
 @pytest.mark.timeout(7200 if LONG else 600)
 @pytest.mark.parametrize("scene", SCENES)
 def test_whatever_others_do_at_any_step_everybody_comes_to_an_end(scene: str, database: InMemory) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.operations.talkers import delegate
+from tests.operations.talkers import begin, delegate
 from tests.pitfalls.kit import left_waiting, log_lines, starts
 from tests.stories import Answer, Caller, Coordinator, World
 from toryo.coordinator import logs
@@ -141,6 +141,9 @@ def test_f16_a_restarted_session_resumes_the_same_main_task_with_three_levels_be
     (bricks,) = worker.batch("Bricks")
     worker.set(bricks, "in_progress")
     asked = delegate(worker, "w2")
+    chat = crew.start_chat("w1")
+    chat.fetch()
+    talk = begin(chat, "w2", delegation_id=asked)
     crew.advance(91)
     for agent_id, task in (("chief", main), ("boss", part), ("w1", walls)):
         again = crew.start(agent_id)
@@ -148,6 +151,7 @@ def test_f16_a_restarted_session_resumes_the_same_main_task_with_three_levels_be
         assert again.call("get_my_task")["task"]["resumed"]
     (told,) = again.call("get_task_conversations")["delegations"]
     assert told["delegation_id"] == asked, "and so does what it has had said, three levels below"
+    assert [each["conversation_id"] for each in again.call("get_task_conversations")["conversations"]] == [talk]
 
 
 @pytest.mark.pitfall("F17")
