@@ -21,7 +21,7 @@ from tests.exploring.disturbances import all_of
 from tests.exploring.explorer import Explorer, cheaply, faults_of
 from tests.exploring.memory import InMemory
 from tests.exploring.mutants import MUTANTS, found
-from tests.exploring.scenes import SCENES, crew_of
+from tests.exploring.scenes import ELSEWHERE, SCENES, SUBJECTS, crew_of
 from tests.exploring.shrinking import Story, as_test, ddmin, shrunk, without
 from toryo.storage.open_database import upgrade
 
@@ -88,6 +88,37 @@ def test_a_crew_that_nobody_disturbs_does_what_it_has_to_do(scene: str, database
     explorer.explore(share=0.0)
     assert explorer.faults == []
     assert explorer.counts["ends"] == 1
+
+
+@pytest.mark.parametrize("subject", SUBJECTS)
+def test_each_subject_is_in_the_scenes_that_are_named_and_in_no_other(subject: str, database: InMemory) -> None:
+    has, named = SUBJECTS[subject]
+    found = []
+    for scene in SCENES:
+        with database.moment():
+            if has(crew_of(scene, database)):
+                found.append(scene)
+    assert tuple(found) == named
+
+
+@pytest.mark.parametrize("subject", ELSEWHERE)
+def test_what_no_scene_has_is_in_a_test_of_another_kind(subject: str) -> None:
+    assert "def test_" in (Path(__file__).parents[2] / ELSEWHERE[subject]).read_text(encoding="utf-8")
+
+
+def test_notes_are_left_and_taken_and_another_program_goes_on_where_quota_is_used_up(database: InMemory) -> None:
+    with database.moment():
+        crew = crew_of("machines", database)
+        for _ in range(2):
+            list(crew.round())
+        for what in ("hands over", "takes over", "uses up its quota"):
+            assert dict(all_of(crew))[f"w2's task process {what}"](crew)
+        list(crew.round())
+        (note,) = crew.reader.rows()["handoffs"]
+        programs = {
+            each.agent.process.agent_id: each.agent.process.launch["provider"] for each in crew.working.values()
+        }
+        assert (note["accepted_by"], programs["w2"]) == ("w2", "gemini")
 
 
 def test_the_command_says_what_was_explored(capsys: pytest.CaptureFixture[str]) -> None:

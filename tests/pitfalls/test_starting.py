@@ -186,6 +186,21 @@ def test_f18_an_order_for_chat_is_a_chat_whatever_begins_before_its_process_sign
 
 
 @pytest.mark.pitfall("F19")
+@pytest.mark.parametrize("gone", ["task", "chat"])
+def test_f19_of_an_agents_two_processes_the_one_that_dies_ends_its_own_session(crew: World, gone: str) -> None:
+    crew.task("w1")
+    crew.open_chat("w1")
+    launches = {each["purpose"]: each for each in crew.coordinator().claim(free_slots=1, free_chat_slots=1)["start"]}
+    for each in launches.values():
+        crew.process(each).sign_in()
+    assert {session["purpose"] for session in crew.sessions()} == {"task", "chat"}
+    crew.coordinator().exited(launches.pop(gone)["launch_id"], signal=9, error="killed")
+    (left,) = launches
+    assert [session["purpose"] for session in crew.sessions()] == [left]
+    crew.process(launches[left]).call("authenticate")
+
+
+@pytest.mark.pitfall("F19")
 def test_f19_an_exit_report_that_comes_after_the_next_start_ends_nothing_of_it(crew: World) -> None:
     crew.task("w1")
     dead = crew.start("w1")

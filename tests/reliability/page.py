@@ -162,7 +162,7 @@ def _and(words: list[str]) -> str:
 
 
 def _number(value: float) -> str:
-    return f"{value:,.1f}".removesuffix(".0") if isinstance(value, float) else f"{value:,}"
+    return f"{value:,.1f}".removesuffix(".0")
 
 
 def _table(columns: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
