@@ -115,9 +115,7 @@ def test_notes_are_left_and_taken_and_another_program_goes_on_where_quota_is_use
             assert dict(all_of(crew))[f"w2's task process {what}"](crew)
         list(crew.round())
         (note,) = crew.reader.rows()["handoffs"]
-        programs = {
-            each.agent.process.agent_id: each.agent.process.launch["provider"] for each in crew.working.values()
-        }
+        programs = {each.agent.process.agent_id: each.agent.process.launch["ai_type"] for each in crew.working.values()}
         assert (note["accepted_by"], programs["w2"]) == ("w2", "gemini")
 
 
