@@ -304,7 +304,7 @@ def tables() -> str:
         ("A chat session", chat_rules.CHAT_ROWS),
     ):
         parts += [f"### {title}\n", _table(("Row", "When", "Action", "State"), map(_step, steps)), ""]
-    return "\n".join(parts)
+    return "\n".join([*parts, _TABLES_NOTES])
 
 
 def _step(rule: Any) -> tuple[str, str, str, str]:
@@ -325,6 +325,23 @@ launch decision, sign-in, `get_next_action` and `toryo why` all use these tables
 | awaited delegation | A delegation whose result the task needs before it can be completed. |
 | grace period | The time in which a session may end by itself: [`TORYO_GUARDS__STOP_GRACE` and \
 `TORYO_GUARDS__PAUSE_GRACE`](settings.md). |
+"""
+
+
+_TABLES_NOTES = """\
+## What may surprise
+
+- **Row 8 for what no longer matters.** A task that failed below a cancelled one still counts as failed. The manager is
+  started for it once, and its own table then says what is left to do: `report_completion`, if nothing is.
+- **A hold that follows a start in the same claim.** A Coordinator's claim decides one agent after the other, and each
+  decision sees the starts before it. Row 14 claims a queue task for the first agent, so the second one, which serves
+  the same queue, is told `no_in_progress_task`.
+- **`toryo why` says start, and the agent goes on.** A session whose lease has expired counts as ended. If the next
+  claim of its Coordinator names the process as running, the session continues: nothing had been started in between.
+- **An agent without a provider.** Toryo never starts it, so its task stays in progress until someone starts its
+  program. `toryo why` says `not_managed`, and after the stall time the task is listed under needs attention.
+- **A person's own block or failure.** It is no need: that person knows of it. A manager above is started for it
+  (row 8).
 """
 
 

@@ -38,6 +38,8 @@ class Obedient:
     fails_first: str | None = None
     """The title of a task that it cannot do at the first attempt."""
     calls: int = 0
+    most_calls: int = TOO_MANY
+    """Of one session, before it is led nowhere."""
 
     def run(self) -> int:
         """From authenticate to exit; raises LedNowhere where that takes too many calls."""
@@ -48,7 +50,7 @@ class Obedient:
 
     def goes_on(self, said: Answer) -> Answer:
         """Does what it was told last; answers what it is told then."""
-        if self.calls > TOO_MANY:
+        if self.calls > self.most_calls:
             raise LedNowhere(f"{self.process.agent_id} after {self.calls} calls: {self.told[-20:]}")
         self.told.append(said["action"])
         return self.do(said)

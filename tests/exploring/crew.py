@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import orjson
@@ -126,12 +127,18 @@ class Crew:
         """The newest event that was judged."""
         self.turn = 0
         self.repeats = False
+        self.claimed = 0
+        """How often Coordinators have asked what to do, in all that was explored."""
         self.price = 0.0
         """Dollars that each call of an agent costs."""
+        self.turns = 2
+        """After how many turns agents end a conversation."""
         self.patience = 6
         """How often a person is told that a budget is used up, until it is raised; before, it goes on at midnight."""
         self.fails: dict[str, str] = {}
         """What an agent cannot do at the first attempt."""
+        self.hands_over = False
+        """Whether agents may leave notes to the next session of their task, and take them."""
         self.people_work = False
         """Whether people do their own tasks, once everybody waits for them."""
         self.interrupt: tuple[int, Callable[[], object]] | None = None
@@ -223,6 +230,20 @@ class Crew:
         for name in list(self.pollers):
             yield self.polls(name)
 
+    def moves(self) -> Iterator[tuple[str, Callable[[Crew], bool]]]:
+        """Every single step that the crew can take now, in whichever order: one of them is one choice of a schedule."""
+        for name, desk in self.desks.items():
+            if desk.alive:
+                yield f"{name} claims", partial(Crew.claims, name=name)
+        known: Counter[str] = Counter()
+        for launch_id, one in self.working.items():
+            name = f"{one.agent.process.agent_id}'s {one.agent.process.launch['purpose']} process goes on"
+            known[name] += 1
+            again = f" ({known[name]})" if known[name] > 1 else ""
+            yield f"{name}{again}", partial(Crew.goes_on, launch_id=launch_id)
+        for name in self.pollers:
+            yield f"{name} polls", partial(Crew.polls, name=name)
+
     def claims(self, name: str) -> bool:
         """A Coordinator starts and stops what it is told to; whether anything was started."""
         desk = self.desks[name]
@@ -235,6 +256,7 @@ class Crew:
         mine = [each for each in self.working.values() if each.desk == name]
         busy = sum(not isinstance(each.agent, ObedientChat) for each in mine)
         self.looks(name)
+        self.claimed += 1
         answer = desk.caller.claim(
             free_slots=max(0, desk.slots - busy),
             free_chat_slots=max(0, desk.chats - len(mine) + busy),
@@ -329,7 +351,7 @@ class Crew:
         agent.fails_first = self.fails.get(launch["agent_id"])
         agent.desk = self.desks[desk].caller
         if isinstance(agent, ObedientChat):
-            agent.turns = 2
+            agent.turns, agent.most_calls = self.turns, 20 * max(self.turns, 4)
         self.working[launch["launch_id"]] = Working(agent, desk, {"action": "_sign_in"}, self.acts, self.acts)
         if isolated:
             self.worktree(desk, launch)

@@ -158,6 +158,9 @@ def _about_processes(crew: Crew) -> Iterator[Disturbance]:
         yield f"{name} signs in again", partial(_does, launch_id=launch_id, name="authenticate", arguments={})
         if one.said["action"] == "_sign_in" or isinstance(one.agent, ObedientChat):
             continue
+        if crew.hands_over:
+            yield f"{name} hands over", partial(_hands_over, launch_id=launch_id)
+            yield f"{name} takes over", partial(_takes_over, launch_id=launch_id)
         for call, arguments in _OTHERWISE:
             label = f"{name}: {call} {' '.join(str(argument) for argument in arguments.values())}"
             yield label, partial(_does, launch_id=launch_id, name=call, arguments=arguments)
@@ -272,6 +275,27 @@ def _does(crew: Crew, launch_id: str, name: str, arguments: Answer) -> bool:
         one.said = outcome.result
         one.seen = crew.acts
     return True
+
+
+def _task_of(crew: Crew, launch_id: str) -> str | None:
+    task_id: str | None = next(each for each in crew.reader.rows()["launches"] if each["id"] == launch_id)["task_id"]
+    return task_id
+
+
+def _hands_over(crew: Crew, launch_id: str) -> bool:
+    told = {"task_id": _task_of(crew, launch_id), "summary": "Half is done."}
+    return _does(crew, launch_id, "create_handoff", told)
+
+
+def _takes_over(crew: Crew, launch_id: str) -> bool:
+    """The newest notes of its task that nobody has taken."""
+    task_id = _task_of(crew, launch_id)
+    left = [
+        each["id"]
+        for each in crew.reader.rows()["handoffs"]
+        if each["task_id"] == task_id and each["accepted_at"] is None
+    ]
+    return bool(left) and _does(crew, launch_id, "accept_handoff", {"handoff_id": left[-1]})
 
 
 # --- Coordinators ----------------------------------------------------------------------------------------------------

@@ -2,6 +2,9 @@
 
 A history is a sequence of disturbances that changed something, each at its step. What comes of it is run until nothing
 moves or until a state that was run before: from there on everything would be the same.
+
+`exhaust` leaves no order to the crew: it tries every sequence of steps and disturbances up to a depth, and chance
+beyond. How a story that fails is made shorter stands in `shrinking.py`.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import islice
 
 import orjson
 import pytest
@@ -27,6 +31,7 @@ from tests.invariants import CLOSED, RULES, Row, Rows
 from tests.operations.test_people_between import standstills
 from tests.stories import Answer
 from toryo.operations.calls import call_log
+from toryo.storage.open_database import upgrade
 
 ROUNDS = 250
 SECONDS = 0.02
@@ -35,6 +40,10 @@ ACTS = 4
 """How often people do what is theirs, before everything must be over."""
 JUMPS = (1, 70, 400, 4000, 90_000)
 """Seconds that pass while nothing moves, before it is believed that nothing will."""
+
+
+class NoStoryError(Exception):
+    """A story cannot be told: what it names is not there at that step, or changes nothing."""
 
 
 @dataclass
@@ -64,6 +73,10 @@ class Explorer:
     """Of the disturbances: those in whose names this pattern is found."""
     stops: bool = False
     """At the first fault."""
+    crews: list[Crew] = field(default_factory=list)
+    """Who was explored."""
+    start: int = 0
+    """Of the undisturbed run: the step from which on nothing is left to its order."""
     progress: Callable[[Explorer], None] = lambda _: None
 
     def explore(self, *, share: float = 1.0, second: float = 0.0, inside: float = 0.0) -> None:
@@ -71,6 +84,7 @@ class Explorer:
         `inside`: of those between the calls of one step."""
         with self.database.moment():
             crew = crew_of(self.scene, self.database)
+            self.crews.append(crew)
             with crew.moment():
                 self._follow(crew, (), 0.0)
             for number, _ in enumerate(self._steps(crew)):
@@ -80,9 +94,91 @@ class Explorer:
                 if self.over:
                     return
 
+    def exhaust(self, depth: int, *, start: int = 0, beyond: int = 0, steps_only: bool = False) -> int:
+        """Every sequence of up to `depth` choices from the undisturbed run's step `start` on; answers the depth up to
+        which there was time for all of them.
+
+        A choice is a step of one Coordinator, process or queue agent, or a disturbance (not with `steps_only`).
+        After each the rules are held against the rows; from each new state everybody obeys until nothing moves. From
+        each of the deepest, `beyond` more choices are left to chance first. A state is not entered twice.
+        """
+        with self.database.moment():
+            crew = crew_of(self.scene, self.database)
+            self.crews.append(crew)
+            if not _forward(self._steps(crew), start):
+                raise NoStoryError(f"the undisturbed run has no step {start}")
+            self.start = start
+            for level in range(1, depth + 1):
+                entered = {self._here(crew): level + 1}
+                self._deepen(crew, (), level, entered, beyond if level == depth else 0, steps_only)
+                if self.over:
+                    return level - 1
+                self.counts["depth"] = level
+            return depth
+
+    def _deepen(
+        self, crew: Crew, story: tuple[str, ...], left: int, entered: dict[int, int], beyond: int, steps_only: bool
+    ) -> None:
+        """`entered`: with how many choices left a state was gone on from, in this level."""
+        for name, act in list(self._choices(crew, steps_only)):
+            if self.over:
+                return
+            told = self._and(story, name)
+            with crew.moment():
+                if not self._chosen(crew, told, name, act):
+                    continue
+                here = self._here(crew)
+                if entered.get(here, 0) >= left:
+                    continue
+                entered[here] = left
+                if left > 1:
+                    self._deepen(crew, told, left - 1, entered, beyond, steps_only)
+                    continue
+                self.counts["histories"] += 1
+                if beyond:
+                    told = self._wanders(crew, told, beyond, steps_only)
+                if not crew.faults:
+                    self._follow(crew, told, 0.0)
+            self.progress(self)
+
+    def _choices(self, crew: Crew, steps_only: bool) -> Iterator[Disturbance]:
+        yield from crew.moves()
+        if not steps_only:
+            yield from (each for each in all_of(crew) if re.search(self.only, each[0]) is not None)
+
+    def _wanders(self, crew: Crew, story: tuple[str, ...], choices: int, steps_only: bool) -> tuple[str, ...]:
+        for _ in range(choices):
+            name, act = self.dice.choice(list(self._choices(crew, steps_only)))
+            told = self._and(story, name)
+            if self._chosen(crew, told, name, act):
+                story = told
+            if crew.faults:
+                break
+        return story
+
+    def _chosen(self, crew: Crew, story: tuple[str, ...], name: str, act: Callable[[Crew], bool]) -> bool:
+        """Whether it changed anything, and left everything as it must be."""
+        faults = len(crew.faults)
+        try:
+            if not _acts(crew, name, act):
+                self.counts["refused"] += 1
+                return False
+            self._hold(crew)
+        except Exception as error:  # noqa: BLE001 - whatever the product raises is a fault of it
+            crew.faults.append(repr(error))
+        self.counts["choices"] += 1
+        for fault in crew.faults[faults:]:
+            self._fault(crew, story, fault)
+        return len(crew.faults) == faults
+
     def line(self) -> str:
         told = {**self.counts, "states": len(self.seen), "faults": sum(self.kinds.values())}
         return f"{self.scene}: " + ", ".join(f"{count} {name}" for name, count in told.items())
+
+    @property
+    def claimed(self) -> int:
+        """How often Coordinators have asked, in what was explored."""
+        return sum(crew.claimed for crew in self.crews)
 
     @property
     def over(self) -> bool:
@@ -159,21 +255,34 @@ class Explorer:
 
     def replay(self, *story: str) -> list[str]:
         """Tells a history again (`STEP: DISTURBANCE`, the second's step counted from the first); answers its log."""
+        log, faults = self.told(*story)
+        return [*log, *faults]
+
+    def told(self, *story: str) -> tuple[list[str], list[str]]:
+        """Like `replay`: the log and the faults. Raises NoStoryError if a disturbance is not there, or is refused."""
         with self.database.moment():
             crew = crew_of(self.scene, self.database)
             runs: Iterator[bool | None] = iter(self._steps(crew))
-            for each in story:
-                step, _, name = each.partition(": ")
-                for _ in range(int(step) + 1):
-                    next(runs)
-                crew.acts += 1
-                crew.log.append(f"--- {name}")
-                dict(all_of(crew))[name](crew)
-                self._hold(crew)
-                runs = iter(self._run(crew, story))
-            for _ in runs:
-                self._hold(crew)
-            return [*crew.log, *crew.faults]
+            try:
+                for each in story:
+                    step, _, name = each.partition(": ")
+                    if not _forward(runs, int(step)):
+                        raise NoStoryError(each)
+                    choices = {**dict(all_of(crew)), **dict(crew.moves())}
+                    if name not in choices:
+                        raise NoStoryError(each)
+                    crew.log.append(f"--- {name}")
+                    if not _acts(crew, name, choices[name]):
+                        raise NoStoryError(each)
+                    self._hold(crew)
+                    runs = iter(self._run(crew, story))
+                for _ in runs:
+                    self._hold(crew)
+            except NoStoryError:
+                raise
+            except Exception as error:  # noqa: BLE001 - whatever the product raises is a fault of it
+                crew.faults.append(repr(error))
+            return list(crew.log), list(crew.faults)
 
     # --- one moment --------------------------------------------------------------------------------------------------
 
@@ -237,7 +346,14 @@ class Explorer:
 
     def _known(self, crew: Crew, run: int) -> bool:
         """Whether another run has been here."""
-        return self.seen.setdefault(hash((crew.state(), bool(crew.crashes))), run) != run
+        return self.seen.setdefault(self._here(crew), run) != run
+
+    def _here(self, crew: Crew) -> int:
+        return hash((crew.state(), bool(crew.crashes)))
+
+    def _and(self, story: tuple[str, ...], name: str) -> tuple[str, ...]:
+        """Choices follow one another without a step of the crew between them."""
+        return (*story, f"{0 if story else self.start}: {name}")
 
     def _hold(self, crew: Crew) -> None:
         """Every rule of the rows, and no punishment."""
@@ -269,10 +385,35 @@ class Explorer:
                         )
 
     def _fault(self, crew: Crew, story: tuple[str, ...], what: str) -> None:
-        kind = _kind(what)
+        kind = kind_of(what)
         self.kinds[kind] += 1
         if self.kinds[kind] <= 5:
             self.faults.append(Fault((self.scene, *story), what, list(crew.log)))
+
+
+def _forward(steps: Iterator[object], step: int) -> bool:
+    """To the moment before that step, counted from 0; whether there is one."""
+    return sum(1 for _ in islice(steps, step + 1)) == step + 1
+
+
+def _acts(crew: Crew, name: str, act: Callable[[Crew], bool]) -> bool:
+    """Whether a choice counts: a disturbance that was not refused, or a step of the crew, whatever it did."""
+    if name in dict(crew.moves()):
+        act(crew)
+        return True
+    crew.acts += 1
+    return act(crew)
+
+
+def faults_of(scene: str, *story: str) -> list[str]:
+    """What is found in one story, which is told in a database of its own."""
+    with cheaply():
+        database = InMemory()
+        upgrade(database)
+        try:
+            return Explorer(scene, database).told(*story)[1]
+        finally:
+            database.close()
 
 
 @contextmanager
@@ -485,7 +626,7 @@ def _within(launch_id: str, call: int, act: Callable[[Crew], bool]) -> Callable[
     return disturbed
 
 
-def _kind(what: str) -> str:
+def kind_of(what: str) -> str:
     """The same for faults of one kind."""
     words = [part for part in what.replace("“", " “").split() if "_" not in part or part.isidentifier()]
     return " ".join(word for word in words[:9] if not word.startswith(("tsk_", "ses_", "lau_", "“", "#")))

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import orjson
+
 from tests.exploring.crew import Crew, Desk
 from tests.exploring.memory import InMemory
 from tests.operations.test_queue import filed, key, poller
+from toryo.domain.conversations import MOST_TURNS
 
 
 def _people(crew: Crew, decomposition: str = "never", **settings: Any) -> None:
@@ -109,7 +112,56 @@ def scarce(crew: Crew) -> None:
     filed(chief, max_attempts=2)
 
 
-_SCENES = (small, deep, talk, queue, asked, desks, trees, scarce)
+def talkative(crew: Crew) -> None:
+    """Conversations that go on until their limit of turns, of workers who delegate to each other."""
+    talk(crew)
+    crew.turns = MOST_TURNS
+    crew.delegates.update(w1="w2", w2="w1")
+
+
+def machines(crew: Crew) -> None:
+    """Two Coordinators with room for all, programs that replace others when a quota is used up, handoffs."""
+    _people(crew)
+    crew.desks = {name: Desk(crew.world.coordinator(name)) for name in ("c1", "c2")}
+    crew.hands_over = True
+    crew.world.manager("boss", "ann")
+    for worker in ("w1", "w2"):
+        crew.world.worker(worker, "boss", provider_options={"fallback": {"provider": "gemini"}})
+    crew.world.task("boss", title="House")
+    crew.world.task("w2", title="Shed")
+
+
+SUBJECTS: dict[str, tuple[Callable[[Crew], bool], tuple[str, ...]]] = {
+    "two Coordinators": (lambda crew: len(crew.desks) == 2, ("desks", "machines")),
+    "several projects": (lambda crew: len(crew.reader.rows()["projects"]) > 1, ("desks",)),
+    "budgets": (lambda crew: _has_setting(crew, "budget_per_day"), ("trees", "scarce")),
+    "worktrees": (lambda crew: _has_setting(crew, "isolation", "worktree"), ("trees", "scarce")),
+    "queue agents that drive themselves": (lambda crew: bool(crew.pollers), ("queue", "asked")),
+    "delegations": (lambda crew: bool(crew.delegates), ("talk", "talkative")),
+    "conversations up to their limit": (lambda crew: crew.turns >= MOST_TURNS, ("talkative",)),
+    "handoffs": (lambda crew: crew.hands_over, ("machines",)),
+    "fallback programs": (
+        lambda crew: any("fallback" in each["provider_options"] for each in crew.reader.rows()["agents"]),
+        ("machines",),
+    ),
+}
+"""What must be in one scene at least, and in which it is."""
+ELSEWHERE: dict[str, str] = {
+    "PostgreSQL": "tests/operations/test_people_between.py",
+    "several servers": "tests/operations/test_claim_starts.py",
+    "calls that wait": "tests/server/test_held_polls.py",
+    "real processes, killed": "tests/scenarios/test_killed.py",
+    "members without the owner's login": "tests/operations/test_rights.py",
+}
+"""What no scene has, since they are told in one thread, in memory, by an owner: the tests that have it."""
+
+
+def _has_setting(crew: Crew, name: str, value: object = None) -> bool:
+    settings = [orjson.loads(project["settings"]).get(name) for project in crew.reader.rows()["projects"]]
+    return any(each == value if value is not None else each is not None for each in settings)
+
+
+_SCENES = (small, deep, talk, queue, asked, desks, trees, scarce, talkative, machines)
 SCENES: dict[str, Callable[[Crew], None]] = {each.__name__: each for each in _SCENES}
 
 

@@ -139,6 +139,7 @@ def canonical(rows: Rows, now: int, hands: object, launches: frozenset[str]) -> 
     take("mailboxes", ("project_id", "agent_id", "handed_session", "handed_endings"), "waiting_since", "left_at")
     take("viewers", ("agent_id", "person_id"), "seen_at", where=lambda each: each["closed_at"] is None)
     take("notifications", ("agent_id", "purpose", "task_id", "kind", "cause"), where=_undelivered)
+    take("handoffs", ("task_id", "to_agent_id"), where=lambda each: each["accepted_at"] is None)
     take("presences", ("agent_id", "agent_type"), "seen_at", "offline_at")
     take(
         "worktree_jobs",

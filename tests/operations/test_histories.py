@@ -248,3 +248,71 @@ def test_a_person_is_told_that_no_money_is_left_also_where_only_a_queue_waits_fo
     assert world.owner.call("needs_you")["items"] == []
     crew_works(world, "w1")
     assert world.status(plan) == "completed"
+
+
+# --- what was observed, and is no fault ------------------------------------------------------------------------------
+
+
+def test_what_failed_below_a_cancelled_part_starts_a_manager_that_is_then_told_to_report(world: World) -> None:
+    """The reason names the failure (row 8); what it does next depends on what is left, and here all is done."""
+    world.crew(workers=2, decomposition="never")
+    town = world.task("boss", title="Town")
+    done = world.task("w2", title="Done", parent_task_id=town)
+    world.start("w2").report()
+    house = world.task("w1", title="House", parent_task_id=town)
+    walls = world.task("w1", title="Walls", parent_task_id=house, status="todo")
+    boss = world.start("boss")
+    boss.call("get_my_task")
+    boss.wait()
+    world.move(walls, "in_progress")
+    world.move(walls, "failed", "cannot")
+    world.move(house, "cancelled", "not needed")
+    assert world.status(done) == "completed"
+    assert world.why("boss") == "start worker_blocked"
+    boss = world.start("boss")
+    assert boss.action() == "report_completion"
+    boss.report()
+    assert [world.status(each) for each in (town, walls)] == ["completed", "failed"]
+    hold(world)
+
+
+def test_a_start_for_a_queue_task_leaves_none_for_a_later_decision_of_the_same_claim(world: World) -> None:
+    world.crew(workers=0, decomposition="never")
+    for name in ("w1", "w2"):
+        world.worker(name, "boss", agent_type="planning")
+    filed(key(world, "chief", orchestrator=True))
+    assert [world.why(name) for name in ("w1", "w2")] == ["start has_ready_queue_task"] * 2
+    (started,) = world.coordinator().starts()
+    (other,) = {"w1", "w2"} - {started}
+    assert world.why(other) == "hold no_in_progress_task"
+    hold(world)
+
+
+def test_a_session_whose_lease_ran_out_goes_on_if_its_coordinator_says_first_that_it_runs(world: World) -> None:
+    world.crew(workers=1, decomposition="never")
+    world.task("w1")
+    desk = world.coordinator()
+    (launch,) = desk.claim()["start"]
+    process = world.process(launch)
+    process.sign_in()
+    desk.running.append(launch["launch_id"])
+    world.advance(91)
+    assert world.why("w1") == "start has_in_progress_task"
+    assert desk.starts() == []
+    assert world.why("w1") == "hold already_running"
+    process.call("report_model", provider="claude", model_id="m")
+    process.call("get_my_task")
+    process.report()
+    hold(world)
+
+
+def test_a_persons_own_block_is_no_need_and_wakes_the_manager_above(world: World) -> None:
+    world.crew(workers=1, decomposition="never")
+    house = world.task("boss", title="House")
+    walls = world.task("w1", title="Walls", parent_task_id=house)
+    boss = world.start("boss")
+    boss.call("get_my_task")
+    boss.wait()
+    world.move(walls, "blocked", "so")
+    assert world.owner.call("needs_you")["items"] == []
+    assert world.why("boss") == "start worker_blocked"

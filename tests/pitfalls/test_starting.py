@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.operations.talkers import delegate
+from tests.operations.talkers import begin, delegate
 from tests.pitfalls.kit import left_waiting, log_lines, starts
 from tests.stories import Answer, Caller, Coordinator, World
 from toryo.coordinator import logs
@@ -141,6 +141,9 @@ def test_f16_a_restarted_session_resumes_the_same_main_task_with_three_levels_be
     (bricks,) = worker.batch("Bricks")
     worker.set(bricks, "in_progress")
     asked = delegate(worker, "w2")
+    chat = crew.start_chat("w1")
+    chat.fetch()
+    talk = begin(chat, "w2", delegation_id=asked)
     crew.advance(91)
     for agent_id, task in (("chief", main), ("boss", part), ("w1", walls)):
         again = crew.start(agent_id)
@@ -148,6 +151,7 @@ def test_f16_a_restarted_session_resumes_the_same_main_task_with_three_levels_be
         assert again.call("get_my_task")["task"]["resumed"]
     (told,) = again.call("get_task_conversations")["delegations"]
     assert told["delegation_id"] == asked, "and so does what it has had said, three levels below"
+    assert [each["conversation_id"] for each in again.call("get_task_conversations")["conversations"]] == [talk]
 
 
 @pytest.mark.pitfall("F17")
@@ -179,6 +183,21 @@ def test_f18_an_order_for_chat_is_a_chat_whatever_begins_before_its_process_sign
     assert work.action() == "create_subtasks"
     chat.call("report_model", provider="claude", model_id="model-1")
     assert chat.action() in ("exit", "logout"), "closing the chat ends the chat"
+
+
+@pytest.mark.pitfall("F19")
+@pytest.mark.parametrize("gone", ["task", "chat"])
+def test_f19_of_an_agents_two_processes_the_one_that_dies_ends_its_own_session(crew: World, gone: str) -> None:
+    crew.task("w1")
+    crew.open_chat("w1")
+    launches = {each["purpose"]: each for each in crew.coordinator().claim(free_slots=1, free_chat_slots=1)["start"]}
+    for each in launches.values():
+        crew.process(each).sign_in()
+    assert {session["purpose"] for session in crew.sessions()} == {"task", "chat"}
+    crew.coordinator().exited(launches.pop(gone)["launch_id"], signal=9, error="killed")
+    (left,) = launches
+    assert [session["purpose"] for session in crew.sessions()] == [left]
+    crew.process(launches[left]).call("authenticate")
 
 
 @pytest.mark.pitfall("F19")

@@ -94,6 +94,8 @@ def test_f61_a_manager_without_workers_is_started_once_and_people_see_why_its_ta
     assert starts(world, "boss", 600) == 0
     assert world.show(main)["blocked_reason"] == "no_available_workers"
     assert [event["data"]["reason"] for event in world.events("task.blocked")] == ["no_available_workers"]
+    (need,) = world.owner.call("needs_you")["items"]
+    assert (need["kind"], need["task_id"]) == ("blocked", main)
 
 
 @pytest.mark.pitfall("F62")

@@ -1,0 +1,30 @@
+"""Writes docs/reliability.md: `python -m tests.reliability` (make reliability).
+
+What is quick is run first, which takes some minutes; of what is long, the results of the last run are taken
+(`page.LONG` names their commands). `--last` runs nothing. Exits 1 if a quick run has failed; the page says so as well.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from tests.reliability import page, suite
+
+PAGE = Path(__file__).parents[2] / "docs" / "reliability.md"
+
+
+def main(argv: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser("python -m tests.reliability", description=__doc__)
+    parser.add_argument("--last", action="store_true", help="run nothing: write the page from the last results")
+    parser.add_argument("--results", type=Path, default=page.RESULTS, help="the folder of the results")
+    parser.add_argument("--page", type=Path, default=PAGE, help="the file to write")
+    asked = parser.parse_args(argv)
+    failed = 0 if asked.last else suite.run(asked.results / "suite.json")
+    asked.page.write_text(page.written(page.read(asked.results), page.suite_itself()), encoding="utf-8")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
