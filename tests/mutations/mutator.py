@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 _OPPOSITES: dict[type[ast.cmpop], tuple[str, ...]] = {
@@ -114,7 +113,7 @@ class _Finder(ast.NodeVisitor):
 
     # What is entered, and what is not
 
-    def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:  # noqa: N802 - ast's own name
+    def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
         self._names.append(node.name)
         self._returns.append("" if node.returns is None else ast.unparse(node.returns))
         for default in (*node.args.defaults, *node.args.kw_defaults):
@@ -128,7 +127,7 @@ class _Finder(ast.NodeVisitor):
 
     visit_AsyncFunctionDef = visit_FunctionDef  # noqa: N815 - ast's own name
 
-    def visit_ClassDef(self, node: ast.ClassDef) -> None:  # noqa: N802 - ast's own name
+    def visit_ClassDef(self, node: ast.ClassDef) -> None:
         self._names.append(node.name)
         self._body(node.body)
         self._names.pop()
@@ -137,17 +136,17 @@ class _Finder(ast.NodeVisitor):
         for statement in body:
             self.visit(statement)
 
-    def visit_AnnAssign(self, node: ast.AnnAssign) -> None:  # noqa: N802 - ast's own name
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
         if node.value is not None:
             self.visit(node.value)
 
-    def visit_JoinedStr(self, node: ast.JoinedStr) -> None:  # noqa: N802 - ast's own name
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> None:
         """Python before 3.12 does not say where the parts of such a text stand."""
 
-    def visit_Assert(self, node: ast.Assert) -> None:  # noqa: N802 - ast's own name
+    def visit_Assert(self, node: ast.Assert) -> None:
         """For the type checker."""
 
-    def visit_Expr(self, node: ast.Expr) -> None:  # noqa: N802 - ast's own name
+    def visit_Expr(self, node: ast.Expr) -> None:
         if isinstance(node.value, ast.Constant):  # a docstring
             return
         call = node.value.value if isinstance(node.value, ast.Await) else node.value
@@ -161,7 +160,7 @@ class _Finder(ast.NodeVisitor):
 
     # Statements
 
-    def visit_If(self, node: ast.If) -> None:  # noqa: N802 - ast's own name
+    def visit_If(self, node: ast.If) -> None:
         test = ast.unparse(node.test)
         if test == "TYPE_CHECKING":
             return
@@ -171,36 +170,36 @@ class _Finder(ast.NodeVisitor):
         self._plant("always", node.test, f"({self._text(node.test)}, True)[1]")
         self.generic_visit(node)
 
-    def visit_While(self, node: ast.While) -> None:  # noqa: N802 - ast's own name
+    def visit_While(self, node: ast.While) -> None:
         self._plant("never", node.test, f"({self._text(node.test)}, False)[1]")
         self.generic_visit(node)
 
-    def visit_Raise(self, node: ast.Raise) -> None:  # noqa: N802 - ast's own name
+    def visit_Raise(self, node: ast.Raise) -> None:
         self._plant("raise dropped", node, "pass")
         self.generic_visit(node)
 
-    def visit_Return(self, node: ast.Return) -> None:  # noqa: N802 - ast's own name
+    def visit_Return(self, node: ast.Return) -> None:
         returns = self._returns[-1]
         if node.value is None:
             return
         if not isinstance(node.value, ast.Constant):
-            if returns.startswith("bool") or returns.startswith("TypeGuard"):
+            if returns.startswith(("bool", "TypeGuard")):
                 self._plant("answer", node, "return True", "return False")
             else:
                 self._plant("answer", node, "return None")
         self.generic_visit(node)
 
-    def visit_Assign(self, node: ast.Assign) -> None:  # noqa: N802 - ast's own name
+    def visit_Assign(self, node: ast.Assign) -> None:
         if all(isinstance(target, (ast.Attribute, ast.Subscript)) for target in node.targets):
             self._plant("statement dropped", node, "pass")
         if not any(isinstance(target, ast.Name) and target.id == "__all__" for target in node.targets):
             self.generic_visit(node)
 
-    def visit_AugAssign(self, node: ast.AugAssign) -> None:  # noqa: N802 - ast's own name
+    def visit_AugAssign(self, node: ast.AugAssign) -> None:
         self._plant("statement dropped", node, "pass")
         self.generic_visit(node)
 
-    def visit_With(self, node: ast.With | ast.AsyncWith) -> None:  # noqa: N802 - ast's own name
+    def visit_With(self, node: ast.With | ast.AsyncWith) -> None:
         for item in node.items:
             if item.optional_vars is None:
                 self._plant("with dropped", item.context_expr, '__import__("contextlib").nullcontext()')
@@ -210,7 +209,7 @@ class _Finder(ast.NodeVisitor):
 
     # Expressions
 
-    def visit_Compare(self, node: ast.Compare) -> None:  # noqa: N802 - ast's own name
+    def visit_Compare(self, node: ast.Compare) -> None:
         operands = [f"({self._text(each)})" for each in (node.left, *node.comparators)]
         for at, operator in enumerate(node.ops):
             for sign in _OPPOSITES[type(operator)]:
@@ -219,7 +218,7 @@ class _Finder(ast.NodeVisitor):
                 self._plant("comparison", node, f"({operands[0]}{rest})")
         self.generic_visit(node)
 
-    def visit_BoolOp(self, node: ast.BoolOp) -> None:  # noqa: N802 - ast's own name
+    def visit_BoolOp(self, node: ast.BoolOp) -> None:
         word, other = (" and ", " or ") if isinstance(node.op, ast.And) else (" or ", " and ")
         operands = [f"({self._text(each)})" for each in node.values]
         self._plant("and/or", node, f"({other.join(operands)})")
@@ -229,19 +228,19 @@ class _Finder(ast.NodeVisitor):
                 self._plant("operand removed", node, f"({word.join(kept)})")
         self.generic_visit(node)
 
-    def visit_UnaryOp(self, node: ast.UnaryOp) -> None:  # noqa: N802 - ast's own name
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> None:
         if isinstance(node.op, ast.Not):
             self._plant("not removed", node, f"bool({self._text(node.operand)})")
         self.generic_visit(node)
 
-    def visit_BinOp(self, node: ast.BinOp) -> None:  # noqa: N802 - ast's own name
+    def visit_BinOp(self, node: ast.BinOp) -> None:
         sign = _SWAPPED_SIGNS.get(type(node.op))
         texts = any(isinstance(each, (ast.Constant, ast.JoinedStr)) for each in (node.left, node.right))
         if sign is not None and (not texts or _number(node.left) or _number(node.right)) and self._names:
             self._plant("sign", node, f"({self._text(node.left)}) {sign} ({self._text(node.right)})")
         self.generic_visit(node)
 
-    def visit_IfExp(self, node: ast.IfExp) -> None:  # noqa: N802 - ast's own name
+    def visit_IfExp(self, node: ast.IfExp) -> None:
         self._plant("never", node.test, f"({self._text(node.test)}, False)[1]")
         self._plant("always", node.test, f"({self._text(node.test)}, True)[1]")
         self.generic_visit(node)
@@ -251,13 +250,13 @@ class _Finder(ast.NodeVisitor):
             self._plant("filter removed", condition, f"({self._text(condition)}, True)[1]")
         self.generic_visit(node)
 
-    def visit_Constant(self, node: ast.Constant) -> None:  # noqa: N802 - ast's own name
+    def visit_Constant(self, node: ast.Constant) -> None:
         if isinstance(node.value, bool):
             self._plant("constant", node, str(not node.value))
         elif isinstance(node.value, (int, float)):
             self._plant("constant", node, *(f"({node.value + more})" for more in (1, -1)))
 
-    def visit_Call(self, node: ast.Call) -> None:  # noqa: N802 - ast's own name
+    def visit_Call(self, node: ast.Call) -> None:
         name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
         if name in _NOT_MEANT:
             return
@@ -277,7 +276,7 @@ class _Finder(ast.NodeVisitor):
 
     visit_List = visit_Tuple = visit_Set = _rows  # noqa: N815 - ast's own names
 
-    def visit_Dict(self, node: ast.Dict) -> None:  # noqa: N802 - ast's own name
+    def visit_Dict(self, node: ast.Dict) -> None:
         if not self._names:
             for key, value in zip(node.keys, node.values, strict=True):
                 if key is not None:
@@ -316,6 +315,7 @@ def _only_numbers(node: ast.List | ast.Tuple | ast.Set) -> bool:
 
 
 def compiles(text: str) -> bool:
+    """Whether it is still Python."""
     try:
         compile(text, "planted", "exec", dont_inherit=True)
     except SyntaxError:
@@ -323,6 +323,18 @@ def compiles(text: str) -> bool:
     return True
 
 
-def usable(file: str, source: str) -> Iterator[Fault]:
-    """The faults of a file with which it is still Python."""
-    return (fault for fault in faults(file, source) if compiles(fault.planted(source)))
+def function_at(source: str, line: int) -> str:
+    """`Class.method` of a line; empty at the top of the file."""
+    names: list[str] = []
+    inner: list[ast.AST] = [ast.parse(source)]
+    while inner:
+        node = inner.pop()
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                if child.lineno <= line <= (child.end_lineno or 0):
+                    names.append(child.name)
+                    inner = [child]
+                    break
+            else:
+                inner.append(child)
+    return ".".join(names)
