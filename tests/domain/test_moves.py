@@ -344,12 +344,17 @@ def test_success_is_refused_while_an_awaited_delegation_is_open() -> None:
 
 
 @pytest.mark.parametrize(
+    ("who", "does"), [(OWNER, "toryo task confirm t"), (ANN, "report")], ids=["a person", "an agent"]
+)
+@pytest.mark.parametrize(
     ("checks", "code"),
     [(Checks.NONE, Code.NOT_NOW), (Checks.RUNNING, Code.NOT_NOW), (Checks.FAILED, Code.CHECKS_FAILED)],
 )
-def test_success_is_refused_until_every_acceptance_check_has_passed(checks: Checks, code: Code) -> None:
+def test_success_is_refused_until_every_acceptance_check_has_passed(
+    checks: Checks, code: Code, who: Actor, does: str
+) -> None:
     where = alone(IN_PROGRESS, has_acceptance=True, checks=checks)
-    refused_move(code, where, "t", COMPLETED)
+    assert does in refused_move(code, where, "t", COMPLETED, who).instruction
     passed = alone(IN_PROGRESS, has_acceptance=True, checks=Checks.PASSED)
     assert move(passed, "t", COMPLETED).tree.tasks["t"].completed_at == NOW
 

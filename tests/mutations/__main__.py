@@ -16,6 +16,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,9 @@ from tests.mutations.mutator import Fault, compiles, faults
 
 PACKAGES = ("domain", "workflow", "operations")
 BY_HAND = "by-hand"
+_NEAREST = 60
+"""Tests that are tried before the files of the others are read at all."""
+_NOT_PLANTED = "not planted"
 Ended = dict[str, Any]
 """What became of a fault: `end`, `because` (the test, or why it is equivalent), `line`, `seconds`."""
 SUMMARY = planting.ROOT / "build" / "reliability" / "mutations.json"
@@ -66,31 +70,49 @@ def main(words: Sequence[str]) -> int:
     tree = planting.Tree()
     try:
         noted = planting.lines(tree, _say)
-        for package in options.packages:
-            _package(package, options, tree, noted)
+        left = {package: _left(package, options) for package in options.packages}
+
+        def within() -> int:
+            planting.collect(planting.BUILD / "collected.log")
+            _plant_all(left, options, None, noted)
+            return 0
+
+        # In a process of its own: what has imported Toryo cannot import a changed copy.
+        planting.in_a_process(None, within, None, 24 * 3600)
+        _plant_all(left, options, tree, noted)
     finally:
         tree.close()
+    for package in options.packages:
+        _tell(package)
     return 0
 
 
-def _package(package: str, options: argparse.Namespace, tree: planting.Tree, noted: Lines) -> None:
+def _left(package: str, options: argparse.Namespace) -> list[Fault]:
+    """What is to be planted. What was caught the last time counts as caught if only survivors are."""
     by_rule = package != BY_HAND
     chosen = sample(package, options.sample, options.seed) if by_rule else by_hand.faults(planting.SOURCES)
-    before: dict[str, Ended] = _kept_in(RESULTS).get(package, {})
-    ended: dict[str, Ended] = {}
-    for fault in chosen:
-        known = before.get(fault.name)
-        if options.survivors and known is not None and known["end"] == CAUGHT:
-            ended[fault.name] = known
-            continue
-        began = time.monotonic()
-        by, why = _caught_by(fault, tree, noted, options), reason(fault)
-        end = CAUGHT if by else EQUIVALENT if why else SURVIVED
-        took = round(time.monotonic() - began)
-        ended[fault.name] = {"end": end, "because": by or why, "line": fault.line, "seconds": took}
-        _say(f"{end:10} {took:4} s  line {fault.line} of {fault.name}  [{by or why}]")
-        _write(package, {**before, **ended} if options.survivors else ended)
-    _write(package, ended)
+    before: dict[str, Ended] = _kept_in(RESULTS).get(package, {}) if options.survivors else {}
+    kept = {fault.name: before[fault.name] for fault in chosen if fault.name in before}
+    _write(package, kept)
+    return [fault for fault in chosen if kept.get(fault.name, {}).get("end") != CAUGHT]
+
+
+def _plant_all(
+    left: dict[str, list[Fault]], options: argparse.Namespace, tree: planting.Tree | None, noted: Lines
+) -> None:
+    """With a tree, those at the top of a file, and those that could not be planted without one."""
+    for package, faults_left in left.items():
+        ended: dict[str, Ended] = _kept_in(RESULTS)[package]
+        for fault in faults_left:
+            if tree is None and fault.function:
+                _plant(fault, options, None, noted, ended)
+            elif tree is not None and (not fault.function or fault.name not in ended):
+                _plant(fault, options, tree, noted, ended)
+            _write(package, ended)
+
+
+def _tell(package: str) -> None:
+    ended: dict[str, Ended] = _kept_in(RESULTS)[package]
     counts = Counter(str(each["end"]) for each in ended.values())
     share = counts[CAUGHT] / max(1, len(ended) - counts[EQUIVALENT])
     _say(f"{package}: {len(ended)} planted, {counts[EQUIVALENT]} equivalent; {share:.1%} of the others were caught.")
@@ -99,20 +121,37 @@ def _package(package: str, options: argparse.Namespace, tree: planting.Tree, not
             _say(f"  survived: line {each['line']} of {name}")
 
 
-def _caught_by(fault: Fault, tree: planting.Tree, noted: Lines, options: argparse.Namespace) -> str:
+def _plant(
+    fault: Fault, options: argparse.Namespace, tree: planting.Tree | None, noted: Lines, ended: dict[str, Ended]
+) -> None:
+    began = time.monotonic()
+    with tree.planted(fault) if tree is not None else nullcontext():
+        by, why = _caught_by(fault, tree, noted, options), reason(fault)
+    if by == _NOT_PLANTED:
+        ended.pop(fault.name, None)
+        return  # it is planted in a copy afterwards
+    end = CAUGHT if by else EQUIVALENT if why else SURVIVED
+    took = round(time.monotonic() - began)
+    ended[fault.name] = {"end": end, "because": by or why, "line": fault.line, "seconds": took}
+    _say(f"{end:10} {took:4} s  line {fault.line} of {fault.name}  [{by or why}]")
+
+
+def _caught_by(fault: Fault, tree: planting.Tree | None, noted: Lines, options: argparse.Namespace) -> str:
     """The first test that failed, or what went wrong before; empty if all passed."""
     log = planting.BUILD / f"last-{os.getpid()}.log"
     ids = planting.tests_for(fault, noted)[: options.tests]
-    files = list(dict.fromkeys(test.split("::", maxsplit=1)[0] for test in ids))
-    with tree.planted(fault):
-        code = planting.run(tree, ["--fast", "-x", *files], [planting.Chosen(ids)], log, options.seconds)
-        if code in (0, 5) and options.also:
-            code = planting.run(tree, ["-x", "-m", "not postgresql", *options.also], [], log, options.seconds)
-    if code is None:
-        return "took too long"
-    if code in (0, 5):
-        return ""
-    return _first_failure(log) or f"exit {code}"
+    rounds = [planting.those(each) for each in (ids[:_NEAREST], ids[_NEAREST:]) if each]
+    if options.also:
+        rounds.append((["-m", "not postgresql", *options.also], []))
+    for arguments, plugins in rounds:
+        code = planting.run(tree, fault, ["-x", *arguments], plugins, log, options.seconds)
+        if code is None:
+            return "took too long"
+        if code == planting.NOT_IN:
+            return _NOT_PLANTED
+        if code not in (0, 5):
+            return _first_failure(log) or f"exit {code}"
+    return ""
 
 
 def _first_failure(log: Path) -> str:

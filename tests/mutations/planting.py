@@ -23,6 +23,7 @@ from pathlib import Path
 import pytest
 
 from tests.fast import FOLDERS
+from tests.mutations import swapping
 from tests.mutations.lines import Lines, Noting
 from tests.mutations.mutator import Fault
 
@@ -50,6 +51,11 @@ class Chosen:
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
         config.hook.pytest_deselected(items=[each for each in items if each.nodeid not in self._at])
         items[:] = sorted((each for each in items if each.nodeid in self._at), key=lambda each: self._at[each.nodeid])
+
+
+def those(ids: Sequence[str]) -> tuple[list[str], list[object]]:
+    """Arguments and plugins of pytest with which it runs these of the fast tests, in this order."""
+    return ["--fast", *dict.fromkeys(test.split("::", maxsplit=1)[0] for test in ids)], [Chosen(ids)]
 
 
 class Tree:
@@ -87,16 +93,41 @@ def import_libraries() -> None:
         importlib.import_module(name)
 
 
-def run(tree: Tree, arguments: Sequence[str], plugins: Sequence[object], log: Path, seconds: float) -> int | None:
-    """pytest's exit code in a process of its own, which has ended with all that it started; None: it took too long."""
+NOT_IN = 71
+"""The exit code of a process in which the fault could not be planted."""
+
+
+def run(
+    tree: Tree | None, fault: Fault, arguments: Sequence[str], plugins: Sequence[object], log: Path, seconds: float
+) -> int | None:
+    """pytest's exit code in a process of its own, which has ended with all that it started; None: it took too long.
+
+    Without a tree, the fault is planted in what this process has imported (`collect`); `NOT_IN` if it cannot be.
+    """
 
     def tests() -> int:
+        if tree is None and not swapping.planted(fault, SOURCES / fault.file):
+            return NOT_IN
         return int(pytest.main([*OPTIONS, *arguments], plugins=plugins))
 
     return in_a_process(tree, tests, log, seconds)
 
 
-def in_a_process(tree: Tree, work: Callable[[], int], log: Path, seconds: float) -> int | None:
+def collect(log: Path) -> None:
+    """Imports all fast tests, and with them Toryo, into this process. `Tree` is of no use from here on."""
+    written, errors = os.dup(1), os.dup(2)
+    with log.open("w") as file:
+        os.dup2(file.fileno(), 1)
+        os.dup2(file.fileno(), 2)
+    try:
+        pytest.main([*OPTIONS, "--fast", "--collect-only", *test_files(FOLDERS)])
+        sys.stdout.flush()
+    finally:
+        os.dup2(written, 1)
+        os.dup2(errors, 2)
+
+
+def in_a_process(tree: Tree | None, work: Callable[[], int], log: Path | None, seconds: float) -> int | None:
     sys.stdout.flush()
     child = os.fork()
     if child == 0:
@@ -124,17 +155,19 @@ def _kill(group: int) -> None:
         os.killpg(group, signal.SIGKILL)
 
 
-def _be_the_child(tree: Tree, work: Callable[[], int], log: Path) -> None:
+def _be_the_child(tree: Tree | None, work: Callable[[], int], log: Path | None) -> None:
     code = 70
     try:
         with suppress(PermissionError):
             os.setpgid(0, 0)
-        output = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        os.dup2(output, 1)
-        os.dup2(output, 2)
+        if log is not None:
+            output = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+            os.dup2(output, 1)
+            os.dup2(output, 2)
         os.chdir(ROOT)
-        sys.path.insert(0, str(tree.path))
-        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(tree.path), os.environ.get("PYTHONPATH"))))
+        if tree is not None:
+            sys.path.insert(0, str(tree.path))
+            os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(tree.path), os.environ.get("PYTHONPATH"))))
         code = work()
     except BaseException:  # noqa: BLE001 - whatever it is, this process must not go on as a second parent
         traceback.print_exc()

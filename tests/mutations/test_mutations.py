@@ -66,7 +66,7 @@ def test_each_kind_of_fault_changes_its_piece_alone(kind: str, lines: list[str])
 
 
 def test_what_is_for_readers_and_type_checkers_stays_as_it_is() -> None:
-    source = 'def hours(of: "int | None" = None) -> int:\n    """3 hours."""\n    assert of is not None, 4\n    return 5\n'
+    source = 'def hours(of: "int | None" = None) -> int:\n    """3."""\n    assert of, 4\n    return 5\n'
     assert [(fault.old, fault.new) for fault in faults("times.py", source)] == [("5", "(4)"), ("5", "(6)")]
 
 
