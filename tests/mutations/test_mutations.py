@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import importlib.util
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
-from tests.mutations import by_hand, planting
+from tests.mutations import by_hand, planting, swapping
 from tests.mutations.__main__ import PACKAGES, sample
 from tests.mutations.equivalent import EQUIVALENT
 from tests.mutations.mutator import Fault, compiles, faults, function_at
@@ -144,3 +146,57 @@ def test_a_fault_is_planted_in_the_copy_alone_and_taken_out_again(
     assert (tree.package / "doors.py").read_text() == "OPEN = True\n"
     tree.close()
     assert not tree.path.exists()
+
+
+def imported(path: Path, source: str) -> ModuleType:
+    path.write_text(source, encoding="utf-8")
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+HOUSE = """
+import functools
+
+def twice(call):
+    @functools.wraps(call)
+    def again(number):
+        return call(call(number))
+    return again
+
+@twice
+def more(number):
+    return number + 1
+
+class House:
+    def full(self, rooms):
+        return all(any(each) for each in rooms)
+
+LIMIT = 3
+"""
+
+
+def test_a_function_that_was_imported_and_decorated_gets_the_changed_code(tmp_path: Path) -> None:
+    house = imported(tmp_path / "house.py", HOUSE)
+    [sign] = [each for each in faults("house.py", HOUSE) if each.kind == "sign"]
+    assert house.more(5) == 7
+    assert swapping.planted(sign, tmp_path / "house.py")
+    assert house.more(5) == 3
+
+
+def test_a_fault_within_a_part_of_a_function_is_planted_with_the_function(tmp_path: Path) -> None:
+    house = imported(tmp_path / "house.py", HOUSE)
+    [inner] = [each for each in faults("house.py", HOUSE) if each.kind == "swapped" and each.old == "any"]
+    assert house.House().full([[1, 0]])
+    assert swapping.planted(inner, tmp_path / "house.py")
+    assert not house.House().full([[1, 0]])
+
+
+def test_a_fault_at_the_top_cannot_be_planted_after_the_import(tmp_path: Path) -> None:
+    house = imported(tmp_path / "house.py", HOUSE)
+    fault = next(each for each in faults("house.py", HOUSE) if each.old == "3")
+    assert not swapping.planted(fault, tmp_path / "house.py")
+    assert house.LIMIT == 3
