@@ -43,6 +43,9 @@ OUTSTANDING: dict[str, TreeState] = {
     "(d) an awaited delegation is open": tree_state(MAIN, open_delegations={"main": 1}),
     "(e) an approval below it is pending": tree_state(MAIN, replace(PART, approval=Approval.PENDING)),
     "(e) of a draft": tree_state(MAIN, task("t", Status.BACKLOG, "ann", below=MAIN, approval=Approval.PENDING)),
+    "(f) a queue task below it is ready, and its queue has an agent": tree_state(
+        MAIN, PART, todo("leaf", below=PART, agent_type="builds"), served=frozenset({"builds"})
+    ),
 }
 
 NOT_OUTSTANDING: dict[str, TreeState] = {
@@ -68,6 +71,14 @@ NOT_OUTSTANDING: dict[str, TreeState] = {
     "a delegation of another task is open": tree_state(MAIN, PART, open_delegations={"part": 1, "main": 0}),
     "what was not approved is closed": tree_state(MAIN, cancelled("t", "ann", below=MAIN, approval=Approval.PENDING)),
     "what was asked for was rejected": tree_state(MAIN, replace(PART, approval=Approval.REJECTED)),
+    "a queue task is ready, and only another queue has an agent": tree_state(
+        MAIN, todo("t", below=MAIN, agent_type="builds"), served=frozenset({"paints"})
+    ),
+    "a queue task is not ready": tree_state(
+        MAIN,
+        task("t", Status.BACKLOG, below=MAIN, agent_type="builds"),
+        served=frozenset({"builds"}),
+    ),
     "everything is blocked": tree_state(MAIN, stuck("t", "ann", below=MAIN)),
 }
 
