@@ -23,7 +23,32 @@ class Equivalent:
         return where and self.piece in fault.old and self.becomes in fault.new
 
 
-EQUIVALENT: tuple[Equivalent, ...] = ()
+EQUIVALENT: tuple[Equivalent, ...] = (
+    Equivalent(
+        "storage/engine/sqlite.py",
+        "_create",
+        "everybody may read a new database",
+        "0o600",
+        "0o644",
+        "the next line sets the mode of the file, which is still empty, as it does for one that was there before",
+    ),
+    Equivalent(
+        "operations/overview/resources.py",
+        "_answer",
+        "constant",
+        "32",
+        "",
+        "an etag only has to be another one when the answer is: 31 and 33 hexadecimal digits do that as well",
+    ),
+    Equivalent(
+        "operations/launches/placement.py",
+        "_words",
+        "operand removed",
+        "seen.capabilities or []",
+        "((seen.capabilities))",
+        "for the type checker: of a Coordinator that refuses for want of a capability, they are never None",
+    ),
+)
 
 
 def reason(fault: Fault) -> str:

@@ -88,6 +88,32 @@ def test_outstanding_is(what: str) -> None:
     assert facts.outstanding(case(OUTSTANDING[what]))
 
 
+@pytest.mark.parametrize(
+    ("where", "awaited"),
+    [
+        (tree_state(MAIN, RUNNING), {"running"}),
+        (tree_state(MAIN, RUNNING, todo("t", "bob", below=MAIN), elsewhere={"bob": 1}), {"running", "other_bob_0"}),
+        (
+            tree_state(MAIN, todo("t", below=MAIN), elsewhere={"ann": 1, "bob": 2}),
+            {"other_ann_0", "other_bob_0", "other_bob_1"},
+        ),
+        (tree_state(MAIN, PART, waits={"part": ["x"]}, outside=[at_work("x", "bob")]), {"x"}),
+        (tree_state(MAIN, PART), set()),
+        (tree_state(MAIN, RUNNING, open_delegations={"main": 1}), None),
+        (tree_state(MAIN, RUNNING, todo("t", "bob", below=MAIN, approval=Approval.PENDING)), None),
+        (
+            tree_state(MAIN, RUNNING, todo("t", below=MAIN, agent_type="builds"), served=frozenset({"builds"})),
+            None,
+        ),
+    ],
+    ids=["at work", "at the limit", "nobody's", "outside", "nothing", "a delegation", "an approval", "a queue task"],
+)
+def test_one_of_these_tasks_must_proceed_unless_something_else_will_happen_anyway(
+    where: TreeState, awaited: set[str] | None
+) -> None:
+    assert facts.awaited(case(where)) == awaited
+
+
 @pytest.mark.parametrize("what", NOT_OUTSTANDING)
 def test_not_outstanding_is(what: str) -> None:
     assert not facts.outstanding(case(NOT_OUTSTANDING[what]))
