@@ -104,9 +104,9 @@ def _plant_all(
     for package, faults_left in left.items():
         ended: dict[str, Ended] = _kept_in(RESULTS)[package]
         for fault in faults_left:
-            if tree is None and fault.function:
+            if tree is None and fault.within:
                 _plant(fault, options, None, noted, ended)
-            elif tree is not None and (not fault.function or fault.name not in ended):
+            elif tree is not None and (not fault.within or fault.name not in ended):
                 _plant(fault, options, tree, noted, ended)
             _write(package, ended)
 

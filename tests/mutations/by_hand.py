@@ -217,5 +217,7 @@ def faults(sources: Path) -> list[Fault]:
                 raise ValueError(f"{file} has {text.count(old)} times what is to be replaced so that {what}")
             before = text[: text.index(old)]
             line = before.count("\n") + 1
-            found.append(Fault(file, function_at(text, line), what, old, new, line, len(before.encode())))
+            function = function_at(text, line)
+            at = len(before.encode())
+            found.append(Fault(file, function, what, old, new, line, at, within=bool(function)))
     return found

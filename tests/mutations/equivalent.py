@@ -25,6 +25,14 @@ class Equivalent:
 
 EQUIVALENT: tuple[Equivalent, ...] = (
     Equivalent(
+        "workflow/launch_rules.py",
+        "not_managed",
+        "operand removed",
+        "s.agent is not None and",
+        "((not s.agent.managed))",
+        "for the type checker: of an agent that is gone, the row for those who are no members applies before",
+    ),
+    Equivalent(
         "storage/engine/sqlite.py",
         "_create",
         "everybody may read a new database",

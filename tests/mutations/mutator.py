@@ -44,6 +44,8 @@ class Fault:
     start: int
     """Bytes from the beginning of the file."""
     number: int = 0
+    within: bool = False
+    """Whether it runs with a function, and not when its file is imported."""
 
     @property
     def package(self) -> str:
@@ -109,16 +111,18 @@ class _Finder(ast.NodeVisitor):
         for new in texts:
             function = ".".join(self._names)
             old = self._text(node)
-            self.found.append(Fault(self.file, function, kind, old, new, node.lineno, self._span(node)[0]))
+            self.found.append(
+                Fault(self.file, function, kind, old, new, node.lineno, self._span(node)[0], within=bool(self._returns))
+            )
 
     # What is entered, and what is not
 
     def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
         self._names.append(node.name)
-        self._returns.append("" if node.returns is None else ast.unparse(node.returns))
         for default in (*node.args.defaults, *node.args.kw_defaults):
             if default is not None:
                 self.visit(default)
+        self._returns.append("" if node.returns is None else ast.unparse(node.returns))
         self._body(node.body)
         self._returns.pop()
         self._names.pop()

@@ -234,13 +234,13 @@ def _digest(paths: Sequence[Path]) -> str:
 def tests_for(fault: Fault, noted: Lines) -> list[str]:
     """Those that run its line, then the others of their files, the files that are named after it first.
 
-    For a line of the top of a file, and for one that no test was seen to run, all that run anything of its file: what
-    is imported, or kept from an earlier call, is run where nobody sees it.
+    For a line of the top of a file, and for one that no test was seen to run, all that run anything of its file (or
+    simply all): what is imported, or kept from an earlier call, is run where nobody sees it.
     """
     last = fault.line + fault.old.count("\n")
     runs = [test for test, files in noted.items() if _within(files.get(fault.file, ()), fault.line, last)]
-    if not runs or not fault.function:
-        runs = [test for test, files in noted.items() if fault.file in files]
+    if not runs or not fault.within:
+        runs = [test for test, files in noted.items() if fault.file in files] or [*noted]
     return _ordered(fault, runs, noted)
 
 

@@ -84,6 +84,12 @@ def test_a_text_before_it_may_have_characters_of_several_bytes() -> None:
     assert fault.planted('NAME = "日本語"; MOST = 5\n') == 'NAME = "日本語"; MOST = (6)\n'
 
 
+def test_what_runs_at_the_import_is_told_from_what_runs_with_a_function() -> None:
+    source = "class House:\n    rooms = 3\n\n    def full(self, most=4):\n        return 5\n"
+    found = {fault.old: fault.within for fault in faults("house.py", source)}
+    assert found == {"3": False, "4": False, "5": True}
+
+
 def test_the_function_of_a_line_is_named_with_its_class() -> None:
     assert [function_at(GUARDED, line) for line in (2, 8)] == ["", "Door.opens"]
 
@@ -124,7 +130,7 @@ NOTED = {
 def test_the_files_whose_tests_run_the_line_are_run_the_one_of_its_name_first(
     function: str, line: int, numbers: list[str]
 ) -> None:
-    fault = Fault("domain/doors.py", function, "always", "key is None", "True", line, 0)
+    fault = Fault("domain/doors.py", function, "always", "key is None", "True", line, 0, within=bool(function))
     assert [test.rpartition("_")[2] for test in planting.tests_for(fault, NOTED)] == numbers
 
 

@@ -114,6 +114,23 @@ def test_one_of_these_tasks_must_proceed_unless_something_else_will_happen_anywa
     assert facts.awaited(case(where)) == awaited
 
 
+@pytest.mark.parametrize(
+    ("where", "elsewhere"),
+    [
+        (tree_state(MAIN, PART), False),
+        (tree_state(MAIN, PART, elsewhere={"ann": 1}), True),
+        (tree_state(MAIN, PART, crew=BY_HAND), True),
+        (tree_state(MAIN, PART, crew=[agent("ann", provider=None, active=False, reports_to="boss")]), False),
+        (tree_state(MAIN, PART, waits={"part": ["x"]}, outside=[todo("x", "bob")]), True),
+        (tree_state(MAIN, PART, todo("next", "ann", below=MAIN), waits={"next": ["part"]}), False),
+        (tree_state(MAIN, done("part", "ann", below=MAIN), waits={"part": ["x"]}, outside=[todo("x", "bob")]), False),
+    ],
+    ids=["nothing", "a busy agent", "one by hand", "an inactive one", "a task there", "a task here", "a closed task"],
+)
+def test_other_trees_can_change_a_decision_only_by_these(where: TreeState, elsewhere: bool) -> None:
+    assert facts.depends_on_elsewhere(case(where)) is elsewhere
+
+
 @pytest.mark.parametrize("what", NOT_OUTSTANDING)
 def test_not_outstanding_is(what: str) -> None:
     assert not facts.outstanding(case(NOT_OUTSTANDING[what]))
