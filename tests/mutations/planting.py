@@ -10,6 +10,7 @@ import hashlib
 import importlib
 import json
 import os
+import re
 import shutil
 import signal
 import sys
@@ -18,6 +19,7 @@ import traceback
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -39,6 +41,9 @@ def test_files(folders: Sequence[str]) -> list[str]:
     return sorted(
         path.relative_to(ROOT).as_posix() for name in folders for path in (ROOT / "tests" / name).rglob("test_*.py")
     )
+
+
+_OF_A_FILE = 5
 
 
 class Chosen:
@@ -232,7 +237,7 @@ def _digest(paths: Sequence[Path]) -> str:
 
 
 def tests_for(fault: Fault, noted: Lines) -> list[str]:
-    """Those that run its line, then the others of their files, the files that are named after it first.
+    """Those that run its line, then the others of their files; the files that name it, or are named after it, first.
 
     For a line of the top of a file, and for one that no test was seen to run, all that run anything of its file (or
     simply all): what is imported, or kept from an earlier call, is run where nobody sees it.
@@ -244,19 +249,70 @@ def tests_for(fault: Fault, noted: Lines) -> list[str]:
     return _ordered(fault, runs, noted)
 
 
+@cache
+def _words_of(file: str) -> frozenset[str]:
+    """The names in a file of tests: which modules it imports, for one."""
+    path = ROOT / file
+    return frozenset(re.findall(r"\w+", path.read_text(encoding="utf-8"))) if path.exists() else frozenset()
+
+
 def _within(lines_run: Sequence[int], first: int, last: int) -> bool:
     return any(first <= line <= last for line in lines_run)
 
 
 def _ordered(fault: Fault, chosen: Sequence[str], noted: Lines) -> list[str]:
-    """Each file's tests stay together: what they share is made once."""
+    """First a few of each file, then all of them, then what else is in these files (what its tests share was perhaps
+    made by another one)."""
     by_file: defaultdict[str, list[str]] = defaultdict(list)
     for test in chosen:
         by_file[test.split("::", maxsplit=1)[0]].append(test)
     words = set(fault.file.removesuffix(".py").replace("/", "_").split("_"))
 
-    def rank(file: str) -> tuple[int, int]:
-        return -len(words & set(file.removesuffix(".py").replace("/", "_").split("_"))), -len(by_file[file])
+    stem = fault.file.removesuffix(".py").rpartition("/")[2]
+
+    def rank(file: str) -> tuple[bool, int, int]:
+        shared = words & set(file.removesuffix(".py").replace("/", "_").split("_"))
+        return stem not in _words_of(file), -len(shared), -len(by_file[file])
+
+    files = sorted(by_file, key=rank)
+    first = [test for file in files for test in _spread(by_file[file])]
+    taken = set(first)
+    rest = [test for file in files for test in by_file[file] if test not in taken]
+    taken.update(rest)
+    within = set(files)
+    others = [test for test in noted if test not in taken and test.split("::", maxsplit=1)[0] in within]
+    return [*first, *rest, *others]
+
+
+def _spread(tests: Sequence[str]) -> Sequence[str]:
+    """A few of them: the many cases of one test are alike."""
+    return tests[:: -(-len(tests) // _OF_A_FILE)]
+
+
+@cache
+def _words_of(file: str) -> frozenset[str]:
+    """The names in a file of tests: which modules it imports, for one."""
+    path = ROOT / file
+    return frozenset(re.findall(r"\w+", path.read_text(encoding="utf-8"))) if path.exists() else frozenset()
+
+
+def _within(lines_run: Sequence[int], first: int, last: int) -> bool:
+    return any(first <= line <= last for line in lines_run)
+
+
+def _ordered(fault: Fault, chosen: Sequence[str], noted: Lines) -> list[str]:
+    """First a few of each file, then all of them, then what else is in these files (what its tests share was perhaps
+    made by another one)."""
+    by_file: defaultdict[str, list[str]] = defaultdict(list)
+    for test in chosen:
+        by_file[test.split("::", maxsplit=1)[0]].append(test)
+    words = set(fault.file.removesuffix(".py").replace("/", "_").split("_"))
+
+    stem = fault.file.removesuffix(".py").rpartition("/")[2]
+
+    def rank(file: str) -> tuple[bool, int, int]:
+        shared = words & set(file.removesuffix(".py").replace("/", "_").split("_"))
+        return stem not in _words_of(file), -len(shared), -len(by_file[file])
 
     result = []
     for file in sorted(by_file, key=rank):

@@ -251,6 +251,11 @@ def test_7a_another_agents_session_still_lives_on_it() -> None:
     assert decided(others_on={"other": "ann"}) == start("13", "has_in_progress_task")
 
 
+def test_7a_the_decision_names_who_holds_it_and_otherwise_nobody() -> None:
+    assert launch_rules.decide(snapshot(others_on={"main": "ann"})).facts["held_by"] == "ann"
+    assert "held_by" not in launch_rules.decide(snapshot()).facts
+
+
 def test_8_it_waits_and_a_descendant_is_blocked_or_failed_and_that_is_new() -> None:
     for fell in (stuck, failed):
         part = fell("part", "ann", below=WAITING)
