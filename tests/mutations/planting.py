@@ -267,7 +267,6 @@ def _ordered(fault: Fault, chosen: Sequence[str], noted: Lines) -> list[str]:
     for test in chosen:
         by_file[test.split("::", maxsplit=1)[0]].append(test)
     words = set(fault.file.removesuffix(".py").replace("/", "_").split("_"))
-
     stem = fault.file.removesuffix(".py").rpartition("/")[2]
 
     def rank(file: str) -> tuple[bool, int, int]:
@@ -287,36 +286,3 @@ def _ordered(fault: Fault, chosen: Sequence[str], noted: Lines) -> list[str]:
 def _spread(tests: Sequence[str]) -> Sequence[str]:
     """A few of them: the many cases of one test are alike."""
     return tests[:: -(-len(tests) // _OF_A_FILE)]
-
-
-@cache
-def _words_of(file: str) -> frozenset[str]:
-    """The names in a file of tests: which modules it imports, for one."""
-    path = ROOT / file
-    return frozenset(re.findall(r"\w+", path.read_text(encoding="utf-8"))) if path.exists() else frozenset()
-
-
-def _within(lines_run: Sequence[int], first: int, last: int) -> bool:
-    return any(first <= line <= last for line in lines_run)
-
-
-def _ordered(fault: Fault, chosen: Sequence[str], noted: Lines) -> list[str]:
-    """First a few of each file, then all of them, then what else is in these files (what its tests share was perhaps
-    made by another one)."""
-    by_file: defaultdict[str, list[str]] = defaultdict(list)
-    for test in chosen:
-        by_file[test.split("::", maxsplit=1)[0]].append(test)
-    words = set(fault.file.removesuffix(".py").replace("/", "_").split("_"))
-
-    stem = fault.file.removesuffix(".py").rpartition("/")[2]
-
-    def rank(file: str) -> tuple[bool, int, int]:
-        shared = words & set(file.removesuffix(".py").replace("/", "_").split("_"))
-        return stem not in _words_of(file), -len(shared), -len(by_file[file])
-
-    result = []
-    for file in sorted(by_file, key=rank):
-        result += by_file[file]
-        taken = set(by_file[file])
-        result += [test for test in noted if test.startswith(f"{file}::") and test not in taken]
-    return result
