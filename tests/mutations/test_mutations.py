@@ -125,13 +125,27 @@ NOTED = {
 
 @pytest.mark.parametrize(
     ("function", "line", "numbers"),
-    [("Door.opens", 9, ["one", "two", "three"]), ("Door.opens", 12, ["three"]), ("", 2, ["one", "two", "three"])],
+    [("Door.opens", 9, ["one", "three", "two"]), ("Door.opens", 12, ["three"]), ("", 2, ["one", "two", "three"])],
 )
 def test_the_files_whose_tests_run_the_line_are_run_the_one_of_its_name_first(
     function: str, line: int, numbers: list[str]
 ) -> None:
     fault = Fault("domain/doors.py", function, "always", "key is None", "True", line, 0, within=bool(function))
     assert [test.rpartition("_")[2] for test in planting.tests_for(fault, NOTED)] == numbers
+
+
+def test_a_few_tests_of_each_file_come_before_the_many_of_one() -> None:
+    noted = {
+        f"tests/domain/test_{name}.py::test_{number}": {"domain/doors.py": [8]}
+        for name, many in (("doors", 20), ("walls", 2))
+        for number in range(many)
+    }
+    found = planting.tests_for(Fault("domain/doors.py", "f", "always", "a", "b", 8, 0, within=True), noted)
+    assert [test.rpartition("/")[2] for test in found[:7]] == [
+        *(f"test_doors.py::test_{number}" for number in (0, 4, 8, 12, 16)),
+        *(f"test_walls.py::test_{number}" for number in (0, 1)),
+    ]
+    assert sorted(found) == sorted(noted)
 
 
 def test_a_fault_is_planted_in_the_copy_alone_and_taken_out_again(
