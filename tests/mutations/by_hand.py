@@ -42,8 +42,8 @@ _WRITTEN: dict[str, tuple[tuple[str, str, str], ...]] = {
     "storage/engine/unit_of_work.py": (
         (
             "a rolled back work writes its rows",
-            "self._removed, self._puts, self._unwritten = {}, {}, {}, {}, set()\n\n    # between",
-            "self._removed, _, _ = {}, {}, {}, {}, set()\n\n    # between",
+            "self.forget()\n        self._added, self._changed",
+            "self.forget()\n        _, self._changed",
         ),
         (
             "an answer is known though its table has changed",
