@@ -19,7 +19,7 @@ PAGES         := src/toryo/server/static/index.html
 PAGE_SOURCES  := $(shell find web/src web/public web/index.html web/*.ts web/package.json -type f 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup check fix test test-fast demo docs translations serve bench web screenshots pictures site wheel lock audit reliability
+.PHONY: help setup check fix test test-fast mutations demo docs translations serve bench web screenshots pictures site wheel lock audit reliability
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -56,6 +56,9 @@ test: $(READY) $(PAGES) ## run the tests (ARGS="tests/cli -k demo" for some of t
 
 test-fast: $(READY) ## run the fast tests that need only Python (less than a minute)
 	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --fast -n 2 --dist loadfile --no-loadscope-reorder $(ARGS)
+
+mutations: $(READY) ## plant faults and say which the fast tests find (ARGS="--packages domain --sample 20"; an hour)
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m tests.mutations $(ARGS)
 
 demo: $(READY) $(if $(findstring --keep,$(ARGS)),$(PAGES)) ## set everything up and run a demo team (no model, no API key)
 	$(BIN)/toryo demo $(ARGS)

@@ -339,17 +339,35 @@ def test_success_is_refused_while_a_child_is_open_and_the_children_are_named(sta
     assert [open_subtask["task_id"] for open_subtask in refusal.details["open_subtasks"]] == ["t"]
 
 
+@pytest.mark.parametrize(("who", "command"), [(OWNER, True), (BOSS, False)], ids=["a person", "an agent"])
+def test_who_cannot_complete_it_is_told_what_to_do_first_by_their_own_means(who: Actor, command: bool) -> None:
+    main = at_work("main", "boss")
+    open_child = tree_state(main, todo("part", "ann", below=main))
+    assert (
+        "toryo task cancel" in refused_move(Code.SUBTASKS_OPEN, open_child, "main", COMPLETED, who).instruction
+    ) is (command)
+    waits = tree_state(main, open_delegations={"main": 1})
+    assert ("get_next_action" in refused_move(Code.DELEGATION_OPEN, waits, "main", COMPLETED, who).instruction) is not (
+        command
+    )
+
+
 def test_success_is_refused_while_an_awaited_delegation_is_open() -> None:
     refused_move(Code.DELEGATION_OPEN, tree_state(MAIN, open_delegations={"main": 1}), "main", COMPLETED)
 
 
 @pytest.mark.parametrize(
+    ("who", "does"), [(OWNER, "toryo task confirm t"), (ANN, "report")], ids=["a person", "an agent"]
+)
+@pytest.mark.parametrize(
     ("checks", "code"),
     [(Checks.NONE, Code.NOT_NOW), (Checks.RUNNING, Code.NOT_NOW), (Checks.FAILED, Code.CHECKS_FAILED)],
 )
-def test_success_is_refused_until_every_acceptance_check_has_passed(checks: Checks, code: Code) -> None:
+def test_success_is_refused_until_every_acceptance_check_has_passed(
+    checks: Checks, code: Code, who: Actor, does: str
+) -> None:
     where = alone(IN_PROGRESS, has_acceptance=True, checks=checks)
-    refused_move(code, where, "t", COMPLETED)
+    assert does in refused_move(code, where, "t", COMPLETED, who).instruction
     passed = alone(IN_PROGRESS, has_acceptance=True, checks=Checks.PASSED)
     assert move(passed, "t", COMPLETED).tree.tasks["t"].completed_at == NOW
 
@@ -437,6 +455,17 @@ def test_undoing_starts_again_only_what_guard_1_lets_start() -> None:
     assert (statuses(restored)["part"], statuses(restored)["own"]) == ("todo", "in_progress")
     away = replace(held, members=held.members - {"ann"})
     assert statuses(move(away, "left", IN_PROGRESS, HANA)) == {**BEFORE, "part": "todo", "own": "todo"}
+
+
+def test_undoing_starts_again_no_more_tasks_of_an_agent_than_it_may_do_by_now() -> None:
+    main = at_work("main", "boss")
+    parts = [at_work(name, "bob", below=main, place=place) for place, name in enumerate(("one", "two"))]
+    held = move(tree_state(main, *parts, crew=[agent("bob", parallel=2)]), "main", BLOCKED, HANA)
+    restored = statuses(move(held, "main", IN_PROGRESS, HANA))
+    assert (restored["one"], restored["two"]) == ("in_progress", "in_progress")
+    fewer = replace(held, agents={**held.agents, "bob": agent("bob")})
+    restored = statuses(move(fewer, "main", IN_PROGRESS, HANA))
+    assert (restored["one"], restored["two"]) == ("in_progress", "todo")
 
 
 def test_a_failure_cascades_like_a_block_and_a_retry_restores_it() -> None:

@@ -57,6 +57,17 @@ def test_values_that_are_possible_are_taken_and_the_others_stay() -> None:
     assert (changed.retry_attempts, changed.budget_per_day, changed.tree_depth) == (7, 12.5, 4)
 
 
+@pytest.mark.parametrize("number", [1, 1_000_000])
+def test_a_number_may_be_the_least_and_the_greatest(number: int) -> None:
+    assert Settings().changed({"tree_depth": number}).tree_depth == number
+
+
+@pytest.mark.parametrize("number", [0, 1_000_001, 1.5])
+def test_a_number_beyond_them_or_between_two_is_refused_with_what_is_possible(number: float) -> None:
+    refusal = refused(Code.VALIDATION_ERROR, Settings().changed, {"tree_depth": number})
+    assert "1 to 1000000" in refusal.instruction
+
+
 def test_what_is_shown_can_be_given_back() -> None:
     assert Settings().changed(Settings().values()) == Settings()
 

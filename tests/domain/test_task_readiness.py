@@ -140,3 +140,33 @@ def test_a_child_can_be_dispatched_or_is_held_by_the_limit_or_neither(where: Tre
 def test_a_managers_own_child_is_never_held_back_by_its_limit() -> None:
     """It is no main task, so the limit does not apply: whoever waited for room would wait for itself, for ever."""
     assert judged(tree_state(MAIN, part(assignee="boss"))) == (True, False)
+
+
+# --- for a queue -----------------------------------------------------------------------------------------------------
+
+
+def filed(status: Status = Status.TODO, **fields) -> Task:
+    return part(status, None, agent_type="builds", **fields)
+
+
+@pytest.mark.parametrize(
+    ("where", "expected"),
+    [
+        (tree_state(MAIN, filed(), served=frozenset({"builds"})), (True, True)),
+        (tree_state(MAIN, filed(), served=frozenset({"paints"})), (True, False)),
+        (tree_state(MAIN, filed()), (True, False)),
+        (tree_state(MAIN, filed(Status.BACKLOG), served=frozenset({"builds"})), (False, False)),
+        (tree_state(MAIN, part(assignee=None), served=frozenset({"builds"})), (False, False)),
+        (tree_state(MAIN, filed(approval=Approval.PENDING), served=frozenset({"builds"})), (False, False)),
+        (
+            tree_state(MAIN, filed(), where=project(ProjectStatus.PAUSED), served=frozenset({"builds"})),
+            (False, False),
+        ),
+    ],
+    ids=["served", "another one is served", "none is served", "a draft", "for nobody", "not approved", "paused"],
+)
+def test_a_queue_task_can_be_claimed_and_will_be_where_its_queue_has_an_agent(
+    where: TreeState, expected: tuple[bool, bool]
+) -> None:
+    task_ = where.tree.tasks["part"]
+    assert (task_readiness.claimable(where, task_), task_readiness.queued(where, task_)) == expected

@@ -14,9 +14,11 @@ from jsonschema_rs import Draft202012Validator
 from tests.server.http import references
 from tests.stories import World, hold_to_promise
 from toryo import operations
+from toryo.operations.calls.call import Call
 from toryo.operations.calls.callers import Credentials
-from toryo.operations.calls.catalogue import catalogue, tools
+from toryo.operations.calls.catalogue import NoParameters, catalogue, operation, tools
 from toryo.operations.calls.dispatch import Outcome
+from toryo.operations.calls.grants import Grant
 
 ROOT = Path(operations.__file__).parent
 
@@ -40,6 +42,16 @@ def test_every_handler_answers_a_declared_type() -> None:
     assert len(answers) > 100
     loose = ("dict", "Mapping", "Any", "JsonObject")
     assert {name: told for name, told in answers.items() if not told or any(each in told for each in loose)} == {}
+
+
+def test_a_handler_without_a_declared_answer_cannot_be_an_operation() -> None:
+    def loose(call: Call, _: NoParameters) -> dict[str, Any]:
+        """Answers anything."""
+        return {}
+
+    with pytest.raises(TypeError, match="loose: the return annotation names no declared type"):
+        operation("loose", grant=Grant.OPEN)(loose)
+    assert "loose" not in catalogue()
 
 
 OTHERS_JSON = {

@@ -302,6 +302,15 @@ def test_options_that_the_server_cannot_read_are_refused_with_what_is_possible(c
     assert refusal["instruction"].startswith("Use ") or "Did you mean model?" in refusal["instruction"]
 
 
+def test_what_a_failed_start_said_is_told_only_while_it_is_why_the_agent_waits(crew: World):
+    end(crew, start_of(crew, "w1"), "model_not_available: no such model")
+    assert "The last launch said: " in told(crew, "w1")["explanation"]
+    crew.owner.call("pause_project", project_id=crew.project_id)
+    said = told(crew, "w1")
+    assert said["facts"]["cooldown"] == "model_not_available"
+    assert "The last launch said: " not in said["explanation"]
+
+
 @pytest.mark.pitfall("F47")
 def test_f47_after_an_edit_the_next_start_is_of_the_new_program_at_once(crew: World):
     for _ in range(3):

@@ -223,6 +223,21 @@ def test_a_rotated_token_is_refused_and_the_new_one_is_good(fresh: Database, whi
     assert new.call(name)["success"]
 
 
+OURS = ("tct_coordinator", "tpt_owner")
+
+
+@pytest.mark.parametrize("which", ["owner", "coordinator"])
+def test_a_rotation_leaves_the_other_token_and_those_of_other_servers_as_they_are(fresh: Database, which: str):
+    world = World(fresh)
+    for place, tokens in (("here", OURS), ("there", ("tct_there", "tpt_there")), ("here", OURS)):
+        with_files(world, place)
+        bootstrap(world.dispatcher, *tokens)
+    world.owner.call("rotate_server_token", which=which)
+    kept = {"tpt_there": "who_am_i", "tct_there": "list_managed_agents"}
+    kept |= {OURS[0]: "list_managed_agents"} if which == "owner" else {OURS[1]: "who_am_i"}
+    assert all(Caller(world, token).call(name)["success"] for token, name in kept.items())
+
+
 def test_a_revoked_token_whose_file_comes_back_gives_way_to_a_new_one(fresh: Database):
     world = World(fresh)
     files = with_files(world)

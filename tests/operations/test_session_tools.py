@@ -8,9 +8,14 @@ import pytest
 import structlog
 from structlog.testing import capture_logs
 
+from tests.domain.things import CREW
 from tests.stories import Answer, World
+from toryo.domain.agents import Agent
 from toryo.operations.calls import call_log
+from toryo.operations.calls.callers import Caller, Kind, Login
+from toryo.operations.calls.catalogue import catalogue
 from toryo.operations.calls.grants import Grant
+from toryo.operations.calls.toolsets import tools_for
 
 # --- notes -----------------------------------------------------------------------------------------------------------
 
@@ -172,6 +177,13 @@ def test_every_tool_that_an_instruction_names_may_be_called_by_who_hears_it(crew
         _callable(crew, worker, worker.next())
         worker.set(part, status, "x")
     _callable(crew, worker, worker.next())
+
+
+@pytest.mark.parametrize("person", CREW[:2], ids=lambda person: person.role.value)
+def test_a_person_is_shown_the_tools_of_agents_with_the_parameter_that_takes_a_session(person: Agent):
+    shown = {tool.name: tool for tool in tools_for(Caller(Kind.PERSON, agent=person, login=Login.MEMBER))}
+    assert shown["get_next_action"].asks_for == "session_token"
+    assert shown["list_tasks"].summary == catalogue()["list_tasks"].summary
 
 
 def _callable(world: World, process: Any, said: dict[str, Any]) -> None:

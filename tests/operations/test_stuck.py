@@ -91,6 +91,7 @@ def test_tasks_that_wait_for_the_same_end_are_one_need(crew: World) -> None:
     crew.move(first, "cancelled", "not needed")
     (item,) = stuck(crew).values()
     assert (item["task_id"], item["title"]) == (then[0], "Stuck: Then 0 and 2 more")
+    assert item["text"].endswith("The same applies to 2 more tasks.")
     crew.owner.call("edit_task", task_id=then[0], remove_dependencies=[first])
     (rest,) = stuck(crew).values()
     assert (rest["task_id"], rest["key"]) == (then[1], item["key"])

@@ -77,6 +77,12 @@ def test_the_condition_of_every_rule_is_japanese_too() -> None:
     assert [each for each in words if translated(constant(each), JA) == each] == []
 
 
+def test_a_sentence_that_is_taken_as_a_constant_keeps_its_facts_and_its_japanese_words() -> None:
+    told = say("Task {task_id} is {status}.", task_id="tsk_1", status=Status.FAILED)
+
+    assert translated(constant(told), JA) == translated(told, JA) != told
+
+
 def test_what_has_no_japanese_words_stays_as_it_is() -> None:
     assert translated(constant("Printed by a program: {}"), JA) == "Printed by a program: {}"
     assert translated(say("It fell over {times} times.", times=3), JA) == "It fell over 3 times."

@@ -93,6 +93,14 @@ def test_only_its_owner_may_read_the_files(tmp_path: Path) -> None:
     assert modes == dict.fromkeys(["toryo.db", "toryo.db-wal", "toryo.db-shm", "toryo.db.lock"], 0o600)
 
 
+def test_a_file_that_everybody_could_read_is_its_owners_alone_from_then_on(tmp_path: Path) -> None:
+    file = tmp_path / "toryo.db"
+    file.touch()
+    file.chmod(0o644)
+    with open_database(url_of(file)):
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
 def test_closing_leaves_one_file_to_copy(tmp_path: Path) -> None:
     with open_database(url_of(tmp_path / "toryo.db")) as database:
         database.write(define)

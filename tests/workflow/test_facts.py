@@ -43,6 +43,9 @@ OUTSTANDING: dict[str, TreeState] = {
     "(d) an awaited delegation is open": tree_state(MAIN, open_delegations={"main": 1}),
     "(e) an approval below it is pending": tree_state(MAIN, replace(PART, approval=Approval.PENDING)),
     "(e) of a draft": tree_state(MAIN, task("t", Status.BACKLOG, "ann", below=MAIN, approval=Approval.PENDING)),
+    "(f) a queue task below it is ready, and its queue has an agent": tree_state(
+        MAIN, PART, todo("leaf", below=PART, agent_type="builds"), served=frozenset({"builds"})
+    ),
 }
 
 NOT_OUTSTANDING: dict[str, TreeState] = {
@@ -68,6 +71,14 @@ NOT_OUTSTANDING: dict[str, TreeState] = {
     "a delegation of another task is open": tree_state(MAIN, PART, open_delegations={"part": 1, "main": 0}),
     "what was not approved is closed": tree_state(MAIN, cancelled("t", "ann", below=MAIN, approval=Approval.PENDING)),
     "what was asked for was rejected": tree_state(MAIN, replace(PART, approval=Approval.REJECTED)),
+    "a queue task is ready, and only another queue has an agent": tree_state(
+        MAIN, todo("t", below=MAIN, agent_type="builds"), served=frozenset({"paints"})
+    ),
+    "a queue task is not ready": tree_state(
+        MAIN,
+        task("t", Status.BACKLOG, below=MAIN, agent_type="builds"),
+        served=frozenset({"builds"}),
+    ),
     "everything is blocked": tree_state(MAIN, stuck("t", "ann", below=MAIN)),
 }
 
@@ -75,6 +86,49 @@ NOT_OUTSTANDING: dict[str, TreeState] = {
 @pytest.mark.parametrize("what", OUTSTANDING)
 def test_outstanding_is(what: str) -> None:
     assert facts.outstanding(case(OUTSTANDING[what]))
+
+
+@pytest.mark.parametrize(
+    ("where", "awaited"),
+    [
+        (tree_state(MAIN, RUNNING), {"running"}),
+        (tree_state(MAIN, RUNNING, todo("t", "bob", below=MAIN), elsewhere={"bob": 1}), {"running", "other_bob_0"}),
+        (
+            tree_state(MAIN, todo("t", below=MAIN), elsewhere={"ann": 1, "bob": 2}),
+            {"other_ann_0", "other_bob_0", "other_bob_1"},
+        ),
+        (tree_state(MAIN, PART, waits={"part": ["x"]}, outside=[at_work("x", "bob")]), {"x"}),
+        (tree_state(MAIN, PART), set()),
+        (tree_state(MAIN, RUNNING, open_delegations={"main": 1}), None),
+        (tree_state(MAIN, RUNNING, todo("t", "bob", below=MAIN, approval=Approval.PENDING)), None),
+        (
+            tree_state(MAIN, RUNNING, todo("t", below=MAIN, agent_type="builds"), served=frozenset({"builds"})),
+            None,
+        ),
+    ],
+    ids=["at work", "at the limit", "nobody's", "outside", "nothing", "a delegation", "an approval", "a queue task"],
+)
+def test_one_of_these_tasks_must_proceed_unless_something_else_will_happen_anyway(
+    where: TreeState, awaited: set[str] | None
+) -> None:
+    assert facts.awaited(case(where)) == awaited
+
+
+@pytest.mark.parametrize(
+    ("where", "elsewhere"),
+    [
+        (tree_state(MAIN, PART), False),
+        (tree_state(MAIN, PART, elsewhere={"ann": 1}), True),
+        (tree_state(MAIN, PART, crew=BY_HAND), True),
+        (tree_state(MAIN, PART, crew=[agent("ann", provider=None, active=False, reports_to="boss")]), False),
+        (tree_state(MAIN, PART, waits={"part": ["x"]}, outside=[todo("x", "bob")]), True),
+        (tree_state(MAIN, PART, todo("next", "ann", below=MAIN), waits={"next": ["part"]}), False),
+        (tree_state(MAIN, done("part", "ann", below=MAIN), waits={"part": ["x"]}, outside=[todo("x", "bob")]), False),
+    ],
+    ids=["nothing", "a busy agent", "one by hand", "an inactive one", "a task there", "a task here", "a closed task"],
+)
+def test_other_trees_can_change_a_decision_only_by_these(where: TreeState, elsewhere: bool) -> None:
+    assert facts.depends_on_elsewhere(case(where)) is elsewhere
 
 
 @pytest.mark.parametrize("what", NOT_OUTSTANDING)

@@ -136,6 +136,7 @@ def test_who_is_told_something_else_gets_other_words() -> None:
     assert key_of(decompose, Role.WORKER, optional=True) == "create_subtasks.optional"
     assert key_of(start, Role.MANAGER, alone=True) == "start.alone"
     assert key_of(leave, Role.WORKER, leave=True) == "wait_for_delegation.leave"
+    assert key_of(leave, Role.WORKER, leave=True, fixing=False) == "wait_for_delegation.leave"
     assert key_of(Step("exit", "", "runaway"), Role.WORKER) == "exit.runaway"
     assert key_of(Step("exit", "", "time_limit"), Role.WORKER) == "exit.time_limit"
     assert key_of(Step("exit", "", "agent_inactive"), Role.WORKER) == "exit"

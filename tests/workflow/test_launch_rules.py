@@ -48,6 +48,7 @@ from toryo.domain.sessions import Session
 from toryo.domain.tasks import Approval, Status, Task
 from toryo.domain.tree_state import TreeState
 from toryo.workflow import launch_rules
+from toryo.workflow.guard_limits import Limits
 from toryo.workflow.snapshot import ChatState, Cooldown, News
 
 LIVE = session()
@@ -172,6 +173,46 @@ def test_6_a_launch_not_yet_signed_in_is_pending_until_its_deadline() -> None:
     assert launch_rules.decide(snapshot(launches=launches)).until == ordered().deadline
 
 
+def test_6_a_launch_that_has_signed_in_and_has_no_session_any_more_is_not_being_started() -> None:
+    assert decided(launches={Purpose.TASK: ordered(state=State.SIGNED_IN)}) == start("13", "has_in_progress_task")
+
+
+@pytest.mark.parametrize(
+    ("tripped", "behaves", "time"),
+    [
+        ({"runaway": "same_answer"}, True, False),
+        ({"created_at": NOW - LIMITS.run_time}, True, True),
+        ({"created_at": NOW - LIMITS.run_time, "runaway": "calls"}, True, False),
+        ({"heard_at": NOW - LIMITS.silence}, True, False),
+        ({}, False, False),
+    ],
+)
+def test_4_whether_it_is_stopped_for_its_behaviour_and_whether_for_its_time(
+    tripped: dict[str, Any], behaves: bool, time: bool
+) -> None:
+    assert launch_rules.failed_by_itself(session(**tripped), LIMITS, NOW) is behaves
+    assert launch_rules.ran_its_time(session(**tripped), LIMITS, NOW) is time
+
+
+def test_the_limits_are_the_specified_ones() -> None:
+    assert Limits() == Limits(
+        stop_grace=60_000,
+        pause_grace=300_000,
+        same_answers=25,
+        refusals=20,
+        idle_calls=300,
+        calls=2_000,
+        moves_of_one_task=20,
+        silence=1_800_000,
+        run_time=86_400_000,
+        idle_launches=5,
+        unreported_ends=3,
+        cooldown=60_000,
+        longest_cooldown=3_600_000,
+        quota_margin_percent=10,
+    )
+
+
 def test_7_cooling_down_after_failures_holds_until_the_moment_it_names() -> None:
     assert decided(cooldowns=COOLING) == hold("7", "cooling_down")
     assert launch_rules.decide(snapshot(cooldowns=COOLING)).until == NOW + 60_000
@@ -208,6 +249,11 @@ def left(*tasks: Task, about: dict[str, tuple[News, ...]] | None = None, main: T
 def test_7a_another_agents_session_still_lives_on_it() -> None:
     assert decided(others_on={"main": "ann"}) == hold("7a", "handing_over")
     assert decided(others_on={"other": "ann"}) == start("13", "has_in_progress_task")
+
+
+def test_7a_the_decision_names_who_holds_it_and_otherwise_nobody() -> None:
+    assert launch_rules.decide(snapshot(others_on={"main": "ann"})).facts["held_by"] == "ann"
+    assert "held_by" not in launch_rules.decide(snapshot()).facts
 
 
 def test_8_it_waits_and_a_descendant_is_blocked_or_failed_and_that_is_new() -> None:
@@ -451,6 +497,7 @@ def test_a_chat_that_is_wanted_starts_in_a_paused_project_and_not_in_an_archived
     assert chat(where=paused, talk=WANTED) == start("chat", "has_pending_purpose")
     assert chat(where=archived, talk=WANTED) == hold("chat", "project_paused")
     assert chat(where=archived, live=CHATTING) == hold("chat", "already_running")
+    assert chat(project=None, talk=WANTED) == hold("chat", "project_paused")
 
 
 def test_a_chat_session_that_tripped_a_guard_or_is_silent_is_stopped() -> None:

@@ -1,0 +1,64 @@
+"""Faults that change nothing anybody could see, and why: they count neither as caught nor as survivors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tests.mutations.mutator import Fault
+
+
+@dataclass(frozen=True)
+class Equivalent:
+    """All faults of this kind in this function whose piece contains `piece`, and then `becomes`."""
+
+    file: str
+    function: str
+    kind: str
+    piece: str
+    becomes: str
+    reason: str
+
+    def covers(self, fault: Fault) -> bool:
+        where = (self.file, self.function, self.kind) == (fault.file, fault.function, fault.kind)
+        return where and self.piece in fault.old and self.becomes in fault.new
+
+
+EQUIVALENT: tuple[Equivalent, ...] = (
+    Equivalent(
+        "workflow/launch_rules.py",
+        "not_managed",
+        "operand removed",
+        "s.agent is not None and",
+        "((not s.agent.managed))",
+        "for the type checker: of an agent that is gone, the row for those who are no members applies before",
+    ),
+    Equivalent(
+        "storage/engine/sqlite.py",
+        "_create",
+        "everybody may read a new database",
+        "0o600",
+        "0o644",
+        "the next line sets the mode of the file, which is still empty, as it does for one that was there before",
+    ),
+    Equivalent(
+        "operations/overview/resources.py",
+        "_answer",
+        "constant",
+        "32",
+        "",
+        "an etag only has to be another one when the answer is: 31 and 33 hexadecimal digits do that as well",
+    ),
+    Equivalent(
+        "operations/launches/placement.py",
+        "_words",
+        "operand removed",
+        "seen.capabilities or []",
+        "((seen.capabilities))",
+        "for the type checker: of a Coordinator that refuses for want of a capability, they are never None",
+    ),
+)
+
+
+def reason(fault: Fault) -> str:
+    """Empty if it is not known to be equivalent."""
+    return next((each.reason for each in EQUIVALENT if each.covers(fault)), "")
