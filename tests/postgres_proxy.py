@@ -1,4 +1,4 @@
-"""A network between Toryo and PostgreSQL, Redis or its own server that a test can break: a forwarding port with a switch.
+"""A network between Toryo and PostgreSQL, Redis or its own server that a test can break: a forwarding port.
 
 It can be cut (connections end, new ones are refused), stand still (connections stay, nothing arrives), and lead to
 another server.
@@ -100,7 +100,8 @@ class Proxy:
                     self._cut_after = None
                     muted.set()
                 server.sendall(data)
-            flow.wait()  # nor does the end of a connection arrive
+        flow.wait()  # nor does the end of a connection arrive
+        with suppress(OSError):
             server.shutdown(socket.SHUT_WR)
 
     def _answer(self, server: socket.socket, client: socket.socket, muted: Event, flow: Event) -> None:
@@ -111,7 +112,8 @@ class Proxy:
                     client.sendall(data)
                 elif data[-6:-1] == b"Z\0\0\0\5":  # ready for the next statement: this one is done
                     self.cut()
-            flow.wait()
+        flow.wait()
+        with suppress(OSError):
             client.shutdown(socket.SHUT_WR)
 
 

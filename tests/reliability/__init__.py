@@ -1,3 +1,3 @@
-"""How reliable Toryo is, as figures: `python -m tests.reliability.faults` counts injected faults, `python -m tests.soak`
-lets everything go wrong for ten minutes. Both write to build/reliability/.
+"""How reliable Toryo is, as figures: `python -m tests.reliability.faults` counts injected faults, `python -m
+tests.soak` lets everything go wrong for ten minutes. Both write to build/reliability/.
 """

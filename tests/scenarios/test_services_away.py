@@ -1,8 +1,8 @@
-"""PostgreSQL and Redis die, stand still, or are replaced by another server, while stories are told and a queue is worked
-off. The work completes by itself, nothing that was acknowledged is lost, and the rules hold.
+"""PostgreSQL and Redis die, stand still, or are replaced by another server, while stories are told and a queue is
+worked off. The work completes by itself, nothing that was acknowledged is lost, and the rules hold.
 
-What is cut off for a moment, again and again, is in `test_queue_under_fire.py`. `TORYO_TEST_OUTAGE_SECONDS` says how long
-each outage lasts: 2 seconds by default, 20 are for those who have time.
+What is cut off for a moment, again and again, is in `test_queue_under_fire.py`. `TORYO_TEST_OUTAGE_SECONDS` says how
+long each outage lasts: 2 seconds by default, 20 are for those who have time.
 """
 
 from __future__ import annotations
