@@ -121,7 +121,7 @@ class RemoteBus(ABC, Generic[Connection]):
                 _log.log(
                     logging.WARNING if failures == 1 else logging.DEBUG,
                     "no hints from other servers: %s",
-                    error or "silence",
+                    str(error) or "nothing was heard in time",
                 )
             tried.set()
             await asyncio.sleep(_PAUSES_SECONDS[min(failures, len(_PAUSES_SECONDS)) - 1])
