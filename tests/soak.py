@@ -24,6 +24,7 @@ from contextlib import ExitStack, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from urllib.request import urlopen
 
 from tests.postgres_server import PostgreSQLServer, postgres_server
 from tests.redis_server import RedisServer, redis_server
@@ -54,6 +55,8 @@ class Soak:
         self.counts: Counter[str] = Counter()
         self.samples: list[tuple[float, int, int]] = []
         """Seconds since the begin, and KiB and open files of all servers together."""
+        self.calls: dict[int, int] = {}
+        """Answered so far, by each life of a server (its process id), when it was last sampled."""
         self.stories = Stories(sites[0], workers=HANDS, at_once=3)
         for number in range(3 if postgres else 1):
             sites[number % len(sites)].coordinator(f"coordinator-{number}", max_concurrent=8)
@@ -98,7 +101,15 @@ class Soak:
         pids = [site.server.pid for site in self.sites]
         memory = sum(_memory(pid) for pid in pids)
         handles = sum(len(os.listdir(f"/proc/{pid}/fd")) for pid in pids)  # noqa: PTH208 - names are not needed
+        self._count_calls()
         self.samples.append((time.monotonic() - began, memory, handles))
+
+    def _count_calls(self) -> None:
+        for site in self.sites:
+            with urlopen(f"{site.url}/metrics", timeout=60) as answer:
+                lines = answer.read().decode().splitlines()
+            told = [line for line in lines if line.startswith("toryo_calls_total{")]
+            self.calls[site.server.pid] = int(sum(float(line.rpartition(" ")[2]) for line in told))
 
     def _faults(self) -> list[tuple[str, Callable[[], None]]]:
         agents = [("agent killed", self._kill_an_agent)] * 4 + [("queue agent killed", self._kill_a_poller)] * 3
@@ -181,10 +192,6 @@ def _memory(pid: int) -> int:
 def figures(soak: Soak, minutes: float, broken: list[str], command: str) -> dict[str, Any]:
     killed = {kind: times for kind, times in soak.counts.items() if kind.endswith("killed")}
     memory, handles = ([each[column] for each in soak.samples] for column in (1, 2))
-    calls = sum(
-        int(site.people.rest("GET", "/events", params={"newest": True, "limit": 1}).get("last", 0))
-        for site in soak.sites[:1]
-    )
     return {
         "command": command,
         "date": datetime.now(UTC).date().isoformat(),
@@ -192,7 +199,7 @@ def figures(soak: Soak, minutes: float, broken: list[str], command: str) -> dict
         "tasks": len(soak.stories.told) * (1 + len(PARTS)) + len(soak.queue.filed),
         "kills": sum(killed.values()),
         "outages": soak.counts["outages"] + killed.get("server killed", 0),
-        "calls": calls,
+        "calls": sum(soak.calls.values()),
         "broken_invariants": len(broken),
         "memory_first": memory[0],
         "memory_last": memory[-1],
@@ -221,7 +228,7 @@ def main(argv: list[str] | None = None) -> int:
     command = " ".join(["python -m tests.soak", *(argv if argv is not None else sys.argv[1:])])
     with ExitStack() as standing:
         directory = Path(standing.enter_context(tempfile.TemporaryDirectory(prefix="toryo_soak_")))
-        settings: dict[str, Any] = dict(NO_BLAME)
+        settings: dict[str, Any] = {**NO_BLAME, "TORYO_METRICS": "true"}
         postgres = redis = database = None
         if asked.postgres:
             postgres = standing.enter_context(postgres_server())

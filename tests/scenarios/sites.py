@@ -242,7 +242,14 @@ class Site:
 
     def tasks(self, project: str) -> dict[str, dict[str, Any]]:
         """The tasks of a project, by title."""
-        return {task["title"]: task for task in self.people.rest("GET", f"/projects/{project}/tasks")["tasks"]}
+        found: list[dict[str, Any]] = []
+        page: dict[str, Any] = {"limit": 500}
+        while True:
+            answer = self.people.rest("GET", f"/projects/{project}/tasks", params=page)
+            found += answer["tasks"]
+            if "next_cursor" not in answer:
+                return {task["title"]: task for task in found}
+            page = {"limit": 500, "cursor": answer["next_cursor"]}
 
     def launches(self, **wanted: str) -> list[dict[str, Any]]:
         """In the order in which they were ordered."""

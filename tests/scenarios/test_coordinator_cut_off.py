@@ -4,6 +4,7 @@ run go on, nobody is started twice, and what happened meanwhile is reported afte
 
 from __future__ import annotations
 
+import os
 import subprocess
 from collections import Counter
 from collections.abc import Sequence
@@ -82,17 +83,24 @@ def test_packets_that_vanish_for_a_while_end_nobodys_work(site: Site) -> None:
 
 
 @pytest.mark.slow
-def test_connections_that_nobody_will_ever_answer_are_given_up_and_made_anew(build: Build) -> None:
-    """Longer than the lease: the Coordinator's claim waits on a connection that is lost and knows nothing of it."""
-    site = build()
+@pytest.mark.skipif(
+    float(os.environ.get("TORYO_TEST_OUTAGE_SECONDS", "2")) < 20, reason="TORYO_TEST_OUTAGE_SECONDS is less than 20"
+)
+def test_connections_that_nobody_will_ever_answer_are_given_up_and_made_anew(site: Site) -> None:
+    """After 75 seconds of silence. An agent whose report is lost that way ends, and its task is done again after it."""
     with server_proxy(site.url) as wire:
-        tasks, gate, bell = at_work(site, wire.url)
+        tasks, gate, _ = at_work(site, wire.url)
         injected("Coordinator half-open")
         wire.stand_still()
         wire.flow_anew()
         gate.open()
-        assert bell.rung(4).count("done") == 2
-        all_is_well(site, tasks)
+        for each in tasks.values():
+            site.until_status(each, "completed", within=200)
+        site.until_idle()
+        assert max(Counter(start["agent_id"] for start in site.history.starts()).values()) <= 2
+        assert site.history.double_launches() == []
+        assert site.history.completed_twice() == []
+        assert rules_broken(site.database) == []
         assert site.coordinators[0].leave() == 0
 
 
