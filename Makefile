@@ -19,7 +19,7 @@ PAGES         := src/toryo/server/static/index.html
 PAGE_SOURCES  := $(shell find web/src web/public web/index.html web/*.ts web/package.json -type f 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup check fix test test-fast mutations demo docs translations serve bench web screenshots pictures site wheel lock audit reliability
+.PHONY: help setup check fix test test-fast mutations demo docs translations serve bench soak web screenshots pictures site wheel lock audit reliability
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -137,3 +137,7 @@ bench: $(READY) ## measure the targets beside their floors and rivals, into benc
 
 reliability: $(READY) ## run what is quick of the evidence, write docs/reliability.md from the last runs (ARGS=--last: run nothing)
 	$(BIN)/python -m tests.reliability $(ARGS)
+
+soak: $(READY) ## let everything go wrong for ten minutes on SQLite, then on PostgreSQL and Redis (ARGS="--minutes 3")
+	$(BIN)/python -m tests.soak $(ARGS)
+	$(BIN)/python -m tests.soak --postgres $(ARGS)

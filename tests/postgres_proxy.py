@@ -1,4 +1,8 @@
-"""A network between Toryo and PostgreSQL (or Redis) that a test can break: a forwarding port with a switch."""
+"""A network between Toryo and PostgreSQL, Redis or its own server that a test can break: a forwarding port.
+
+It can be cut (connections end, new ones are refused), stand still (connections stay, nothing arrives), and lead to
+another server.
+"""
 
 from __future__ import annotations
 
@@ -22,6 +26,7 @@ class Proxy:
         self._listening: socket.socket | None = None
         self._port = 0
         self._cut_after: bytes | None = None
+        self._flow = _flowing()
         self.was_cut = Event()
         self.mend()
         self.url = url_of(self._port)
@@ -39,6 +44,22 @@ class Proxy:
         """Cuts as soon as a client has sent these words; PostgreSQL gets them, its answer is lost."""
         self._cut_after = words
 
+    def stand_still(self) -> None:
+        """From now on nothing arrives on either side, and nobody is told: connections, also new ones, stay open."""
+        self._flow.clear()
+
+    def flow_again(self) -> None:
+        """What was held back arrives after all."""
+        self._flow.set()
+
+    def flow_anew(self) -> None:
+        """Only connections that are made from now on work: the others stay silent, as behind a dead host."""
+        self._flow = _flowing()
+
+    def lead_to(self, host: str, port: int) -> None:
+        """Connections that are made from now on."""
+        self._target = (host, port)
+
     def mend(self) -> None:
         self.was_cut.clear()
         self._listening = socket.create_server(("127.0.0.1", self._port))
@@ -49,15 +70,19 @@ class Proxy:
         with suppress(OSError):
             while True:
                 client, _ = listening.accept()
-                server = self._connected()
+                try:
+                    server = self._connected()
+                except OSError:  # it is away
+                    client.close()
+                    continue
                 self._sockets += [client, server]
                 if self._listening is not listening:  # cut since it was accepted
                     client.close()
                     server.close()
                     return
-                muted = Event()
-                Thread(target=self._ask, args=(client, server, muted), daemon=True).start()
-                Thread(target=self._answer, args=(server, client, muted), daemon=True).start()
+                muted, flow = Event(), self._flow
+                Thread(target=self._ask, args=(client, server, muted, flow), daemon=True).start()
+                Thread(target=self._answer, args=(server, client, muted, flow), daemon=True).start()
 
     def _connected(self) -> socket.socket:
         host, port = self._target
@@ -67,23 +92,35 @@ class Proxy:
         server.connect(f"{host}/.s.PGSQL.{port}")
         return server
 
-    def _ask(self, client: socket.socket, server: socket.socket, muted: Event) -> None:
+    def _ask(self, client: socket.socket, server: socket.socket, muted: Event, flow: Event) -> None:
         with suppress(OSError):
             while data := client.recv(65536):
+                flow.wait()
                 if self._cut_after and self._cut_after in data:
                     self._cut_after = None
                     muted.set()
                 server.sendall(data)
+        flow.wait()  # nor does the end of a connection arrive
+        with suppress(OSError):
             server.shutdown(socket.SHUT_WR)
 
-    def _answer(self, server: socket.socket, client: socket.socket, muted: Event) -> None:
+    def _answer(self, server: socket.socket, client: socket.socket, muted: Event, flow: Event) -> None:
         with suppress(OSError):
             while data := server.recv(65536):
+                flow.wait()
                 if not muted.is_set():
                     client.sendall(data)
                 elif data[-6:-1] == b"Z\0\0\0\5":  # ready for the next statement: this one is done
                     self.cut()
+        flow.wait()
+        with suppress(OSError):
             client.shutdown(socket.SHUT_WR)
+
+
+def _flowing() -> Event:
+    event = Event()
+    event.set()
+    return event
 
 
 @contextmanager
@@ -104,6 +141,15 @@ def redis_proxy(url: str) -> Iterator[Proxy]:
         parts.port or 6379,
         lambda own: urlunsplit(parts._replace(netloc=f"{parts.netloc.rpartition('@')[0]}@127.0.0.1:{own}".lstrip("@"))),
     )
+    with forwarding(away) as wire:
+        yield wire
+
+
+@contextmanager
+def server_proxy(url: str) -> Iterator[Proxy]:
+    """To a server of Toryo's."""
+    parts = urlsplit(url)
+    away = Proxy(parts.hostname or "127.0.0.1", parts.port or 80, lambda own: f"http://127.0.0.1:{own}")
     with forwarding(away) as wire:
         yield wire
 

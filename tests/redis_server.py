@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,11 +22,11 @@ class RedisServer:
     """Listens on a free port of this machine while it runs."""
 
     def __init__(self, program: str, directory: Path) -> None:
-        port = free_port()
-        words = ["--port", str(port), "--bind", "127.0.0.1", "--dir", str(directory), "--save", ""]
+        self.port = free_port()
+        words = ["--port", str(self.port), "--bind", "127.0.0.1", "--dir", str(directory), "--save", ""]
         kept = ["--appendonly", "yes", "--appendfsync", "always"]
         self._program = Program("redis", [*words, *kept], os.environ, directory, command=[program])
-        self.url = f"redis://127.0.0.1:{port}/0"
+        self.url = f"redis://127.0.0.1:{self.port}/0"
 
     def start(self) -> None:
         """Returns when it answers."""
@@ -34,6 +35,13 @@ class RedisServer:
     def stop(self) -> None:
         """SIGKILL: whoever was connected is cut off."""
         self._program.kill()
+
+    def freeze(self) -> None:
+        """It stands still; the kernel still takes connections for it."""
+        os.kill(self._program.pid, signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        os.kill(self._program.pid, signal.SIGCONT)
 
 
 @contextmanager

@@ -293,14 +293,19 @@ class World:
 
     def rows(self, *tables: sa.Table) -> dict[str, list[tuple[Any, ...]]]:
         """Every row of these tables (of all of them without), sorted: what must not change when nothing changes."""
+        return rows_of(self.database, *tables)
 
-        def work(connection: Connection) -> dict[str, list[tuple[Any, ...]]]:
-            return {
-                table.name: sorted(connection.all(_everything(table)), key=repr)
-                for table in tables or schema.metadata.sorted_tables
-            }
 
-        return self.database.read(work)
+def rows_of(database: Database, *tables: sa.Table) -> dict[str, list[tuple[Any, ...]]]:
+    """As `World.rows`."""
+
+    def work(connection: Connection) -> dict[str, list[tuple[Any, ...]]]:
+        return {
+            table.name: sorted(connection.all(_everything(table)), key=repr)
+            for table in tables or schema.metadata.sorted_tables
+        }
+
+    return database.read(work)
 
 
 class Following:

@@ -7,8 +7,10 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import sqlite3
 import subprocess
 import tempfile
+import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -21,6 +23,7 @@ import sqlalchemy as sa
 
 from tests import invariants
 from tests.obedience import crew_works
+from tests.reliability.counting import injected
 from tests.stories import STARTED_AT, World
 from toryo.domain.times import DAY, HOUR
 from toryo.storage import integrity
@@ -35,6 +38,7 @@ pytestmark = pytest.mark.usefixtures("quiet")
 KILLS = int(os.environ.get("TORYO_TEST_KILLS", "3"))
 """Of each kind of database, spread over all statements of the story; 24 and more are for those who have time."""
 EVENTS = Statement(sa.text("SELECT count(*) FROM events"))
+TASKS = Statement(sa.text("SELECT count(*) FROM tasks"))
 
 
 def story(world: World) -> None:
@@ -145,6 +149,7 @@ def test_a_server_that_is_killed_at_any_statement_or_commit_goes_on_where_it_was
         url = _another(database_url, number, request)
         with open_database(url) as made:
             upgrade(made)
+        injected("server killed at a statement or commit")
         acknowledged = _killed_at(url, (number + 1) * moments // (KILLS + 1), tmp_path / f"told-{number}")
         assert acknowledged is not None, "it was killed before its end"
         with open_database(url) as database:
@@ -208,6 +213,7 @@ def test_work_waits_while_the_disk_is_full_and_goes_on_once_there_is_room(little
         house = world.task("boss", title="Build a house")
         ballast = little_disk / "ballast"
         _fill(ballast)
+        injected("disk full")
         kept, refused = _until_refused(world)
         assert refused["error"] == "unavailable", refused
         assert "disk" in refused["message"] + refused["instruction"]
@@ -219,6 +225,73 @@ def test_work_waits_while_the_disk_is_full_and_goes_on_once_there_is_room(little
         assert world.status(house) == "completed"
         assert invariants.broken(world) == []
         assert database.read(integrity.check) == []
+
+
+def test_work_waits_while_the_disk_is_read_only_and_goes_on_once_it_can_be_written(tmp_path: Path) -> None:
+    """As the kernel makes it when it finds a fault on it."""
+    with open_database(f"sqlite:///{tmp_path / 'toryo.db'}") as database:
+        upgrade(database)
+        world = World(database)
+        world.crew()
+        house = world.task("boss", title="Build a house")
+        with _read_only(database):
+            injected("disk read-only")
+            refused = world.owner.ask("file_task", project_id=world.project_id, title="Shed", status="backlog").result
+            assert refused is not None
+            assert refused["error"] == "unavailable", refused
+            assert world.status(house) == "in_progress", "reads go on"
+        crew_works(world)
+        assert world.status(house) == "completed"
+        assert len(world.owner.call("list_project_tasks", project_id=world.project_id)["tasks"]) >= 1
+        assert invariants.broken(world) == []
+        assert database.read(integrity.check) == []
+
+
+@contextmanager
+def _read_only(database: Database) -> Iterator[None]:
+    """Every COMMIT of a write fails as SQLite reports it then: `mount` refuses to do it while a file is open."""
+
+    def command(connection: SQLiteConnection, text: str) -> None:
+        if text == "COMMIT" and connection.wrote:
+            error = sqlite3.OperationalError("attempt to write a readonly database")
+            error.sqlite_errorcode = sqlite3.SQLITE_READONLY
+            connection.fail(error)
+        _COMMAND(connection, text)
+
+    with patch.object(SQLiteConnection, "command", command):
+        yield
+
+
+def test_nothing_is_acknowledged_before_a_slow_disk_has_it_and_reads_go_on_meanwhile(tmp_path: Path) -> None:
+    """COMMIT returns when the test lets it."""
+    with open_database(f"sqlite:///{tmp_path / 'toryo.db'}") as database:
+        upgrade(database)
+        world = World(database)
+        world.crew()
+        began, synced, answers = threading.Event(), threading.Event(), []
+
+        def command(connection: SQLiteConnection, text: str) -> None:
+            if text == "COMMIT" and connection.wrote:
+                began.set()
+                assert synced.wait(60)
+            _COMMAND(connection, text)
+
+        with patch.object(SQLiteConnection, "command", command):
+            injected("fsync slow")
+            filing = threading.Thread(target=lambda: answers.append(world.task("boss", title="Build a house")))
+            filing.start()
+            assert began.wait(60)
+            assert database.read(lambda c: c.value(TASKS)) == 0, "reads go on, and do not see it"
+            assert answers == []
+            synced.set()
+            filing.join(60)
+        assert [world.status(each) for each in answers] == ["in_progress"]
+        crew_works(world)
+        assert world.status(answers[0]) == "completed"
+        assert invariants.broken(world) == []
+
+
+_COMMAND = SQLiteConnection.command
 
 
 def _until_refused(world: World) -> tuple[list[str], dict[str, Any]]:
@@ -254,6 +327,7 @@ def test_a_clock_that_jumps_in_the_middle_of_the_work_holds_nobody_up(fresh: Dat
     world.crew()
     world.task("boss", title="Build a house")
     world.armed = True
+    injected("clock jumped")
     crew_works(world)
     all_is_well(world, but=_BY_THE_CLOCK if jump < 0 else ())
     fences = defaultdict(list)

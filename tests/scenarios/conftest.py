@@ -61,7 +61,7 @@ def _take_down_in_order(site: Site) -> None:
     for coordinator in site.coordinators:
         if coordinator.alive:
             assert coordinator.leave() == 0
-    assert programs.everything_of([site.url]) == []
+    assert programs.everything_of(site.ways) == []
     if site.server.alive:
         assert site.server.leave() == 0
 

@@ -219,7 +219,7 @@ class Queue:
         )
 
     def completed(self) -> set[str]:
-        return {each["task_id"] for each in self.site.history.of("task.completed")}
+        return {each["task_id"] for each in self.site.history.of("task.completed", project_id=PROJECT)}
 
     def promises_broken(self) -> list[str]:
         """Everything that a queue must not do and that has happened; asked when all is done."""
@@ -234,7 +234,7 @@ class Queue:
 
     def _broken_by_events(self) -> Iterator[str]:
         history = self.site.history
-        done = Counter(each["task_id"] for each in history.of("task.completed"))
+        done = Counter(each["task_id"] for each in history.of("task.completed", project_id=PROJECT))
         claims, losses = _attempts(history.of("claim.taken")), _attempts(history.of("claim.lost"))
         for task_id in self.filed:
             attempts = [attempt for attempt, _ in claims[task_id]]

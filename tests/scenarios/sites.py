@@ -13,7 +13,7 @@ import select
 import signal
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
@@ -24,13 +24,15 @@ from tests.environments import clean_environment
 from tests.scenarios import programs
 from tests.scenarios.histories import History
 from tests.scenarios.programs import Agent, Program
-from toryo.client import Client
+from toryo.client import Client, RefusalError
 
 T = TypeVar("T")
 
 WITHIN = 100.0
 """Seconds in which what a scenario waits for must be there."""
 LOG_LINES = 60
+PAUSE_SECONDS = 0.2
+"""Between two looks at a server without its database."""
 _OUTSIDE_EPHEMERAL = (18_000, 31_000)
 """A server that is started again must find its port free: no connection of anybody may be given it meanwhile."""
 
@@ -94,6 +96,20 @@ class Bell:
         os.close(self._held)
 
 
+class People(Client):
+    """What they look at they look at again while the server has no database."""
+
+    def rest(self, method: str, path: str, json: Any = None, params: dict[str, Any] | None = None) -> dict[str, Any]:
+        limit = time.monotonic() + self.patience_seconds
+        while True:
+            try:
+                return super().rest(method, path, json, params)
+            except RefusalError as no:
+                if method != "GET" or no.code != "unavailable" or time.monotonic() > limit:
+                    raise
+            time.sleep(PAUSE_SECONDS)  # as every client does
+
+
 class Site:
     """`with Site(directory) as site:` has a server that answers; Coordinators come with `site.coordinator()`.
 
@@ -115,10 +131,14 @@ class Site:
         self.name = name
         self._real = real
         self.data = directory / f"data{name}"
+        self.database = database or f"sqlite:///{self.data / 'toryo.db'}"
+        """Its URL."""
         self.environment = {**clean_environment(directory), "TORYO_DATA_DIR": str(self.data), "TORYO_SANDBOX": sandbox}
         serving = ["server", "--port", str(free_port()), *(["--database", database] if database else [])]
         self.server = Program(f"server{name}", serving, {**self.environment, **QUICK, **settings}, directory, real=real)
         self.url = f"http://127.0.0.1:{serving[2]}"
+        self.ways = [self.url]
+        """Addresses at which Coordinators and agents find the server: its own, and what leads there (`coordinator`)."""
         self.coordinators: list[Program] = []
         self._gates: list[Gate] = []
         self._bells: list[Bell] = []
@@ -129,7 +149,7 @@ class Site:
         except BaseException:
             self.close()
             raise
-        self.people = Client(self.url, self.token("owner"), patience_seconds=60)
+        self.people = People(self.url, self.token("owner"), patience_seconds=60)
         self.history = History(self.people)
         return self
 
@@ -145,20 +165,31 @@ class Site:
         """Starts the server (again); returns when it answers."""
         self.server.start().says("ready http://")
 
-    def coordinator(self, name: str = "coordinator", *, says: str = "connected to", **config: Any) -> Program:
-        """A Coordinator that works with the server (or says something else about it)."""
+    def coordinator(
+        self,
+        name: str = "coordinator",
+        *,
+        says: str = "connected to",
+        way: str | None = None,
+        command: Sequence[str] = programs.TORYO,
+        **config: Any,
+    ) -> Program:
+        """A Coordinator that works with the server (or says something else about it), by another way than directly if
+        `way` is given; `command` runs `toryo` in another surrounding.
+        """
+        self.ways += [way] if way is not None else []
         file = self.directory / f"{name}{self.name}.yaml"
         given = {"polling_interval": 0.5, "max_concurrent": 8, "shutdown_grace_seconds": 3, **config}
         file.write_text(yaml.safe_dump(given))
-        words = ["coordinator", "-c", str(file), "--server", self.url, "--id", f"{name}{self.name}"]
-        made = Program(f"{name}{self.name}", words, self.environment, self.directory, real=self._real)
+        words = ["coordinator", "-c", str(file), "--server", way or self.url, "--id", f"{name}{self.name}"]
+        made = Program(f"{name}{self.name}", words, self.environment, self.directory, command=command, real=self._real)
         self.coordinators.append(made)
         made.start().says(says)
         return made
 
     def agents(self) -> list[Agent]:
         """The agents' processes that run now."""
-        return programs.agents([self.url])
+        return programs.agents(self.ways)
 
     def agent_of(self, launch_id: str) -> Agent | None:
         return next((agent for agent in self.agents() if agent.launch_id == launch_id), None)
@@ -211,7 +242,14 @@ class Site:
 
     def tasks(self, project: str) -> dict[str, dict[str, Any]]:
         """The tasks of a project, by title."""
-        return {task["title"]: task for task in self.people.rest("GET", f"/projects/{project}/tasks")["tasks"]}
+        found: list[dict[str, Any]] = []
+        page: dict[str, Any] = {"limit": 500}
+        while True:
+            answer = self.people.rest("GET", f"/projects/{project}/tasks", params=page)
+            found += answer["tasks"]
+            if "next_cursor" not in answer:
+                return {task["title"]: task for task in found}
+            page = {"limit": 500, "cursor": answer["next_cursor"]}
 
     def launches(self, **wanted: str) -> list[dict[str, Any]]:
         """In the order in which they were ordered."""
@@ -286,7 +324,7 @@ class Site:
             bell.close()
         for program in [*self.coordinators, self.server]:
             program.end()
-        for pid in programs.everything_of([self.url]):
+        for pid in programs.everything_of(self.ways):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
 

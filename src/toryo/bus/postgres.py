@@ -26,8 +26,11 @@ class PostgresBus(RemoteBus[psycopg.AsyncConnection]):
 
     @asynccontextmanager
     async def connect(self) -> AsyncIterator[psycopg.AsyncConnection]:
-        async with await psycopg.AsyncConnection.connect(self._conninfo, autocommit=True) as one:
+        one = await psycopg.AsyncConnection.connect(self._conninfo, autocommit=True)
+        try:
             yield one
+        finally:
+            await one.close()  # not as `async with`, which asks a silent server to roll back first
 
     async def listen(self, connection: psycopg.AsyncConnection) -> AsyncIterator[str | None]:
         await connection.execute(_LISTEN)

@@ -2,12 +2,15 @@
 
 Two tasks on the loop that called `start` receive and send, each with its own connection. While the service is away,
 other servers get no hints (waiters look again at intervals); when it is back, every waiter is woken once, because hints
-may have been missed.
+may have been missed. A service that stands still, or was replaced behind a proxy, is noticed by a beat: the sender
+sends an empty notification at intervals, and the receiver, which hears its own server too, connects again when it hears
+nothing.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import secrets
 import threading
@@ -22,6 +25,10 @@ from toryo.bus.bus import Subscription, Subscriptions
 
 _log = logging.getLogger(__name__)
 _WAITING_TOPICS = 20_000
+_BEAT_SECONDS = 10.0
+_SILENT_SECONDS = 25.0
+"""Longer than two beats: so long nothing is heard only on a connection that is lost."""
+_ANSWERS_WITHIN_SECONDS = 10.0
 _PAUSES_SECONDS = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
 
 Connection = TypeVar("Connection")
@@ -37,6 +44,7 @@ class RemoteBus(ABC, Generic[Connection]):
 
     def __init__(self) -> None:
         self._name = secrets.token_hex(8)
+        self._lost: tuple[type[Exception], ...] = (*self.failures, TimeoutError)
         self._subscriptions = Subscriptions()
         self._lock = threading.Lock()
         self._unsent: set[str] = set()
@@ -108,14 +116,25 @@ class RemoteBus(ABC, Generic[Connection]):
             try:
                 async with self.connect() as one:
                     await work(one)
-            except self.failures as error:
+            except self._lost as error:
                 failures = 1 if now() - began > _PAUSES_SECONDS[-1] else failures + 1
-                _log.log(logging.WARNING if failures == 1 else logging.DEBUG, "no hints from other servers: %s", error)
+                _log.log(
+                    logging.WARNING if failures == 1 else logging.DEBUG,
+                    "no hints from other servers: %s",
+                    str(error) or "nothing was heard in time",
+                )
             tried.set()
             await asyncio.sleep(_PAUSES_SECONDS[min(failures, len(_PAUSES_SECONDS)) - 1])
 
     async def _hear(self, connection: Connection, tried: asyncio.Event) -> None:
-        async for payload in self.listen(connection):
+        heard, patience = self.listen(connection), _ANSWERS_WITHIN_SECONDS
+        while True:
+            async with asyncio.timeout(patience):
+                try:
+                    payload = await anext(heard)
+                except StopAsyncIteration:
+                    return
+            patience = _SILENT_SECONDS
             if payload is not None:
                 self._heard(payload)
                 continue
@@ -139,12 +158,14 @@ class RemoteBus(ABC, Generic[Connection]):
         if self._lost_some:
             something.set()
         while True:
-            await something.wait()
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(something.wait(), _BEAT_SECONDS)
             something.clear()
             payloads, topics = self._payloads()
             try:
-                await self.notify(connection, payloads, topics)
-            except self.failures:
+                async with asyncio.timeout(_ANSWERS_WITHIN_SECONDS):
+                    await self.notify(connection, payloads or [_payload(self._name, [])], topics)
+            except self._lost:
                 self._lost_some = True
                 raise
 

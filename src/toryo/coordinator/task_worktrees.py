@@ -152,7 +152,7 @@ def _merge(job: WorktreeJob, directory: Path) -> dict[str, Any]:
             merged.append({"task_id": task_id, "commit": earlier.commit, "into": earlier.into})
             continue
         try:
-            outcome = _merged(job, worktree, each)
+            outcome = _rest_of_a_merge(job, worktree, each) or _merged(job, worktree, each)
         except Trouble as trouble:
             return _prevented(task_id, str(trouble), merged=merged)
         if isinstance(outcome, Conflict):
@@ -174,6 +174,14 @@ def _merged(job: WorktreeJob, worktree: Worktree, each: Mapping[str, Any]) -> Me
     if not isinstance(outcome, Conflict):
         worktrees.remove(worktree)
     return outcome
+
+
+def _rest_of_a_merge(job: WorktreeJob, worktree: Worktree, each: Mapping[str, Any]) -> Merged | None:
+    """If a Coordinator died while it removed a merged worktree, its branch may be left without a directory."""
+    merged = None if worktree.path.is_dir() else _merged_before(job, each)
+    if merged is not None:
+        worktrees.remove(worktree)
+    return merged
 
 
 def _merged_before(job: WorktreeJob, each: Mapping[str, Any]) -> Merged | None:

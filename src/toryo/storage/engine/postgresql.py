@@ -30,6 +30,7 @@ from psycopg.types.numeric import Int8Dumper
 from sqlalchemy.dialects.postgresql import ARRAY
 
 from toryo.domain import log_redaction
+from toryo.storage.engine import silent_postgresql
 from toryo.storage.engine.database import Connection, Database, DriverConnection, T, Work, ddl_text
 from toryo.storage.engine.directory_memory import DirectoryMemory
 from toryo.storage.engine.executor import Call, WorkerPool
@@ -81,6 +82,7 @@ class PostgreSQLDatabase(Database):
         super().__init__()
         self._conninfo, self.place = _conninfo(url, patience)
         self._lock_milliseconds = round(patience * 2000)
+        self._watch = silent_postgresql.Watch(self._conninfo, self.place)
         self._writers = self._crew("writer", threads, reads=False)
         self._readers = self._crew("reader", max(2, threads // 2), reads=True)
         self._look()
@@ -92,7 +94,8 @@ class PostgreSQLDatabase(Database):
 
         return self.write(patiently)
 
-    def connect(self, *, reads_only: bool) -> PostgreSQLConnection:
+    def connect(self, *, reads_only: bool, line: silent_postgresql.Line | None = None) -> PostgreSQLConnection:
+        """`line` is told of the connection, and ends it if PostgreSQL becomes silent."""
         try:
             driver = psycopg.connect(self._conninfo, autocommit=True, prepare_threshold=2)
         except psycopg.Error as error:
@@ -100,6 +103,8 @@ class PostgreSQLDatabase(Database):
                 f"PostgreSQL at {self.place} cannot be reached: {_first_line(error)}.",
                 "Start PostgreSQL or correct the database URL. A running server continues by itself.",
             ) from error
+        if line is not None:
+            line.leads(driver)
         driver.prepared_max = _STATEMENTS_KEPT
         driver.adapters.register_loader("numeric", _PlainNumber)
         driver.adapters.register_dumper(int, Int8Dumper)  # By size there would be a prepared statement for each.
@@ -111,7 +116,17 @@ class PostgreSQLDatabase(Database):
         )
         if not reads_only:
             connection.command(_BY_INDEX)
+        if line is not None:
+            line.leads(driver, connection.command(silent_postgresql.WHO).get_value(0, 0) or b"")
         return connection
+
+    def close(self) -> None:
+        super().close()
+        self._watch.close()
+
+    def line(self) -> silent_postgresql.Line:
+        """For the connection of one thread."""
+        return self._watch.line()
 
     def _crew(self, name: str, threads: int, *, reads: bool) -> WorkerPool:
         return WorkerPool(name, threads, lambda: _Hand(self, reads=reads), self._inside, most=_WORKS_TOGETHER)
@@ -363,12 +378,20 @@ class _Hand:
         self._database = database
         self._reads = reads
         self._connection: PostgreSQLConnection | None = None
+        self._line = database.line()
         self._alone = 0
         """How many of the next calls run in a transaction of their own, because together they failed."""
         self._untried = 0
         """How many of these have not been tried yet. Who waits for a lock makes way for those behind it."""
 
     def carry_out(self, calls: list[Call]) -> int:
+        self._line.since = time.monotonic()
+        try:
+            return self._carried_out(calls)
+        finally:
+            self._line.since = 0.0
+
+    def _carried_out(self, calls: list[Call]) -> int:
         try:
             self._usable()
         except DatabaseUnavailable as error:  # Unreachable: the other waiting calls fail at once, too.
@@ -390,6 +413,7 @@ class _Hand:
         return 1
 
     def close(self) -> None:
+        self._line.leads(None)
         if self._connection is not None:
             self._connection.close()
         self._connection = None
@@ -397,7 +421,7 @@ class _Hand:
     def _usable(self) -> PostgreSQLConnection:
         if self._connection is None or self._connection.broken:
             self.close()
-            self._connection = self._database.connect(reads_only=self._reads)
+            self._connection = self._database.connect(reads_only=self._reads, line=self._line)
         return self._connection
 
     def _together(self, calls: list[Call]) -> int:

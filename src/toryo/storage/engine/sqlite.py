@@ -364,6 +364,9 @@ class _Writer:
 
     def close(self) -> None:
         if self._connection is not None:
+            if self._connection.in_transaction:  # A COMMIT failed: a closed connection may keep the lock for a while.
+                with contextlib.suppress(DatabaseUnavailable):
+                    self._connection.rollback()
             self._connection.close()
         self._connection = None
 

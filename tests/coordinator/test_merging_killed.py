@@ -1,0 +1,112 @@
+"""kill -9 of a Coordinator before and after each git command of a merge: the target branch has all of the task's work
+or none of it, never half, and the next Coordinator brings the same job to its end, once.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+
+from tests.coordinator.test_task_worktrees import PROJECT, job, since
+from tests.coordinator.test_worktrees import first, make, nobody, place, repository
+from tests.reliability.counting import injected
+from tests.repositories import Repository
+from toryo.coordinator import task_worktrees
+from toryo.coordinator.orders import WorktreeJob
+from toryo.coordinator.worktrees.git import Git
+
+__all__ = ["first", "nobody", "place", "repository"]
+
+FILES = {"new": "two\n", "a": "changed\n"}
+EVERY = int(os.environ.get("TORYO_TEST_MERGE_KILLS_EVERY", "4"))
+"""Each so-manyth moment; 1 is for those who have time."""
+
+
+@pytest.mark.process
+def test_a_merge_that_is_killed_at_any_git_command_is_done_by_the_next_coordinator_and_once(
+    repository: Repository, place: Path, tmp_path: Path
+) -> None:
+    worktree = make(repository, place / PROJECT, "t1")
+    for name, text in FILES.items():
+        (worktree.path / name).write_text(text)
+    order = job(repository, place, "merge", order=since(repository, place, "t1"))
+    before = repository.git("rev-parse", "main")
+    kept = _copied(tmp_path / "kept", repository.path, place)
+
+    moments = _killed_at(order, place, 10_000)
+    assert moments > 2 * EVERY, "a merge is several git commands"
+    _is_merged(repository, before)
+    for moment in range(1, moments + 1, EVERY):
+        _restored(kept, repository.path, place)
+        assert _killed_at(order, place, moment) == -1, "it was killed"
+        injected("Coordinator killed in a merge")
+        _is_whole(repository, before)
+        answer = task_worktrees.run(order, place)
+        assert answer["done"], (moment, answer)
+        assert [each["task_id"] for each in answer["merged"]] == ["t1"]
+        _is_merged(repository, before)
+
+
+def _is_whole(repository: Repository, before: str) -> None:
+    """`main` is where it was, or has the whole work."""
+    if repository.git("rev-parse", "main") != before:
+        assert {name: repository.git("show", f"main:{name}") + "\n" for name in FILES} == FILES
+
+
+def _is_merged(repository: Repository, before: str) -> None:
+    _is_whole(repository, before)
+    assert len(repository.git("rev-list", "--merges", f"{before}..main").split()) == 1
+    assert repository.git("status", "--porcelain") == ""
+    assert {name: (repository.path / name).read_text() for name in FILES} == FILES
+    assert repository.git("for-each-ref", "--format=%(refname:short)", "refs/heads") == "main"
+    assert len(repository.git("worktree", "list").splitlines()) == 1
+
+
+def _killed_at(order: WorktreeJob, place: Path, moment: int) -> int:
+    """Runs the job in a process that is killed at that moment; -1 if it was, else how many moments there are."""
+    read, write = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        passed = 0
+        original = Git.ask
+
+        def happens() -> None:
+            nonlocal passed
+            passed += 1
+            if passed == moment:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+        def ask(git: Git, *words: Any, **how: Any) -> Any:
+            happens()
+            answer = original(git, *words, **how)
+            happens()
+            return answer
+
+        with patch.object(Git, "ask", ask):
+            answer = task_worktrees.run(order, place)
+        os.write(write, str(passed if answer["done"] else 0).encode())
+        os._exit(0)
+    os.close(write)
+    with os.fdopen(read) as told:
+        count = told.read()
+    status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    assert status in (0, -signal.SIGKILL), status
+    return int(count) if status == 0 else -1
+
+
+def _copied(to: Path, *directories: Path) -> Path:
+    for each in directories:
+        shutil.copytree(each, to / each.name, symlinks=True)
+    return to
+
+
+def _restored(kept: Path, *directories: Path) -> None:
+    for each in directories:
+        shutil.rmtree(each, ignore_errors=True)
+        shutil.copytree(kept / each.name, each, symlinks=True)
