@@ -16,7 +16,6 @@ from toryo.coordinator.launch_state import Seen, Stage, State, Stop
 from toryo.coordinator.limits import Limits
 from toryo.coordinator.orders import CheckOrder, Launch, Orders, WorktreeJob
 from toryo.coordinator.reconcile import Plan
-from toryo.coordinator.server_api import WAIT
 from toryo.failures import Ended
 from toryo.simulation.programs import Program
 from toryo.simulation.virtual_time import Timer
@@ -24,6 +23,10 @@ from toryo.simulation.world import COORDINATOR_TOKEN, Answer, Wait, World
 
 CHECK_SECONDS = 20.0
 """How long acceptance checks take."""
+WAITS_SECONDS = 80
+"""How long a claim waits. A real one waits 45 seconds and is then repeated only to renew leases: that changes nothing
+here, where leases are longer.
+"""
 JOB_SECONDS = 5.0
 """How long a job for a worktree takes."""
 
@@ -232,8 +235,9 @@ class Coordinator:
             "worktree_jobs": sorted(self._jobs),
         }
         self._asked_at = now
-        self._until = self._world.time.now + WAIT * 1000
-        self._look()
+        self._until = self._world.time.now + WAITS_SECONDS * 1000
+        # As after a hint: what happens within this time is answered together.
+        self._claim = self._world.wait((), self._look, self._world.time.now + round(self._settles * 1000))
 
     def _look(self) -> None:
         """One look for the claim that waits."""

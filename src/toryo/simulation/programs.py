@@ -61,7 +61,7 @@ class Client:
         until = world.time.now + round(float(arguments.get("timeout_seconds") or 0) * 1000)
         while True:
             may_wait = world.time.now < until
-            outcome = world.perform(tool, arguments, program.launch.credential, may_wait=may_wait)
+            outcome = world.perform_for_program(tool, arguments, program.launch.credential, may_wait=may_wait)
             if outcome.later is None:
                 break
             moments = [until] if outcome.later.at is None else [until, outcome.later.at]

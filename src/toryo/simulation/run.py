@@ -13,23 +13,27 @@ from typing import Any
 from toryo.client import RefusalError
 from toryo.coordinator.limits import Limits
 from toryo.coordinator.orders import CheckOrder, Launch
+from toryo.domain.errors import Code
 from toryo.domain.times import HOUR, Millis
 from toryo.formats.simulation_format import Arrival, Simulation
 from toryo.simulation.coordinator import Coordinator
 from toryo.simulation.programs import Program
+from toryo.simulation.virtual_time import Timer
 from toryo.simulation.world import World
 
 BEGINS_AT: Millis = 1_800_000_000_000 - 1_800_000_000_000 % (24 * HOUR) + 8 * HOUR
 """08:00 UTC of a day: the same for every run, so that a seed always gives the same one."""
 STANDSTILL_SECONDS = 7_200
 """After this long without a process nothing more will start: longer than any cooldown."""
-SETTLE_SHARE, SETTLE_AT_MOST = 0.002, 2.0
+RETRY_SECONDS = 60
+"""When it is tried again to hand out a task for which its agent had no room."""
+SETTLE_SHARE, SETTLE_AT_MOST = 0.005, 6.0
 """How long hints are collected before the server is asked, as a share of the shortest usual work."""
 
 
 @dataclass
 class Run:
-    """`agents` as the server shows them, by id; `refused` are tasks that could not be filed."""
+    """`agents` as the file has them, by id."""
 
     world: World
     simulation: Simulation
@@ -42,7 +46,11 @@ class Run:
     """How long the simulation took, in real time."""
     ended: str = "done"
     """Why it ended: done, hours (its time was over), or standstill."""
-    refused: list[str] = field(default_factory=list)
+    waiting: list[tuple[Arrival, str]] = field(default_factory=list)
+    """Tasks that have come, and for which their agent has no room yet."""
+    usages: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    """What each program with a model has used, by agent."""
+    _retry: Timer | None = None
     _dice: dict[str, random.Random] = field(default_factory=dict)
     _arriving: int = 0
     _quiet_since: float = 0.0
@@ -75,7 +83,7 @@ class Run:
 
     def _over(self) -> bool:
         entries, now = self.coordinator.entries, self.world.time.seconds
-        if entries or self._arriving:
+        if entries or self._arriving or self.waiting:
             self._quiet_since = now
             self.ended = "hours"
             return False
@@ -109,17 +117,40 @@ class Run:
         title = arrival.title.replace("{n}", str(number))
         if title == arrival.title and arrival.count > 1:
             title = f"{title} {number}"
+        self.waiting.append((arrival, title))
+        self._hand_out()
+
+    def _hand_out(self) -> None:
+        """Files what has come, oldest first; what its agent has no room for waits until something has changed."""
+        full: set[str] = set()
+        still: list[tuple[Arrival, str]] = []
+        for arrival, title in self.waiting:
+            if arrival.assignee in full or not self._file(arrival, title):
+                full.add(arrival.assignee)
+                still.append((arrival, title))
+        self.waiting = still
+        if still and self._retry is None:
+            self._retry = self.world.time.after(RETRY_SECONDS, self._try_again)
+
+    def _try_again(self) -> None:
+        self._retry = None
+        self._hand_out()
+
+    def _file(self, arrival: Arrival, title: str) -> bool:
+        """Whether it was filed. Raises RefusalError if that will never be possible."""
         asked = {"title": title, "assignee_id": arrival.assignee, "priority": arrival.priority, "status": "in_progress"}
-        projects = self.world.owner("list_projects")["projects"]
-        project_id = next(
-            (each["project_id"] for each in projects if arrival.project in (each["project_id"], each["name"])),
-            arrival.project,
-        )
         said = {name: value for name, value in asked.items() if value is not None}
         try:
-            self.world.owner("file_task", project_id=project_id, **said)
+            self.world.owner("file_task", project_id=self._project_id(arrival.project), **said)
         except RefusalError as refusal:
-            self.refused.append(f"{title}: {refusal.message} {refusal.instruction}")
+            if refusal.code != Code.LIMIT_REACHED:
+                raise
+            return False
+        return True
+
+    def _project_id(self, name: str) -> str:
+        projects = self.world.owner("list_projects", limit=200)["projects"]
+        return next((str(each["project_id"]) for each in projects if name in (each["project_id"], each["name"])), name)
 
     # --- agents ----------------------------------------------------------------------------------------------------
 
@@ -130,7 +161,10 @@ class Run:
             self.world, launch, agent, role, self._dice_of(launch.agent_id), self._ended_, self.coordinator.print
         )
 
-    def _ended_(self, _: Program) -> None:
+    def _ended_(self, program: Program) -> None:
+        usage = program.usage()
+        if usage is not None:
+            self.usages.setdefault(program.launch.agent_id, []).append(usage)
         self.coordinator.news()
 
     def _fails_check(self, check: CheckOrder) -> bool:

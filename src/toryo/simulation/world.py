@@ -18,13 +18,13 @@ from toryo.client import ProtocolError, RefusalError
 from toryo.domain.times import Millis
 from toryo.housekeeping.runner import CHORES
 from toryo.operations.calls import call_log
-from toryo.operations.calls.call import RIGHTS
+from toryo.operations.calls.call import RIGHTS, WORK
 from toryo.operations.calls.callers import Credentials
 from toryo.operations.calls.catalogue import Operation, catalogue
 from toryo.operations.calls.dispatch import Dispatcher, Outcome
 from toryo.operations.calls.grants import Door
 from toryo.operations.people.credential_revocation import bootstrap
-from toryo.settings import Settings
+from toryo.settings import SessionSettings, Settings
 from toryo.simulation.virtual_time import Time, Timer
 from toryo.storage.engine.in_memory import InMemory
 from toryo.storage.open_database import upgrade
@@ -33,6 +33,14 @@ Answer = dict[str, Any]
 COORDINATOR_TOKEN, OWNER_TOKEN = "tct_simulation", "tpt_simulation"
 HOUSEKEEPING_SECONDS = 300
 """Between two rounds of the server's chores. A real server has one every 30 seconds, which finds the same, sooner."""
+
+
+SETTINGS = Settings().model_copy(update={"session": SessionSettings(lease=600)})
+"""Those of a server without a configuration, but for leases: Coordinators do not die here, so they need not be renewed
+as often.
+"""
+SIGNING_IN = frozenset({"authenticate", "report_model", "get_my_task"})
+"""Calls after which a Coordinator has nothing to start or to stop, so that it is not woken."""
 
 
 class World:
@@ -48,15 +56,23 @@ class World:
         """Looks of Coordinators for something to do."""
         self.changes = 0
         """How many hints were published: what stands still has not changed."""
+        self._signing_in = False
         self._waiting: dict[str, list[Wait]] = defaultdict(list)
         self.dispatcher = Dispatcher(
-            self.database, Settings(), lambda: self.time.now, random.Random(seed).getrandbits, self._publish
+            self.database, SETTINGS, lambda: self.time.now, random.Random(seed).getrandbits, self._publish
         )
         bootstrap(self.dispatcher, COORDINATOR_TOKEN, OWNER_TOKEN)
         self.time.after(HOUSEKEEPING_SECONDS, self._housekeep)
         self._routes = [each for each in catalogue().values() if each.route is not None]
 
     # --- calls -----------------------------------------------------------------------------------------------------
+
+    def perform_for_program(self, tool: str, arguments: Answer, bearer: str | None, *, may_wait: bool) -> Outcome:
+        self._signing_in = tool in SIGNING_IN
+        try:
+            return self.perform(tool, arguments, bearer, may_wait=may_wait)
+        finally:
+            self._signing_in = False
 
     def perform(
         self, tool: str, arguments: Answer, bearer: str | None, *, door: Door = Door.MCP, may_wait: bool = False
@@ -106,6 +122,8 @@ class World:
     def _publish(self, topics: Iterable[str]) -> None:
         self.changes += 1
         for topic in topics:
+            if self._signing_in and topic == WORK:
+                continue
             waiting = self._waiting.get(topic)
             if waiting:
                 for each in waiting:
