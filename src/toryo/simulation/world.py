@@ -10,6 +10,7 @@ import random
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import structlog
@@ -46,9 +47,10 @@ SIGNING_IN = frozenset({"authenticate", "report_model", "get_my_task"})
 class World:
     """`calls` counts what agents called, by agent and tool; `refusals` those of them that were refused."""
 
-    def __init__(self, begins_at: Millis, seed: int) -> None:
+    def __init__(self, begins_at: Millis, seed: int, copied_from: Path | None = None) -> None:
+        """`copied_from`: an SQLite file whose contents it begins with. Raises DatabaseUnavailable."""
         self.time = Time(begins_at)
-        self.database = InMemory()
+        self.database = InMemory(copied_from)
         upgrade(self.database)
         self.calls: Counter[tuple[str, str]] = Counter()
         self.refusals: Counter[tuple[str, str]] = Counter()

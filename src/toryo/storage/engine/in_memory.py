@@ -12,6 +12,7 @@ from toryo.storage.engine import sqlite
 from toryo.storage.engine.database import Database, T, Work
 from toryo.storage.engine.directory_memory import DirectoryMemory
 from toryo.storage.engine.executor import Call
+from toryo.storage.errors import DatabaseUnavailable
 
 
 class InMemory(Database):
@@ -20,13 +21,28 @@ class InMemory(Database):
     dialect = "sqlite"
     place = ":memory:"
 
-    def __init__(self) -> None:
+    def __init__(self, copied_from: Path | None = None) -> None:
+        """`copied_from`: an SQLite file whose contents it begins with. Raises DatabaseUnavailable."""
         super().__init__()
         self._driver = sqlite3.connect(
             ":memory:", isolation_level=None, cached_statements=2000, check_same_thread=False
         )
+        if copied_from is not None:
+            self._copy(copied_from)
         self.connection = self._connected(self._driver, self.memory)
         self.connection.command("PRAGMA foreign_keys = ON")
+
+    def _copy(self, file: Path) -> None:
+        try:
+            source = sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro", uri=True)
+            try:
+                source.backup(self._driver)
+            finally:
+                source.close()
+        except sqlite3.Error as wrong:
+            raise DatabaseUnavailable(
+                f"{file} cannot be read: {wrong}", "Check the file, and who may read it."
+            ) from wrong
 
     def _connected(self, driver: sqlite3.Connection, memory: DirectoryMemory) -> sqlite.SQLiteConnection:
         return sqlite.SQLiteConnection(driver, ":memory:", memory, reads_only=False)
