@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from toryo.formats.simulation_format import Simulation
     from toryo.simulation.recording import Recorded
     from toryo.simulation.results import Results
-    from toryo.simulation.run import Run
 
 DATABASE = "toryo.db"
 
@@ -96,7 +96,7 @@ def _play(file: Path, seed: int | None, known: Mapping[str, Recorded] | None, ke
             agents = {agent.id: {"role": agent.role} for agent in team.agents if agent.kind == "ai"}
             run = Run(world, simulation, agents, seed)
             run.run()
-            found = results.of(run, _name(file, run))
+            found = results.of(run, _name(file))
             if keep is not None:
                 keep.mkdir(parents=True, exist_ok=True, mode=0o700)
                 world.database.save(keep / DATABASE)
@@ -105,7 +105,7 @@ def _play(file: Path, seed: int | None, known: Mapping[str, Recorded] | None, ke
     return found
 
 
-def _name(file: Path, run: Run) -> str:
+def _name(file: Path) -> str:
     """How people tell the files apart: most are called toryo.yaml, in directories with names."""
     return file.resolve().parent.name if file.name == "toryo.yaml" else file.name
 
@@ -136,9 +136,8 @@ def _simulation(team: Manifest) -> Simulation:
 def _lately(hours: float) -> int:
     """08:00 UTC of a day that is over by now, so that a dashboard shows the run in the past."""
     from toryo.domain.times import DAY, HOUR
-    from toryo.server import clock
 
-    latest = clock.now() - int(hours * HOUR)
+    latest = int(time.time() * 1000) - int(hours * HOUR)
     morning = latest - latest % DAY + 8 * HOUR
     return morning if morning <= latest else morning - DAY
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 from toryo.cli import manifest_apply
 from toryo.cli.command_context import Here
@@ -24,8 +24,7 @@ class Inside(Here):
     @cached_property
     def client(self) -> Client:
         assert self.world is not None
-        inside: Any = _Client(self.world)
-        return inside
+        return cast("Client", _Client(self.world))
 
 
 class _Client:

@@ -82,7 +82,7 @@ class Agent(_Section):
     behaviour: Behaviour = "obedient"
     """How it behaves."""
     share: Share | None = None
-    """In which part of its launches it behaves like this; in the others it is obedient. Each behaviour has a default."""
+    """In which part of its launches it behaves like this; in the others it is obedient. Default: of the behaviour."""
     minutes: Minutes = Field(default_factory=lambda: Times(mean=12, spread=0.5))
     """How long it works on a task, or on a step of its playbook; in minutes."""
     failures: Share = 0.0

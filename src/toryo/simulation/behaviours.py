@@ -6,13 +6,27 @@ and cools down as it would.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import random
+from typing import Protocol
 
-from toryo.agents.agent_loop import Over
+from toryo.agents.agent_loop import Over, Session
 from toryo.agents.shell import Ran
 
-if TYPE_CHECKING:
-    from toryo.simulation.programs import Program
+
+class Program(Protocol):
+    """What a behaviour may use of the program that has it (`programs.py`)."""
+
+    session: Session
+    dice: random.Random
+
+    def minutes(self) -> float:
+        """How long the work takes, drawn from its distribution."""
+
+    def work(self, minutes: float) -> None:
+        """Lets time pass."""
+
+    def ended(self) -> Ran:
+        """How the work ends, by the share of failures."""
 
 
 class Crashed(BaseException):

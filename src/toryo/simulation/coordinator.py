@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from toryo.coordinator import orders, reconcile
@@ -41,10 +42,8 @@ class Entry:
     signalled_at: float = 0.0
 
     def seen(self) -> Seen:
-        if self.program is None:
-            state = State.WAITING
-        else:
-            state = State.GONE if self.program.over else State.RUNNING
+        running = State.GONE if self.program is not None and self.program.over else State.RUNNING
+        state = State.WAITING if self.program is None else running
         return Seen(self.launch, state, self.since, self.stop, self.stage, self.signalled_at)
 
 
@@ -100,11 +99,11 @@ class Coordinator:
             for check in given.checks:
                 news = True
                 self._checking.add(check.check_id)
-                self._world.time.after(CHECK_SECONDS, lambda check=check: self._checked(check))
+                self._world.time.after(CHECK_SECONDS, partial(self._checked, check))
             for job in given.worktree_jobs:
                 news = True
                 self._jobs.add(job.job_id)
-                self._world.time.after(JOB_SECONDS, lambda job=job: self._done(job))
+                self._world.time.after(JOB_SECONDS, partial(self._done, job))
             self._pace.answered(now, took=now - self._asked_at, news=news)
         self._ask(plan, now)
         moments = [] if plan.look_again_at is None else [plan.look_again_at]

@@ -8,6 +8,16 @@ from html import escape
 from toryo.simulation.results import Bar, Results
 
 ROW, LEFT, WIDTH, TOP = 18, 130, 960, 46
+_LOOK = 'font-family="sans-serif" font-size="11" role="img" aria-label="Launches of each agent over time"'
+_STYLE = (
+    "<style>.paper{fill:#fff}.words{fill:#222}.line{stroke:#ddd}.task{fill:#3b7dd8}.chat{fill:#8a63d2}"
+    ".bad{fill:url(#hatched)}@media (prefers-color-scheme:dark){.paper{fill:#16181d}.words{fill:#e6e6e6}"
+    ".line{stroke:#3a3d45}}</style>"
+)
+_HATCHED = (
+    '<defs><pattern id="hatched" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">'
+    '<rect width="6" height="6" fill="#d64545"/><rect width="2" height="6" fill="#fff"/></pattern></defs>'
+)
 _STEPS = (1, 2, 5, 10, 15, 30, 60, 120, 240, 480, 1440, 2880, 10080)
 """Minutes between two lines of the axis; the first that gives at most 12 of them is used."""
 
@@ -21,16 +31,12 @@ def svg(runs: Sequence[Results]) -> str:
         drawn, height = _one(each, longest, top)
         parts += drawn
         top += height
+    size = f"0 0 {LEFT + WIDTH + 20} {top}"
     return "\n".join(
         [
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {LEFT + WIDTH + 20} {top}" font-family="sans-serif" '
-            f'font-size="11" role="img" aria-label="Launches of each agent over time">',
-            "<style>.paper{fill:#fff}.words{fill:#222}.line{stroke:#ddd}.task{fill:#3b7dd8}.chat{fill:#8a63d2}"
-            ".bad{fill:url(#hatched)}@media (prefers-color-scheme:dark){.paper{fill:#16181d}.words{fill:#e6e6e6}"
-            ".line{stroke:#3a3d45}}</style>",
-            '<defs><pattern id="hatched" width="6" height="6" patternUnits="userSpaceOnUse" '
-            'patternTransform="rotate(45)"><rect width="6" height="6" fill="#d64545"/>'
-            '<rect width="2" height="6" fill="#fff"/></pattern></defs>',
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{size}" {_LOOK}>',
+            _STYLE,
+            _HATCHED,
             f'<rect class="paper" width="{LEFT + WIDTH + 20}" height="{top}"/>',
             *parts,
             "</svg>",
@@ -58,9 +64,7 @@ def _one(run: Results, longest: float, top: int) -> tuple[list[str], int]:
         parts.append(
             f'<text class="words" x="{LEFT - 8}" y="{y + 12}" text-anchor="end">{escape(agent_id[:20])}</text>'
         )
-        for bar in run.bars:
-            if bar.agent_id == agent_id:
-                parts.append(_bar(bar, scale, y))
+        parts += [_bar(bar, scale, y) for bar in run.bars if bar.agent_id == agent_id]
     return parts, height
 
 

@@ -21,7 +21,6 @@ from toryo.agents.command import CommandRunner, Job
 from toryo.agents.env_vars import CREDENTIAL
 from toryo.agents.playbook_manager import Manager
 from toryo.agents.playbook_worker import Worker
-from toryo.agents.plan_choice import Step
 from toryo.agents.script import ScriptRunner
 from toryo.agents.shell import Ran
 from toryo.client import ProtocolError
@@ -118,7 +117,7 @@ class Program:
         named = BEHAVIOURS[agent.behaviour]
         share = named.share if agent.share is None else agent.share
         self.behaviour: Obedient = named() if dice.random() < share else Obedient()
-        self.session = VirtualSession(self, Client(self))
+        self.session: Session = VirtualSession(self, Client(self))
         self.calls, self.worked_minutes = 0, 0.0
         self.lines: list[str] = []
         self.printed, self.offset = 0, 0
@@ -293,7 +292,7 @@ class Program:
     def _drawn_plan(self) -> Mapping[str, Any]:
         """The same for every launch on a task: it follows from the task's title."""
         wanted = self.agent.subtasks
-        dice = random.Random(str(self.session.task.get("title")))
+        dice = random.Random(str(self.session.task.get("title")))  # noqa: S311 - chance, no secret
         many = wanted if isinstance(wanted, int) else max(1, round(drawn(wanted, dice)))
         return _plan_of(many, self.agent.retry)
 
@@ -317,7 +316,7 @@ class VirtualCommand(CommandRunner):
         job = super().job()
         return job if job.command or job.wanted else job._replace(command="simulated work")
 
-    def _run(self, command: Any, context: Mapping[str, Any], directory: Path) -> tuple[str, str]:
+    def _run(self, *_: object) -> tuple[str, str]:
         ran = self.program.behaviour.work(self.program)
         return ("success" if ran.ok else "failed"), ran.words()
 
@@ -328,7 +327,7 @@ class VirtualScript(ScriptRunner):
     def handlers(self) -> dict[str, Handler]:
         return self.program.behaving(super().handlers())
 
-    def _run(self, command: Any, context: Mapping[str, Any], directory: Path) -> tuple[str, str]:
+    def _run(self, *_: object) -> tuple[str, str]:
         ran = self.program.behaviour.work(self.program)
         return ("success" if ran.ok else "failed"), ran.words()
 
@@ -336,7 +335,7 @@ class VirtualScript(ScriptRunner):
 class VirtualWorker(Worker):
     program: Program
 
-    def _run(self, step: Step | None, title: str) -> Ran:
+    def _run(self, *_: object) -> Ran:
         return self.program.behaviour.work(self.program)
 
 

@@ -59,10 +59,8 @@ def read(events: Iterable[Event], usage: Sequence[Mapping[str, Any]] = ()) -> di
     since: dict[str, float] = {}
     ended: set[str] = set()
     agents: dict[str, str] = {}
-    for event in events:
-        kind, launch_id, data = event["kind"], event.get("launch_id"), event["data"]
-        if not launch_id:
-            continue
+    for event in (each for each in events if each.get("launch_id")):
+        kind, launch_id, data = event["kind"], event["launch_id"], event["data"]
         if kind == "launch.ordered" and data.get("purpose") == "task":
             agents[launch_id] = event["agent_id"]
             found[event["agent_id"]].launches += 1
@@ -81,12 +79,16 @@ def read(events: Iterable[Event], usage: Sequence[Mapping[str, Any]] = ()) -> di
             ended.add(launch_id)
         elif kind == "launch.process_ended" and (data.get("signal") or data.get("exit_code")):
             agent.crashed += launch_id not in ended
+    _count(usage, found)
+    return dict(found)
+
+
+def _count(usage: Iterable[Event], found: Mapping[str, Recorded]) -> None:
     for line in usage:
         if line.get("agent_id") in found:
             agent = found[line["agent_id"]]
             agent.tokens += int(line.get("input_tokens") or 0) + int(line.get("output_tokens") or 0)
             agent.dollars += float(line.get("cost_usd") or 0)
-    return dict(found)
 
 
 def applied(simulation: Simulation, recorded: Mapping[str, Recorded], roles: Mapping[str, str]) -> Simulation:

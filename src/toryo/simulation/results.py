@@ -13,6 +13,15 @@ from toryo.simulation.run import Run
 Event = dict[str, Any]
 OPEN = frozenset({"backlog", "todo", "in_progress", "blocked"})
 _CHANGES_NOTHING = frozenset({"task.fetched", "task.waiting", "manager.chose"})
+_GUARDS = {
+    "agent.cooling_down": "cooldown",
+    "session.runaway": "runaway: {guard}",
+    "guard.blocked": "blocked: {reason}",
+    "launch.reminded": "reminded",
+    "project.budget_used_up": "budget used up",
+    "check.failed": "acceptance check failed",
+}
+"""Events of guards, and how they are counted."""
 WAITS = {
     "dependencies": "other tasks first",
     "not_started": "nobody has started it",
@@ -188,29 +197,29 @@ class _Sweep:
             self.launches[launch_id].idle &= kind in _CHANGES_NOTHING
         if kind.startswith("task."):
             self._take_task(event)
-        elif kind == "launch.ordered":
+        elif kind.startswith(("launch.", "session.")):
+            self._take_launch(event)
+        elif kind == "agent.cooling_down":
+            until = data.get("until")
+            self._cooldown[event["agent_id"]] = until / 1000 - self._begins if until else self._now
+        if kind in _GUARDS:
+            self.guards[_GUARDS[kind].format(**{"guard": "", "reason": "", **data})] += 1
+
+    def _take_launch(self, event: Event) -> None:
+        kind, data, launch_id = event["kind"], event["data"], event["launch_id"]
+        launch = self.launches.get(launch_id)
+        if kind == "launch.ordered":
             launch = _Launch(event["agent_id"], data.get("task_id"), data["purpose"], self._now)
             self.launches[launch_id] = self._running[launch_id] = launch
             self._supervised.discard(launch.task_id or "")
-        elif kind == "session.started" and launch_id in self.launches:
-            self.launches[launch_id].signed_in = True
         elif kind == "launch.exited":
             self.ends[str(data.get("reason"))] += 1
-        elif kind == "launch.process_ended" and launch_id in self.launches:
-            launch = self.launches[launch_id]
+        elif kind == "session.started" and launch is not None:
+            launch.signed_in = True
+        elif kind == "launch.process_ended" and launch is not None:
             launch.ended = self._now
             launch.ended_badly = bool(data.get("exit_code") or data.get("signal") or data.get("error"))
             self._running.pop(launch_id, None)
-        elif kind == "agent.cooling_down":
-            self.guards["cooldown"] += 1
-            until = data.get("until")
-            self._cooldown[event["agent_id"]] = seconds_of(until) - self._begins if until else self._now
-        elif kind == "session.runaway":
-            self.guards[f"runaway: {data.get('guard')}"] += 1
-        elif kind == "guard.blocked":
-            self.guards[f"blocked: {data.get('reason')}"] += 1
-        elif kind in ("launch.reminded", "project.budget_used_up", "check.failed"):
-            self.guards[kind.partition(".")[2].replace("_", " ")] += 1
 
     def end(self, seconds: float) -> None:
         self._pass(seconds)

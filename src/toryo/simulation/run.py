@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from toryo.client import RefusalError
@@ -69,7 +70,7 @@ class Run:
             for number in range(arrival.count):
                 self._arriving += 1
                 moment = 60 * (arrival.at_minutes + number * arrival.every_minutes)
-                time_.after(moment, lambda arrival=arrival, number=number: self._arrive(arrival, number + 1))
+                time_.after(moment, partial(self._arrive, arrival, number + 1))
         self.coordinator.start()
         until = time_.begins_at + round(self.simulation.hours * HOUR)
         with _without_collecting():
@@ -176,7 +177,7 @@ class Run:
 
     def _dice_of(self, agent_id: str) -> random.Random:
         if agent_id not in self._dice:
-            self._dice[agent_id] = random.Random(f"{self.seed} {agent_id}")
+            self._dice[agent_id] = random.Random(f"{self.seed} {agent_id}")  # noqa: S311 - chance, no secret
         return self._dice[agent_id]
 
     def _settles(self) -> float:

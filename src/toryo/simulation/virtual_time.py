@@ -1,7 +1,7 @@
 """The virtual clock: a heap of what happens next, and threads that take turns on it.
 
 Nothing ticks: time jumps to the next entry. A program is a thread, so that runners written for real time need no
-change; exactly one thread runs at any moment, the others wait for their turn. So a run with one seed is always the same.
+change; exactly one thread runs at any moment, the others wait for their turn. So the same seed gives the same run.
 """
 
 from __future__ import annotations

@@ -60,9 +60,8 @@ class World:
         """How many hints were published: what stands still has not changed."""
         self._signing_in = False
         self._waiting: dict[str, list[Wait]] = defaultdict(list)
-        self.dispatcher = Dispatcher(
-            self.database, SETTINGS, lambda: self.time.now, random.Random(seed).getrandbits, self._publish
-        )
+        entropy = random.Random(seed).getrandbits  # noqa: S311 - nobody guesses the secrets of a simulation
+        self.dispatcher = Dispatcher(self.database, SETTINGS, lambda: self.time.now, entropy, self._publish)
         bootstrap(self.dispatcher, COORDINATOR_TOKEN, OWNER_TOKEN)
         self.time.after(HOUSEKEEPING_SECONDS, self._housekeep)
         self._routes = [each for each in catalogue().values() if each.route is not None]
