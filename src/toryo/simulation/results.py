@@ -201,7 +201,7 @@ class _Sweep:
             self._take_launch(event)
         elif kind == "agent.cooling_down":
             until = data.get("until")
-            self._cooldown[event["agent_id"]] = until / 1000 - self._begins if until else self._now
+            self._cooldown[event["agent_id"]] = seconds_of(until) - self._begins if until else self._now
         if kind in _GUARDS:
             self.guards[_GUARDS[kind].format(**{"guard": "", "reason": "", **data})] += 1
 
