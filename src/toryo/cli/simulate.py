@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -107,7 +108,7 @@ def _play(file: Path, seed: int | None, known: Mapping[str, Recorded] | None, ke
 
 def _name(file: Path) -> str:
     """How people tell the files apart: most are called toryo.yaml, in directories with names."""
-    return file.resolve().parent.name if file.name == "toryo.yaml" else file.name
+    return file.resolve().parent.name if file.name == "toryo.yaml" else file.stem
 
 
 def _simulation(team: Manifest) -> Simulation:
@@ -157,7 +158,7 @@ def _recorded(here: Here, name: str) -> Mapping[str, Recorded]:
     if path.exists():
         raise Misuse(f"{path} contains no {DATABASE}.", "Pass a data directory, a file of events, or a project.")
     here.get(f"/projects/{name}")
-    usage = here.get("/usage", project_id=name, by="agent")
+    usage = here.get("/usage", project_id=name, by=["agent"])
     return recording.read(_events(here, project_id=name), usage["rows"])
 
 
@@ -196,7 +197,7 @@ def _of_directory(path: Path) -> Mapping[str, Recorded]:
         world = World(BEGINS_AT, 0, copied_from=path / DATABASE)
         try:
             here = Inside(world=world)
-            usage = here.get("/usage", by="agent")
+            usage = here.get("/usage", by=["agent"])
             return recording.read(_events(here), usage["rows"])
         finally:
             world.close()
@@ -229,7 +230,7 @@ def _told(runs: Sequence[Results], gantt: Path | None, keep: Path | None) -> lis
     if gantt is not None:
         lines += ["", f"picture: {gantt}"]
     if keep is not None:
-        lines += ["", f"To look at this run: {output.program()} server --data {keep}"]
+        lines += ["", f"To look at this run: {output.program()} server --data-dir {shlex.quote(str(keep))}"]
     return lines
 
 
