@@ -6,7 +6,7 @@ import json
 import sqlite3
 from contextlib import closing
 from pathlib import Path
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -82,7 +82,7 @@ def test_two_files_are_compared_side_by_side_and_in_one_picture(
 
     assert (first["name"], second["name"]) == ("house", "slow")
     assert second["hours"] > first["hours"]  # type: ignore[operator]
-    titles = [each.text for each in ElementTree.parse(picture).iter("{http://www.w3.org/2000/svg}title")]
+    titles = [each.text for each in ET.parse(picture).iter("{http://www.w3.org/2000/svg}title")]
     assert len(titles) == 8
     assert str(titles[0]).startswith("Wall: 30.")
 

@@ -26,8 +26,8 @@ SLOTS = 4
 
 def _team(directory: Path) -> dict[str, Any]:
     """Two managers with the same playbook, and three workers each; one worker divides its own task."""
-    command = {"context": {"command": f"sleep {SECONDS:g}"}}
-    plan = [
+    command: dict[str, Any] = {"context": {"command": f"sleep {SECONDS:g}"}}
+    plan: list[dict[str, Any]] = [
         {"id": "a", "title": "Dig", "assignee": "{lead}-1", **command},
         {"id": "b", "title": "Measure", "assignee": "{lead}-2", **command},
         {"id": "c", "title": "Wall", "assignee": "{lead}-1", "depends_on": ["a", "b"], **command},
@@ -58,7 +58,7 @@ def _team(directory: Path) -> dict[str, Any]:
 
 
 def _agent(agent_id: str, *, role: str = "worker", playbook: Any = None, **more: Any) -> dict[str, Any]:
-    provider = {"provider": "command"}
+    provider: dict[str, Any] = {"provider": "command"}
     if playbook is not None:
         provider = {"provider": "playbook", "provider_options": {"playbook": playbook}}
     return {"id": agent_id, "role": role, "projects": ["house"], **provider, **more}

@@ -28,7 +28,8 @@ def test_what_is_cancelled_or_after_the_end_does_not_come() -> None:
 
 
 def test_a_thread_that_sleeps_goes_on_at_its_moment_and_no_two_run_at_once() -> None:
-    time, seen = Time(0), []
+    time = Time(0)
+    seen: list[tuple[str, int]] = []
 
     def sleeper(name: str, seconds: float) -> Thread:
         def work() -> None:

@@ -1,7 +1,7 @@
 """How agents behave: a table of small classes. A behaviour may do something before a step, and changes how work ends.
 
 `obedient` is what all others differ from. What a behaviour calls goes to the real server, which refuses, warns, stops
-and cools down as it would.
+and puts in cooldown as it would.
 """
 
 from __future__ import annotations

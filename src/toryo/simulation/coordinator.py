@@ -18,6 +18,7 @@ from toryo.coordinator.limits import Limits
 from toryo.coordinator.orders import CheckOrder, Launch, Orders, WorktreeJob
 from toryo.coordinator.reconcile import Plan
 from toryo.failures import Ended
+from toryo.operations.calls.call import WORK
 from toryo.simulation.programs import Program
 from toryo.simulation.virtual_time import Timer
 from toryo.simulation.world import COORDINATOR_TOKEN, Answer, Wait, World
@@ -28,6 +29,8 @@ WAITS_SECONDS = 80
 """How long a claim waits. A real one waits 45 seconds and is then repeated only to renew leases: that changes nothing
 here, where leases are longer.
 """
+LOOKS_AGAIN_SECONDS = 400
+"""How long a claim goes on waiting without a look, if nothing has changed: shorter than the leases that a look renews."""
 JOB_SECONDS = 5.0
 """How long a job for a worktree takes."""
 
@@ -68,6 +71,10 @@ class Coordinator:
         self._asked: dict[str, Any] = {}
         self._asked_at = 0.0
         self._until = 0
+        self._next_due: int | None = None
+        self._looked_at = 0
+        self._seen_work, self._seen_slots = -1, 0
+        """What was the case at the last answer: without a change since, the same answer would be empty."""
         self._checking: set[str] = set()
         self._jobs: set[str] = set()
         self._timer: Timer | None = None
@@ -173,8 +180,7 @@ class Coordinator:
             program.offset += len(text)
 
     def _worktree(self, launch: Launch, **figures: Any) -> None:
-        workspace = launch.workspace if isinstance(launch.workspace, dict) else {}
-        name = workspace.get("name")
+        name = _workspace(launch)
         if name:
             place = f"/simulated/{name}"
             self._world.call(
@@ -235,8 +241,30 @@ class Coordinator:
         }
         self._asked_at = now
         self._until = self._world.time.now + WAITS_SECONDS * 1000
+        if self._world.work == self._seen_work and plan.free_slots <= self._seen_slots:
+            self._world.unmade_claims += 1
+            self._claim = self._world.wait((WORK, "checks"), self._look, self._until, self._settles)
+            return
         # As after a hint: what happens within this time is answered together.
         self._claim = self._world.wait((), self._look, self._world.time.now + round(self._settles * 1000))
+
+    def _look_or_wait_on(self) -> None:
+        """After a hint, or when the claim has waited for long: then a look would find what the last one has found."""
+        world = self._world
+        due = self._next_due is not None and world.time.now >= self._next_due
+        long_ago = world.time.now - self._looked_at > LOOKS_AGAIN_SECONDS * 1000
+        isolated = any(_workspace(entry.launch) for entry in self.entries.values())
+        if due or long_ago or isolated or world.work != self._seen_work or self._claim_hinted:
+            self._look()
+            return
+        world.unmade_claims += 1
+        self._until = world.time.now + WAITS_SECONDS * 1000
+        until = self._until if self._next_due is None else min(self._until, self._next_due)
+        self._claim = world.wait((WORK, "checks"), self._look_or_wait_on, until, self._settles)
+
+    @property
+    def _claim_hinted(self) -> bool:
+        return self._claim is not None and self._claim.hinted
 
     def _look(self) -> None:
         """One look for the claim that waits."""
@@ -248,12 +276,29 @@ class Coordinator:
         if outcome.later is not None:
             at = outcome.later.at
             until = self._until if at is None else min(self._until, max(at, world.time.now + 50))
-            self._claim = world.wait(outcome.later.topics, self._look, until, self._settles)
+            self._next_due, self._looked_at = at, world.time.now
+            self._remember([])
+            self._claim = world.wait(outcome.later.topics, self._look_or_wait_on, until, self._settles)
             return
         answer: Answer = outcome.result or {}
         assert not outcome.refused, answer
+        self._remember(answer["start"])
         self._orders = orders.read(answer)
         self.news()
+
+    def _remember(self, started: list[Any]) -> None:
+        """What was the case at this look. If slots were left, nobody waited for one: more slots change nothing."""
+        self._seen_work = self._world.work
+        asked = self._asked["free_slots"]
+        slots = sum(each["purpose"] == "task" for each in started)
+        self._seen_slots = asked if slots >= asked else self._limits.max_concurrent
+
+
+def _workspace(launch: Launch) -> str | None:
+    """The name of its worktree, if it has one of its own."""
+    workspace = launch.workspace if isinstance(launch.workspace, dict) else {}
+    name: str | None = workspace.get("name")
+    return name
 
 
 def _said(**values: Any) -> dict[str, Any]:

@@ -207,7 +207,7 @@ class Program:
         return drawn(self.agent.minutes, self.dice) * self.behaviour.pace
 
     def work(self, minutes: float) -> None:
-        """Works for so long; prints something now and then."""
+        """Works for these minutes; prints something now and then."""
         left = minutes * 60
         while left > 0:
             part = min(left, SIGN_OF_LIFE_SECONDS)

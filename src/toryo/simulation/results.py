@@ -88,7 +88,7 @@ def of(run: Run, name: str) -> Results:
             "by_role": _by_role(agents, "calls"),
             "by_tool": dict(_by_tool(run.world.calls).most_common()),
         },
-        "coordinator_looks": run.world.claims,
+        "claims": {"made": run.world.claims, "left_out": run.world.unmade_claims},
         "tokens": {"total": sum(each["tokens"] for each in agents.values()), "by_role": _by_role(agents, "tokens")},
         "dollars": round(sum(each["dollars"] for each in agents.values()), 2),
         "waiting_minutes": {cause: round(sweep.waits[cause] / 60, 1) for cause in WAITS if sweep.waits[cause] > 0},

@@ -54,10 +54,12 @@ class World:
         upgrade(self.database)
         self.calls: Counter[tuple[str, str]] = Counter()
         self.refusals: Counter[tuple[str, str]] = Counter()
-        self.claims = 0
-        """Looks of Coordinators for something to do."""
+        self.claims, self.unmade_claims = 0, 0
+        """Looks of Coordinators for something to do; and those that were not made, since nothing had changed."""
         self.changes = 0
         """How many hints were published: what stands still has not changed."""
+        self.work = 0
+        """How many of them were about work to start or to stop."""
         self._signing_in = False
         self._waiting: dict[str, list[Wait]] = defaultdict(list)
         entropy = random.Random(seed).getrandbits  # noqa: S311 - nobody guesses the secrets of a simulation
@@ -120,8 +122,11 @@ class World:
             waiting.timer = self.time.at(until, waiting.end)
         return waiting
 
-    def _publish(self, topics: Iterable[str]) -> None:
+    def _publish(self, hinted: Iterable[str]) -> None:
+        topics = frozenset(hinted)
         self.changes += 1
+        if WORK in topics and not self._signing_in:
+            self.work += 1
         for topic in topics:
             if self._signing_in and topic == WORK:
                 continue
