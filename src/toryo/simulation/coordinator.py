@@ -30,7 +30,7 @@ WAITS_SECONDS = 80
 here, where leases are longer.
 """
 LOOKS_AGAIN_SECONDS = 400
-"""How long a claim goes on waiting without a look, if nothing has changed: shorter than the leases that a look renews."""
+"""How long a claim goes on waiting without a look if nothing has changed: shorter than leases, which a look renews."""
 JOB_SECONDS = 5.0
 """How long a job for a worktree takes."""
 
