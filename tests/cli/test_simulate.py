@@ -156,6 +156,15 @@ def test_a_mistake_in_the_section_names_its_line_and_the_nearest_word(
     assert words in err
 
 
+def test_a_database_that_cannot_be_read_is_a_mistake_not_a_fault(
+    team: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "toryo.db").write_text("no database, but long enough to be taken for one")
+    code, _, err = typed(capsys, team, "--from", tmp_path)
+    assert code == 2
+    assert f"{tmp_path / 'toryo.db'} cannot be read" in err
+
+
 def test_a_missing_file_is_a_mistake(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, _, err = typed(capsys, tmp_path / "none.yaml")
     assert (code, "none.yaml" in err) == (2, True)

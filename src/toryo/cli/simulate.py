@@ -192,9 +192,13 @@ def _of_directory(path: Path) -> Mapping[str, Recorded]:
     from toryo.simulation import recording
     from toryo.simulation.run import BEGINS_AT
     from toryo.simulation.world import World, quiet
+    from toryo.storage.errors import DatabaseUnavailable
 
     with quiet():
-        world = World(BEGINS_AT, 0, copied_from=path / DATABASE)
+        try:
+            world = World(BEGINS_AT, 0, copied_from=path / DATABASE)
+        except DatabaseUnavailable as error:
+            raise Misuse(error.message, error.instruction) from None
         try:
             here = Inside(world=world)
             usage = here.get("/usage", by=["agent"])

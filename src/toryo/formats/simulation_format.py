@@ -89,6 +89,8 @@ class Agent(_Section):
     """The part of its work that it reports as failed."""
     failed_checks: Share = 0.0
     """The part of its acceptance checks that fail at the first attempt."""
+    check_seconds: float = Field(10.0, ge=0, le=86_400)
+    """How long its acceptance checks take."""
     start_seconds: float = Field(3.0, ge=0, le=3600)
     """From the start of its process to its first call."""
     call_seconds: float = Field(4.0, ge=0, le=3600)

@@ -23,8 +23,6 @@ from toryo.simulation.programs import Program
 from toryo.simulation.virtual_time import Timer
 from toryo.simulation.world import COORDINATOR_TOKEN, Answer, Wait, World
 
-CHECK_SECONDS = 20.0
-"""How long acceptance checks take."""
 WAITS_SECONDS = 80
 """How long a claim waits. A real one waits 45 seconds and is then repeated only to renew leases: that changes nothing
 here, where leases are longer.
@@ -51,7 +49,9 @@ class Entry:
 
 
 class Coordinator:
-    """`begin` makes the program of a launch; `fails_check` says whether an acceptance check of it fails."""
+    """`begin` makes the program of a launch. `fails_check`, `check_seconds`: whether an acceptance check of it fails, and
+    how long that takes.
+    """
 
     def __init__(
         self,
@@ -59,9 +59,11 @@ class Coordinator:
         limits: Limits,
         begin: Callable[[Launch], Program],
         fails_check: Callable[[CheckOrder], bool],
+        check_seconds: Callable[[CheckOrder], float],
         settles: float,
     ) -> None:
-        self._world, self._limits, self._begin, self._fails_check = world, limits, begin, fails_check
+        self._world, self._limits, self._begin = world, limits, begin
+        self._fails_check, self._check_seconds = fails_check, check_seconds
         self._settles = settles
         """Seconds after a hint until the server is asked: what happens meanwhile is answered together."""
         self.entries: dict[str, Entry] = {}
@@ -106,7 +108,7 @@ class Coordinator:
             for check in given.checks:
                 news = True
                 self._checking.add(check.check_id)
-                self._world.time.after(CHECK_SECONDS, partial(self._checked, check))
+                self._world.time.after(self._check_seconds(check), partial(self._checked, check))
             for job in given.worktree_jobs:
                 news = True
                 self._jobs.add(job.job_id)

@@ -60,7 +60,9 @@ class Run:
         asked = self.simulation.coordinator
         chats = asked.max_concurrent if asked.max_chat is None else asked.max_chat
         limits = Limits(asked.max_concurrent, chats)
-        self.coordinator = Coordinator(self.world, limits, self._begin, self._fails_check, self._settles())
+        self.coordinator = Coordinator(
+            self.world, limits, self._begin, self._fails_check, self._check_seconds, self._settles()
+        )
 
     def run(self) -> None:
         """From the beginning to the end."""
@@ -174,6 +176,9 @@ class Run:
         behaves = entry.program.behaviour if entry is not None and entry.program is not None else None
         share = behaves.failed_checks if behaves is not None and behaves.failed_checks is not None else None
         return dice.random() < (agent.failed_checks if share is None else share)
+
+    def _check_seconds(self, check: CheckOrder) -> float:
+        return self.simulation.of(check.agent_id).check_seconds
 
     def _dice_of(self, agent_id: str) -> random.Random:
         if agent_id not in self._dice:
