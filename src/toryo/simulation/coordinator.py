@@ -49,8 +49,8 @@ class Entry:
 
 
 class Coordinator:
-    """`begin` makes the program of a launch. `fails_check`, `check_seconds`: whether an acceptance check of it fails, and
-    how long that takes.
+    """`begin` makes the program of a launch. `fails_check`, `check_seconds`: whether an acceptance check of it fails,
+    and how long that takes.
     """
 
     def __init__(
