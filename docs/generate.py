@@ -396,13 +396,27 @@ def _possible(default: object) -> str:
 def manifest() -> str:
     """The keys of toryo.yaml."""
     from toryo.cli import manifest as declared
+    from toryo.formats import simulation_format as simulated
 
     parts = ["# toryo.yaml\n", NOTE, _MANIFEST_INTRODUCTION]
     for title, model in (("projects", declared.Project), ("agents", declared.Agent), ("tasks", declared.Task)):
         rows = list(_parameters(model))
         parts += [f"## `{title}`\n", _table(("Key", "Type", "Default", "Meaning"), rows), ""]
+    parts.append(_SIMULATION_INTRODUCTION)
+    for title, model in (
+        ("simulation", simulated.Simulation),
+        ("simulation.defaults", simulated.Agent),
+        ("simulation.arrivals", simulated.Arrival),
+    ):
+        rows = list(_parameters(model))
+        parts += [f"## `{title}`\n", _table(("Key", "Type", "Default", "Meaning"), rows), ""]
     return "\n".join(parts)
 
+
+_SIMULATION_INTRODUCTION = """\
+The section `simulation` says how [`toryo simulate`](../how-to/simulate.md) plays the team. `agents` in it has the keys
+of `defaults`, by the id of the agent.
+"""
 
 _MANIFEST_INTRODUCTION = """\
 What `toryo apply FILE` makes true, as often as it is asked: three lists, each of which may be missing. Nothing is ever

@@ -200,6 +200,7 @@ def _how_to(reader: Reader) -> None:
     reader.leave_out("toryo open", "A link of a browser's; tests/browser opens it.")
     reader.leave_out("toryo chat AGENT", "A command agent answers that it cannot talk; talk-to-agents.md is walked.")
     reader.work("Mop")
+    reader.leave_out("toryo simulate ", "simulate.md is walked.")
     assert reader.read("toryo task watch TASK &&").endswith("completed\n")
     reader.work("Dust", assignee="ann")
     reader.read("toryo task edit TASK", "toryo task retry")
@@ -359,6 +360,19 @@ def _retention(reader: Reader) -> None:
     reader.shop()
     reader.work("Sweep")
     reader.read("toryo db prune --dry-run")
+
+
+@walks("docs/how-to/simulate.md")
+def _simulate(reader: Reader) -> None:
+    reader.compares = False  # the pictures show what is printed
+    reader.shop()
+    reader.work("Sweep")
+    shutil.copytree(pages.ROOT / "examples" / "simulations", reader.directory / "examples" / "simulations")
+    assert "tasks completed" in reader.read("toryo simulate examples/simulations/day.yaml")
+    assert "three-workers" in reader.read("toryo simulate examples/simulations/two-workers.yaml")
+    shutil.copy(reader.directory / "examples" / "simulations" / "two-workers.yaml", reader.directory / "toryo.yaml")
+    assert "tasks completed" in reader.read("toryo simulate toryo.yaml --from")
+    assert "server --data-dir simulated" in reader.read("toryo simulate toryo.yaml --keep")
 
 
 @walks("docs/how-to/usage-and-budgets.md")

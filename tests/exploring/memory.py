@@ -1,7 +1,6 @@
 """An SQLite database in memory, used by one thread, that goes back to any earlier moment: what exploring needs.
 
-The statements, and what a work may do, are those of the product's own SQLite; left out are its threads, its files and
-its commits. Everything happens in one transaction that never ends, and a work that fails is undone.
+That of `toryo.storage.engine.in_memory`, which also notes the tables that are written.
 """
 
 from __future__ import annotations
@@ -13,10 +12,8 @@ from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
 
-from toryo.storage.engine import sqlite
-from toryo.storage.engine.database import Database, T, Work
+from toryo.storage.engine import in_memory, sqlite
 from toryo.storage.engine.directory_memory import DirectoryMemory
-from toryo.storage.engine.executor import Call
 from toryo.storage.engine.statements import Row, Statement
 
 _WRITES = re.compile(r"\s*(?:INSERT(?: OR \w+)? INTO|UPDATE(?: OR \w+)?|DELETE FROM)\s+\"?(\w+)", re.IGNORECASE)
@@ -56,18 +53,17 @@ class Watched(sqlite.SQLiteConnection):
             self.written.add(_table_of(statement.sqlite.text))
 
 
-class InMemory(Database):
-    """See `Database`. One thread only; `moment` is undone as a whole."""
+class InMemory(in_memory.InMemory):
+    """`moment` is undone as a whole."""
 
-    dialect = "sqlite"
-    place = ":memory:"
+    connection: Watched
 
     def __init__(self) -> None:
         super().__init__()
-        driver = sqlite3.connect(":memory:", isolation_level=None, cached_statements=2000)
-        self.connection = Watched(driver, self.memory)
-        self.connection.command("PRAGMA foreign_keys = ON")
         self.depth = 0
+
+    def _connected(self, driver: sqlite3.Connection, memory: DirectoryMemory) -> Watched:
+        return Watched(driver, memory)
 
     @contextmanager
     def moment(self) -> Iterator[None]:
@@ -82,33 +78,3 @@ class InMemory(Database):
             self.connection.command(f"ROLLBACK TO {name}")
             self.connection.unit.discard()  # as `SQLiteConnection.rollback`: it knows rows of what is undone
             self.connection.command(f"RELEASE {name}")
-
-    def read(self, work: Work[T]) -> T:
-        return self._run(work)
-
-    def write(self, work: Work[T]) -> T:
-        self.connection.command("SAVEPOINT work")
-        try:
-            result = self._run(work)
-        except BaseException:
-            self.connection.command("ROLLBACK TO work")
-            self.connection.unit.discard()
-            raise
-        finally:
-            self.connection.command("RELEASE work")
-        return result
-
-    def _run(self, work: Work[T]) -> T:
-        self._inside.refuse()
-        call = Call(work)
-        self._inside.work = True
-        self.connection.forget_directory()
-        try:
-            self.connection.attempt(call)
-        finally:
-            self._inside.work = False
-        result: T = call.outcome()
-        return result
-
-    def close(self) -> None:
-        self.connection.close()

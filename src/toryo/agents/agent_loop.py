@@ -13,6 +13,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -105,6 +106,9 @@ class Session:
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
+    def sleep(self, seconds: float) -> None:
+        time.sleep(seconds)
+
     def progressed(self) -> None:
         self.progress += 1
 
@@ -154,7 +158,7 @@ class Session:
             answer = self.try_to("report_completed", result=result, summary=summary)
             if answer.get("error") != "notNow":
                 break
-            time.sleep(backoff.pause(number, 1.0, 30.0))
+            self.sleep(backoff.pause(number, 1.0, 30.0))
         self._reported = bool(answer.get("success"))
         return answer
 
@@ -226,7 +230,7 @@ def main(provider: str, work: Callable[[Session], None]) -> NoReturn:
         signal.signal(number, _told)
     # except for the tools in ONCE, a repeated call gets the same answer as the first
     client, once = (_client(repeat_lost=each) for each in (True, False))
-    sys.exit(_live(Session(client, os.environ, provider, once), work))
+    sys.exit(live(Session(client, os.environ, provider, once), work))
 
 
 def _client(*, repeat_lost: bool) -> Client:
@@ -234,7 +238,8 @@ def _client(*, repeat_lost: bool) -> Client:
     return Client(url, os.environ.get(CREDENTIAL), patience_seconds=PATIENCE, repeat_lost=repeat_lost)
 
 
-def _live(session: Session, work: Callable[[Session], None]) -> int:
+def live(session: Session, work: Callable[[Session], None]) -> int:
+    """The session from sign-in to its end; the exit code of its process."""
     try:
         work(session)
     except Over:
@@ -311,9 +316,17 @@ def command_environment(environ: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in environ.items() if ours.get(name) != value}
 
 
+def _printed(text: str) -> None:
+    print(text, flush=True)  # noqa: T201 - a runner's output is its log
+
+
+log: ContextVar[Callable[[str], None]] = ContextVar("log", default=_printed)
+"""Where a runner's lines go."""
+
+
 def say(text: str) -> None:
     """For people: it is in the launch's log."""
-    print(text, flush=True)  # noqa: T201 - a runner's output is its log
+    log.get()(text)
 
 
 def say_refused(no: RefusalError) -> None:

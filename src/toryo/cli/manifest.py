@@ -22,6 +22,7 @@ from toryo.domain import ids
 from toryo.domain.errors import Refusal
 from toryo.domain.projects import Settings
 from toryo.formats import yaml_documents
+from toryo.formats.simulation_format import Simulation
 
 
 class _Entry(BaseModel):
@@ -129,6 +130,8 @@ class Manifest(_Entry):
     projects: list[Project] = Field(default_factory=list)
     agents: list[Agent] = Field(default_factory=list)
     tasks: list[Task] = Field(default_factory=list)
+    simulation: Simulation | None = None
+    """How `toryo simulate` plays this team; `toryo apply` only checks it."""
 
     _document: yaml_documents.Document = PrivateAttr(default_factory=lambda: yaml_documents.Document({}, "toryo.yaml"))
     _named: dict[str, list[str]] = PrivateAttr(default_factory=dict)
@@ -143,6 +146,7 @@ class Manifest(_Entry):
         except yaml_documents.Mistakes as mistakes:
             document.mistakes = list(mistakes.found)
         manifest._document = document
+        manifest.simulation = _simulation(document)
         entries: tuple[tuple[str, type[Project | Agent | Task], list[Any]], ...] = (
             ("projects", Project, manifest.projects),
             ("agents", Agent, manifest.agents),
@@ -206,6 +210,15 @@ class Manifest(_Entry):
     def project_of(self, name: str) -> Project | None:
         """The file's project that an agent or a task names."""
         return next((project for project in self.projects if name in (project.id, project.name)), None)
+
+
+def _simulation(document: yaml_documents.Document) -> Simulation | None:
+    """None without one, and for one with a mistake, which is noted already."""
+    said = document.data.get("simulation")
+    try:
+        return None if said is None else Simulation.model_validate(said)
+    except ValidationError:
+        return None
 
 
 @contextmanager

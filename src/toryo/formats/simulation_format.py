@@ -1,0 +1,155 @@
+"""The `simulation:` section of a toryo.yaml: how long agents take, what they cost, how they misbehave, when work comes.
+
+```yaml
+simulation:
+  hours: 8
+  seed: 1
+  coordinator: {max_concurrent: 5}
+  defaults: {minutes: {mean: 12, spread: 0.5}, failures: 0.05}
+  agents:
+    worker-3: {behaviour: crashing, share: 0.2}
+  arrivals:
+    - {title: "Feature {n}", project: shop, assignee: lead, count: 8, every_minutes: 45}
+```
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+Behaviour = Literal["obedient", "slow", "looping", "lying", "over-eager", "forgetful", "crashing", "hostile"]
+Share = Annotated[float, Field(ge=0, le=1)]
+LONGEST_MINUTES = 10_000
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+
+    def said(self) -> dict[str, Any]:
+        """The keys that the file gives."""
+        return {name: getattr(self, name) for name in self.model_fields_set}
+
+
+class Times(_Section):
+    """How long something takes, in minutes: a mean with a spread, a range, or samples to draw from."""
+
+    mean: float | None = Field(None, gt=0, le=LONGEST_MINUTES)
+    """The mean; durations are log-normal around it."""
+    spread: float = Field(0.0, ge=0, le=3)
+    """The standard deviation of the logarithm: 0 is always the mean, 0.5 usual, 1 wide."""
+    min: float | None = Field(None, ge=0, le=LONGEST_MINUTES)
+    """The shortest, of a uniform distribution."""
+    max: float | None = Field(None, gt=0, le=LONGEST_MINUTES)
+    """The longest, of a uniform distribution."""
+    samples: list[Annotated[float, Field(ge=0, le=LONGEST_MINUTES)]] = Field(default_factory=list, max_length=10_000)
+    """Measured durations: one of them is drawn each time."""
+
+    @model_validator(mode="after")
+    def _of_one_kind(self) -> Times:
+        ranged = self.min is not None or self.max is not None
+        if sum([self.mean is not None, ranged, bool(self.samples)]) != 1:
+            raise ValueError("use one of: mean (with spread), min and max, or samples")
+        if ranged and (self.min is None or self.max is None or self.min > self.max):
+            raise ValueError("min and max belong together, and min must not be above max")
+        return self
+
+
+def _as_times(value: Any) -> Any:
+    return {"mean": value} if isinstance(value, (int, float)) and not isinstance(value, bool) else value
+
+
+Minutes = Annotated[Times, BeforeValidator(_as_times)]
+
+
+class Tokens(_Section):
+    """What a program with a model uses. Programs without one (command, playbook, script) use none."""
+
+    start: int = Field(12_000, ge=0)
+    """Tokens of a start: instructions and tool list."""
+    call: int = Field(1_500, ge=0)
+    """Tokens of each call of Toryo's tools."""
+    minute: int = Field(6_000, ge=0)
+    """Tokens of each minute of work."""
+    output_share: Share = 0.1
+    """The part of them that is output."""
+
+
+class Agent(_Section):
+    """One agent, or the defaults of all."""
+
+    behaviour: Behaviour = "obedient"
+    """How it behaves."""
+    share: Share | None = None
+    """In which part of its launches it behaves like this; in the others it is obedient. Default: of the behaviour."""
+    minutes: Minutes = Field(default_factory=lambda: Times(mean=12, spread=0.5))
+    """How long it works on a task, or on a step of its playbook; in minutes."""
+    failures: Share = 0.0
+    """The part of its work that it reports as failed."""
+    failed_checks: Share = 0.0
+    """The part of its acceptance checks that fail at the first attempt."""
+    check_seconds: float = Field(10.0, ge=0, le=86_400)
+    """How long its acceptance checks take."""
+    start_seconds: float = Field(3.0, ge=0, le=3600)
+    """From the start of its process to its first call."""
+    call_seconds: float = Field(4.0, ge=0, le=3600)
+    """Before each further call: how long a model thinks."""
+    tokens: Tokens = Field(default_factory=Tokens)
+    """Tokens it uses."""
+    dollars_per_million: float = Field(3.0, ge=0)
+    """The price of a million tokens, in US dollars."""
+    subtasks: int | Times = Field(default_factory=lambda: Times(min=3, max=6))
+    """Into how many subtasks a manager with a model splits a task; one with a playbook follows it."""
+    retry: int = Field(1, ge=0, le=20)
+    """How often a manager with a model retries a failed subtask."""
+
+
+class Coordinator(_Section):
+    """The Coordinator that starts the agents."""
+
+    max_concurrent: int = Field(3, ge=1, le=10_000)
+    """How many task processes run at a time."""
+    max_chat: int | None = Field(None, ge=0, le=10_000)
+    """How many chat processes run at a time; max_concurrent if not said."""
+
+
+class Arrival(_Section):
+    """Tasks that come during the day, beside those under `tasks:`."""
+
+    title: str = Field(min_length=1, max_length=200)
+    """The title; {n} is the number of the task."""
+    project: str
+    """The project's id or name."""
+    assignee: str
+    """The id of the agent that does it."""
+    count: int = Field(1, ge=1, le=10_000)
+    """How many come."""
+    at_minutes: float = Field(0.0, ge=0)
+    """When the first one comes, in minutes after the beginning."""
+    every_minutes: float = Field(0.0, ge=0)
+    """How many minutes after the one before the next one comes."""
+    priority: Literal["low", "medium", "high", "critical", "urgent"] | None = None
+    """`medium` if not said."""
+
+
+class Simulation(_Section):
+    """How `toryo simulate` plays a team. `toryo apply` checks it, and does nothing with it."""
+
+    hours: float = Field(8.0, gt=0, le=1_000)
+    """How long it lasts at most; it ends earlier when all tasks are done."""
+    seed: int = 0
+    """The same seed gives the same run."""
+    coordinator: Coordinator = Field(default_factory=Coordinator)
+    """The Coordinator that starts the agents."""
+    defaults: Agent = Field(default_factory=Agent)
+    """For every agent."""
+    agents: dict[str, Agent] = Field(default_factory=dict)
+    """Per agent, what differs from the defaults."""
+    arrivals: list[Arrival] = Field(default_factory=list, max_length=1_000)
+    """Tasks that come during the day."""
+
+    def of(self, agent_id: str) -> Agent:
+        """What holds for an agent: its own section before the defaults."""
+        own = self.agents.get(agent_id)
+        return self.defaults if own is None else self.defaults.model_copy(update=own.said())
