@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import traceback
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -24,8 +25,9 @@ from toryo.coordinator.worktrees.git import Git
 __all__ = ["first", "nobody", "place", "repository"]
 
 FILES = {"new": "two\n", "a": "changed\n"}
-EVERY = int(os.environ.get("TORYO_TEST_MERGE_KILLS_EVERY", "4"))
-"""Each so-manyth moment; 1 is for those who have time."""
+EVERY = int(os.environ.get("TORYO_TEST_MERGE_KILLS_EVERY", "16"))
+"""Each so-manyth moment, and the last ones, when the worktree is removed; 1 is for those who have time."""
+LAST = 8
 
 
 @pytest.mark.process
@@ -42,7 +44,7 @@ def test_a_merge_that_is_killed_at_any_git_command_is_done_by_the_next_coordinat
     moments = _killed_at(order, place, 10_000)
     assert moments > 2 * EVERY, "a merge is several git commands"
     _is_merged(repository, before)
-    for moment in range(1, moments + 1, EVERY):
+    for moment in sorted({*range(1, moments + 1, EVERY), *range(moments + 1 - LAST, moments + 1)}):
         _restored(kept, repository.path, place)
         assert _killed_at(order, place, moment) == -1, "it was killed"
         injected("Coordinator killed in a merge")
@@ -88,9 +90,13 @@ def _killed_at(order: WorktreeJob, place: Path, moment: int) -> int:
             happens()
             return answer
 
-        with patch.object(Git, "ask", ask):
-            answer = task_worktrees.run(order, place)
-        os.write(write, str(passed if answer["done"] else 0).encode())
+        try:
+            with patch.object(Git, "ask", ask):
+                answer = task_worktrees.run(order, place)
+            os.write(write, str(passed if answer["done"] else 0).encode())
+        except BaseException:  # noqa: BLE001 - only the parent may go on with the tests
+            traceback.print_exc()
+            os._exit(1)
         os._exit(0)
     os.close(write)
     with os.fdopen(read) as told:

@@ -51,7 +51,7 @@ def play(tmp_path: Path) -> Play:
             run = Run(world, read.simulation, {each.id: {"role": each.role} for each in read.agents}, seed)
             run.run()
             found = results.of(run, "team")
-        assert broken(_Looked(world)) == []  # type: ignore[arg-type]
+        assert broken(_Looked(world)) == []
         return run, found
 
     return played

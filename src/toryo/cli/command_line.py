@@ -51,7 +51,7 @@ COMMANDS = {
     "chats": ("conversations", "List your threads, and those of agents below you."),
     "conversations": ("conversations", "List what agents say to each other."),
     "playbook": ("playbooks", "Check a playbook without a server."),
-    "db": ("database", "Upgrade, back up, restore, check or move the database."),
+    "db": ("database", "Upgrade, back up, restore, check or prune the database."),
 }
 """In the order of `toryo --help`: where a command is, and its line there, which is the first sentence of its help."""
 
