@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from tests.filled import Past, fill
 from tests.stories import World
 from toryo.housekeeping.runner import Housekeeping
+from toryo.settings import RetentionSettings, Settings
 from toryo.storage.engine.database import Database
 from toryo.storage.engine.statements import Statement
 from toryo.storage.open_database import open_database, upgrade
@@ -30,7 +31,7 @@ def test_they_are_collected_once_after_a_start_and_whenever_the_events_have_doub
     with open_database(f"sqlite:///{tmp_path / 'toryo.db'}") as database:
         upgrade(database)
         fill(database, Past(tasks=500, events=4, open_tasks=100))
-        world = World(database)
+        world = World(database, Settings(retention=RetentionSettings(automatic=False)))
         collected(database)
         housekeeping = Housekeeping(world.dispatcher)
         housekeeping.round()

@@ -192,6 +192,8 @@ TIME_IS_THE_POINT = {
     "_do": "a poller's program: this is its work",
     "_go_elsewhere": "a poller's program rests before it tries another server, as clients do",
     "insist": "a client that is to outlive outages rests between its tries",
+    "rest": "a person's client rests before it looks again while the server has no database",
+    "patiently": "the same",
 }
 
 
@@ -222,6 +224,8 @@ def _bounded(place: Place) -> bool:
 AT_WORK = (
     "until_printed",
     "_at_work",
+    "at_work(",
+    "coordinator(says=",
     ".rung(",
     "site.until(",
     "until_status",

@@ -27,7 +27,7 @@ _log = logging.getLogger(__name__)
 _WAITING_TOPICS = 20_000
 _BEAT_SECONDS = 10.0
 _SILENT_SECONDS = 25.0
-"""Longer than two beats: so long nothing is heard only on a connection that is lost."""
+"""Longer than two beats: only on a connection that is lost is nothing heard for this long."""
 _ANSWERS_WITHIN_SECONDS = 10.0
 _PAUSES_SECONDS = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
 
