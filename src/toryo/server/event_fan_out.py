@@ -45,7 +45,7 @@ class Follower:
         """Up to which event this reaches, and the bytes of those after `after` that the reader sees. Without bytes when
         `seconds` are over, when it has ended, or when it must read for itself first.
         """
-        if not self._batches and not self.ended:
+        if not self._batches and not self.ended and self.since <= after:
             loop = asyncio.get_running_loop()
             self._waiter = loop.create_future()
             timer = loop.call_later(seconds, self._wake)
