@@ -1,6 +1,6 @@
 """Everything goes wrong for ten minutes: `python -m tests.soak --minutes 10 [--postgres]` (`make soak`).
 
-20 agents (17 hands of three leads' kind and queue agents) work off 200 tasks and more while servers, Coordinators and
+20 agents (a manager, nine workers and ten queue agents) work off 200 tasks and more while servers, Coordinators and
 agents are killed, services are away, people step in, and a stranger calls with nonsense. Without `--postgres` it is one
 server on SQLite with one Coordinator; with it, two servers and three Coordinators on a PostgreSQL and a Redis of the
 soak's own, which are killed and stand still too. Then it is calm, and all must be completed and every rule hold.

@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 
 from tests.documents import pages
-from tests.reliability import page, suite
+from tests.reliability import counting, faults, page, suite
 from tests.reliability.__main__ import PAGE, main
+from tests.reliability.counting import injected
 
 NOBODY = {"passed": 0, "failed": 0, "skipped": 0, "calls": 0, "requests": 0, "engines": []}
 SAMPLES: dict[str, Any] = {
@@ -100,10 +101,14 @@ def test_every_row_has_the_figures_the_date_and_the_command_of_its_run(told: dic
         "2030-01-03",
     ]
     assert told["Faults planted in `domain`"][0] == "1,100 planted, 1,100 caught, 0 equivalent, 0 survived"
-    assert told["Real processes under load while everything goes wrong"][:2] == [
-        "10.5 minutes, 2,000 tasks, 31 kills, 4 outages, 99,999 calls, memory from 100 to 101, handles from 40 to 41",
+    assert told[page.SOAKS["soak"]][:2] == [
+        (
+            "10.5 minutes, 2,000 tasks, 31 kills, 4 outages, 99,999 calls, memory from 100 to 101 KiB, "
+            "handles from 40 to 41"
+        ),
         "2",
     ]
+    assert told[page.SOAKS["soak-postgres"]][0] == page.NOT_RUN
     assert told["Faults of the world: the clock jumps"][:3] == ["1,500 injected", "0", "2030-01-05"]
 
 
@@ -128,6 +133,25 @@ def test_what_was_not_run_says_so_and_names_its_command_if_there_is_one() -> Non
     assert {cell for cells in runs for cell in cells[1:3]} == {""}
     assert not re.search(r"\d", "".join(cell for cells in runs for cell in cells[:3]))
     assert page.LONG["histories"] in commands(text)
+
+
+def test_the_result_of_injected_faults_is_one_that_the_page_reads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def runs(_words: list[str], plugins: list[Any]) -> int:
+        injected("disk full")
+        injected("disk full")
+        for outcome in ("passed", "failed"):
+            report = pytest.TestReport("test_x", ("x", 1, "x"), {}, outcome, None, "call")  # type: ignore[arg-type]
+            plugins[0].pytest_runtest_logreport(report)
+        return 1
+
+    monkeypatch.setattr(faults, "RESULT", tmp_path / "faults.json")
+    monkeypatch.setattr(pytest, "main", runs)
+    monkeypatch.setenv(counting.FILE, "replaced")
+    assert faults.main([]) == 1
+    told = rows(page.written(page.read(tmp_path), {}))
+    assert told["Faults of the world: disk full"][:2] == ["2 injected", "1"]
 
 
 def test_a_result_that_cannot_be_read_is_no_page(tmp_path: Path) -> None:

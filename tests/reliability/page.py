@@ -19,6 +19,7 @@ LONG = {
     "mutations": "python -m tests.mutations",
     "faults": "python -m tests.reliability.faults",
     "soak": "python -m tests.soak",
+    "soak-postgres": "python -m tests.soak --postgres",
 }
 """What writes the results that are not quick, by the name of its file."""
 SUITE = {
@@ -117,20 +118,25 @@ def _faults(results: Mapping[str, Result]) -> Iterator[Row]:
         yield _row(f"Faults of the world: {kind}", f"{_number(count)} injected", found)
 
 
+SOAKS = {
+    "soak": "Real processes under load while everything goes wrong: a server on SQLite",
+    "soak-postgres": "The same: two servers and three Coordinators on PostgreSQL and Redis",
+}
+
+
 def _soak(results: Mapping[str, Result]) -> Iterator[Row]:
-    what = "Real processes under load while everything goes wrong"
-    found = results.get("soak")
-    if found is None:
-        yield _missing("soak", what)
-        return
-    names = ("minutes", "tasks", "kills", "outages", "calls")
-    told = [f"{_number(found[name])} {name}" for name in names if name in found]
-    told += [
-        f"{name} from {_number(found[f'{name}_first'])} to {_number(found[f'{name}_last'])}"
-        for name in ("memory", "handles")
-        if f"{name}_first" in found and f"{name}_last" in found
-    ]
-    yield _row(what, ", ".join(told), found)
+    for name, what in SOAKS.items():
+        found = results.get(name)
+        yield _missing(name, what) if found is None else _row(what, ", ".join(_of_soak(found)), found)
+
+
+def _of_soak(found: Result) -> Iterator[str]:
+    for name in ("minutes", "tasks", "kills", "outages", "calls"):
+        if name in found:
+            yield f"{_number(found[name])} {name}"
+    for name, unit in (("memory", " KiB"), ("handles", "")):
+        if f"{name}_first" in found and f"{name}_last" in found:
+            yield f"{name} from {_number(found[f'{name}_first'])} to {_number(found[f'{name}_last'])}{unit}"
 
 
 def _row(what: str, count: str, found: Result) -> Row:
