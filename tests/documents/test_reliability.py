@@ -142,7 +142,7 @@ def test_the_result_of_injected_faults_is_one_that_the_page_reads(
         injected("disk full")
         injected("disk full")
         for outcome in ("passed", "failed"):
-            report = pytest.TestReport("test_x", ("x", 1, "x"), {}, outcome, None, "call")  # type: ignore[arg-type]
+            report = pytest.TestReport("test_x", ("x", 1, "x"), {}, outcome, None, "call")
             plugins[0].pytest_runtest_logreport(report)
         return 1
 

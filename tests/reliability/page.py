@@ -104,6 +104,8 @@ def _mutations(results: Mapping[str, Result]) -> Iterator[Row]:
         yield _missing("mutations", "Faults planted in the code")
         return
     for package, counts in sorted(found["packages"].items()):
+        if not counts["planted"]:
+            continue
         told = f"{_number(counts['planted'])} planted, {_number(counts['caught'])} caught"
         told += f", {_number(counts['equivalent'])} equivalent, {_number(counts['survived'])} survived"
         yield _row(f"Faults planted in `{package}`", told, found)
