@@ -14,7 +14,7 @@ import sqlalchemy as sa
 
 from toryo.domain.tasks import CLOSED, Status
 from toryo.storage import schema
-from toryo.storage.engine.statements import Statement
+from toryo.storage.engine.statements import Statement, by_index
 from toryo.storage.tasks import ORDER
 from toryo.storage.tasks import ROWS as TASKS
 
@@ -72,13 +72,17 @@ NEXT_RETRY = Statement(
     )
 )
 READY_TYPES = Statement(
-    sa.select(_t.c.project_id, _t.c.agent_type, sa.func.min(_t.c.created_at))
-    .where(
-        is_queued,
-        _t.c.approval == "approved",
-        sa.or_(_t.c.not_before.is_(None), _t.c.not_before <= _p("now")),
-        _no_unmet,
-        _parent_is_open,
+    by_index(
+        sa.select(_t.c.project_id, _t.c.agent_type, sa.func.min(_t.c.created_at))
+        .where(
+            is_queued,
+            _t.c.approval == "approved",
+            sa.or_(_t.c.not_before.is_(None), _t.c.not_before <= _p("now")),
+            _no_unmet,
+            _parent_is_open,
+        )
+        .group_by(_t.c.project_id, _t.c.agent_type),
+        _t,
+        "tasks_queued",
     )
-    .group_by(_t.c.project_id, _t.c.agent_type)
 )
