@@ -185,15 +185,13 @@ def _has_reason(call: ast.AST) -> bool:
     return reason is not None and not (isinstance(reason, ast.Constant) and not str(reason.value).strip())
 
 
-MAY_LOOK_AGAIN = frozenset({"until", "_until"})
+MAY_LOOK_AGAIN = frozenset({"until", "_until", "until_there"})
 """Where nothing gives a signal: a helper of this name looks again, with a bound."""
 TIME_IS_THE_POINT = {
     "test_a_call_that_waits_gets_more_time_than_it_asks_the_server_to_wait": "a server that answers late",
     "_do": "a poller's program: this is its work",
     "_go_elsewhere": "a poller's program rests before it tries another server, as clients do",
     "insist": "a client that is to outlive outages rests between its tries",
-    "rest": "a person's client rests before it looks again while the server has no database",
-    "patiently": "the same",
 }
 
 

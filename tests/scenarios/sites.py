@@ -100,14 +100,22 @@ class People(Client):
     """What they look at they look at again while the server has no database."""
 
     def rest(self, method: str, path: str, json: Any = None, params: dict[str, Any] | None = None) -> dict[str, Any]:
-        limit = time.monotonic() + self.patience_seconds
-        while True:
-            try:
-                return super().rest(method, path, json, params)
-            except RefusalError as no:
-                if method != "GET" or no.code != "unavailable" or time.monotonic() > limit:
-                    raise
-            time.sleep(PAUSE_SECONDS)  # as every client does
+        ask = super().rest
+        if method != "GET":
+            return ask(method, path, json, params)
+        return until_there(lambda: ask(method, path, json, params), self.patience_seconds)
+
+
+def until_there(attempt: Callable[[], T], seconds: float) -> T:
+    """What it answers once the server has its database; the refusal if it has none for so many seconds."""
+    limit = time.monotonic() + seconds
+    while True:
+        try:
+            return attempt()
+        except RefusalError as no:
+            if no.code != "unavailable" or time.monotonic() > limit:
+                raise
+        time.sleep(PAUSE_SECONDS)  # as every client does
 
 
 class Site:

@@ -5,15 +5,11 @@ asked in `promises_broken`.
 
 from __future__ import annotations
 
-import itertools
-import time
-from collections.abc import Callable
 from typing import Any
 
 from tests import invariants
-from tests.scenarios.sites import PAUSE_SECONDS, Site
+from tests.scenarios.sites import Site, until_there
 from tests.stories import rows_of
-from toryo.client import RefusalError
 from toryo.storage import integrity
 from toryo.storage.engine.database import Database
 from toryo.storage.open_database import open_database
@@ -21,6 +17,7 @@ from toryo.storage.open_database import open_database
 PROJECT = "storm"
 PARTS = {"one": [], "two": [], "three": ["one"], "four": ["two", "three"]}
 """Of each story, with what each part depends on."""
+WITHOUT_DATABASE_SECONDS = 120.0
 NO_BLAME = {"TORYO_GUARDS__IDLE_LAUNCHES": "1000", "TORYO_SESSION__LEASE": "10"}
 """For sites: a guard gives up on tasks whose launches make no progress; here that is nobody's fault, however often it
 happens. Who is killed while no Coordinator sees it is missed when its lease is over.
@@ -92,21 +89,9 @@ class Stories:
             )
 
         self._doubtful = False
-        return patiently(attempt)
+        return until_there(attempt, WITHOUT_DATABASE_SECONDS)
 
     _doubtful = False
-
-
-def patiently(attempt: Callable[[], str]) -> str:
-    """What it answers once the server has its database."""
-    for _ in itertools.repeat(None, 600):
-        try:
-            return attempt()
-        except RefusalError as no:
-            if no.code != "unavailable":
-                raise
-        time.sleep(PAUSE_SECONDS)  # as every client does
-    raise AssertionError("the server is unavailable")
 
 
 def rules_broken(database_url: str) -> list[str]:

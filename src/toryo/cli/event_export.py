@@ -12,6 +12,7 @@ from typing import Any, TextIO
 
 from toryo.cli import output
 from toryo.cli.command_context import Here
+from toryo.cli.events import pages
 from toryo.cli.exit_codes import Misuse
 
 PAGE = 1_000
@@ -37,17 +38,15 @@ def export(here: Here, file: Path | None, until: str | None, project: str | None
 
 def _write(out: TextIO, read: Callable[[int], dict[str, Any]]) -> tuple[int, int]:
     """How many events there were, and the number of the last."""
-    many, after, told = 0, 0, False
-    while True:
-        page = read(after)
+    many, last, told = 0, 0, False
+    for page in pages(read):
         if "pruned_to" in page and not told:
             output.say(f"toryo: events up to number {page['pruned_to']} are not complete: older ones were deleted")
             told = True
         out.writelines(output.exact_line(each) for each in page["events"])
         many += len(page["events"])
-        if page["last"] == after:
-            return many, after
-        after = page["last"]
+        last = page["last"]
+    return many, last
 
 
 @contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable, Iterator
 from typing import Annotated, Any
 
 import typer
@@ -64,12 +65,21 @@ def all_after(here: Here, after: int, only: dict[str, Any]) -> tuple[list[dict[s
     are)."""
     found: list[dict[str, Any]] = []
     pruned_to = 0
-    while True:
-        page = here.get("/events", after=after, limit=PAGE, **only)
+    for page in pages(lambda after: here.get("/events", after=after, limit=PAGE, **only), after):
         found += page["events"]
         pruned_to = max(pruned_to, page.get("pruned_to", 0))
-        if page["last"] == after:  # a page may be short because the caller does not see all of its events
-            return found, after, pruned_to
+        after = page["last"]
+    return found, after, pruned_to
+
+
+def pages(read: Callable[[int], dict[str, Any]], after: int = 0) -> Iterator[dict[str, Any]]:
+    """Every page after a number, the last one without events. A page before it may have none either: the caller does
+    not see all events."""
+    while True:
+        page = read(after)
+        yield page
+        if page["last"] == after:
+            return
         after = page["last"]
 
 

@@ -14,6 +14,7 @@ import typer
 
 from toryo.cli import output
 from toryo.cli.command_context import Here, command
+from toryo.cli.events import pages
 from toryo.cli.exit_codes import Misuse, missing
 
 if TYPE_CHECKING:
@@ -163,13 +164,8 @@ def _recorded(here: Here, name: str) -> Mapping[str, Recorded]:
 
 
 def _events(here: Here, **wanted: Any) -> Iterator[dict[str, Any]]:
-    after = 0
-    while True:
-        page = here.get("/events", after=after, limit=1000, **wanted)
+    for page in pages(lambda after: here.get("/events", after=after, limit=1000, **wanted)):
         yield from page["events"]
-        if page["last"] == after:
-            return
-        after = page["last"]
 
 
 def _lines(path: Path) -> Iterator[dict[str, Any]]:
