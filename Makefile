@@ -19,7 +19,7 @@ PAGES         := src/toryo/server/static/index.html
 PAGE_SOURCES  := $(shell find web/src web/public web/index.html web/*.ts web/package.json -type f 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup check fix test test-fast mutations demo docs translations serve bench soak web screenshots pictures site wheel lock audit reliability
+.PHONY: help setup check fix test test-fast mutations demo docs translations serve bench soak web screenshots pictures recording site wheel lock audit reliability
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -129,13 +129,16 @@ audit: $(READY) web/node_modules/.ready ## look for known vulnerabilities in the
 screenshots: $(READY) $(PAGES) ## take screenshots of the dashboard's views into docs/screenshots (ARGS="overview board": only these)
 	$(BIN)/python docs/screenshots.py $(ARGS)
 
+recording: $(READY) $(PAGES) ## record the dashboard while the demo runs into docs/pictures/dashboard.webp (two minutes)
+	$(BIN)/python docs/recording.py $(ARGS)
+
 pictures: $(READY) ## record the demo for the README into docs/pictures/demo.svg
 	$(BIN)/python docs/pictures.py $(ARGS)
 
 bench: $(READY) ## measure the targets beside their floors and rivals, into benchmarks/results.md (under 15 minutes)
 	$(BIN)/python benchmarks/report.py $(ARGS)
 
-reliability: $(READY) ## run what is quick of the evidence, write docs/reliability.md from the last runs (ARGS=--last: run nothing)
+reliability: $(READY) ## run what is quick of the evidence, write docs/reliability.md from the last runs (ARGS=--last: run nothing; ARGS=--long: the faults of the world too)
 	$(BIN)/python -m tests.reliability $(ARGS)
 
 soak: $(READY) ## let everything go wrong for ten minutes on SQLite, then on PostgreSQL and Redis (ARGS="--minutes 3")

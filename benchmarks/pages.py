@@ -95,9 +95,9 @@ def main() -> None:
         browsers.browser() as chrome,
     ):
         run = Run(chrome, site, given.rounds, given.within)
-        _fill(site, "some", given.tasks)
+        fill(site, "some", given.tasks)
         run.first_views(given.tasks)
-        _fill(site, "many", given.many)
+        fill(site, "many", given.many)
         run.scrolled(given.many)
         run.updated(given.many, given.events)
         run.latency("some", given.tasks, given.events)
@@ -128,7 +128,7 @@ def _sizes() -> None:
 # --- what is looked at -----------------------------------------------------------------------------------------------
 
 
-def _fill(site: Site, project: str, count: int) -> None:
+def fill(site: Site, project: str, count: int) -> None:
     """Backlog and to do in turns, titles of one to three lines, every tenth urgent. In one transaction and past the
     server: how fast tasks are filed is not the question here."""
     site.project(project)
@@ -144,7 +144,7 @@ def _fill(site: Site, project: str, count: int) -> None:
 
     def add(connection: Connection) -> None:
         for number in range(count):
-            Transaction(connection).tasks.add(task(number), Details(), ())
+            Transaction(connection).tasks.add(task(number), Details())
 
     with open_database(f"sqlite:///{site.data / 'toryo.db'}", exclusive=False) as database:
         database.write(add)
@@ -182,7 +182,7 @@ class Run:
     def updated(self, count: int, events: int) -> None:
         """New tasks and changed ones in turns, as fast as one caller can."""
         for view in ("board", "list"):
-            with self._page(f"/p/many/{view}", "of many") as (page, metrics):
+            with self.page(f"/p/many/{view}", "of many") as (page, metrics):
                 last = f"Update {events - 1} of {view}"
                 page.evaluate("(last) => void (window.seen = window.shown(last))", last)
                 first = self._site.file("many", f"First of {view}", status="todo", priority="critical")
@@ -199,10 +199,10 @@ class Run:
                     "none",
                 )
 
-    def latency(self, project: str, count: int, events: int) -> None:
-        """From just before the call that changes a task to when the new title is drawn, one after the other."""
+    def latency(self, project: str, count: int, events: int) -> float:
+        """From just before the call that changes a task to when the new title is drawn, one after the other: p95."""
         task = self._site.file(project, f"Before all in {project}", status="todo", priority="critical")
-        with self._page(f"/p/{project}/board", "Before all") as (page, _):
+        with self.page(f"/p/{project}/board", "Before all") as (page, _):
             taken: list[float] = []
             for number in range(events):
                 if len(taken) >= FEW and time.monotonic() > self._until:
@@ -213,6 +213,7 @@ class Run:
                 taken.append(page.evaluate("window.seen") - begin)
         said = f"p50 {statistics.median(taken):.0f} ms, p95 {_p95(taken):.0f} ms"
         _say(f"event to screen, board of {count} tasks, {len(taken)} events", said, f"p95 {LATENCY_MS} ms")
+        return _p95(taken)
 
     def _several(self, measure: Callable[[], dict[str, float]]) -> list[dict[str, float]]:
         """At least once, then as often as is asked and the time lets."""
@@ -222,11 +223,11 @@ class Run:
         return found
 
     def _opened(self, path: str, usable: str) -> dict[str, float]:
-        with self._page(path, usable) as (page, metrics):
+        with self.page(path, usable) as (page, metrics):
             return {**page.evaluate(OPENED), "cpu": _cpu(metrics)}
 
     def _scrolled(self, view: str) -> dict[str, float]:
-        with self._page(f"/p/many/{view}", "of many") as (page, metrics):
+        with self.page(f"/p/many/{view}", "of many") as (page, metrics):
             before = _start(page, metrics)
             assert page.evaluate(SCROLL, [STEPS, STEP_PX]) > 0, f"nothing in the {view} can be scrolled"
             found = page.evaluate("window.longTasks")
@@ -234,14 +235,21 @@ class Run:
             return {"longest": max(found, default=0), "over": over, "cpu": _cpu(metrics) - before}
 
     @contextmanager
-    def _page(self, path: str, usable: str) -> Iterator[tuple[Page, CDPSession]]:
-        """A page that shows these words in its view."""
+    def page(
+        self, path: str, usable: str, *, connection: tuple[int, int] | None = None
+    ) -> Iterator[tuple[Page, CDPSession]]:
+        """A page that shows these words in its view, over a connection with so many ms of latency and bytes per s."""
         context = self._chrome.new_context(viewport=WIDE, storage_state=self._signed_in, locale="en-GB")
         try:
             context.set_default_timeout(browsers.WITHIN_MS)
             page = context.new_page()
             metrics = context.new_cdp_session(page)
             metrics.send("Performance.enable", {"timeDomain": "threadTicks"})
+            if connection is not None:
+                latency, bytes_per_s = connection
+                how = {"latency": latency, "downloadThroughput": bytes_per_s, "uploadThroughput": bytes_per_s}
+                metrics.send("Network.enable")
+                metrics.send("Network.emulateNetworkConditions", {"offline": False, **how})
             page.add_init_script(f"({WATCH})({usable!r})")
             page.goto(self._site.url + path, wait_until="commit")
             page.evaluate("window.usable")

@@ -1,4 +1,4 @@
-"""`make bench`: runs the benchmarks one after the other and writes the table of the targets (T1 to T15) and what each
+"""`make bench`: runs the benchmarks one after the other and writes the table of the targets (T1 to T16) and what each
 printed into benchmarks/results.md, within 15 minutes on two cores.
 
 Each runs for a short time; by itself it has options for longer ones. Figures come from `target_figures.note`. With
@@ -48,6 +48,7 @@ BENCHES = (
     Bench("agents", ("--agents", "60", "--rounds", "1", "--trickle", "20")),
     Bench("tokens"),
     Bench("start_up"),
+    Bench("dashboard", ("--rounds", "1")),
 )
 
 
@@ -99,6 +100,14 @@ TARGETS = {
     "T13 help": Target("toryo --help", 120, "ms", most=True),
     "T13 server": Target("toryo server until ready, CPU", 0.7, "s", most=True),
     "T15": Target("a browser and an event, with its board's delta", 100, "us of CPU", most=True),
+    "T16 board": Target("scripts of the first view, gzip: board", 150, "kB", most=True),
+    "T16 home": Target("the same, overview", 150, "kB", most=True),
+    "T16 list": Target("the same, list", 150, "kB", most=True),
+    "T16 frame": Target("the frame is seen, slow connection", 1, "s", most=True),
+    "T16 slow board": Target("the board is there, slow connection", 5, "s", most=True),
+    "T16 tabs": Target("connections of many tabs of one browser", 6, "connections", most=True),
+    "T16 event": Target("an event to the changed card, p95, board of 5,000", 200, "ms", most=True),
+    "T16 long tasks": Target("tasks of the main thread over 100 ms, six views of 5,000", 0, "tasks", most=True),
 }
 
 

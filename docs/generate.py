@@ -225,6 +225,26 @@ def _parameters(model: type[BaseModel]) -> Iterator[tuple[str, str, str, str]]:
         yield f"`{field.alias or name}`", _type(field.annotation), default, field.description or ""
 
 
+def _numbers_with_ranges(model: type[BaseModel]) -> Iterator[tuple[str, str, str, str]]:
+    """The parameters, with the range of each number: `number, 0 to 1`."""
+    for (name, kind, default, meaning), field in zip(_parameters(model), model.model_fields.values(), strict=True):
+        bounds = dict(_bounds(field))
+        least = f"above {bounds['gt']:,}" if "gt" in bounds else f"{bounds['ge']:,}" if "ge" in bounds else ""
+        most = f" to {bounds['le']:,}" if "le" in bounds else ""
+        yield name, f"{kind}, {least}{most}" if least else kind, default, meaning
+
+
+def _bounds(declared: Any) -> Iterator[tuple[str, int]]:
+    """Limits of a field, and of what it may be."""
+    for key in ("gt", "ge", "le"):
+        if hasattr(declared, key):
+            yield key, getattr(declared, key)
+    inside = typing.get_args(declared.annotation) if isinstance(declared, FieldInfo) else typing.get_args(declared)
+    for each in (*getattr(declared, "metadata", ()), *getattr(declared, "__metadata__", ()), *inside):
+        if not isinstance(each, type):
+            yield from _bounds(each)
+
+
 # --- REST, for readers ------------------------------------------------------------------------------------------------
 
 
@@ -406,9 +426,11 @@ def manifest() -> str:
     for title, model in (
         ("simulation", simulated.Simulation),
         ("simulation.defaults", simulated.Agent),
+        ("simulation.defaults.tokens", simulated.Tokens),
+        ("simulation.coordinator", simulated.Coordinator),
         ("simulation.arrivals", simulated.Arrival),
     ):
-        rows = list(_parameters(model))
+        rows = list(_numbers_with_ranges(model))
         parts += [f"## `{title}`\n", _table(("Key", "Type", "Default", "Meaning"), rows), ""]
     return "\n".join(parts)
 
@@ -474,10 +496,14 @@ _NAMES: Mapping[Any, str] = {
 
 def _default(field: FieldInfo) -> str:
     value = field.get_default(call_default_factory=True)
-    return "" if value in (None, "", (), [], {}) else f"`{_plain(value)}`"
+    said = "" if value in (None, "", (), [], {}) else _plain(value)
+    return f"`{said}`" if said else ""
 
 
 def _plain(value: object) -> str:
+    if isinstance(value, BaseModel):  # what it says itself; the rest are defaults of its own
+        said = value.model_dump(exclude_unset=True)
+        return "{" + ", ".join(f"{name}: {_plain(each)}" for name, each in said.items()) + "}" if said else ""
     if isinstance(value, enum.Enum):
         return str(value.value)
     return str(value).lower() if value is None or isinstance(value, bool) else str(value)

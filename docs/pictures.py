@@ -29,7 +29,7 @@ from xml.sax.saxutils import escape
 
 ROOT = Path(__file__).parents[1]
 COLUMNS, LINES = 88, 60
-SAMPLES_PER_SECOND = 3
+SAMPLES_PER_SECOND = 1
 HOLD_SECONDS = 7
 """How long the end is shown before the recording begins again."""
 
@@ -219,7 +219,7 @@ def main() -> None:
     moving = [(seconds - began, screen) for seconds, screen in shown if seconds >= began]
     into.mkdir(parents=True, exist_ok=True)
     file = into / "demo.svg"
-    title = "toryo demo: a manager and seven workers complete the tasks of four projects"
+    title = "toryo demo: a team of thirteen agents completes the tasks of five projects"
     file.write_text(svg(moving, title), encoding="utf-8")
     print(f"{file}: {file.stat().st_size / 1000:.0f} kB, {moving[-1][0]:.0f} s")
 

@@ -1,8 +1,9 @@
 """The dashboard as it looks: every view of a filled server, in two languages, light and dark, wide and on a phone.
 
-    python docs/screenshots.py [VIEW …] [--into docs/screenshots]
+    python docs/screenshots.py [VIEW …] [--theme light] [--size wide] [--into docs/screenshots]
 
-Without names every view is drawn. A server, a Coordinator and scripted agents are started for it
+Without names every view is drawn, and without options in every way. `overview --theme light --size wide` draws the two
+pictures that are committed. A server, a Coordinator and scripted agents are started for it
 (`tests/browser/filled.py`) and ended.
 """
 
@@ -12,7 +13,7 @@ import argparse
 import base64
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -61,20 +62,25 @@ def main() -> None:
     asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     asked.add_argument("view", nargs="*", help="only these views, e.g. overview board")
     asked.add_argument("--into", type=Path, default=ROOT / "docs" / "screenshots")
+    asked.add_argument("--theme", choices=THEMES, help="only this theme")
+    asked.add_argument("--size", choices=sorted(SIZES), help="only this size")
     given = asked.parse_args()
+    themes = [given.theme] if given.theme else THEMES
+    sizes = [given.size] if given.size else SIZES
     written = 0
     with browsers.browser() as chrome:
         for language in LANGUAGES:
-            written += _of(chrome, language, given.into, given.view)
+            looks = [Look(language, theme, size) for theme in themes for size in sizes]
+            written += _of(chrome, language, looks, given.into, given.view)
     sys.stdout.write(f"{written / 1_000_000:.1f} MB in {given.into}\n")
 
 
-def _of(chrome: Browser, language: str, into: Path, only: Sequence[str]) -> int:
+def _of(chrome: Browser, language: str, looks: Sequence[Look], into: Path, only: Sequence[str]) -> int:
     with tempfile.TemporaryDirectory(prefix="toryo-screenshots-") as place, Site(Path(place)) as site:
         shop = filled.fill(site, language)
         _figures(shop)
         wanted = {name: path for name, path in views(shop).items() if not only or name in only}
-        return sum(_shots(chrome, shop, wanted, look, into) for look in _looks(language))
+        return sum(_shots(chrome, shop, wanted, look, into) for look in looks)
 
 
 def _figures(shop: Filled) -> None:
@@ -92,10 +98,6 @@ def _figures(shop: Filled) -> None:
     agent = Client(shop.site.url, key, patience_seconds=20)
     agent.call("set_shared_state", key="prices:currency", value="EUR")
     agent.call("set_shared_state", key="orders:schema", value={"columns": ["id", "paid_at", "sum"], "unit": "cent"})
-
-
-def _looks(language: str) -> Iterator[Look]:
-    return (Look(language, theme, size) for theme in THEMES for size in SIZES)
 
 
 def _shots(chrome: Browser, shop: Filled, wanted: Mapping[str, str], look: Look, into: Path) -> int:

@@ -23,7 +23,7 @@ from toryo.domain import projects, tasks, worktrees
 from toryo.domain.agents import Role
 from toryo.domain.projects import Language
 from toryo.failures import NATURES
-from toryo.operations import translations
+from toryo.operations import page_wording, translations
 from toryo.operations.calls.callers import Login
 from toryo.operations.launches import reason_texts
 from toryo.operations.overview import needs, prompts, queue_status
@@ -191,13 +191,14 @@ def _separators() -> set[str]:
 def _tables() -> Iterator[tuple[str, str]]:
     """Sentences that stand in tables, and where."""
     tables = {
-        "operations/launches/reason_texts.py": [reason_texts.WORDS, reason_texts.STEPS],
-        "operations/overview/needs.py": [needs.GUARDS],
+        "operations/launches/reason_texts.py": [reason_texts.WORDS, reason_texts.REMEDIES, reason_texts.STEPS],
+        "operations/overview/needs.py": [needs.GUARDS, needs.MISTAKEN],
         "operations/overview/prompts.py": [prompts.TEXTS],
         "operations/overview/queue_status.py": [queue_status.OF_AGENTS],
         "workflow/instructions.py": [instructions.TEXTS],
     }
     yield from ((text, where) for where, them in tables.items() for table in them for text in table.values())
+    yield from ((text, "operations/page_wording.py") for text in page_wording.INSTEAD.values() if text)
     parts = (*first_prompt.STARTED.values(), *first_prompt.BY_HAND.values())
     yield from ((text, "first_prompt.py") for text in (first_prompt.FIXED, *parts, first_prompt.REMINDER))
     natures = (text for nature in NATURES.values() for text in (nature.words, nature.people, nature.guarded))

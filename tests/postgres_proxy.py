@@ -1,11 +1,12 @@
 """A network between Toryo and PostgreSQL, Redis or its own server that a test can break: a forwarding port.
 
-It can be cut (connections end, new ones are refused), stand still (connections stay, nothing arrives), and lead to
-another server.
+It can be cut (connections end, new ones are refused), stand still (connections stay, nothing arrives), lead to another
+server, and be told from PostgreSQL itself, as a connection pooler can.
 """
 
 from __future__ import annotations
 
+import re
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -15,6 +16,9 @@ from urllib.parse import urlsplit, urlunsplit
 from psycopg.conninfo import conninfo_to_dict
 
 from tests.databases import postgres_url
+
+_KEY = re.compile(rb"(K\0\0\0\x0c)....", re.DOTALL)
+"""Which of its processes PostgreSQL says works for the connection."""
 
 
 class Proxy:
@@ -27,6 +31,8 @@ class Proxy:
         self._port = 0
         self._cut_after: bytes | None = None
         self._flow = _flowing()
+        self.pools = False
+        """Whether clients are told numbers of its own for PostgreSQL's processes."""
         self.was_cut = Event()
         self.mend()
         self.url = url_of(self._port)
@@ -109,7 +115,7 @@ class Proxy:
             while data := server.recv(65536):
                 flow.wait()
                 if not muted.is_set():
-                    client.sendall(data)
+                    client.sendall(_KEY.sub(rb"\1\000\000\000\007", data) if self.pools else data)
                 elif data[-6:-1] == b"Z\0\0\0\5":  # ready for the next statement: this one is done
                     self.cut()
         flow.wait()

@@ -5,15 +5,16 @@ agents are killed, services are away, people step in, and a stranger calls with 
 server on SQLite with one Coordinator; with it, two servers and three Coordinators on a PostgreSQL and a Redis of the
 soak's own, which are killed and stand still too. Then it is calm, and all must be completed and every rule hold.
 
-Memory and open files of the servers are sampled. The figures are written to build/reliability/soak.json (with
-`--postgres`: soak-postgres.json); exits 1 if anything was broken. `--seed` says what happens when.
+Servers are killed in the first half only. In the second half, memory and open files of the servers are sampled and must
+not grow: accepted connections, connections to the database and all others are counted separately. The figures are
+written to build/reliability/soak.json (with `--postgres`: soak-postgres.json); exits 1 if anything was broken. `--seed`
+says what happens when.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
 import random
 import sys
 import tempfile
@@ -23,9 +24,11 @@ from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from statistics import median
+from typing import Any, NamedTuple
 from urllib.request import urlopen
 
+from tests.open_handles import ACCEPTED, DATABASE, OTHER, open_handles
 from tests.postgres_server import PostgreSQLServer, postgres_server
 from tests.redis_server import RedisServer, redis_server
 from tests.scenarios.programs import Program
@@ -42,7 +45,29 @@ STORIES, QUEUE_TASKS = 12, 140
 CALM_WITHIN = 600.0
 PAUSES = 0.1
 LONGEST_LULL, LONGEST_OUTAGE = 3.0, 5.0
+KILLED = "server killed"
+MOST_DATABASE = {"sqlite": 2 * (1 + 8 + 8) + 2, "postgresql": 8 + 4 + 1 + 2}
+"""Handles of a server, made on demand. SQLite: two for each connection (one that writes, at most 8 and 8 that read),
+and shared memory and a lock. PostgreSQL: at most 8 connections that write, 4 that read, the watch's and the bus's.
+"""
+MEMORY_ROOM = 0.05
+"""Python gives memory back by whole arenas, and SQLite's page caches (up to 16 MiB for each connection that reads, 64
+for the one that writes) fill while the data grows; so do psycopg's prepared statements (up to 500 for
+each connection), after every outage of PostgreSQL anew.
+"""
 NONSENSE = ("", "{", "[]", '{"jsonrpc": "2.0"}', "\x00" * 2000, '{"jsonrpc":"2.0","id":1,"method":"tools/call"}')
+
+
+class Sample(NamedTuple):
+    """Of all servers together, in the second half."""
+
+    at: float
+    """Seconds since the begin."""
+    memory: int
+    """KiB."""
+    accepted: int
+    database: int
+    other: int
 
 
 class Soak:
@@ -53,8 +78,7 @@ class Soak:
     ) -> None:
         self.sites, self.chance, self.postgres, self.redis = sites, chance, postgres, redis
         self.counts: Counter[str] = Counter()
-        self.samples: list[tuple[float, int, int]] = []
-        """Seconds since the begin, and KiB and open files of all servers together."""
+        self.samples: list[Sample] = []
         self.calls: dict[int, int] = {}
         """Answered so far, by each life of a server (its process id), when it was last sampled."""
         self.stories = Stories(sites[0], workers=HANDS, at_once=3)
@@ -71,8 +95,10 @@ class Soak:
         """For so long, and until there were so many tasks as promised."""
         began = time.monotonic()
         faults = self._faults()
-        self.sample(began)
         while (gone := time.monotonic() - began) < seconds or len(self.stories.told) < STORIES:
+            if gone >= seconds / 2:
+                faults = [each for each in faults if each[0] != KILLED]
+                self.sample(gone)
             self.stories.keep_busy()
             wanted = int(QUEUE_TASKS * gone / seconds) - len(self.queue.filed)
             self.queue.file(min(10, max(1, wanted)))
@@ -82,7 +108,7 @@ class Soak:
             self.counts[kind] += 1
             happens()
             self._lull(self.chance.uniform(0, LONGEST_LULL))
-            self.sample(began)
+            self._count_calls()
         self.queue.file(max(0, QUEUE_TASKS - len(self.queue.filed)))
 
     def calm_down(self) -> None:
@@ -95,14 +121,15 @@ class Soak:
             *self.stories.promises_broken(),
             *self.queue.promises_broken(),
             *rules_broken(self.sites[0].database),
+            *grown(self.samples, len(self.sites) * MOST_DATABASE["postgresql" if self.postgres else "sqlite"]),
         ]
 
-    def sample(self, began: float) -> None:
+    def sample(self, at: float) -> None:
         pids = [site.server.pid for site in self.sites]
+        database = {self.postgres.port} if self.postgres else set()
+        handles = sum((open_handles(pid, database) for pid in pids), Counter())
         memory = sum(_memory(pid) for pid in pids)
-        handles = sum(len(os.listdir(f"/proc/{pid}/fd")) for pid in pids)  # noqa: PTH208 - names are not needed
-        self._count_calls()
-        self.samples.append((time.monotonic() - began, memory, handles))
+        self.samples.append(Sample(at, memory, handles[ACCEPTED], handles[DATABASE], handles[OTHER]))
 
     def _count_calls(self) -> None:
         for site in self.sites:
@@ -113,7 +140,7 @@ class Soak:
 
     def _faults(self) -> list[tuple[str, Callable[[], None]]]:
         agents = [("agent killed", self._kill_an_agent)] * 4 + [("queue agent killed", self._kill_a_poller)] * 3
-        programs = [("Coordinator killed", self._kill_a_coordinator)] * 2 + [("server killed", self._kill_a_server)]
+        programs = [("Coordinator killed", self._kill_a_coordinator)] * 2 + [(KILLED, self._kill_a_server)]
         away: list[tuple[str, Callable[[], None]]] = []
         if self.postgres is not None and self.redis is not None:
             away = [
@@ -189,24 +216,50 @@ def _memory(pid: int) -> int:
     return int(status.partition("VmRSS:")[2].split()[0])
 
 
+def grown(samples: list[Sample], most_database: int) -> list[str]:
+    """What is more in every late sample than it was in any early one, and more connections to the database than there
+    may be.
+    """
+    early, late = _thirds(samples)
+    found = [
+        f"{name} grow: {sorted({getattr(each, name) for each in early})} became "
+        f"{sorted({getattr(each, name) for each in late})}"
+        for name, room in (("memory", 1 + MEMORY_ROOM), ("accepted", 1), ("other", 1))
+        if min(getattr(each, name) for each in late) > room * max(getattr(each, name) for each in early)
+    ]
+    most = max(each.database for each in samples)
+    return [*found, *([f"{most} handles of the database, not {most_database}"] if most > most_database else [])]
+
+
+def _thirds(samples: list[Sample]) -> tuple[list[Sample], list[Sample]]:
+    """The first and the last."""
+    third = max(1, len(samples) // 3)
+    return samples[:third], samples[-third:]
+
+
 def figures(soak: Soak, minutes: float, broken: list[str], command: str) -> dict[str, Any]:
     killed = {kind: times for kind, times in soak.counts.items() if kind.endswith("killed")}
-    memory, handles = ([each[column] for each in soak.samples] for column in (1, 2))
+    early, late = _thirds(soak.samples)
     return {
         "command": command,
         "date": datetime.now(UTC).date().isoformat(),
         "minutes": minutes,
         "tasks": len(soak.stories.told) * (1 + len(PARTS)) + len(soak.queue.filed),
         "kills": sum(killed.values()),
-        "outages": soak.counts["outages"] + killed.get("server killed", 0),
+        "outages": soak.counts["outages"] + killed.get(KILLED, 0),
         "calls": sum(soak.calls.values()),
         "broken_invariants": len(broken),
-        "memory_first": memory[0],
-        "memory_last": memory[-1],
-        "handles_first": handles[0],
-        "handles_last": handles[-1],
-        "memory_slope_kib_per_minute": round(slope([(at, kib) for at, kib, _ in soak.samples]) * 60, 1),
-        "handles_slope_per_minute": round(slope([(at, many) for at, _, many in soak.samples]) * 60, 2),
+        **{
+            f"{name}_{when}": round(median(getattr(each, name) for each in samples))
+            for name in Sample._fields[1:]
+            for when, samples in (("first", early), ("last", late))
+        },
+        "samples": len(soak.samples),
+        "slopes_per_minute": {
+            name: round(slope([(each.at, getattr(each, name)) for each in soak.samples]) * 60, 2)
+            for name in Sample._fields[1:]
+        },
+        "most": {name: max(getattr(each, name) for each in soak.samples) for name in Sample._fields[1:]},
         "by_kind": dict(sorted(soak.counts.items())),
         "broken": broken[:20],
     }

@@ -18,9 +18,11 @@ CLEARED: Mapping[str, Mapping[str, Any]] = {
         "system_prompt": "",
         "capabilities": [],
     },
-    "edit_project": {"description": "", "settings": {"budget_per_day": None}},
+    "edit_project": {"description": "", "settings": {"budget_per_day": None, "tokens_per_day": None}},
     "edit_task": {"assignee_id": None, "description": "", "context": {}, "acceptance": []},
     "change_person": {"email": None},
+    "edit_saved_view": {},
+    "edit_notification_settings": {"quiet_hours": None, "muted": []},
 }
 """By operation. Of `settings` each one by its own name."""
 

@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, m
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from toryo.data_directories import data_dir
+from toryo.domain.push import KNOWN_SERVICES
 from toryo.domain.talk_limits import TalkLimits
 from toryo.domain.times import SECOND
 from toryo.workflow.guard_limits import Limits
@@ -313,7 +314,7 @@ class RetentionSettings(BaseModel):
 
 
 class NoticeSettings(BaseModel):
-    """How people are told outside of what needs them (`TORYO_NOTICES__WEBHOOK_URL`); without any of it, not at all."""
+    """How people are told outside of what needs them (`TORYO_NOTICES__WEBHOOK_URL`)."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
@@ -336,6 +337,39 @@ class NoticeSettings(BaseModel):
         60, ge=0, description="How long a message may stay unread before its receiver is notified, in seconds."
     )
     attempts: int = Field(8, ge=1, description="How many times the server tries to send a notification.")
+    push_services: Annotated[tuple[str, ...], NoDecode] = Field(
+        KNOWN_SERVICES,
+        description="Hosts of push services that notifications in browsers may be sent to: HOST, *.DOMAIN or "
+        "HOST:PORT, separated by commas; none sends no notifications to browsers.",
+    )
+    push_subject: str = Field(
+        "mailto:toryo@localhost.localdomain",
+        description="Contact that push services are given: mailto:ADDRESS or https://…",
+    )
+
+    @field_validator("push_services", mode="before")
+    @classmethod
+    def _services(cls, value: object) -> object:
+        if not isinstance(value, str):
+            return value
+        return (
+            () if value.strip() == "none" else tuple(each.strip().lower() for each in value.split(",") if each.strip())
+        )
+
+    @field_validator("push_services")
+    @classmethod
+    def _hosts(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for each in value:
+            if "/" in each or "@" in each or "*" in each.removeprefix("*.") or not each.removeprefix("*."):
+                raise ValueError(f"must be none, or hosts such as push.example.org or *.example.org, not {each!r}")
+        return value
+
+    @field_validator("push_subject")
+    @classmethod
+    def _subject(cls, value: str) -> str:
+        if not value.startswith(("mailto:", "https://")):
+            raise ValueError("must begin with mailto: or https://")
+        return value
 
     @property
     def configured(self) -> bool:
@@ -477,7 +511,7 @@ class Settings(BaseSettings):
         default_factory=RetentionSettings, description="How long what is over is kept."
     )
     notices: NoticeSettings = Field(
-        default_factory=NoticeSettings, description="Notifications outside Toryo: webhook and e-mail."
+        default_factory=NoticeSettings, description="Notifications outside Toryo: browsers, webhook and e-mail."
     )
 
     @field_validator("allowed_hosts", "trusted_proxies", mode="before")

@@ -80,10 +80,15 @@ def told(error: Mapping[str, Any]) -> str:
     sentence = _SENTENCES.get(error["type"])
     if sentence is None:  # one of our own rules, in its words
         return str(error["msg"]).removeprefix("Value error, ")
-    context = error.get("ctx") or {}
+    context = {name: _whole(each) for name, each in (error.get("ctx") or {}).items()}
     if context.get("min_length") == 1 or context.get("pattern") == r"\S":
         return "must not be empty"
     if error["type"] in _CHOICES and isinstance(error.get("input"), str):
         near = nearest(error["input"], re.findall(r"'([^']*)'", context["expected"]))
         return sentence.format(**context) + (f"; did you mean {near!r}?" if near is not None else "")
     return sentence.format(**context) if "{" in sentence else sentence
+
+
+def _whole(value: Any) -> Any:
+    """A bound of 1.0 is written as 1."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value

@@ -1,7 +1,10 @@
-"""A real Chromium that looks at the real dashboard of a real server.
+"""A real browser that looks at the real dashboard of a real server: Chromium, and for some tests Firefox as well.
 
 `Window` is one signed-in person at one server: pages of it fail a test that leaves an error in the console. Without
-Chromium or a built dashboard the tests are skipped and say why, or fail where everything is required.
+the browser or a built dashboard the tests are skipped and say why, or fail where everything is required.
+
+Firefox is the one that people have, unchanged: Playwright speaks WebDriver BiDi with it. What BiDi cannot do yet
+(touches, service workers, a page that crashes) is tested in Chromium alone.
 """
 
 from __future__ import annotations
@@ -36,6 +39,11 @@ WITHIN_MS = 30_000
 """How long a page may take for what a test waits for: a bound for a busy machine, never a pause."""
 PATIENT = pytest.mark.timeout(300, method="signal")
 """For the tests of a file: several such waits, one after the other."""
+BOTH = pytest.mark.firefox
+"""For a test that runs in Firefox, too."""
+CHROMIUM, FIREFOX = "chromium", "firefox"
+ONLY = "TORYO_TEST_BROWSERS"
+"""Names the browsers that run every test of this folder, whatever its marks say: `firefox`, or `chromium,firefox`."""
 expect.set_options(timeout=WITHIN_MS)
 WIDE = {"width": 1440, "height": 900}
 PHONE = {"width": 390, "height": 844}
@@ -49,31 +57,67 @@ _QUIET = (
 )
 
 
-def chromium() -> str:
-    """The program: what TORYO_TEST_CHROMIUM names, else one on the PATH. The first of these is the same browser
-    without its own windows and menus, and takes half as much of the processor."""
-    names = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
-    named = os.environ.get("TORYO_TEST_CHROMIUM")
-    found = named or next(filter(None, map(shutil.which, names)), None)
+_PROGRAMS = {
+    # The first of these is the same browser without its own windows and menus, and takes half as much of the processor.
+    CHROMIUM: ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"),
+    FIREFOX: ("firefox-esr", "firefox"),
+}
+"""What each is called on a PATH; a test run can name another one as TORYO_TEST_CHROMIUM or TORYO_TEST_FIREFOX."""
+_CALM: dict[str, str | float | bool] = {
+    "browser.cache.disk.enable": False,
+    "browser.tabs.unloadOnLowMemory": False,
+    "dom.ipc.processCount": 2,
+    "dom.ipc.processPrelaunch.enabled": False,
+    "ui.prefersReducedMotion": 1,
+}
+"""Settings of Firefox: few processes, nothing kept ready, and no animation, as Playwright asks of Chromium."""
+
+_TYPED = """Object.defineProperty(window, "__pw_bidiInsertText", {
+    get: () => (text) => void document.execCommand("insertText", false, text),
+    set: () => undefined,
+})"""
+"""Playwright's own way to put text into a field of Firefox sets the value in the page, where React takes no notice."""
+
+
+def program(name: str) -> str:
+    """The program of a browser."""
+    named = os.environ.get(f"TORYO_TEST_{name.upper()}")
+    found = named or next(filter(None, map(shutil.which, _PROGRAMS[name])), None)
     if found is None:
-        missing("Chromium is not on the PATH (Debian: apt-get install chromium-headless-shell)")
+        missing(f"{name.capitalize()} is not on the PATH (Debian: apt-get install {_PROGRAMS[name][0]})")
         raise AssertionError("missing() does not return")
     return found
 
 
-@contextmanager
-def browser() -> Iterator[Browser]:
-    """One process for many tests: each opens windows of its own in it."""
-    program = chromium()
+def built() -> None:
+    """The dashboard is there to be looked at."""
     if not (STATIC / "index.html").is_file():
         missing("the dashboard is not built (make web)")
+
+
+@contextmanager
+def browser(name: str = CHROMIUM) -> Iterator[Browser]:
+    """One process for many tests: each opens windows of its own in it."""
+    found = program(name)
+    built()
     with sync_playwright() as playwright:
-        yield _launched(playwright, program)
+        yield _launched(playwright, name, found)
 
 
-def _launched(playwright: Playwright, program: str) -> Browser:
+def _launched(playwright: Playwright, name: str, program: str) -> Browser:
+    if name == FIREFOX:
+        return playwright.firefox.launch(
+            channel="moz-firefox",
+            executable_path=Path(__file__).with_name("firefox.py"),
+            env={**os.environ, "TORYO_FIREFOX": program},
+            firefox_user_prefs=_CALM,
+        )
     as_root = ("--no-sandbox",) if os.geteuid() == 0 else ()
     return playwright.chromium.launch(executable_path=program, args=[*_QUIET, *as_root])
+
+
+def is_firefox(context: BrowserContext) -> bool:
+    return context.browser is not None and context.browser.browser_type.name == FIREFOX
 
 
 class Window:
@@ -140,6 +184,8 @@ def stranger(
         reduced_motion="reduce",
         has_touch=touch,
     )
+    if is_firefox(context):
+        context.add_init_script(_TYPED)
     shown = Window(context, site.url)
     try:
         yield shown
@@ -180,7 +226,7 @@ def _toryo() -> list[str]:
 
 def settled(page: Page) -> None:
     """Waits until the view is there: what it reads has come, nothing says that it loads, nothing moves or fades."""
-    page.get_by_role("main").wait_for()
+    page.locator("main").wait_for()  # it has no role while something lies over it
     page.wait_for_function(
         """() => {
             const main = document.querySelector("main");
@@ -191,6 +237,14 @@ def settled(page: Page) -> None:
             return main !== null && main.innerText.trim() !== "" && loads === null && !moves;
         }"""
     )
+
+
+def tap(page: Page, x: float, y: float) -> None:
+    """By a finger, or by the mouse where a test has no finger."""
+    if is_firefox(page.context):
+        page.mouse.click(x, y)
+    else:
+        page.touchscreen.tap(x, y)
 
 
 def screenshot(page: Page, path: Path) -> None:

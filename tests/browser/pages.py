@@ -19,6 +19,13 @@ def card(page: Page, title: str, status: str | None = None) -> Locator:
     return place.get_by_role("button").filter(has_text=re.compile(f"^{re.escape(title)}"))
 
 
+def drawn(page: Page, title: str, status: str) -> Locator:
+    """A card that stays where it is: the first ones are drawn again once what draws those that are seen is loaded."""
+    found = card(page, title, status)
+    expect(found).to_have_css("position", "absolute")
+    return found
+
+
 def pick_up(page: Page, title: str, of: str) -> None:
     """Picks up the card that has the focus; the arrow keys are heard afterwards."""
     page.keyboard.press("Space")
@@ -72,6 +79,7 @@ _CONTROLS = """(verbs) => {
     return [...all]
         .filter((each) => each.checkVisibility() && !each.disabled && !each.closest("fieldset:disabled"))
         .filter((each) => !each.matches("[data-card], [data-file]"))
+        .filter((each) => named(each) !== "Save view") // everybody may save views of their own
         .filter((each) => wanted.test(named(each)) || field(each) || each.matches(".react-flow__handle"))
         .map((each) => named(each).split("\\n")[0] || each.className || each.tagName);
 }"""

@@ -22,9 +22,9 @@ HOLDS = 6
 
 
 @pytest.fixture(scope="module")
-def works(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+def works(tmp_path_factory: pytest.TempPathFactory, browser_name: str) -> Iterator[Site]:
     """A server that soon forgets panels whose pages say nothing, with a Coordinator and two projects."""
-    place = tmp_path_factory.mktemp("chats")
+    place = tmp_path_factory.mktemp(f"chats-{browser_name}")
     with Site(place, TORYO_CHAT__VIEWER_LEASE=str(HOLDS), TORYO_CHAT__START_TIMEOUT="8") as site:
         for project in ("house", "garden"):
             site.project(project)
@@ -53,6 +53,7 @@ def say(page: Page, words: str) -> None:
     page.keyboard.press("Enter")
 
 
+@browsers.BOTH
 def test_an_agent_comes_when_its_panel_is_opened_and_one_process_answers_all(works: Site, chrome: Browser) -> None:
     with browsers.window(chrome, works) as window:
         page = thread(window, "ann")
@@ -153,10 +154,12 @@ def test_f113_whoever_is_connected_in_one_project_is_off_in_another(works: Site,
 @pytest.mark.pitfall("F106")
 def test_f106_a_person_sees_the_messages_between_the_two_and_none_of_others(works: Site, chrome: Browser) -> None:
     chats.Chat(works, "house", "ann", "mika").say("Between mika and ann alone.")
+    chats.Chat(works, "house", "ann").say("Between the owner and ann.")
     with browsers.window(chrome, works) as window:
         page = thread(window, "ann")
         state(page, "Connected")
         expect(page.get_by_text("Start of the thread")).to_be_visible()
+        expect(said(page, "Between the owner and ann.").first).to_be_visible()
         expect(page.get_by_text("Between mika and ann alone.")).to_have_count(0)
 
 
@@ -202,3 +205,22 @@ def test_words_that_could_not_be_sent_are_kept_and_sent_once(works: Site, chrome
         expect(said(page, "Only once, you say?")).to_be_visible()
     sent = [each["content"] for each in chats.Chat(works, "house", "ben").thread() if each["content"] == "Only once"]
     assert sent == ["Only once"]
+
+
+def test_a_request_is_approved_where_it_is_made_and_asks_no_longer(works: Site, chrome: Browser) -> None:
+    asks = {"answers": [{"when": r"please (?P<what>.+)", "request": {"title": "{{what}}"}}], "tasks": [{"run": "true"}]}
+    chats.talker(works, "eli", "garden", script=asks)
+    with browsers.window(chrome, works) as window:
+        page = thread(window, "eli", "garden")
+        state(page, "Connected")
+        say(page, "please rake")
+        request = page.get_by_role("region", name="Approval requested")
+        expect(request.get_by_role("button", name="Backlog rake")).to_be_visible()
+        expect(page.get_by_role("main")).not_to_contain_text("toryo task")
+        request.get_by_role("button", name="Approve").click()
+        expect(request).to_contain_text("Approved by you")
+        expect(request.get_by_role("button", name="Approve")).to_have_count(0)
+        page.reload()
+        expect(request).to_contain_text("Approved by you")
+        expect(request.get_by_role("button", name="Reject")).to_have_count(0)
+    assert works.tasks("garden")["rake"]["approval"] == "approved"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
@@ -44,6 +46,7 @@ def comment(file: Locator, line: int, words: str) -> None:
     expect(file.get_by_text(words)).to_be_visible()
 
 
+@browsers.BOTH
 def test_comments_on_lines_are_kept_until_they_are_sent_as_one_message_and_the_answer_is_merged(
     house: SiteRepository, chrome: Browser
 ) -> None:
@@ -53,13 +56,14 @@ def test_comments_on_lines_are_kept_until_they_are_sent_as_one_message_and_the_a
         comment(page.get_by_role("region", name="a", exact=True), 2, COMMENTED[0])
         comment(page.get_by_role("region", name="b", exact=True), 1, COMMENTED[1])
         page.reload()
-        expect(page.get_by_text("2 pending comments")).to_be_visible()
-        page.get_by_role("button", name="Request changes").click()
+        ask = page.get_by_role("button", name="Request changes (2)")
+        expect(ask).to_be_visible()
+        ask.click()
         dialog = page.get_by_role("dialog", name="Request changes")
         dialog.get_by_label("General comment").fill("Nearly there.")
         dialog.get_by_role("button", name="Send").click()
         expect(dialog).to_have_count(0)
-        expect(page.get_by_text("pending comment")).to_have_count(0)
+        expect(page.get_by_role("button", name=re.compile(r"Request changes \("))).to_have_count(0)
 
         follow_up = house.site.tasks("house")["Changes to: Write two"]["task_id"]
         wanted = house.site.look(follow_up)
@@ -69,13 +73,20 @@ def test_comments_on_lines_are_kept_until_they_are_sent_as_one_message_and_the_a
         assert said.index("Nearly there.") < said.index("a, line 2") < said.index(COMMENTED[0])
         assert said.index("> two") < said.index("b, line 1") < said.index(COMMENTED[1])
 
+        expect(page.get_by_role("button", name="Changes to: Write two")).to_be_visible()
         page.get_by_role("button", name="Approve and merge").click()
         merging = page.get_by_role("dialog", name="Approve and merge")
         merging.get_by_label("Commit message").fill("Two, as reviewed")
-        merging.get_by_role("button", name="Merge", exact=True).click()
+        go = merging.get_by_role("button", name="Merge", exact=True)
+        expect(go).to_be_disabled()
+        merging.get_by_label("Merge without these changes").check()
+        go.click()
         expect(page.get_by_text("Merged into main").first).to_be_visible()
-        expect(page.get_by_text("Nothing left to review.")).to_be_visible()
+        expect(page.get_by_role("region", name="b", exact=True)).to_contain_text("new")
         expect(page.get_by_role("button", name="Discard")).to_have_count(0)
+        page.reload()  # the diff comes from the merge commit now
+        expect(page.get_by_role("region", name="b", exact=True)).to_contain_text("new")
+        expect(page.get_by_role("button", name="Comment on line")).to_have_count(0)
     assert house.files() == {"a": "one\ntwo\n", "b": "new\n"}
     assert house.git("log", "-1", "--format=%s") == "Two, as reviewed"
 
@@ -129,3 +140,114 @@ def test_whoever_may_only_look_reads_the_changes_and_decides_nothing(house: Site
         page = review(window, task)
         expect(page.get_by_role("region", name="a", exact=True)).to_contain_text("five")
         assert pages.deeds(page) == []
+
+
+def test_the_list_shows_what_waits_and_leads_from_one_review_to_the_next(
+    house: SiteRepository, chrome: Browser
+) -> None:
+    first = drafted(house, "Paint the door", "echo red > door", description="In **red**, please.")
+    drafted(house, "Mend the roof", "echo tight > roof")
+    with browsers.window(chrome, house.site) as window:
+        page = window.page("/p/house/review")
+        waits = page.get_by_role("region", name="To review").or_(page.get_by_role("main"))
+        row = waits.get_by_role("listitem").filter(has_text="Paint the door")
+        expect(row).to_contain_text("+1")
+        expect(row).to_contain_text("1 file")
+        row.get_by_role("link", name="Paint the door").click()
+        expect(page).to_have_url(re.compile(f"/review/{first}$"))
+        expect(page.get_by_role("complementary").locator("strong")).to_have_text("red")
+        expect(page.get_by_role("region", name="door", exact=True)).to_contain_text("red")
+
+        page.keyboard.press("a")
+        merging = page.get_by_role("dialog", name="Approve and merge")
+        merging.get_by_role("button", name="Merge", exact=True).click()
+        expect(page.get_by_text("Merged into main").first).to_be_visible()
+        page.keyboard.press("]")
+        expect(page).not_to_have_url(re.compile(f"/review/{first}$"))
+        page.goto(f"{window.url}/p/house/review")
+        expect(page.get_by_role("link", name="Mend the roof")).to_be_visible()
+        expect(page.get_by_role("link", name="Paint the door")).to_have_count(0)
+
+
+def test_after_a_merge_no_request_fails_and_the_diff_is_still_there(house: SiteRepository, chrome: Browser) -> None:
+    task = drafted(house, "Write once", "echo once > once")
+    with browsers.window(chrome, house.site) as window:
+        refused: list[str] = []
+        window.context.on("response", lambda one: refused.append(f"{one.status} {one.url}") if not one.ok else None)
+        page = window.page(f"/p/house/review/{task}")
+        file = page.get_by_role("region", name="once", exact=True)
+        expect(file).to_be_visible()
+        page.keyboard.press("a")
+        merging = page.get_by_role("dialog", name="Approve and merge")
+        merging.get_by_role("button", name="Merge", exact=True).click()
+        expect(page.get_by_text("Merged into main").first).to_be_visible()
+        expect(page.get_by_role("button", name="Discard")).to_have_count(0)
+        browsers.settled(page)
+        expect(file).to_contain_text("once")
+        page.goto(f"{window.url}/t/{task}?tab=diff")
+        page.get_by_role("button", name="Show changes").click()
+        expect(page.get_by_role("tabpanel").get_by_text("once", exact=True).first).to_be_visible()
+    assert refused == []
+
+
+def test_a_comment_on_several_lines_suggests_what_should_stand_there_and_is_sent_so(
+    house: SiteRepository, chrome: Browser
+) -> None:
+    task = drafted(house, "Write four", "printf 'eins\\nzwei\\ndrei\\n' > words")
+    with browsers.window(chrome, house.site) as window:
+        page = window.page(f"/p/house/review/{task}")
+        file = page.get_by_role("region", name="words", exact=True)
+        file.get_by_role("button", name="Comment on line 1", exact=True).click(force=True)
+        file.get_by_role("textbox", name="Comment").fill("In English:")
+        line = file.get_by_role("button", name="Comment on line 2", exact=True)
+        line.click(force=True, modifiers=["Shift"])
+        expect(file.get_by_text("Lines 1–2")).to_be_visible()
+        file.get_by_role("button", name="Suggest a change").click()
+        box = file.get_by_role("textbox", name="Comment")
+        expect(box).to_have_value("In English:\n\n```suggestion\neins\nzwei\n```")
+        box.fill("In English:\n\n```suggestion\none\ntwo\n```")
+        file.get_by_role("button", name="Add comment").click()
+        expect(file.locator("pre")).to_have_text("- eins- zwei+ one+ two")
+        expect(page.get_by_role("navigation", name="Changed files").get_by_text("1 pending comment")).to_be_attached()
+
+        file.get_by_role("checkbox", name="Viewed: words").check()
+        expect(file.locator("pre")).to_have_count(0)
+        page.reload()
+        expect(page.get_by_role("checkbox", name="Viewed: words")).to_be_checked()
+        expect(page.get_by_text("1 of 1 viewed")).to_be_visible()
+
+        page.keyboard.press("r")
+        dialog = page.get_by_role("dialog", name="Request changes")
+        expect(dialog.locator("pre")).to_contain_text("+ two")
+        dialog.get_by_role("button", name="Send").click()
+        expect(page.get_by_role("button", name="Changes to: Write four")).to_be_visible()
+    follow_up = house.site.look(house.site.tasks("house")["Changes to: Write four"]["task_id"])
+    house.site.move(follow_up["task_id"], "cancelled", "It was only written.")  # who does it is free again
+    assert follow_up["description"] == (
+        "words, lines 1–2:\n> eins\n> zwei\nIn English:\n\n```suggestion\none\ntwo\n```"
+    )
+
+
+def place(button: Locator) -> tuple[float, float]:
+    box = button.bounding_box()
+    assert box is not None
+    return box["x"], box["y"]
+
+
+@pytest.mark.parametrize("size", [browsers.WIDE, browsers.PHONE], ids=["wide", "phone"])
+def test_the_buttons_of_the_verdict_stay_where_they_are_while_comments_come_and_one_scrolls(
+    house: SiteRepository, chrome: Browser, size: dict[str, int]
+) -> None:
+    task = drafted(house, f"Write a lot {size['width']}", "seq 200 > numbers")
+    with browsers.window(chrome, house.site, size=size) as window:
+        page = window.page(f"/p/house/review/{task}")
+        file = page.get_by_role("region", name="numbers", exact=True)
+        expect(file).to_be_visible()
+        names = ("Discard", "Request changes", "Approve and merge")
+        buttons = [page.get_by_role("button", name=each) for each in names]
+        before = [place(each) for each in buttons]
+        comment(file, 1, "Why from one?")
+        expect(page.get_by_role("button", name="Request changes (1)")).to_be_visible()
+        assert [place(each) for each in buttons] == before
+        page.locator("main").evaluate("main => main.scrollTo(0, 1500)")
+        assert [place(each) for each in buttons] == before

@@ -49,14 +49,15 @@ def test_f120_an_agent_is_made_changed_and_switched_off_and_its_passkey_is_seen_
         page = tab(window, "Agents")
         page.get_by_role("button", name="New agent").click()
         dialog = page.get_by_role("dialog", name="New agent")
+        dialog.get_by_label("Name", exact=True).fill("Joiner")
+        dialog.get_by_role("radio", name="Runs on its own").check(force=True)  # its card is what one sees
+        dialog.get_by_text("More options", exact=True).click()
         dialog.get_by_label("ID", exact=True).fill("joiner")
-        dialog.get_by_label("Provider", exact=True).fill("command")
-        dialog.get_by_role("checkbox", name="shed").check()
         dialog.get_by_role("button", name="Create agent").click()
         first = shown_once(page, "Passkey")
 
-        page.get_by_role("button").filter(has_text="joiner").click()
-        sheet = page.get_by_role("dialog", name="joiner")
+        page.get_by_role("main").get_by_role("button").filter(has_text="Joiner").click()
+        sheet = page.get_by_role("dialog", name="Joiner")
         sheet.get_by_label("Name", exact=True).fill("Jo the joiner")
         sheet.get_by_label("Parallel tasks").fill("3")
         sheet.get_by_role("button", name="Save").click()
@@ -95,7 +96,7 @@ def test_a_key_and_a_token_open_what_they_are_for_until_they_are_revoked(chrome:
     site.project("gate")
     with browsers.window(chrome, site) as window:
         page = tab(window, "API keys")
-        page.get_by_label("Project").select_option("gate")
+        page.get_by_label("Project", exact=True).select_option("gate")
         page.get_by_role("button", name="New API key").click()
         dialog = page.get_by_role("dialog", name="New API key")
         dialog.get_by_label("Purpose").fill("The sawmill")
@@ -185,6 +186,33 @@ def test_a_project_is_paused_goes_on_and_keeps_the_rules_that_two_people_set(chr
         expect(saved).to_be_visible()
     found = site.people.rest("GET", "/projects/barn")["project"]
     assert (found["description"], found["settings"]["retry_attempts"]) == ("For hay.", 5)
+
+
+@pytest.mark.parametrize("size", [browsers.WIDE, browsers.PHONE], ids=["wide", "phone"])
+def test_a_message_covers_no_button_of_the_sheet_that_it_is_about(
+    chrome: Browser, site: Site, size: dict[str, int]
+) -> None:
+    name = f"shelf-{size['width']}"
+    site.project(name)
+    with browsers.window(chrome, site, size=size) as window:
+        page = window.page(f"/settings?tab=projects&q={name}")
+        sheet = page.get_by_role("dialog", name=name)
+        sheet.get_by_label("Description").fill("For books.")
+        sheet.get_by_role("button", name="Save").click()
+        said = page.get_by_role("status").filter(has_text="Saved")
+        expect(said).to_be_visible()
+        for button in ("Save", "Archive", "Pause"):
+            wanted = sheet.get_by_role("button", name=button, exact=True)
+            wanted.scroll_into_view_if_needed()
+            assert not overlap(wanted, said), button
+
+
+def overlap(one: Locator, other: Locator) -> bool:
+    a, b = one.bounding_box(), other.bounding_box()
+    assert a is not None
+    assert b is not None
+    beside = a["x"] + a["width"] <= b["x"] or b["x"] + b["width"] <= a["x"]
+    return not beside and a["y"] < b["y"] + b["height"] and b["y"] < a["y"] + a["height"]
 
 
 @pytest.mark.pitfall("F121")

@@ -14,6 +14,7 @@ pytestmark = browsers.PATIENT
 PASSWORD = "a beam of oak, a beam of pine"
 
 
+@browsers.BOTH
 def test_the_link_signs_in_once_and_the_code_does_not_stay_in_the_address(chrome: Browser, site: Site) -> None:
     link = browsers.sign_in_link(site)
     with browsers.stranger(chrome, site) as window:

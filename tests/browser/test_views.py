@@ -1,4 +1,4 @@
-"""Every view of a filled site: no serious fault that axe finds, in both themes; the main way by keyboard alone; what
+"""Every view of a filled site: no fault that axe calls moderate or worse; the main way by keyboard alone; what
 agents did as the views tell it; and that whoever only looks finds nothing to change anything with.
 """
 
@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 import re
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,50 +25,116 @@ from toryo.client import Client
 pytestmark = browsers.PATIENT
 
 AXE = Path(__file__).parents[2] / "web" / "node_modules" / "axe-core" / "axe.min.js"
-BAD = ("serious", "critical")
+BAD = ("moderate", "serious", "critical")
 RULES = {"light": (), "dark": ("color-contrast",)}
 """All of them; only colours differ between the themes, so the dark one needs no other rule."""
-VIEWS = ("board", "list", "graph", "timeline", "team", "chat", "sessions", "logs", "audit", "usage", "state")
 
 
 @pytest.fixture(scope="module")
 def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Filled]:
     """A server with something of everything."""
     with Site(tmp_path_factory.mktemp("shop")) as site:
-        yield filled.fill(site)
+        found = filled.fill(site)
+        key = site.people.rest("POST", f"/projects/{filled.PROJECT}/keys", {"name": "colours"})["token"]
+        Client(site.url, key, patience_seconds=20).call("set_shared_state", key="door:colour", value="green")
+        yield found
 
 
-def addresses(shop: Filled) -> list[str]:
-    """Every view that there is, with something open in those where something can be."""
+def addresses(shop: Filled) -> dict[str, str | re.Pattern[str]]:
+    """Every view that there is, with something open in those where something can be, and what its contents say."""
     of = f"/p/{filled.PROJECT}"
-    return [
-        "/",
-        "/settings",
-        f"/t/{shop.tasks['search']}",
-        f"{of}/review/{shop.tasks['prices']}",
-        f"{of}/board?task={shop.tasks['manual']}",
-        f"{of}/chat?agent=sora",
-        *(f"{of}/{view}" for view in VIEWS),
-    ]
+    title, names = shop.texts.titles, shop.texts.names
+    return {
+        "/": title["manual"],
+        "/settings": shop.texts.project,
+        "/settings?tab=agents": names["hana"],
+        "/settings?tab=people": "Owner",
+        f"/t/{shop.tasks['search']}": title["search"],
+        f"/t/{shop.tasks['release']}?tab=story": title["release"],
+        f"{of}/review/{shop.tasks['prices']}": "TAX = 0.19",
+        f"{of}/board?task={shop.tasks['manual']}": title["gifts"],
+        f"{of}/chat?agent=sora": shop.texts.said[0],
+        of: title["manual"],
+        f"{of}/board": title["gifts"],
+        f"{of}/list": title["gifts"],
+        f"{of}/review": title["prices"],
+        f"{of}/graph": title["release"],
+        f"{of}/timeline": names["ren"],
+        f"{of}/team": names["yui"],
+        f"{of}/chat": names["sora"],
+        f"{of}/sessions": title["search"],
+        f"{of}/logs": title["search"],
+        f"{of}/audit": re.compile("|".join(names.values())),
+        f"{of}/usage": re.compile("Today"),
+        f"{of}/state": "door:colour",
+    }
+
+
+OPENED: dict[str, Callable[[Page], None]] = {
+    "a new task": lambda page: page.keyboard.press("n"),
+    "the palette": lambda page: page.keyboard.press("ControlOrMeta+k"),
+    "the keys": lambda page: page.keyboard.press("?"),
+    "my menu": lambda page: page.get_by_role("banner").get_by_role("button").last.click(),
+}
+"""What can lie over every view, and how it is opened."""
+BEHIND_A_MENU = re.compile(": (aria-hidden-focus|region|page-has-heading-one|landmark-one-main) ")
+"""Radix hides the page behind an open menu from screen readers and keeps the focus inside of the menu, which axe cannot
+see; and a menu stands in no landmark."""
+ON_A_PHONE = ("", "/board", "/list", "/chat", "/timeline")
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing_serious_in_any_view(shop: Filled, chrome: Browser, theme: str) -> None:
-    if not AXE.is_file():
-        missing("axe-core is not installed (make web)")
+def test_axe_finds_nothing_serious_or_moderate_in_any_view(shop: Filled, chrome: Browser, theme: str) -> None:
     found: list[str] = []
     with browsers.window(chrome, shop.site, theme=theme) as window:
         page = window.context.new_page()
-        for path in addresses(shop):
+        for path, contents in addresses(shop).items():
             page.goto(window.url + path)
-            browsers.settled(page)
-            page.evaluate(AXE.read_text())
-            found += [f"{path}: {fault}" for fault in faults(page, *RULES[theme])]
+            expect(page.get_by_role("main").get_by_text(contents).first).to_be_attached()
+            found += faults_of(page, path, *RULES[theme])
+            assert page.evaluate("getComputedStyle(document.documentElement).colorScheme") == theme
     assert found == []
 
 
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing_serious_or_moderate_in_what_lies_over_a_view(
+    shop: Filled, chrome: Browser, theme: str
+) -> None:
+    found: list[str] = []
+    with browsers.window(chrome, shop.site, theme=theme) as window:
+        page = window.context.new_page()
+        for what, opened in OPENED.items():
+            page.goto(f"{window.url}/p/{filled.PROJECT}/board")
+            browsers.settled(page)
+            opened(page)
+            page.locator("[role=dialog], [role=menu]").first.wait_for()
+            found += [each for each in faults_of(page, what) if not (what == "my menu" and BEHIND_A_MENU.search(each))]
+    assert found == []
+
+
+def test_axe_finds_nothing_serious_or_moderate_on_a_phone(shop: Filled, chrome: Browser) -> None:
+    found: list[str] = []
+    with browsers.window(chrome, shop.site, size=browsers.PHONE, touch=True) as window:
+        page = window.context.new_page()
+        for view in ON_A_PHONE:
+            page.goto(f"{window.url}/p/{filled.PROJECT}{view}")
+            found += faults_of(page, f"{view} on a phone")
+        page.get_by_role("button", name="Menu").click()
+        page.get_by_role("dialog", name="Menu").wait_for()
+        found += faults(page)
+    assert found == []
+
+
+def faults_of(page: Page, what: str, *rules: str) -> list[str]:
+    if not AXE.is_file():
+        missing("axe-core is not installed (make web)")
+    browsers.settled(page)
+    page.evaluate(AXE.read_text())
+    return [f"{what}: {fault}" for fault in faults(page, *rules)]
+
+
 def faults(page: Page, *rules: str) -> list[str]:
-    """What axe calls serious or critical, with the first place of each; by these rules, if any are named."""
+    """What axe calls moderate or worse, with the first place of each; by these rules, if any are named."""
     only = {"runOnly": {"type": "rule", "values": rules}} if rules else {}
     run = "options => axe.run(document, options).then(JSON.stringify)"
     answer: dict[str, Any] = json.loads(page.evaluate(run, {"resultTypes": ["violations"], "preload": False, **only}))
@@ -177,6 +243,7 @@ def test_f114_every_id_that_a_view_links_to_is_there(shop: Filled, chrome: Brows
         shop.site.people.rest("GET", route)
 
 
+@browsers.BOTH
 def test_the_tabs_of_a_task_tell_what_it_prints_hears_changes_and_costs(shop: Filled, chrome: Browser) -> None:
     site, task = shop.site, shop.tasks["search"]
     (launch, *_) = site.launches(task_id=task)
@@ -217,7 +284,7 @@ def test_the_tabs_of_a_task_tell_what_it_prints_hears_changes_and_costs(shop: Fi
 
         page.goto(f"{window.url}/p/{filled.PROJECT}/team")
         page.get_by_role("button", name="Why Kai is or is not running").click()
-        expect(page.get_by_role("dialog").get_by_text(re.compile(r"Row \d+"))).not_to_have_count(0)
+        expect(page.get_by_role("dialog").get_by_text("It has blocked tasks and none in progress.")).to_be_visible()
 
 
 def test_what_agents_share_appears_and_changes_without_a_click(shop: Filled, chrome: Browser) -> None:
@@ -234,23 +301,6 @@ def test_what_agents_share_appears_and_changes_without_a_click(shop: Filled, chr
         expect(value).to_contain_text('"sent"')
         page.get_by_role("searchbox", name="Filter by key or value").fill("nothing like it")
         expect(page.get_by_text("No key or value matches the filter")).to_be_visible()
-
-
-def test_the_past_is_looked_at_step_by_step(shop: Filled, chrome: Browser) -> None:
-    with browsers.window(chrome, shop.site) as window:
-        page = window.page(f"/p/{filled.PROJECT}/timeline")
-        page.get_by_role("button", name="Replay").click()
-        past = page.get_by_role("region", name="Replay")
-        slider = past.get_by_role("slider", name="Replay")
-        done = past.get_by_role("region", name="Completed")
-        expect(done.get_by_role("listitem").filter(has_text=shop.title("prices"))).to_be_visible()
-        slider.press("Home")
-        expect(past.get_by_role("status")).to_have_text("Before the first task")
-        expect(done.get_by_role("listitem")).to_have_count(0)
-        slider.press("ArrowRight")
-        expect(past.get_by_role("status")).to_contain_text(shop.title("release"))
-        past.get_by_role("button", name="Close").click()
-        expect(past).to_have_count(0)
 
 
 def test_tasks_are_linked_by_drawing_and_a_circle_is_refused_with_its_path(shop: Filled, chrome: Browser) -> None:

@@ -23,6 +23,7 @@ def yard(site: Site) -> Site:
     return site
 
 
+@browsers.BOTH
 def test_a_server_that_is_killed_is_waited_for_and_what_happened_meanwhile_is_caught_up(
     place: Site, chrome: Browser
 ) -> None:

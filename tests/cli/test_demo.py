@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -15,6 +18,7 @@ from tests.cli.conftest import Process, Toryo
 from tests.environments import clean_environment
 from toryo.cli.command_context import Here
 from toryo.cli.demo import display, task_watch, verdict
+from toryo.cli.demo.answers import Answers
 from toryo.cli.demo.stories import STORIES, Happened
 from toryo.cli.exit_codes import Failure
 from toryo.client import Client
@@ -24,7 +28,7 @@ from toryo.client import Client
 def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
     """What one demo answers; several tests look at it."""
     home = tmp_path_factory.mktemp("demo")
-    ended = Toryo(home, clean_environment(home))("demo", "--dir", "crew", "--json")
+    ended = Toryo(home, clean_environment(home))("demo", "--quick", "--dir", "crew", "--json")
     assert ended.code == 0, ended.err
     document: dict[str, object] = ended.json
     return document
@@ -46,6 +50,7 @@ def test_every_promised_file_is_there(told: dict[str, object]) -> None:
 def test_nobody_was_started_for_nothing(told: dict[str, object]) -> None:
     assert told["idle_starts"] == 0
     assert {start["agent_id"] for start in told["starts"]} == {  # type: ignore[attr-defined]
+        "emil", "nora", "yuki", "iris", "theo",
         "lead", "japanese", "chinese", "generator", "calculator", "joiner", "clerk", "merchant",
     }  # fmt: skip
 
@@ -64,10 +69,10 @@ def test_interrupting_puts_everything_away(tmp_path: Path) -> None:
 
 
 def test_kept_up_it_answers_until_interrupted(tmp_path: Path) -> None:
-    demo = Process("demo", "--dir", "crew", "--keep", environment=clean_environment(tmp_path), cwd=tmp_path)
+    demo = Process("demo", "--quick", "--dir", "crew", "--keep", environment=clean_environment(tmp_path), cwd=tmp_path)
     demo.until("keeps running at http://")
     toryo = Toryo(tmp_path / "crew", clean_environment(tmp_path))
-    assert len(toryo.json("project", "list")["projects"]) == 4
+    assert len(toryo.json("project", "list")["projects"]) == 5
     refused = Toryo(tmp_path, clean_environment(tmp_path))("demo", "--dir", "crew")
     assert (refused.code, "toryo down" in refused.err) == (2, True)
     assert demo.interrupt() == 130
@@ -98,18 +103,20 @@ def _refuses_and_touches_nothing(toryo: Toryo, directory: Path) -> None:
 
 
 def test_a_promise_that_is_not_kept_ends_with_1_and_says_which(tmp_path: Path) -> None:
-    """Without `sed` the translators' commands fail; the other stories go on."""
+    """Without `sed` the translators' commands fail; the other stories go on, without git nothing is reviewed."""
     programs = tmp_path / "programs"
     programs.mkdir()
     for name in ("sh", "awk", "sort", "sleep"):
         (programs / name).symlink_to(shutil.which(name) or "")
     environment = {**clean_environment(tmp_path), "PATH": str(programs)}
-    ended = Toryo(tmp_path, environment)("demo", "--dir", "crew", "--json")
+    ended = Toryo(tmp_path, environment)("demo", "--quick", "--dir", "crew", "--json")
     assert ended.code == 1
+    assert "no git" in ended.err
     assert {story["project"]: story["ok"] for story in ended.json["stories"]} == {
-        "translation": False, "numbers": True, "timber": True, "offer": True,
+        "teahouse": True, "translation": False, "numbers": True, "timber": True, "offer": True,
     }  # fmt: skip
-    assert any("sed" in line or "exit code" in line for line in ended.json["stories"][0]["wrong"])
+    [translation] = [story for story in ended.json["stories"] if story["project"] == "translation"]
+    assert any("sed" in line or "exit code" in line for line in translation["wrong"])
 
 
 def test_when_the_time_is_up_it_is_said_what_is_stuck_and_why(
@@ -195,10 +202,97 @@ def test_a_demo_whose_agents_cannot_work_here_ends_at_once_with_what_they_say(
 def test_a_temporary_directory_is_removed_and_it_is_said_how_to_keep_one(tmp_path: Path) -> None:
     places = clean_environment(tmp_path) | {"TMPDIR": str(tmp_path / "tmp")}
     (tmp_path / "tmp").mkdir()
-    ended = Toryo(tmp_path, places)("demo")
+    ended = Toryo(tmp_path, places)("demo", "--quick")
     assert ended.code == 0, ended.err
     assert "toryo demo --dir DIR" in ended.out.replace("-m toryo", "toryo")
     assert list((tmp_path / "tmp").glob("toryo-demo-*")) == []
+    for told in (
+        "Iris asks for approval: Order new tea cups. You would press a in the dashboard",
+        "Nobody did it: the demo approves it.",
+        "Theo asks: Which colour should the sign have, green or blue?",
+        "Nobody answered: the demo says 'green'.",
+        "The website is ready for your review.",
+        "Nobody did it: the demo merges",
+    ):
+        assert told in ended.err
+    assert "It has a task in progress." in ended.out
+    assert "has_in_progress_task" not in ended.out
+
+
+def test_what_is_made_is_in_the_branch_once_it_is_merged(told: dict[str, object]) -> None:
+    place = Path(str(told["directory"])) / "teahouse"
+    shown = subprocess.run(
+        ["git", "log", "--format=%s"], cwd=place, capture_output=True, text=True, check=True
+    ).stdout.splitlines()
+    assert shown[-1] == "The tea house before the demo"
+    assert len(shown) > 1
+    assert (place / "hours.md").read_text().endswith("- Sunday: closed\n")
+
+
+class _Person:
+    """Answers as a server in which these things wait for a person, and keeps what is asked of it."""
+
+    def __init__(self, *needs: Mapping[str, object]) -> None:
+        self.needs, self.asked = list(needs), list[str]()
+
+    def get(self, _path: str, **_wanted: object) -> dict[str, object]:
+        return {"items": self.needs}
+
+    def send(self, method: str, path: str, body: object = None) -> dict[str, object]:
+        self.asked.append(f"{method} {path} {body}")
+        return {}
+
+
+APPROVAL = {"kind": "approval", "task_id": "t1", "agent_id": "iris", "request": {"title": "Order cups", "version": "3"}}
+QUESTION = {"kind": "message", "task_id": "t2", "agent_id": "theo", "text": "Green or blue?"}
+SIGN = {"task_id": "t2", "title": "Paint the sign", "status": "in_progress", "approval": "approved"}
+
+
+def _answers(person: _Person, patience: float) -> tuple[Answers, list[str]]:
+    told: list[str] = []
+    return Answers(cast("Here", person), "teahouse", patience, told.append), told
+
+
+def test_what_nobody_settles_the_demo_settles_once() -> None:
+    person = _Person(APPROVAL, QUESTION)
+    answers, told = _answers(person, 0.0)
+    for _ in range(2):
+        answers.look([SIGN])
+    assert person.asked == [
+        "POST /tasks/t1/approve {'version': '3'}",
+        "POST /projects/teahouse/chats/theo/messages {'content': 'green'}",
+    ]
+    assert [line.strip().split(":")[0] for line in told] == [
+        "Iris asks for approval", "Nobody did it", "Theo asks", "Nobody answered",
+    ]  # fmt: skip
+    assert answers.by_people == set()
+
+
+def test_what_a_person_settles_in_time_is_left_to_them() -> None:
+    person = _Person(APPROVAL)
+    answers, _ = _answers(person, 3600.0)
+    answers.look([])
+    person.needs = []
+    answers.look([])
+    assert (person.asked, answers.by_people) == ([], {"approval"})
+
+
+def test_a_question_that_was_read_and_not_answered_still_waits() -> None:
+    person = _Person(QUESTION)
+    answers, told = _answers(person, 3600.0)
+    answers.look([SIGN])
+    person.needs = []
+    answers.look([SIGN])
+    assert (answers.by_people, answers.over, len(told)) == (set(), False, 1)
+    answers.look([{**SIGN, "status": "completed"}])
+    assert answers.by_people == {"question"}
+
+
+def test_an_approved_task_that_nobody_starts_is_started() -> None:
+    person = _Person()
+    answers, _ = _answers(person, 0.0)
+    answers.look([{"task_id": "t1", "title": "Order cups", "status": "backlog", "approval": "approved"}])
+    assert person.asked == ["POST /tasks/t1/move {'status': 'in_progress'}"]
 
 
 def test_starts_are_told_in_the_order_in_which_they_were_ordered(told: dict[str, object]) -> None:

@@ -216,10 +216,14 @@ def at_work(machine: Machine) -> Iterator[None]:
 
 
 def diagnosed(machine: Machine, **team: str) -> tuple[Ended, dict[str, dict[str, Any]]]:
-    """What doctor says of such a team, by name."""
+    """What doctor says of such a team, by name. A `mill` of its own has been deleted since it was added."""
     said = {"isolation": "none", "mill": ".", "provider": "command", **team}
     (machine.place / "toryo.yaml").write_text(TEAM.format(**said))
+    mill = machine.place / said["mill"]
+    mill.mkdir(exist_ok=True)
     assert machine.toryo("apply", "--yes", "toryo.yaml").code == 0
+    if said["mill"] != ".":
+        mill.rmdir()
     ended = machine.toryo("doctor", "--json")
     return ended, {finding["name"]: finding for finding in json.loads(ended.out)["findings"]}
 

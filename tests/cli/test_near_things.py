@@ -149,3 +149,12 @@ def test_who_waits_for_a_server_that_hangs_is_told_for_what(monkeypatch: pytest.
         hanging.shutdown()
         hanging.server_close()
     assert f"toryo: waiting for an answer from {address} ... (^C stops waiting)" in words
+
+
+def test_needs_say_first_what_is_off_in_a_project(server: Toryo, project: str) -> None:
+    assert server("project", "pause", project).code == 0
+    told = server("needs", "--project", project)
+    assert told.out.startswith(f"{project}: This project is paused: no task is worked on. By "), told.out
+    assert f"resume_project: toryo project resume {project}" in told.out + told.err
+    assert "Nothing needs your attention" not in told.err
+    assert server.json("needs", "--project", project)["items"] == []

@@ -228,3 +228,25 @@ def _nobody_else_merges(yard: Yard) -> Iterator[None]:
 
 def _address(yard: Yard) -> str:
     return str(json.loads((yard.toryo.home / "data" / "server.json").read_text())["url"])
+
+
+def test_changes_are_requested_listed_and_asked_about_before_a_merge(yard: Yard) -> None:
+    task = yard.task("Prices", "echo 1.005 > prices")
+    made = str(yard.toryo.json("task", "request-changes", task, "Round them.")["changes_requested"]["task_id"])
+    row = next(line for line in yard("worktrees", "--project", "yard").out.splitlines() if line.startswith(task))
+    assert row.endswith(f"changes requested -> Changes to: Prices ({made})")
+    assert f"Changes to: Prices ({made}, " in yard("task", "show", task).out
+    refused = yard("task", "merge", task)
+    assert refused.code != 0
+    assert "Changes to: Prices" in refused.err
+    assert f"toryo task merge {task} --anyway" in refused.err
+
+    for answer, merged in (("n\n", False), ("y\n", True)):
+        terminal = Terminal("task", "merge", task, environment=yard.toryo.environment, cwd=yard.repository)
+        try:
+            terminal.until("Merge it as it is? [y/N]")
+            terminal.type(answer)
+            assert (terminal.ended() == 0) is merged
+        finally:
+            terminal.close()
+    assert (yard.repository / "prices").read_text() == "1.005\n"

@@ -9,11 +9,22 @@ import subprocess
 import sys
 import threading
 from datetime import UTC, datetime
+from types import SimpleNamespace
 
 import pytest
 
 from tests.client.fake_server import FakeServer, Refused
-from toryo.client import AsyncClient, Client, ProtocolError, RefusalError, Unreachable
+from toryo.client import (
+    AsyncClient,
+    Client,
+    ProtocolError,
+    RefusalError,
+    Unreachable,
+    asynchronous,
+    blocking,
+    routes,
+    wire,
+)
 
 
 class InALoop:
@@ -182,6 +193,37 @@ def test_a_lost_answer_is_not_asked_for_again_unless_every_call_may_be_repeated(
     assert caught.value.sent is True
     server.drop_next = 1
     assert connect(server.url, patience_seconds=10, repeat_lost=True).call("health_check")["status"] == "ok"
+
+
+def test_patience_begins_when_an_answer_is_lost_not_when_it_was_asked_for(
+    server: FakeServer, connect, monkeypatch
+) -> None:
+    """An answer that is given up after 75 seconds leaves the patience as it was."""
+    server.drop_next = 1
+    clock = SimpleNamespace(monotonic=lambda: 0.0 if server.drop_next else 75.0, sleep=lambda _: None)
+    for module in (blocking, asynchronous):
+        monkeypatch.setattr(module, "time", clock)
+    assert connect(server.url, patience_seconds=60, repeat_lost=True).call("health_check")["status"] == "ok"
+
+
+@pytest.mark.skipif(not hasattr(socket, "TCP_USER_TIMEOUT"), reason="TCP_USER_TIMEOUT is an option of Linux")
+def test_the_kernel_ends_a_connection_on_which_nothing_is_acknowledged(
+    server: FakeServer, connect, monkeypatch
+) -> None:
+    """Before the call itself gives up, and later than a short interruption of the network."""
+    chosen, choose = [], routes.notice_silence
+
+    def noticed(connection: socket.socket) -> None:
+        choose(connection)
+        names = (socket.TCP_USER_TIMEOUT, socket.TCP_KEEPIDLE, socket.TCP_KEEPINTVL, socket.TCP_KEEPCNT)
+        chosen.append([connection.getsockopt(socket.IPPROTO_TCP, name) for name in names])
+        chosen[-1].append(connection.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE))
+
+    monkeypatch.setattr(routes, "notice_silence", noticed)
+    assert connect(server.url).call("health_check")["status"] == "ok"
+    [[milliseconds, idle, every, probes, alive]] = chosen
+    assert 20_000 < milliseconds < 1000 * (wire.SERVER_WAITS_AT_MOST + wire.MARGIN)
+    assert (idle + every * probes, alive) == (milliseconds / 1000, 1)
 
 
 def test_a_patient_client_waits_for_a_server_that_comes_back(tmp_path, connect) -> None:

@@ -116,6 +116,17 @@ def test_who_is_started_again_after_its_end_was_told_is_running(tmp_path: Path) 
     assert [(record.pid, record.told) for record in journal.read()] == [(7, None)]
 
 
+def test_a_launch_is_noted_before_its_process_is_started_and_that_waits_for_no_sync(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[int] = []
+    monkeypatch.setattr(os, "fsync", synced.append)
+    journal = Journal(tmp_path / "launches")
+    journal.begin(Record(_launch("launch_1"), worktree="/w"))
+    assert [(each.launch.launch_id, each.pid, each.worktree) for each in journal.read()] == [("launch_1", None, "/w")]
+    assert synced == []
+
+
 HANGS = """
 import os, sys, threading
 from pathlib import Path

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 from tests.coordinator.test_conditions import ON_FAILURE, A
 from toryo.agents.agent_loop import Session
 from toryo.agents.playbook_manager import Manager
@@ -28,6 +30,7 @@ class Server:
             {"task_id": "t2", "title": "B", "status": "todo", "assignee_id": "dev", "dependencies": ["t1"]},
         ]
         self.reports: list[Answer] = []
+        self.refusal: Answer = {}
 
     def call(self, tool: str, **arguments: Any) -> Answer:
         match tool:
@@ -37,7 +40,9 @@ class Server:
                 return {"subordinates": [{"agent_id": "dev", "status": "active", "max_parallel_tasks": 1}]}
             case "select_action":
                 self.meanwhile(self.subtasks)
-                raise RefusalError("notNow", "Nobody is at work.")
+                raise RefusalError("notNow", "Nobody is at work.", data=self.refusal)
+            case "create_tasks_batch":
+                raise RefusalError("notNow", "The project is paused.", data=self.refusal)
             case "report_completed":
                 self.reports.append(arguments)
         return {"success": True}
@@ -46,10 +51,14 @@ class Server:
 def waiting(meanwhile: Callable[[list[Answer]], None]) -> Server:
     """After one look of a manager, in which it chose to wait."""
     server = Server(meanwhile)
+    at_work(server).look({})
+    return server
+
+
+def at_work(server: Server) -> Manager:
     session = Session(server, {}, "playbook")  # type: ignore[arg-type]
     session.task = {"task_id": "t0", "title": "Do it"}
-    Manager(session, PLAYBOOK).look({})
-    return server
+    return Manager(session, PLAYBOOK)
 
 
 def test_a_wait_refused_because_a_subtask_has_just_ended_makes_the_manager_look_again() -> None:
@@ -60,3 +69,14 @@ def test_a_wait_refused_though_nothing_has_changed_is_reported_as_the_end_of_the
     (report,) = waiting(lambda _: None).reports
     assert report["result"] == "blocked"
     assert "Nothing can be started, and no one is working" in report["summary"]
+
+
+@pytest.mark.parametrize("step", [Manager.divide, Manager.look])
+def test_a_pause_in_the_middle_of_a_step_makes_the_manager_leave_and_blocks_nothing(
+    step: Callable[[Manager, Answer], Answer],
+) -> None:
+    """The project may be resumed before it has reported: that would be a report about a pause that is over."""
+    server = Server(lambda _: None)
+    server.refusal = {"action": "exit", "reason": "project_paused"}
+    assert step(at_work(server), {})["action"] == "exit"
+    assert server.reports == []

@@ -161,6 +161,44 @@ def test_a_diff_fits_into_a_request_whatever_it_is_of(repository, place, monkeyp
     assert said["answer"]["patch"].startswith("diff --git a/big b/big")
 
 
+def after_merge(repository: Repository, place: Path, **merge: str | None) -> dict[str, Any]:
+    return task_worktrees.run(job(repository, place, "diff", merged=merge), place)
+
+
+def paths(said: dict[str, Any]) -> list[str]:
+    return [each["path"] for each in said["answer"]["files"]]
+
+
+def test_a_diff_is_the_same_after_the_merge_whatever_else_came_since(repository, place):
+    worktree = worked(repository, place / PROJECT, new="two\n")
+    before = task_worktrees.run(job(repository, place, "diff"), place)["answer"]
+    repository.commit("another", c="other\n")
+    asked = job(repository, place, "merge", order=since(repository, place, "t1"))
+    (merged,) = task_worktrees.run(asked, place)["merged"]
+    repository.commit("later", c="later\n")
+    assert not worktree.path.exists()
+    said = after_merge(repository, place, commit=merged["commit"], base=before["base"], head=before["head"])
+    assert said["done"] is True
+    assert (said["answer"]["patch"], said["answer"]["files"]) == (before["patch"], before["files"])
+
+
+def test_of_work_that_the_branch_already_had_the_diff_is_what_it_did_and_not_somebody_elses(repository, place):
+    worktree = worked(repository, place / PROJECT, new="two\n")
+    before = task_worktrees.run(job(repository, place, "diff"), place)["answer"]
+    repository.git("merge", "--quiet", "--no-ff", "--message=by hand", worktree.branch)
+    repository.commit("later", c="later\n")
+    asked = job(repository, place, "merge", order=since(repository, place, "t1"))
+    (merged,) = task_worktrees.run(asked, place)["merged"]
+    said = after_merge(repository, place, commit=merged["commit"], base=before["base"], head=before["head"])
+    assert paths(said) == ["new"]
+
+
+def test_of_commits_that_the_repository_no_longer_has_the_answer_says_so(repository, place):
+    said = after_merge(repository, place, commit="0" * 40, base=repository.git("rev-parse", "main"), head=None)
+    assert said["done"] is False
+    assert "no longer has the commit 0000000000" in said["trouble"]
+
+
 def test_a_merge_goes_in_order_and_stops_at_the_first_that_is_hindered(repository, place):
     worked(repository, place / PROJECT, "t1", new="one\n")
     worked(repository, place / PROJECT, "t2", new="two\n")

@@ -442,6 +442,17 @@ def test_bases_that_conflict_are_named_with_the_files_and_nothing_is_left(reposi
 # --- keeping ---------------------------------------------------------------------------------------------------------
 
 
+def test_where_the_branch_was_deleted_nothing_is_committed_and_the_words_bring_it_back(repository, place):
+    worktree = worked(repository, place, c="three\n")
+    head = repository.git("rev-parse", worktree.branch)
+    repository.git("update-ref", "-d", f"refs/heads/{worktree.branch}")
+    for ask in (worktrees.diff, kept):
+        assert f"git branch {worktree.branch} {head}" in refused("was deleted", ask, worktree)
+    repository.git("branch", worktree.branch, head)
+    assert [each.path for each in worktrees.diff(worktree).files] == ["c"]
+    assert merged(worktree).into == "main"
+
+
 def test_everything_is_kept_but_what_is_ignored(repository, place):
     repository.commit(__gitignore="*.log\nbuild/\n")
     worktree = make(repository, place)

@@ -10,6 +10,7 @@ import pytest
 from toryo.domain.tasks import CLOSED, MOVES, Priority, Status
 
 MODEL = (Path(__file__).parents[2] / "web/src/api/model.ts").read_text(encoding="utf-8")
+FILTER = (Path(__file__).parents[2] / "web/src/api/filter.ts").read_text(encoding="utf-8")
 FINAL = [status for status in Status if not MOVES[status]]
 
 
@@ -28,6 +29,6 @@ def test_lists_of_statuses_are_those_of_the_server(name: str, expected: list[Sta
 
 
 def test_priorities_are_those_of_the_server() -> None:
-    found = re.search(r"export type Priority = (.*?);", MODEL)
+    found = re.search(r"export const PRIORITIES: readonly Priority\[\] = \[(.*?)\];", FILTER)
     assert found is not None
     assert set(re.findall(r'"(\w+)"', found[1])) == {priority.value for priority in Priority}

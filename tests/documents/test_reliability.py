@@ -6,6 +6,7 @@ The page in docs/ is not compared with results, which are not in git; what it na
 from __future__ import annotations
 
 import json
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -33,7 +34,13 @@ SAMPLES: dict[str, Any] = {
         "date": "2030-01-03",
         "packages": {
             "workflow": {"planted": 200, "caught": 190, "equivalent": 9, "survived": 1},
-            "domain": {"planted": 1100, "caught": 1100, "equivalent": 0, "survived": 0},
+            "domain": {
+                "planted": 1100,
+                "caught": 1100,
+                "equivalent": 0,
+                "survived": 0,
+                "at_first": {"caught": 1000, "survived": 100, "by_slower_tests": 30},
+            },
         },
     },
     "soak": {
@@ -47,8 +54,12 @@ SAMPLES: dict[str, Any] = {
         "broken_invariants": 2,
         "memory_first": 100,
         "memory_last": 101,
-        "handles_first": 40,
-        "handles_last": 41,
+        "accepted_first": 30,
+        "accepted_last": 31,
+        "database_first": 10,
+        "database_last": 12,
+        "other_first": 40,
+        "other_last": 40,
     },
     "faults": {
         "command": "make test",
@@ -100,11 +111,15 @@ def test_every_row_has_the_figures_the_date_and_the_command_of_its_run(told: dic
         "",
         "2030-01-03",
     ]
-    assert told["Faults planted in `domain`"][0] == "1,100 planted, 1,100 caught, 0 equivalent, 0 survived"
+    assert told["Faults planted in `domain`"][0] == (
+        "1,100 planted, 1,100 caught, 0 equivalent, 0 survived; before any test was written for them 1,000 were "
+        "caught, 100 survived (slower tests caught 30 of these)"
+    )
     assert told[page.SOAKS["soak"]][:2] == [
         (
-            "10.5 minutes, 2,000 tasks, 31 kills, 4 outages, 99,999 calls, memory from 100 to 101 KiB, "
-            "handles from 40 to 41"
+            "10.5 minutes, 2,000 tasks, 31 kills, 4 outages, 99,999 calls, "
+            "in the second half memory from 100 to 101 KiB, "
+            "accepted connections from 30 to 31, handles of the database from 10 to 12, other handles from 40 to 40"
         ),
         "2",
     ]
@@ -152,6 +167,39 @@ def test_the_result_of_injected_faults_is_one_that_the_page_reads(
     assert faults.main([]) == 1
     told = rows(page.written(page.read(tmp_path), {}))
     assert told["Faults of the world: disk full"][:2] == ["2 injected", "1"]
+
+
+def test_a_long_run_tells_the_tests_to_take_their_time_and_is_named_as_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the environment says already stays, and afterwards it is as it was."""
+    asked: list[list[str]] = []
+
+    def runs(words: list[str], plugins: list[Any]) -> int:
+        asked.append([each for each in words if each not in faults.TESTS])
+        told = {name: os.environ[name] for name in faults.FOR_LONG}
+        assert told == {**faults.FOR_LONG, "TORYO_TEST_OUTAGE_SECONDS": "25"}
+        return 0
+
+    for name in faults.FOR_LONG:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("TORYO_TEST_OUTAGE_SECONDS", "25")
+    monkeypatch.setattr(faults, "RESULT", tmp_path / "faults.json")
+    monkeypatch.setattr(pytest, "main", runs)
+    assert faults.main(["--long", "-x"]) == 0
+    assert asked == [["-q", "-x"]]
+    assert "TORYO_TEST_KILLS" not in os.environ
+    assert page.read(tmp_path)["faults"]["command"] == "python -m tests.reliability.faults --long -x"
+
+
+def test_every_test_that_injects_a_fault_is_run_by_who_counts_them() -> None:
+    tests = Path(__file__).parents[1]
+    found = {
+        str(each.relative_to(tests.parent))
+        for each in tests.rglob("test_*.py")
+        if re.search(r"^from tests.reliability.counting import .*injected", each.read_text(), re.MULTILINE)
+    }
+    assert found - {"tests/documents/test_reliability.py"} == set(faults.TESTS)
 
 
 def test_a_result_that_cannot_be_read_is_no_page(tmp_path: Path) -> None:

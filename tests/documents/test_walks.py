@@ -200,6 +200,7 @@ def _how_to(reader: Reader) -> None:
     reader.leave_out("toryo open", "A link of a browser's; tests/browser opens it.")
     reader.leave_out("toryo chat AGENT", "A command agent answers that it cannot talk; talk-to-agents.md is walked.")
     reader.work("Mop")
+    reader.read("toryo logs AGENT --follow")
     reader.leave_out("toryo simulate ", "simulate.md is walked.")
     assert reader.read("toryo task watch TASK &&").endswith("completed\n")
     reader.work("Dust", assignee="ann")
@@ -280,6 +281,7 @@ def _mcp_clients(reader: Reader) -> None:
 
 @walks("docs/how-to/notices.md")
 def _notices(reader: Reader) -> None:
+    reader.leave_out("export TORYO_NOTICES__PUSH_SERVICES", ELSEWHERE)
     reader.leave_out("export TORYO_NOTICES__WEBHOOK_URL", ELSEWHERE)
     reader.leave_out("export TORYO_NOTICES__SMTP_URL", ELSEWHERE)
     reader.shop()

@@ -207,5 +207,9 @@ def _coordinator_reports(story: Story, machine: Coordinator) -> None:
     machine.call("report_worktree", **about, branch="toryo/poster", base_commit="1f0c2d4", head_commit="77aa01c")
     job = world.owner.call("diff_task", task_id=task)["job_id"]
     machine.claim(free_slots=0)
-    story.show(machine, "report_worktree_job", job_id=job, done=True, answer={"files": []})
+    lines = {"insertions": 1, "deletions": 0, "binary": False}
+    poster = {"path": "poster.svg", "old_path": None, "status": "added", **lines}
+    diff = {"patch": "diff --git a/poster.svg b/poster.svg", "files": [poster], "files_in_all": 1, "truncated": False}
+    diff |= {"head": "77aa01c", "base": "1f0c2d4"}
+    story.show(machine, "report_worktree_job", job_id=job, done=True, answer=diff)
     story.show(machine, "report_disk", coordinator_id="machine-1", logs_bytes=1_048_576, worktrees_bytes=52_428_800)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.domain.things import ANN, BOSS, HANA, OLGA, agent, outcome, refused
-from toryo.domain.agents import refuse_cycle, superiors
+from toryo.domain.agents import Role, active_owners, approvers, people_above, refuse_cycle, superiors
 from toryo.domain.errors import Code
 
 TREE = {"olga": None, "hana": "olga", "boss": "hana", "ann": "boss", "bob": "boss", "zoe": None}
@@ -56,3 +56,34 @@ def test_managed_is_who_has_a_program_and_is_no_person() -> None:
 def test_an_agent_is_active_until_it_is_not() -> None:
     assert ANN.active
     assert not agent("off", active=False).active
+
+
+# --- who is asked about a project ------------------------------------------------------------------------------------
+
+EVERYBODY = {each.id: each for each in (OLGA, HANA, BOSS, ANN)}
+
+
+def test_owners_are_the_active_people_of_that_role() -> None:
+    others = [
+        HANA,
+        BOSS,
+        agent("gone", Role.OWNER, human=True, active=False),
+        agent("program", Role.OWNER, human=False),
+        agent("member", Role.WORKER, human=True),
+    ]
+    assert active_owners([*others, OLGA]) == [OLGA]
+
+
+def test_the_people_above_an_agent_are_asked_nearest_first() -> None:
+    assert people_above("ann", EVERYBODY, TREE, lambda _: True) == [HANA, OLGA]
+    assert people_above("ann", EVERYBODY, TREE, lambda person: person is not HANA) == [OLGA]
+    assert people_above(None, EVERYBODY, TREE, lambda _: True) == []
+    away = {**EVERYBODY, "hana": agent("hana", Role.MANAGER, human=True, active=False)}
+    assert people_above("ann", away, TREE, lambda _: True) == [OLGA]
+
+
+def test_owners_approve_where_nobody_above_is_asked() -> None:
+    assert approvers("ann", EVERYBODY, TREE, lambda _: True) == [HANA, OLGA]
+    assert approvers("ann", EVERYBODY, TREE, lambda _: False) == [OLGA]
+    assert approvers("zoe", EVERYBODY, TREE, lambda _: True) == [OLGA]
+    assert approvers("zoe", EVERYBODY, TREE, lambda _: True, owners=[]) == []

@@ -33,6 +33,14 @@ def test_within_a_millisecond_chance_tells_ids_apart(now: int, one: int, other: 
     assert (ids.make("tsk", now, one) == ids.make("tsk", now, other)) == (one == other)
 
 
+@given(instants, randomness)
+def test_every_bit_of_time_and_chance_stands_in_an_id_at_its_place(now: int, random: int) -> None:
+    alphabet = "0123456789abcdefghjkmnpqrstvwxyz"
+    digits = [alphabet.index(each) for each in ids.make("tsk", now, random).removeprefix("tsk_")]
+    read = sum(digit << 5 * place for place, digit in enumerate(reversed(digits)))
+    assert read == (now << 50) + random
+
+
 def test_an_id_says_what_it_is_of() -> None:
     prefixes = [ids.PROJECT, ids.AGENT, ids.TASK, ids.SESSION, ids.LAUNCH, ids.HANDOFF, ids.NOTIFICATION, ids.EVENT]
     assert prefixes == ["prj", "agt", "tsk", "ses", "lau", "hnd", "ntf", "evt"]

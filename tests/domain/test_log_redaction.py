@@ -36,11 +36,26 @@ def test_our_own_are_masked_behind_an_underscore_too(token: str) -> None:
     assert token not in log_redaction.hidden(f"x_{token}")
 
 
-@pytest.mark.parametrize("name", ["password", "old_password", "pass_key", "api_key", "session_token", "access_tokens"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("password", "old_password", "oldPassword", "pass_key", "passphrase", "pwd", "clientSecret", "session_token"),
+        *("access_tokens", "token", "credentials", "Cookie", "bearer", "Authorization", "authorisation", "apikey"),
+        *("api_key", "X-Api-Key", "private_key", "private-key", "access_key", "accesskey"),
+        *("code", "oauth_code", "state", "pin", "otp", "x-otp"),
+    ],
+)
 def test_names_of_secrets(name: str) -> None:
     assert log_redaction.is_named(name)
 
 
-@pytest.mark.parametrize("name", ["max_tokens", "maxTokens", "input_tokens", "cache_read_tokens", "bypass", "title"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("max_tokens", "maxTokens", "min_tokens", "num_tokens", "total_tokens", "input_tokens", "output_tokens"),
+        *("cache_read_tokens", "cached_tokens", "prompt_tokens", "completion_tokens", "reasoning_tokens"),
+        *("bypass", "title", "codec", "zipcode", "estate", "spin", "state_version", "key", "monkey"),
+    ],
+)
 def test_names_of_no_secrets(name: str) -> None:
     assert not log_redaction.is_named(name)

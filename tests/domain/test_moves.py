@@ -317,6 +317,19 @@ def test_a_limit_of_two_lets_two_main_tasks_run_and_no_third() -> None:
     refused_move(Code.LIMIT_REACHED, tree_state(todo("t", "ann"), crew=crew, elsewhere={"ann": 2}), "t", IN_PROGRESS)
 
 
+@pytest.mark.parametrize(
+    ("limit", "said"),
+    [
+        (1, "ann is working on other_ann_0 and may have one task in progress"),
+        (2, "ann is working on other_ann_0, other_ann_1 and may have 2 tasks in progress"),
+    ],
+)
+def test_who_is_at_its_limit_is_named_with_all_that_it_does_and_how_much_it_may(limit: int, said: str) -> None:
+    crew = [agent("ann", reports_to="boss", parallel=limit)]
+    where = tree_state(todo("t", "ann"), crew=crew, elsewhere={"ann": limit})
+    assert refused_move(Code.LIMIT_REACHED, where, "t", IN_PROGRESS).message.startswith(said)
+
+
 def test_subtasks_of_the_same_agent_start_beside_its_main_task() -> None:
     main = at_work("main", "ann")
     where = tree_state(main, todo("t", "ann", below=main), at_work("other", "ann", below=main))
@@ -530,6 +543,26 @@ def test_a_reported_block_is_lifted_with_the_last_of_its_causes() -> None:
 
 def test_a_cause_that_is_cancelled_or_fails_is_no_block_any_more() -> None:
     assert statuses(move(move(reported(), "one", CANCELLED, HANA), "two", FAILED, HANA))["main"] == "in_progress"
+
+
+@pytest.mark.parametrize("to", [BACKLOG, COMPLETED, FAILED, BLOCKED, CANCELLED, TODO])
+def test_a_move_of_what_was_not_blocked_lifts_no_report(to: Status) -> None:
+    """Also of one that a report names: it was lifted, and has been started again, since."""
+    main = stuck("main", "ann", blocked_on=("one", "two"))
+    start = TODO if to is BACKLOG else IN_PROGRESS
+    where = tree_state(main, task("one", start, "bob", below=main), stuck("two", "bob", below=main, place=1))
+    after = move(where, "one", to, OWNER)
+    assert (after.tree.tasks["main"].status, after.tree.tasks["main"].blocked_on) == (BLOCKED, ("one", "two"))
+
+
+def test_a_block_that_goes_on_lifts_no_report() -> None:
+    """What changes in a blocked task is recorded as well: that its first draft closed the window, for one."""
+    root = stuck("root", "boss", blocked_on=("main",))
+    main = stuck("main", "ann", below=root)
+    where = tree_state(root, main, todo("part", "ann", below=main, by="ann"))
+    changes = moves(where, "part", BACKLOG, OWNER)
+    assert "main" in {change.after.id for change in changes}
+    assert "root" not in {change.after.id for change in changes}
 
 
 def test_a_reported_block_is_lifted_to_todo_where_guard_1_does_not_hold() -> None:

@@ -22,6 +22,7 @@ DEFAULTS = {
     "retry_attempts": 3,
     "stall_seconds": 120,
     "budget_per_day": None,
+    "tokens_per_day": None,
     "worker_subtasks": 5,
     "open_subtasks": 20,
     "subtasks_ever": 60,
@@ -86,6 +87,7 @@ IMPOSSIBLE: dict[str, list[Any]] = {
     "retry_attempts": [*NO_NUMBERS, 0, 1.5, "", None, 10**7],
     "stall_seconds": [*NO_NUMBERS, 0],
     "budget_per_day": [*NO_NUMBERS, "-0.01"],
+    "tokens_per_day": [*NO_NUMBERS, -1, "0.5", 1e300],
 }
 
 
@@ -99,6 +101,7 @@ def test_an_impossible_value_is_refused_with_what_is_possible(name: str, bad: ob
 @pytest.mark.parametrize("none", [None, "", "none"])
 def test_a_budget_may_be_taken_away(none: str | None) -> None:
     assert Settings(budget_per_day=3).changed({"budget_per_day": none}).budget_per_day is None
+    assert Settings(tokens_per_day=3).changed({"tokens_per_day": none}).tokens_per_day is None
 
 
 values = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=8), st.lists(st.integers()))

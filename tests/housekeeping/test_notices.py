@@ -433,7 +433,7 @@ def test_further_messages_of_a_thread_that_was_told_are_not_told_one_by_one(hook
 
 
 def test_where_nothing_is_configured_nothing_is_written_and_nothing_runs(fresh: Database):
-    world = told_by(fresh, {})
+    world = told_by(fresh, {"push_services": ()})
     block(world)
     go(world)
     assert rows(world) == 0

@@ -2,6 +2,7 @@
 
 `mutator.py` says where faults can be planted, `by_hand.py` has those that no rule finds, `equivalent.py` those that
 change nothing that anybody could see, with the reason. `lines.py` notes which test runs which line, `planting.py` runs
-the tests of one fault in a process of its own, `swapping.py` plants a fault within a function without importing
-everything again, `__main__.py` takes a sample and counts.
+tests with a fault in a process of their own, `swapping.py` plants one within a function without importing everything
+again, `trials.py` says which test finds it (one that passes without it), `records.py` keeps what became of each, and
+`__main__.py` takes a sample.
 """

@@ -50,11 +50,19 @@ EQUIVALENT: tuple[Equivalent, ...] = (
     ),
     Equivalent(
         "operations/launches/placement.py",
-        "_words",
+        "_problem",
         "operand removed",
         "seen.capabilities or []",
         "((seen.capabilities))",
         "for the type checker: of a Coordinator that refuses for want of a capability, they are never None",
+    ),
+    Equivalent(
+        "operations/calls/call_log.py",
+        "silent",
+        "answer",
+        "operation.reads",
+        "return False",
+        "a shortcut: what is not silent is composed, and `write` then leaves it out by the same two facts",
     ),
 )
 

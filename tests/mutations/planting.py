@@ -18,7 +18,7 @@ import threading
 import traceback
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from functools import cache
 from pathlib import Path
 
@@ -43,7 +43,8 @@ def test_files(folders: Sequence[str]) -> list[str]:
     )
 
 
-_OF_A_FILE = 5
+_OF_A_FILE, _OF_ITS_OWN = 5, 30
+"""So many tests of a file come before the rest of them; of a file that names the module, so many."""
 
 
 class Chosen:
@@ -103,19 +104,26 @@ NOT_IN = 71
 
 
 def run(
-    tree: Tree | None, fault: Fault, arguments: Sequence[str], plugins: Sequence[object], log: Path, seconds: float
+    tree: Tree | None,
+    fault: Fault | None,
+    arguments: Sequence[str],
+    plugins: Sequence[object],
+    log: Path,
+    seconds: float,
 ) -> int | None:
     """pytest's exit code in a process of its own, which has ended with all that it started; None: it took too long.
 
     Without a tree, the fault is planted in what this process has imported (`collect`); `NOT_IN` if it cannot be.
+    Without a fault, the same is run as it is.
     """
 
     def tests() -> int:
-        if tree is None and not swapping.planted(fault, SOURCES / fault.file):
+        if tree is None and fault is not None and not swapping.planted(fault, SOURCES / fault.file):
             return NOT_IN
         return int(pytest.main([*OPTIONS, *arguments], plugins=plugins))
 
-    return in_a_process(tree, tests, log, seconds)
+    with tree.planted(fault) if tree is not None and fault is not None else nullcontext():
+        return in_a_process(tree, tests, log, seconds)
 
 
 def collect(log: Path) -> None:
@@ -186,19 +194,24 @@ def _be_the_child(tree: Tree | None, work: Callable[[], int], log: Path | None) 
 
 
 def lines(tree: Tree, say: Callable[[str], None]) -> Lines:
-    """By test, as `lines.py` notes them. Files of tests that have not changed since are not run again."""
+    """By test, as `lines.py` notes them. Files that have not changed since, and whose tests all passed, are not run
+    again. A test that fails without a fault is left out: it finds none."""
     kept = BUILD / "lines.json"
     state = _digest(sorted(SOURCES.rglob("*.py")))
     known: dict[str, dict[str, object]] = {}
     if kept.exists():
         read = json.loads(kept.read_text())
         known = read["files"] if read["sources"] == state else {}
-    wanted = {file: _digest([ROOT / file]) for file in test_files(FOLDERS)}
+    wanted = {file: _digest([ROOT / file, *_shared_with(file)]) for file in test_files(FOLDERS)}
     stale = [file for file, digest in wanted.items() if known.get(file, {}).get("digest") != digest]
     if stale:
         say(f"Noting which lines the tests of {len(stale)} files run ...")
-        for file, found in _noted(tree, stale).items():
-            known[file] = {"digest": wanted[file], "tests": found}
+        noted, failing = _noted(tree, stale)
+        for test in failing:
+            say(f"  {test} fails without a fault: it is left out")
+        not_green = {test.split("::", maxsplit=1)[0] for test in failing}
+        for file, found in noted.items():
+            known[file] = {"digest": "" if file in not_green else wanted[file], "tests": found}
         kept.write_text(json.dumps({"sources": state, "files": {file: known[file] for file in wanted}}))
     result: Lines = {}
     for file in wanted:
@@ -206,24 +219,32 @@ def lines(tree: Tree, say: Callable[[str], None]) -> Lines:
     return result
 
 
-def _noted(tree: Tree, files: Sequence[str]) -> dict[str, Lines]:
+def _shared_with(file: str) -> list[Path]:
+    """What tests of this file may use besides: a fixture that changes can make a test fail without any fault."""
+    folder = (ROOT / file).parent
+    return sorted(each for place in {ROOT / "tests", folder} for each in place.glob("*.py") if each.name[:5] != "test_")
+
+
+def _noted(tree: Tree, files: Sequence[str]) -> tuple[dict[str, Lines], list[str]]:
+    """By file, and which tests did not pass."""
     written = BUILD / f"noted-{os.getpid()}.json"
 
     def tests() -> int:
         noting = Noting(tree.package)
         code = int(pytest.main([*OPTIONS, "--fast", *files], plugins=[noting]))
         passing = {test: found for test, found in noting.lines.items() if test not in noting.failing}
-        written.write_text(json.dumps(passing))
+        written.write_text(json.dumps([passing, sorted(noting.failing)]))
         return code
 
     code = in_a_process(tree, tests, BUILD / "lines.log", 3600)
     if not written.exists():
         raise SystemExit(f"The tests could not be run ({code}): see {BUILD / 'lines.log'}")
     by_file: dict[str, Lines] = {file: {} for file in files}
-    for test, found in json.loads(written.read_text()).items():
+    passing, failing = json.loads(written.read_text())
+    for test, found in passing.items():
         by_file[test.split("::", maxsplit=1)[0]][test] = found
     written.unlink()
-    return by_file
+    return by_file, failing
 
 
 def _digest(paths: Sequence[Path]) -> str:
@@ -269,12 +290,15 @@ def _ordered(fault: Fault, chosen: Sequence[str], noted: Lines) -> list[str]:
     words = set(fault.file.removesuffix(".py").replace("/", "_").split("_"))
     stem = fault.file.removesuffix(".py").rpartition("/")[2]
 
+    def own(file: str) -> bool:
+        return stem in _words_of(file)
+
     def rank(file: str) -> tuple[bool, int, int]:
         shared = words & set(file.removesuffix(".py").replace("/", "_").split("_"))
-        return stem not in _words_of(file), -len(shared), -len(by_file[file])
+        return not own(file), -len(shared), -len(by_file[file])
 
     files = sorted(by_file, key=rank)
-    first = [test for file in files for test in _spread(by_file[file])]
+    first = [test for file in files for test in _spread(by_file[file], _OF_ITS_OWN if own(file) else _OF_A_FILE)]
     taken = set(first)
     rest = [test for file in files for test in by_file[file] if test not in taken]
     taken.update(rest)
@@ -283,6 +307,6 @@ def _ordered(fault: Fault, chosen: Sequence[str], noted: Lines) -> list[str]:
     return [*first, *rest, *others]
 
 
-def _spread(tests: Sequence[str]) -> Sequence[str]:
+def _spread(tests: Sequence[str], most: int) -> Sequence[str]:
     """A few of them: the many cases of one test are alike."""
-    return tests[:: -(-len(tests) // _OF_A_FILE)]
+    return tests[:: -(-len(tests) // most)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
 
@@ -11,6 +12,7 @@ import pytest
 from tests.mutations import by_hand, planting, swapping
 from tests.mutations.__main__ import sample
 from tests.mutations.equivalent import EQUIVALENT
+from tests.mutations.lines import Lines
 from tests.mutations.mutator import Fault, compiles, faults, function_at
 
 GUARDED = '''"""Looks like a row: ("a", "b")."""
@@ -115,6 +117,7 @@ def test_whoever_is_said_to_be_equivalent_can_still_be_planted() -> None:
     assert [each for each in EQUIVALENT if not any(each.covers(fault) for fault in known)] == []
 
 
+OF_OPERATIONS = "tests/operations/test_guards.py"
 NOTED = {
     "tests/domain/test_doors.py::test_one": {"domain/doors.py": [8, 9]},
     "tests/domain/test_doors.py::test_two": {"domain/doors.py": [8]},
@@ -132,6 +135,35 @@ def test_the_files_whose_tests_run_the_line_are_run_the_one_of_its_name_first(
 ) -> None:
     fault = Fault("domain/doors.py", function, "always", "key is None", "True", line, 0, within=bool(function))
     assert [test.rpartition("_")[2] for test in planting.tests_for(fault, NOTED)] == numbers
+
+
+def test_what_was_noted_of_a_file_of_tests_rests_on_the_fixtures_and_helpers_beside_it() -> None:
+    """Else a test that fails since one of them changed would seem to find every fault."""
+    shared = {path.relative_to(planting.ROOT / "tests").as_posix() for path in planting._shared_with(OF_OPERATIONS)}
+    assert shared >= {"conftest.py", "stories.py", "operations/conftest.py", "operations/project_locks.py"}
+    assert not [each for each in shared if "test_" in each]
+
+
+def test_a_file_with_a_test_that_fails_without_a_fault_is_noted_again_and_that_test_is_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = ("tests/domain/test_moves.py", "tests/domain/test_ids.py")
+    broken = f"{files[0]}::test_broken"
+    noted: list[list[str]] = []
+    said: list[str] = []
+
+    def note(_tree: object, stale: Sequence[str]) -> tuple[dict[str, Lines], list[str]]:
+        noted.append([*stale])
+        return {file: {f"{file}::test_fit": {"domain/moves.py": [1]}} for file in stale}, [broken]
+
+    monkeypatch.setattr(planting, "BUILD", tmp_path)
+    monkeypatch.setattr(planting, "test_files", lambda _folders: [*files])
+    monkeypatch.setattr(planting, "_noted", note)
+    for _ in range(2):
+        found = planting.lines(planting.Tree.__new__(planting.Tree), said.append)
+        assert [*found] == [f"{file}::test_fit" for file in files]
+    assert noted == [[*files], [files[0]]]
+    assert said[1] == f"  {broken} fails without a fault: it is left out"
 
 
 def test_a_few_tests_of_each_file_come_before_the_many_of_one() -> None:

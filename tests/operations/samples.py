@@ -70,6 +70,7 @@ def cast(world: World) -> Cast:
     handoff = worker.call("create_handoff", task_id=own, summary="x")["handoff_id"]
     chat, said = talk(world, worker)
     queue, key_id = keyed(world)
+    view = world.owner.call("save_view", project_id=world.project_id, name="Doors", view="board")["view"]
     callers: dict[Grant, Caller] = {
         Grant.OPEN: world.nobody,
         Grant.COORDINATOR: world.coordinator(),
@@ -105,6 +106,7 @@ def cast(world: World) -> Cast:
         "with_agent_id": "w1",
         "of_agent_id": "w1",
         "key_id": key_id,
+        "view_id": view["view_id"],
         **said,
     }
     return Cast(world, callers, ids)

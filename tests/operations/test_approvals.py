@@ -67,6 +67,7 @@ def test_a_request_of_somebody_who_stands_not_above_is_pending_and_every_person_
     for person in ("bea", "chef"):
         (told,) = system_messages(office, person)
         assert task in told["content"] and told["related_task_id"] == task
+        assert "toryo " not in told["content"]
     assert system_messages(office, "ann") == []
     office.owner.call("approve_task", task_id=task)
     assert office.move(task, "in_progress")["new_status"] == "in_progress"
@@ -260,6 +261,19 @@ def test_a_person_above_approves_or_rejects_and_nobody_else(world: World) -> Non
     assert world.show(second)["approval"] == "rejected"
     (rejected,) = world.events("task.rejected")
     assert rejected["data"]["reason"] == "Not now."
+    judged = [world.owner.call("show_task", task_id=each)["task"]["judged"] for each in (first, second)]
+    assert [(each["by"], each["reason"]) for each in judged] == [("above", None), ("above", "Not now.")]
+    assert judged[1]["at"] == rejected["at"]
+
+
+def test_how_a_request_was_answered_is_told_once_it_is_and_of_no_other_task(office: World) -> None:
+    pending = requested_task(office)
+    plain = office.task("w2", status="todo")
+    for each in (pending, plain):
+        assert office.owner.call("show_task", task_id=each)["task"]["judged"] is None
+    process, message = chat_with(office, "bea", "/approve\nPaint it")
+    agreed = process.call("request_task", **ASKED, message_id=message)["task_id"]
+    assert office.owner.call("show_task", task_id=agreed)["task"]["judged"]["by"] == "bea"
 
 
 @pytest.mark.parametrize(("login", "above"), [("member", True), ("member", False), ("viewer", True)])
@@ -370,6 +384,7 @@ def by_an_agent(world: World, work: Callable[[Call], object]) -> None:
 
     def do(connection: Connection) -> None:
         tx = Transaction(connection)
+        tx.lock_project(world.project_id)
         work(Call(tx, identify(tx, process.credentials, world.now), world.now, world.dispatcher.context))
         tx.events.flush()
 

@@ -33,10 +33,33 @@ def test_a_card_says_what_a_full_task_says_where_both_say_it(crew: World):
     for task_id in (first, second):
         full = crew.show(task_id)
         shared = cards[task_id].keys() & full.keys()
-        assert {"title", "status", "priority", "dependencies", "version", "started_at", "approval"} <= shared
+        assert {"title", "status", "priority", "dependencies", "version", "started_at", "approval", "checks"} <= shared
         assert {name: cards[task_id][name] for name in shared} == {name: full[name] for name in shared}
     assert cards[second]["dependencies"] == [first]
     assert "description" not in cards[second]
+
+
+def test_a_card_waits_for_the_dependencies_that_are_not_completed(crew: World):
+    first, second = crew.task("w1", title="First"), crew.task("w2", title="Second")
+    last = crew.task("w2", title="Last", status="todo", dependencies=[first, second])
+    assert board(crew)[last]["waits_for"] == 2
+    before = crew.owner.call("show_board", project_id=crew.project_id)["last_event"]
+    crew.owner.call("move_task", task_id=first, status="completed")
+    news = crew.owner.call("show_board", project_id=crew.project_id, after=before)
+    (card,) = [each for each in news["tasks"] if each["task_id"] == last]
+    assert (card["waits_for"], card["dependencies"]) == (1, [first, second])
+
+
+def test_a_card_says_what_its_task_cost_and_how_many_lines_it_changed(crew: World):
+    task, other = crew.task("w1"), crew.task("w2")
+    process = crew.start("w1")
+    crew.coordinator().call("append_log", launch_id=process.launch_id, offset=0, text="", usage=USED)
+    card = board(crew)[task]
+    assert (card["cost_usd"], card["insertions"], card["deletions"]) == (0.25, None, None)
+    assert board(crew)[other]["cost_usd"] is None
+
+
+USED = {"input_tokens": 1200, "output_tokens": 300, "cost_usd": 0.25, "model": "oak-2"}
 
 
 def test_the_most_important_cards_come_first_and_of_these_the_oldest(crew: World):

@@ -6,6 +6,7 @@ import pytest
 
 from tests.stories import Answer, World
 from toryo.domain.times import parse
+from toryo.workflow.guard_limits import Limits
 
 pytestmark = pytest.mark.crew(workers=3)
 
@@ -137,6 +138,15 @@ def test_a_lost_order_of_a_project_that_was_paused_meanwhile_is_not_started(crew
     assert coordinator.claim()["start"] == []
     crew.owner.call("resume_project", project_id=crew.project_id)
     assert [each["agent_id"] for each in coordinator.claim()["start"]] == ["w1"]
+
+
+def test_a_claim_that_waits_looks_again_when_the_time_to_leave_a_paused_project_is_over(crew: World):
+    crew.owner.call("pause_project", project_id=crew.project_id)
+    paused = crew.now
+    asked = {"coordinator_id": "c1", "free_slots": 1}
+    outcome = crew.perform("claim_starts", asked, crew.coordinator().credentials, may_wait=True)
+    assert outcome.later is not None
+    assert outcome.later.at == paused + Limits().pause_grace
 
 
 def test_a_claim_that_may_wait_waits_until_there_is_something(crew: World):

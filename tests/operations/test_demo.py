@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -9,15 +10,23 @@ import pytest
 
 from tests.stories import Answer, World
 from toryo import demo_team
+from toryo.demo_team import repository
 from toryo.operations.calls.callers import Credentials
 from toryo.settings import Settings
 from toryo.storage.engine.database import Database
 
-ALL = ["translation", "numbers", "timber", "offer"]
+ALL = ["teahouse", "translation", "numbers", "timber", "offer"]
 
 
 @pytest.fixture
-def house(fresh: Database, tmp_path: Path) -> World:
+def house(fresh: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+    """Without git, which would be a process."""
+    monkeypatch.setattr(repository, "is_possible", lambda: False)
+    return World(fresh, settings=Settings(data_dir=tmp_path))
+
+
+@pytest.fixture
+def house_with_git(fresh: Database, tmp_path: Path) -> World:
     return World(fresh, settings=Settings(data_dir=tmp_path))
 
 
@@ -52,7 +61,42 @@ def test_the_team_is_started_by_the_coordinator_that_is_there(house: World) -> N
     coordinator = house.coordinator()
     coordinator.claim(providers=["playbook", "command", "script"])
     assert house.owner.call("start_demo")["waits_for"] is None
-    assert coordinator.starts(providers=["playbook", "command", "script"]) == ["lead"] * 4
+    assert coordinator.starts(providers=["playbook", "command", "script"], free_slots=9) == ["lead"] * 5 + ["theo"]
+
+
+def test_the_person_who_starts_it_writes_to_an_agent_and_is_who_is_asked(house: World) -> None:
+    house.owner.call("start_demo")
+    wrote = house.owner.call("read_chat", project_id="teahouse", agent_id="iris")["messages"]
+    assert [each["content"] for each in wrote] == list(demo_team.JOBS["teahouse"].says.values())
+    me = house.owner.call("who_am_i")["person_id"]
+    assert {house.show(task["task_id"])["context"]["person"] for task in tasks(house)} == {me}
+
+
+def test_without_git_nothing_is_reviewed_and_the_rest_is_the_same(house: World, tmp_path: Path) -> None:
+    assert len(house.owner.call("start_demo")["tasks"]) == 6
+    project = house.owner.call("show_project", project_id="teahouse")["project"]
+    assert project["settings"]["isolation"] == "none"
+    assert not (tmp_path / "demo" / "teahouse" / ".git").exists()
+
+
+@pytest.mark.process
+def test_its_repository_needs_no_name_and_runs_none_of_the_users_git(
+    house_with_git: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hooks = tmp_path / "hooks"
+    hooks.mkdir()
+    (hooks / "pre-commit").write_text("#!/bin/sh\nexit 1\n")
+    (hooks / "pre-commit").chmod(0o755)
+    (tmp_path / ".gitconfig").write_text(f"[core]\nhooksPath = {hooks}\n[commit]\ngpgSign = true\n")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("GIT_DIR", str(tmp_path / "elsewhere"))
+    house_with_git.owner.call("start_demo")
+    monkeypatch.delenv("GIT_DIR")
+    place = tmp_path / "demo" / "teahouse"
+    shown = subprocess.run(
+        ["git", "log", "--format=%an %s"], cwd=place, capture_output=True, text=True, check=True
+    ).stdout
+    assert shown == "Toryo demo The tea house before the demo\n"
 
 
 def test_without_a_coordinator_it_is_made_and_says_what_to_type(house: World) -> None:
@@ -80,7 +124,7 @@ def test_the_same_request_sent_again_is_answered_as_the_first_time(house: World)
     first, second = (house.perform("start_demo", {}, again) for _ in range(2))
     assert not first.refused
     assert second.result == first.result
-    assert len(tasks(house)) == 4
+    assert len(tasks(house)) == 6
 
 
 @pytest.mark.parametrize("taken", ["project", "agent"])
@@ -146,8 +190,9 @@ def test_only_owners_start_it_and_put_it_away_and_others_see_theirs(house: World
         caller.refused("remove_demo", "permissionDenied")
     assert vic.call("show_demo")["projects"] == ALL
     assert zoe.call("show_demo")["here"] is False
-    assert house.owner.call("show_demo")["directory"] != ""
-    assert vic.call("show_demo")["directory"] == zoe.call("show_demo")["directory"] == ""
+    for key in ("directory", "data_directory"):
+        assert house.owner.call("show_demo")[key] != ""
+        assert vic.call("show_demo")[key] == zoe.call("show_demo")[key] == ""
 
 
 def test_a_member_is_told_of_the_server_as_much_as_of_its_projects(house: World) -> None:

@@ -26,6 +26,7 @@ LENGTH_OF_AN_ID = 64
 
 KINDS: dict[str, str] = {
     **dict.fromkeys(("task_id", "parent_task_id", "related_task_id", "tree_of", "dependencies"), "task"),
+    "task_ids": "task",
     **dict.fromkeys(("add_dependencies", "remove_dependencies"), "task"),
     **dict.fromkeys(("project_id", "projects"), "project"),
     **dict.fromkeys(
@@ -48,6 +49,8 @@ KINDS: dict[str, str] = {
     "check_id": "check",
     "checking": "check",
     "job_id": "worktree_job",
+    "job_ids": "worktree_job",
+    "view_id": "view",
     "worktree_jobs": "worktree_job",
     "correlation_id": "correlation",
 }
@@ -123,7 +126,9 @@ def elsewhere(world: World) -> dict[str, str]:
     token = world.owner.call("make_access_token", name="x", person_id="pat")["access_token"]["token_id"]
     world.nobody.call("sign_in", code=world.owner.call("make_sign_in_link", person_id="pat")["code"])
     (sign_in,) = [row for row in world.rows()["sign_ins"] if "pat" in row]
+    asked = {"project_id": world.project_id, "name": "Far", "view": "board", "q": "wall", "everybody": True}
     found = {
+        "view": world.owner.call("save_view", **asked)["view"]["view_id"],
         "task": task,
         "project": world.project_id,
         "agent": "far",

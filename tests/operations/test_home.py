@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from tests.stories import Answer, Caller, World
-from toryo.domain.times import HOUR, MINUTE, SECOND, iso
+from toryo.domain.times import HOUR, MINUTE, SECOND, iso, parse
 from toryo.operations.overview.team_status import IN_FULL
 from toryo.storage.engine.database import Connection
 from toryo.storage.engine.statements import Statement
+from toryo.storage.transaction import Transaction
 
 
 @pytest.fixture
@@ -95,13 +97,24 @@ def test_who_talks_and_who_was_just_started_are_told_from_those_who_work(crew: W
     assert starting["until"] > crew.iso()
 
 
-def test_whose_task_was_taken_away_is_stopping_once_its_grace_is_over(crew: World):
+@pytest.mark.parametrize("status", ["blocked", "cancelled"])
+def test_whose_task_was_taken_away_is_stopping_at_once_and_until_when_is_told(crew: World, status: str):
     task = crew.task("w1")
     crew.start("w1")
-    crew.move(task, "cancelled", "no")
     assert member(crew, "w1")["state"] == "working"
+    crew.move(task, status, "no")
+    leaving, last = member(crew, "w1"), iso(parse(crew.show(task)["updated_at"]) + MINUTE)
+    assert (leaving["state"], leaving["reason"], leaving["until"]) == ("stopping", "task_withdrawn", last)
     crew.advance(61)
     assert (member(crew, "w1")["state"], member(crew, "w1")["reason"]) == ("stopping", "task_withdrawn")
+
+
+def test_who_works_in_a_project_that_was_paused_is_stopping_too(crew: World):
+    crew.task("w1")
+    crew.start("w1")
+    paused(crew)
+    assert (member(crew, "w1")["state"], member(crew, "w1")["reason"]) == ("stopping", "project_paused")
+    assert member(crew, "w1")["until"] is not None
 
 
 def no_task(_: World) -> None:
@@ -292,6 +305,25 @@ def test_a_queue_task_is_ready_as_soon_as_somebody_serves_its_queue(crew: World)
     assert counts(crew) == (0, 0, 0, 1)
     crew.worker("painter", agent_type="paint")
     assert counts(crew) == (0, 1, 0, 0)
+
+
+def test_a_task_that_rests_is_offered_to_its_agent_from_the_moment_on_at_which_it_could_be_claimed(crew: World):
+    crew.worker("painter", agent_type="paint")
+    task = crew.task(None, status="todo", agent_type="paint")
+    until = crew.now + 10 * SECOND
+
+    def rest(connection: Connection) -> None:
+        tasks = Transaction(connection).tasks
+        (found,) = tasks.find_all([task])
+        tasks.save(found, replace(found, not_before=until))
+
+    crew.database.write(rest)
+    crew.tick = 0
+    crew.now = until - 1
+    assert member(crew, "painter")["reason"] == "no_in_progress_task"
+    crew.now = until
+    assert member(crew, "painter")["reason"] == "has_ready_queue_task"
+    assert crew.coordinator().starts() == ["painter"]
 
 
 def test_all_tasks_that_an_agent_holds_are_counted_and_the_one_it_holds_longest_is_told(crew: World):

@@ -24,6 +24,7 @@ from tests.databases import empty
 from tests.invariants import hold
 from tests.operations.test_queue import key
 from tests.stories import Answer, World, hold_to_promise, seeds
+from toryo.domain.errors import Code
 from toryo.operations.calls.callers import Credentials
 from toryo.operations.calls.dispatch import Outcome
 from toryo.operations.calls.observers import Observed
@@ -589,6 +590,34 @@ def test_callers_of_every_kind_at_once_claim_each_task_once(fresh: Database) -> 
     assert len(claimed) == len(set(claimed)) == 72
     assert {row[7] for row in world.rows(schema.tasks)["tasks"]} == {"completed"}
     hold(world)
+
+
+@pytest.mark.parametrize("undone", [False, True])
+def test_calls_of_one_key_at_the_same_time_count_once_each_even_if_their_batch_is_undone(
+    fresh: Database, monkeypatch: pytest.MonkeyPatch, undone: bool
+) -> None:
+    world = World(fresh, Settings(auth=AuthSettings(key_calls_per_minute=20)))
+    crowd = Crowd.of(world, 1)  # whose registration is the first call
+    real, broken = QueueBatches.add_tasks, list[int]()
+
+    def failing(rows: Any, tasks: Sequence[Any]) -> None:
+        real(rows, tasks)
+        if undone and not broken:
+            broken.append(len(tasks))
+            rows._connection.run(Statement(sa.insert(schema.claims).values(task_id="none", attempt=1)))
+
+    async def at_once(count: int) -> list[Outcome]:
+        create = {"agent_type": "numbers", "task_description": "Return it"}
+        return await asyncio.gather(
+            *(world.dispatcher.perform_async("create_task", create, crowd.keys["a0"]) for _ in range(count))
+        )
+
+    monkeypatch.setattr(QueueBatches, "add_tasks", failing)
+    assert not any(each.refused for each in asyncio.run(at_once(10)))
+    assert bool(broken) is undone
+    refused = [each.result for each in asyncio.run(at_once(20)) if each.refused]
+    assert [each and each["error"] for each in refused] == [Code.RATE_LIMITED] * 11
+    assert len(world.rows(schema.tasks)["tasks"]) == 19
 
 
 @pytest.mark.parametrize(

@@ -191,6 +191,25 @@ def test_an_end_that_was_reported_or_told_breaks_the_row(crew: World):
     assert crew.status(task) == "in_progress"
 
 
+@pytest.mark.parametrize(("way", "status"), [("paused", "in_progress"), ("ended by a person", "blocked")])
+def test_an_end_by_order_begins_the_count_anew_and_one_by_a_person_does_not(crew: World, way: str, status: str):
+    task = crew.task("w1")
+    for _ in range(2):
+        crew.start("w1").call("logout")
+    worker = crew.start("w1")
+    if way == "paused":
+        crew.owner.call("pause_project", project_id=crew.project_id)
+        worker.call("get_notifications")
+        assert worker.next()["reason"] == "project_paused"
+        worker.call("logout")
+        crew.owner.call("resume_project", project_id=crew.project_id)
+    else:
+        crew.owner.call("end_session", session_id=crew.sessions()[0]["session_id"])
+    crew.advance(121)
+    crew.start("w1").call("logout")
+    assert crew.status(task) == status
+
+
 def test_who_leaves_because_it_was_told_is_not_counted(crew: World):
     task = crew.task("w1")
     for _ in range(4):

@@ -435,6 +435,7 @@ TAKES = re.compile(
     r"|close|stop|discard|cancel|unregister|logout|delete|reject|restore|forget|expel|demote|report_process_exit)"
 )
 EXEMPT = {
+    "delete_saved_view": "no right depends on it",
     "rotate_server_token": "test_a_rotated_token_is_refused_and_the_new_one_is_good",
     "revoke_server_token": "test_servers_that_share_a_database_have_tokens_of_their_own_which_owners_list_and_revoke",
     "archive_project": "rests a project; takes nobody's right to it away",

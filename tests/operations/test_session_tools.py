@@ -186,6 +186,14 @@ def test_a_person_is_shown_the_tools_of_agents_with_the_parameter_that_takes_a_s
     assert shown["list_tasks"].summary == catalogue()["list_tasks"].summary
 
 
+def test_nobody_is_shown_a_name_of_an_older_protocol():
+    former = {name for name, tool in catalogue().items() if tool.summary.startswith("Deprecated")}
+    assert former >= {"get_pending_tasks", "report_execution_complete", "report_execution_start"}
+    person = Caller(Kind.PERSON, agent=CREW[0], login=Login.MEMBER)
+    for caller, toolset in ((person, None), (Caller(Kind.NOBODY), None), (Caller(Kind.NOBODY), "queue")):
+        assert former.isdisjoint(tool.name for tool in tools_for(caller, toolset))
+
+
 def _callable(world: World, process: Any, said: dict[str, Any]) -> None:
     may = [tool["name"] for tool in process.call("help")["tools"]]
     assert set(said["tools"]) <= set(may), said

@@ -184,6 +184,15 @@ def starts(count: int) -> Callable[[World], Thunk]:
     return prepare
 
 
+def output(doing: str | None) -> Callable[[World], Thunk]:
+    def prepare(world: World) -> Thunk:
+        process = worker(world)
+        told = {} if doing is None else {"doing": {"kind": "said", "text": doing, "seconds": 0}}
+        return lambda: world.coordinator().call("append_log", launch_id=process.launch_id, offset=0, text="x\n", **told)
+
+    return prepare
+
+
 TABLE: dict[str, tuple[Callable[[World], Thunk], int, int]] = {
     # operation: (what is there before, statements on SQLite, on PostgreSQL)
     "get_next_action of a worker": (of_worker("get_next_action"), 10, 13),
@@ -209,6 +218,8 @@ TABLE: dict[str, tuple[Callable[[World], Thunk], int, int]] = {
     "get_pending_messages, one": (messages(1), 16, 19),
     "start_conversation": (converse, 22, 27),
     "send_chat_message of a person": (person_writes, 17, 18),
+    "append_log": (output(None), 5, 6),
+    "append_log with what it does": (output("I look."), 6, 7),
     "claim_starts, nothing new": (starts(0), 20, 20),
     "claim_starts of 5": (starts(5), 88, 92),
 }

@@ -240,45 +240,6 @@ def test_an_agent_that_is_started_by_hand_is_stuck_after_the_stall_time(crew: Wo
     assert list(stuck(crew)) == [task]
 
 
-def test_an_agent_whose_program_no_coordinator_has_is_told_at_once_and_again_not_when_one_has_it(crew: World) -> None:
-    lena = crew.member("lena")
-    crew.owner.call("add_member", project_id=crew.project_id, agent_id="lena")
-    crew.worker("w3", "lena", provider="gemini")
-    first, then = crew.task("w3", title="First"), crew.task("w1", title="Other")
-    crew.coordinator("m1").claim(free_slots=0, providers=["claude", "command"])
-    (item,) = lena.call("needs_you")["items"]
-    assert (item["task_id"], acts(item)) == (first, ["assign", "show"])
-    assert item["text"].startswith("No Coordinator can start its assignee w3: its provider gemini is not available at")
-    assert "An owner can give it a provider." in item["text"]
-    shown = lena.call("show_overview")["needs"]
-    assert [each["text"] for each in shown] == [item["text"]]
-    crew.coordinator("m2").claim(free_slots=0, providers=["gemini"])
-    assert lena.call("needs_you")["items"] == []
-    assert then not in stuck(crew)
-
-
-def test_an_agent_that_nothing_can_start_is_one_need(crew: World) -> None:
-    crew.owner.call("edit_agent", agent_id="w1", provider="gemni")
-    crew.task("w1")
-    crew.coordinator().claim(free_slots=0, providers=["claude"])
-    assert [item["kind"] for item in crew.owner.call("needs_you")["items"]] == ["agent_cannot_start"]
-
-
-@pytest.mark.parametrize("offer", [None, {"agent_ids": ["w2"]}, {"capabilities": ["rust"]}])
-def test_work_for_which_no_coordinator_is_there_is_told_after_the_stall_time(
-    crew: World, offer: dict[str, Any] | None
-) -> None:
-    task = crew.task("w1")
-    assert stuck(crew) == {}
-    crew.advance(121)
-    if offer is not None:
-        crew.coordinator().claim(free_slots=0, **offer)
-    item = stuck(crew)[task]
-    assert (item["text"].startswith("No Coordinator can start its assignee w1: "), acts(item)[0]) == (True, "why")
-    crew.coordinator().claim(free_slots=0)
-    assert stuck(crew) == {}
-
-
 def test_members_are_told_that_an_owner_does_what_only_owners_may(crew: World) -> None:
     lena = crew.member("lena")
     crew.owner.call("add_member", project_id=crew.project_id, agent_id="lena")

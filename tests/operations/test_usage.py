@@ -493,14 +493,56 @@ def test_budgets_are_shown_with_what_is_spent_today_and_when_the_day_ends(frugal
     garden = frugal.project(name="Garden")
     told(frugal, spender, used(1.25))
     house = {"project_id": frugal.project_id, "name": "House", "budget_per_day": 1.0, "spent_today": 1.25}
+    tokens = {"tokens_per_day": None, "used_up": False, "day_ends_at": MIDNIGHT}
     free = {"project_id": garden, "name": "Garden", "budget_per_day": None, "spent_today": 0}
     assert sorted(spent(frugal)["budgets"], key=lambda each: str(each["name"])) == [
-        {**free, "used_up": False, "day_ends_at": MIDNIGHT},
-        {**house, "used_up": True, "day_ends_at": MIDNIGHT},
+        {**free, **tokens, "tokens_today": 0},
+        {**house, **tokens, "tokens_today": 1050, "used_up": True},
     ]
     assert [budget["name"] for budget in spent(frugal, project_id=garden)["budgets"]] == ["Garden"]
     frugal.advance(DAY // 1000)
     assert [budget["spent_today"] for budget in spent(frugal, project_id=frugal.project_id)["budgets"]] == [0]
+
+
+def test_a_budget_in_tokens_limits_what_has_no_price(world: World):
+    world.crew(workers=2, tokens_per_day=1000)
+    world.task("w1")
+    world.task("w2")
+    process = world.start("w1")
+    told(world, process, used(None, input_tokens=600, output_tokens=399, cached_tokens=500))
+    assert (up(world), needed(world)) == ([], [])
+    told(world, process, used(None, input_tokens=600, output_tokens=400, cached_tokens=500))
+    coordinator = world.coordinator()
+    coordinator.running = [process.launch_id]
+    answer = coordinator.claim()
+    assert (answer["start"], [each["reason"] for each in answer["stop"]]) == ([], ["budget_exhausted"])
+    assert [each["data"] for each in up(world)] == [{"tokens_per_day": 1000}]
+    (item,) = needed(world)
+    assert "1,000 of 1,000 tokens" in item["title"]
+    assert [each["command"] for each in item["actions"] if each["name"] == "raise"] == [
+        f"toryo project edit {world.project_id} --set tokens_per_day=…"
+    ]
+    (told_of,) = world.owner.call("show_conditions", project_id=world.project_id)["conditions"]
+    assert told_of["text"] == "Today's budget of 1,000 tokens is used up. 2 tasks wait."
+    (budget,) = spent(world)["budgets"]
+    assert (budget["tokens_today"], budget["tokens_per_day"], budget["used_up"]) == (1000, 1000, True)
+    world.owner.call("edit_project", project_id=world.project_id, settings={"tokens_per_day": None})
+    assert "w2" in world.coordinator().starts()
+
+
+@pytest.mark.parametrize(
+    ("usage", "up_by"),
+    [
+        (used(0.5, input_tokens=900, output_tokens=99), None),
+        (used(1.0, input_tokens=1, output_tokens=1), "budget_per_day"),
+        (used(0.5, input_tokens=1000), "tokens_per_day"),
+    ],
+)
+def test_of_two_budgets_the_one_that_is_used_up_first_counts(world: World, usage: Answer, up_by: str | None):
+    world.crew(workers=1, budget_per_day=1, tokens_per_day=1000)
+    world.task("w1")
+    told(world, world.start("w1"), usage)
+    assert [list(each["data"]) for each in up(world)] == ([] if up_by is None else [[up_by]])
 
 
 def needed(world: World) -> list[Answer]:

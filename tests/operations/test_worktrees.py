@@ -11,6 +11,8 @@ from toryo.domain.coordinators import GONE_AFTER
 from toryo.domain.times import SECOND
 from toryo.domain.worktrees import LOST_AFTER
 
+DIFF = {"patch": "+1", "files": [], "files_in_all": 0, "truncated": False, "head": "h1", "base": "b0"}
+
 
 class Yard:
     """A crew whose project gives every task a worktree, and its Coordinator, which reports as a real one does."""
@@ -193,7 +195,7 @@ def test_what_was_merged_or_discarded_or_never_made_is_refused_and_says_which(ya
     yard.report(yard.ask("merge", merged), done=True, merged=yard.merged(merged))
     yard.report(yard.ask("discard", discarded), done=True, gone=[discarded], answer={"message": "gone"})
     for task, words in ((never, "no worktree"), (merged, "merged into main"), (discarded, "already discarded")):
-        for what in ("diff_task", "merge_task", "discard_task_work"):
+        for what in ("merge_task", "discard_task_work", *(["diff_task"] if task != merged else [])):
             assert words in yard.world.owner.refused(what, "worktreeNotFound", task_id=task)["message"]
     assert (yard.worktree(discarded)["state"], yard.worktree(merged)["state"]) == ("discarded", "merged")
 
@@ -445,3 +447,143 @@ def test_a_part_waits_for_a_review_only_where_no_agent_above_decides_and_with_it
     yard.work("boss", main)
     assert [about for about, _ in reviews(yard)] == [main]
     assert yard.worktree(part)["state"] == "open"
+
+
+def test_what_was_merged_can_still_be_looked_at_as_a_job_that_names_the_merge(yard: Yard) -> None:
+    task = yard.worked("w1")
+    yard.report(yard.ask("merge", task), done=True, merged=yard.merged(task))
+    job_id = yard.ask("diff", task)
+    (job,) = yard.worktree_jobs()
+    assert (job["job_id"], job["path"]) == (job_id, f"/w/{task}")
+    assert job["options"]["merged"] == {"commit": f"m-{task}", "base": "b0", "head": "h1"}
+    yard.report(job_id, done=True, answer=DIFF)
+    assert yard.worktree(task)["state"] == "merged"
+    yard.world.advance(GONE_AFTER / SECOND + 1)
+    refused = yard.world.owner.refused("diff_task", "notNow", task_id=task)
+    assert f"git show m-{task}" in refused["instruction"]
+
+
+# --- changes that are requested --------------------------------------------------------------------------------------
+
+
+def sent_back(yard: Yard, task: str, **how: Any) -> str:
+    """The task that makes the changes."""
+    answer = yard.world.owner.call("request_changes", task_id=task, text="Round the prices.", **how)
+    made: str = answer["changes_requested"]["task_id"]
+    return made
+
+
+def standing(yard: Yard, task: str) -> tuple[str | None, str | None]:
+    found = yard.worktree(task)
+    return found["review"], (found["changes_requested"] or {}).get("task_id")
+
+
+def card(yard: Yard, task: str, **more: Any) -> Answer | None:
+    cards = yard.world.owner.call("show_board", project_id=yard.world.project_id, **more)["tasks"]
+    return next((each for each in cards if each["task_id"] == task), None)
+
+
+def test_requested_changes_are_made_by_a_task_of_the_same_agent_that_starts_from_the_work(yard: Yard) -> None:
+    task = yard.worked("w1", title="Prices", priority="high")
+    made = yard.world.owner.call("show_task", task_id=sent_back(yard, task))["task"]
+    assert (made["title"], made["description"]) == ("Changes to: Prices", "Round the prices.")
+    assert (made["assignee_id"], made["priority"], made["status"]) == ("w1", "high", "in_progress")
+    assert made["dependencies"] == [task]
+    yard.world.advance(3600)
+    assert yard.launch("w1")["workspace"]["bases"] == [task]
+    (event,) = yard.world.events("worktree.changes_requested")
+    assert (event["task_id"], event["data"]["in"]) == (task, made["task_id"])
+
+
+@pytest.mark.parametrize("end", ["completed", "failed", "cancelled"])
+def test_what_was_sent_back_waits_for_nobody_until_the_task_that_changes_it_ends(yard: Yard, end: str) -> None:
+    task = yard.worked("w1")
+    assert standing(yard, task) == ("to_review", None)
+    made = sent_back(yard, task)
+    assert standing(yard, task) == ("changes_requested", made)
+    assert yard.world.owner.call("show_task", task_id=task)["task"]["changes_requested"]["task_id"] == made
+    assert reviews(yard) == []
+    seen = yard.world.owner.call("show_board", project_id=yard.world.project_id)
+    shown = card(yard, task)
+    assert shown is not None
+    assert shown["changes_requested"] == made
+    yard.world.owner.call("move_task", task_id=made, status=end, reason="over")
+    assert standing(yard, task) == ("to_review", None)
+    assert yard.world.owner.call("show_task", task_id=task)["task"]["changes_requested"] is None
+    assert [about for about, _ in reviews(yard)] == [task]
+    changed = card(yard, task, after=seen["last_event"])
+    assert changed is not None, "the card of the reviewed task has to be read again"
+    assert changed["changes_requested"] is None
+
+
+def test_what_was_sent_back_is_merged_only_where_somebody_says_so(yard: Yard) -> None:
+    task = yard.worked("w1", title="Prices")
+    made = sent_back(yard, task, title="Round them")
+    refused = yard.world.owner.refused("merge_task", "notNow", task_id=task)
+    assert refused["changes_requested"] == made
+    assert "Round them" in refused["message"]
+    assert yard.world.owner.call("merge_task", task_id=task, anyway=True)["task_ids"] == [task]
+
+
+def test_a_part_that_was_sent_back_holds_up_the_merge_of_the_whole(yard: Yard) -> None:
+    main = yard.world.task("boss", title="All")
+    part = yard.worked("w1", title="Part", parent_task_id=main)
+    yard.work("boss", main)
+    made = sent_back(yard, part)
+    assert yard.world.owner.refused("merge_task", "notNow", task_id=main)["changes_requested"] == made
+    assert yard.world.owner.call("merge_task", task_id=main, below=False)["task_ids"] == [main]
+
+
+def test_a_task_that_only_depends_on_the_work_or_that_an_agent_has_filed_requests_nothing(yard: Yard) -> None:
+    main = yard.world.task("boss", title="All")
+    task = yard.worked("w1", title="Part")
+    yard.world.task("w2", title="Next", dependencies=[task], status="todo")
+    yard.world.task("w2", title="Other", status="todo", context={"changes_to": task})
+    boss = yard.world.process(yard.launch("boss"))
+    boss.sign_in()
+    boss.call("report_model", provider="claude", model_id="model-1")
+    boss.call("get_my_task")
+    context = {"changes_to": task}
+    filed = {"title": "Sly", "description": "d", "dependencies": [task], "context": context, "local_id": "a"}
+    boss.call("create_tasks_batch", parent_task_id=main, tasks=[filed])
+    assert standing(yard, task) == ("to_review", None)
+    assert [about for about, _ in reviews(yard)] == [task]
+
+
+def test_changes_are_requested_of_completed_tasks_only_and_by_who_may_write(yard: Yard) -> None:
+    going = yard.world.task("w1")
+    refused = yard.world.owner.refused("request_changes", "invalidTransition", task_id=going, text="More")
+    assert "toryo task steer" in refused["instruction"]
+    yard.world.owner.refused("request_changes", "validationError", task_id=going, text="  ")
+    yard.ended(yard.launch("w1"))
+    yard.world.owner.call("move_task", task_id=going, status="completed")
+    for who in (yard.c1, yard.world.nobody, yard.world.member("eve")):
+        assert who.ask("request_changes", task_id=going, text="More").refused, who
+
+
+def test_who_has_other_work_gets_the_changes_to_do_later_and_the_answer_says_why(yard: Yard) -> None:
+    task = yard.worked("w1")
+    yard.world.task("w1", title="Busy")
+    answer = yard.world.owner.call("request_changes", task_id=task, text="More")
+    assert answer["changes_requested"]["status"] == "todo"
+    assert "w1" in answer["waits"]
+    assert reviews(yard) == []
+
+
+def test_how_each_worktree_stands_is_told_with_who_did_it(yard: Yard) -> None:
+    main = yard.world.task("boss", title="All")
+    part = yard.worked("w1", title="Part", parent_task_id=main)
+    assert standing(yard, part) == ("left_to_agent", None)
+    yard.work("boss", main)
+    assert (standing(yard, part), standing(yard, main)) == (("with_parent", None), ("to_review", None))
+    going = yard.world.task("w2", title="Going")
+    launch = yard.launch("w2")
+    assert standing(yard, going) == (None, None)
+    yard.told(launch, head_commit="h", commits=1, files_changed=1)
+    assert standing(yard, going) == ("at_work", None)
+    listed = yard.world.owner.call("list_worktrees", project_id=yard.world.project_id, state="open")["worktrees"]
+    assert {(each["title"], each["assignee_id"], each["review"]) for each in listed} == {
+        ("All", "boss", "to_review"),
+        ("Part", "w1", "with_parent"),
+        ("Going", "w2", "at_work"),
+    }

@@ -392,6 +392,27 @@ def test_f42_f43_a_coordinator_elsewhere_needs_an_address_and_a_token_and_its_lo
     assert not (site.data / "logs" / f"{launch['launch_id']}.log").exists()
 
 
+@pytest.mark.pitfall("F44")
+def test_f44_a_task_and_a_chat_of_one_agent_that_start_at_once_have_a_log_each(site: Site) -> None:
+    """Both are claimed in one call, and stay at the gate: nobody starts a third."""
+    site.project("yard")
+    site.hire("one", "yard", provider="fake")
+    site.file("yard", "Task", assignee_id="one", status="in_progress")
+    site.people.rest("POST", "/projects/yard/chats/one/open")
+    words = f"echo $$ is $TORYO_LAUNCH_ID; {site.gate()}"
+    site.coordinator(ai_providers={"fake": {"cli_command": "/bin/sh", "cli_args": ["-c", words]}})
+    found = site.until("a task and a chat have started", lambda: site.launches() if len(site.launches()) == 2 else None)
+    assert {each["purpose"] for each in found} == {"task", "chat"}
+    assert len({each["ordered_at"] for each in found}) == 1, "in the same second"
+    logs = {each["launch_id"]: site.data / "logs" / f"{each['launch_id']}.log" for each in found}
+    for launch_id in logs:
+        site.until_logged(launch_id, launch_id)
+    agents = {agent.launch_id: agent.pid for agent in site.agents()}
+    for launch_id, path in logs.items():
+        assert path.read_text() == f"{agents[launch_id]} is {launch_id}\n", "its own process's words, and nobody else's"
+    assert sorted((site.data / "logs").glob("lau_*")) == sorted(logs.values())
+
+
 @pytest.mark.pitfall("F52")
 def test_f52_after_a_kill_with_a_stale_socket_and_no_address_file_there_is_one_healthy_server(tmp_path: Path) -> None:
     data, path, port = tmp_path / "data", tmp_path / "toryo.sock", str(free_port())

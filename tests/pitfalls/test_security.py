@@ -12,6 +12,7 @@ import pytest
 
 from tests.domain.things import ANN, BOSS, PAUL
 from tests.pitfalls.kit import person
+from tests.pitfalls.schema_values import calls
 from tests.server.http import PLAIN, call
 from tests.stories import Caller as Asker
 from tests.stories import World
@@ -24,7 +25,7 @@ from toryo.domain.queue import ApiKey
 from toryo.first_prompt import first_words
 from toryo.formats import playbook_format
 from toryo.operations.calls.callers import Caller, Kind, Login
-from toryo.operations.calls.catalogue import Operation, catalogue
+from toryo.operations.calls.catalogue import catalogue
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.permissions import allowed, refuse
 from toryo.server import app
@@ -145,7 +146,8 @@ def _of(*grants: Grant) -> Iterator[str]:
 
 IDS = {"project_id": "projectNotFound", "task_id": "taskNotFound", "parent_task_id": "taskNotFound",
        "launch_id": "launchNotFound", "session_id": "sessionNotFound", "handoff_id": "handoffNotFound",
-       "conversation_id": "conversationNotFound", "related_task_id": "taskNotFound"}  # fmt: skip
+       "conversation_id": "conversationNotFound", "related_task_id": "taskNotFound",
+       "task_ids": "taskNotFound"}  # fmt: skip
 NOT_ABOUT_PROJECTS = {"authenticate"}
 """Signing in takes a project to choose among one's own; a foreign one is refused with the reason."""
 
@@ -175,7 +177,7 @@ def test_f118_an_id_of_another_project_is_not_found_by_any_route_of_a_member(cre
 SESSIONS_GRANTS = {Grant.ANY_SESSION, Grant.TASK_SESSION, Grant.MANAGER, Grant.LEADING, Grant.READER}
 
 
-def _foreign(world: World) -> dict[str, str]:
+def _foreign(world: World) -> dict[str, Any]:
     """Ids of a project with somebody at work in it."""
     world.project(name="foreign", project_id="foreign")
     world.agent("foreigner", "worker", projects=["foreign"])
@@ -193,6 +195,7 @@ def _foreign(world: World) -> dict[str, str]:
         "project_id": "foreign",
         "conversation_id": started["conversation_id"],
         "related_task_id": task,
+        "task_ids": [task],
         "task_id": task,
         "parent_task_id": task,
         "launch_id": process.launch_id,
@@ -201,7 +204,7 @@ def _foreign(world: World) -> dict[str, str]:
     }
 
 
-def _tried(asker: Asker, foreign: dict[str, str], grants: set[Grant]) -> set[str]:
+def _tried(asker: Asker, foreign: dict[str, Any], grants: set[Grant]) -> set[str]:
     """Gives each operation of these grants each foreign id that it takes; the names of those that take one."""
     tried = set()
     for name in _of(*grants):
@@ -238,16 +241,17 @@ VALUES: dict[str, Any] = {
     "sign_in_id": "sgn_1", "token_id": "pat_1", "path": "src/x.py", "directory": "/srv/x",
     "job_id": "job_1", "branch": "b", "logs_bytes": 1, "worktrees_bytes": 1, "base_commit": "c0ffee", "done": True,
     "state": "x", "issuer": "https://id.example", "subject": "x",
+    "endpoint": "https://push.example/x",
 }  # fmt: skip
 ALSO = {"save_progress": {"progress": "x"}, "list_tasks": {}, "update_task_status": {"reason": "x"},
         "file_task": {"status": "todo"}}  # fmt: skip
 
 
 def _arguments(name: str) -> dict[str, Any]:
-    """Valid ones, as few as possible."""
-    operation: Operation = catalogue()[name]
-    required = operation.input_schema.get("required", [])
-    return {**{each: VALUES[each] for each in required}, **ALSO.get(name, {})}
+    """Valid ones, as few as possible: of `VALUES`, or any that the schema allows."""
+    schema = catalogue()[name].input_schema
+    least = calls(schema, schema.get("$defs", {}))[0]
+    return {**least, **{each: VALUES[each] for each in least if each in VALUES}, **ALSO.get(name, {})}
 
 
 # --- files and secrets -----------------------------------------------------------------------------------------------

@@ -14,7 +14,6 @@ import pytest
 from tests.operations.talkers import begin, delegate
 from tests.pitfalls.kit import left_waiting, log_lines, starts
 from tests.stories import Answer, Caller, Coordinator, World
-from toryo.coordinator import logs
 from toryo.coordinator.orders import Launch
 from toryo.coordinator.workspaces import working_directory
 
@@ -340,17 +339,6 @@ def test_f43_what_a_process_printed_elsewhere_is_read_from_the_server(crew: Worl
     coordinator.exited(process.launch_id, exit_code=0)
     told = crew.owner.call("read_launch_log", launch_id=process.launch_id)
     assert (told["text"], told["ended"]) == ("one\ntwo\nthree\n", True)
-
-
-@pytest.mark.pitfall("F44")
-def test_f44_two_starts_within_one_second_have_two_log_files(crew: World, tmp_path: Path) -> None:
-    crew.task("w1")
-    crew.open_chat("w1")
-    started = crew.coordinator().claim(free_slots=1, free_chat_slots=1)["start"]
-    assert {each["purpose"] for each in started} == {"task", "chat"}
-    paths = [logs.create(tmp_path, each["launch_id"])[0] for each in started]
-    assert len(set(paths)) == 2
-    assert all(path.exists() for path in paths)
 
 
 @pytest.mark.pitfall("F51")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import pytest
 import sqlalchemy as sa
 from pydantic import ValidationError
 
 from tests.operations.talkers import begin, contents, converse, delegate, stop, two
+from tests.pitfalls.schema_values import calls
 from tests.stories import Answer, World
 from toryo.domain.errors import Code
 from toryo.operations.calls.catalogue import Audience, Operation, tools
@@ -152,35 +152,6 @@ COMPLETED: tuple[Answer, ...] = (
     {"agent_type": "x", "task_description": "x"},
 )
 """What else a call has to say where one tool files both subtasks and queue tasks."""
-
-
-def values(schema: Answer, defined: Answer) -> list[Any]:
-    """Values of a schema: every choice, else the smallest; of an object, with each of its properties."""
-    if "$ref" in schema:
-        schema = {**defined[schema["$ref"].rsplit("/", 1)[1]], **schema}
-    if "const" in schema or "enum" in schema:
-        return list(schema.get("enum", [schema.get("const")]))
-    if "anyOf" in schema:
-        return [value for each in schema["anyOf"] for value in values(each, defined)]
-    kind = schema.get("type", "string")
-    if isinstance(kind, list):
-        return [value for each in kind for value in values({**schema, "type": each}, defined)]
-    if kind == "array":
-        return [[value] for value in values(schema.get("items", {}), defined)]
-    if kind == "object":
-        return calls(schema, defined)
-    number = schema.get("minimum", 1)
-    text = "x" * max(1, schema.get("minLength", 1))
-    return {"string": [text], "integer": [number], "number": [number], "boolean": [True, False], "null": [None]}[kind]
-
-
-def calls(schema: Answer, defined: Answer) -> list[Answer]:
-    """Arguments of an object's schema: what is required, and with it each value of each property."""
-    properties = schema.get("properties", {})
-    base = {name: values(properties[name], defined)[0] for name in schema.get("required", ())}
-    if "command" in properties and not base:  # one of two kinds of acceptance check
-        return [{"command": value} for value in values(properties["command"], defined)] + [{"file": "x"}]
-    return [base, *({**base, name: each} for name, of in properties.items() for each in values(of, defined))]
 
 
 def is_taken(tool: Operation, arguments: Answer) -> bool:

@@ -17,7 +17,7 @@ RESULTS = ROOT / "build" / "reliability"
 LONG = {
     "histories": "python -m tests.exploring --minutes 30 --exhaustive 2 --share 0.05 --second 0.02 --record",
     "mutations": "python -m tests.mutations",
-    "faults": "python -m tests.reliability.faults",
+    "faults": "python -m tests.reliability.faults --long",
     "soak": "python -m tests.soak",
     "soak-postgres": "python -m tests.soak --postgres",
 }
@@ -108,7 +108,13 @@ def _mutations(results: Mapping[str, Result]) -> Iterator[Row]:
             continue
         told = f"{_number(counts['planted'])} planted, {_number(counts['caught'])} caught"
         told += f", {_number(counts['equivalent'])} equivalent, {_number(counts['survived'])} survived"
-        yield _row(f"Faults planted in `{package}`", told, found)
+        first = counts.get("at_first", counts)
+        if first["survived"] != counts["survived"]:  # tests have been written for them since
+            told += f"; before any test was written for them {_number(first['caught'])} were caught"
+            told += f", {_number(first['survived'])} survived"
+        if first.get("by_slower_tests"):
+            told += f" (slower tests caught {_number(first['by_slower_tests'])} of these)"
+        yield _row(f"Faults planted in `{package}`", told, {**found, **counts})
 
 
 def _faults(results: Mapping[str, Result]) -> Iterator[Row]:
@@ -124,6 +130,13 @@ SOAKS = {
     "soak": "Real processes under load while everything goes wrong: a server on SQLite",
     "soak-postgres": "The same: two servers and three Coordinators on PostgreSQL and Redis",
 }
+MEASURED = (
+    ("memory", "in the second half memory", " KiB"),
+    ("accepted", "accepted connections", ""),
+    ("database", "handles of the database", ""),
+    ("other", "other handles", ""),
+)
+"""Of the servers: medians of the first and the last third of the second half, in which no server is killed."""
 
 
 def _soak(results: Mapping[str, Result]) -> Iterator[Row]:
@@ -136,9 +149,9 @@ def _of_soak(found: Result) -> Iterator[str]:
     for name in ("minutes", "tasks", "kills", "outages", "calls"):
         if name in found:
             yield f"{_number(found[name])} {name}"
-    for name, unit in (("memory", " KiB"), ("handles", "")):
+    for name, words, unit in MEASURED:
         if f"{name}_first" in found and f"{name}_last" in found:
-            yield f"{name} from {_number(found[f'{name}_first'])} to {_number(found[f'{name}_last'])}{unit}"
+            yield f"{words} from {_number(found[f'{name}_first'])} to {_number(found[f'{name}_last'])}{unit}"
 
 
 def _row(what: str, count: str, found: Result) -> Row:

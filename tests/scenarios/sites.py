@@ -133,6 +133,7 @@ class Site:
         name: str = "",
         real: bool = False,
         sandbox: str = "none",
+        server_command: Sequence[str] = programs.TORYO,
         **settings: str,
     ) -> None:
         self.directory = directory
@@ -143,7 +144,8 @@ class Site:
         """Its URL."""
         self.environment = {**clean_environment(directory), "TORYO_DATA_DIR": str(self.data), "TORYO_SANDBOX": sandbox}
         serving = ["server", "--port", str(free_port()), *(["--database", database] if database else [])]
-        self.server = Program(f"server{name}", serving, {**self.environment, **QUICK, **settings}, directory, real=real)
+        served = {**self.environment, **QUICK, **settings}
+        self.server = Program(f"server{name}", serving, served, directory, command=server_command, real=real)
         self.url = f"http://127.0.0.1:{serving[2]}"
         self.ways = [self.url]
         """Addresses at which Coordinators and agents find the server: its own, and what leads there (`coordinator`)."""

@@ -144,8 +144,8 @@ def test_what_was_filed_while_redis_was_away_is_heard_of_when_it_is_back_and_the
     with_redis = {"database": postgres, "TORYO_REDIS_URL": redis.url}
     with Queue(build(**with_redis), build(**with_redis)) as queue:
         redis.stop()
-        _told("missed", [missed := _one_round(queue, HINTED_WITHIN, after_filing=redis.start)])
-        _told("later", found := _answered_after(queue, 3))
+        told("missed", [missed := one_round(queue, HINTED_WITHIN, after_filing=redis.start)])
+        told("later", found := answered_after(queue, 3))
         assert max(missed, *found) < HINTED_WITHIN
 
 
@@ -187,15 +187,15 @@ def test_a_poll_at_one_server_answers_when_a_task_is_filed_at_the_other(
 ) -> None:
     more = {"TORYO_REDIS_URL": request.getfixturevalue("redis").url} if hints == "redis" else {}
     with Queue(build(database=postgres, **more), build(database=postgres, **more)) as queue:
-        _told(hints, found := _answered_after(queue, ROUNDS))
+        told(hints, found := answered_after(queue, ROUNDS))
         assert max(found) < HINTED_WITHIN
 
 
-def _answered_after(queue: Queue, rounds: int) -> list[float]:
-    return [_one_round(queue, HINTED_WITHIN) for _ in range(rounds)]
+def answered_after(queue: Queue, rounds: int) -> list[float]:
+    return [one_round(queue, HINTED_WITHIN) for _ in range(rounds)]
 
 
-def _one_round(queue: Queue, within: float, after_filing: Callable[[], object] = lambda: None) -> float:
+def one_round(queue: Queue, within: float, after_filing: Callable[[], object] = lambda: None) -> float:
     """Seconds from filing a task at the first server to the answer of a poll that waits at the last one."""
     answered: list[float] = []
     agent_id = f"waiting-{len(queue.filed)}"
@@ -222,7 +222,7 @@ def _one_round(queue: Queue, within: float, after_filing: Callable[[], object] =
     return answered[0] - began
 
 
-def _told(what: str, seconds: list[float]) -> None:
+def told(what: str, seconds: list[float]) -> None:
     shares = quantiles(seconds, n=100, method="inclusive") if len(seconds) > 1 else seconds * 99
     print(f"\n{what}: p50 {shares[49] * 1000:.1f} ms, p99 {shares[98] * 1000:.1f} ms of {len(seconds)}")  # noqa: T201
 

@@ -92,7 +92,7 @@ def test_the_prediction_of_starts_and_calls_is_within_a_tenth_of_what_real_proce
     with quiet():
         world = World(BEGINS_AT, 0)
         simulated_server.apply(world, read)
-        run = Run(world, read.simulation, {each.id: {"role": each.role} for each in read.agents}, 0)
+        run = Run(world, read.simulation, simulated_server.programs(read), 0)
         run.run()
     world.database.save(tmp_path / "simulated.db")
     with closing(sqlite3.connect(tmp_path / "simulated.db")) as database:

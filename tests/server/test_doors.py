@@ -197,9 +197,17 @@ OWN_MATTERS = {
     "make_access_token",
     "revoke_access_token",
     "dismiss_news",
+    "get_push_key",
+    "subscribe_browser",
+    "unsubscribe_browser",
+    "send_test_notification",
+    "edit_notification_settings",
+    "save_view",
+    "edit_saved_view",
+    "delete_saved_view",
 }
 """What concerns nobody but the person, whatever their role."""
-LOOKING = {"diff_task"}
+LOOKING = {"diff_task", "ask_combined_diff"}
 """Asks a Coordinator for what a viewer may see."""
 
 
@@ -219,6 +227,11 @@ def test_even_in_their_own_matters_a_viewer_does_nothing_for_others(house: TwoPr
         ("POST", "/access-tokens", {"name": "x", "person_id": "ann"}),
         ("POST", "/access-tokens", {"name": "x", "login": "owner"}),
         ("GET", "/access-tokens?person_id=ann", None),
+        (
+            "POST",
+            f"/projects/{house.ids['project_id']}/views",
+            {"name": "x", "view": "board", "q": "x", "everybody": True},
+        ),
     ):
         answer = http.request(method, API + path, headers=headers, json=body)
         assert answer.status_code == 403, (method, path, answer.text)

@@ -14,6 +14,9 @@ import httpx
 import orjson
 import pytest
 
+from toryo.operations.calls.call import DOING
+from toryo.operations.calls.callers import Credentials
+from toryo.operations.calls.grants import Door
 from toryo.server import app
 from toryo.server.app import Running
 from toryo.settings import Settings
@@ -64,6 +67,15 @@ class Follower:
                     event: dict[str, Any] = orjson.loads(line.removeprefix("data: "))
                     assert event["sequence"] == self.ids[-1]
                     return event
+        raise AssertionError("the stream has ended")
+
+    async def sign(self) -> dict[str, Any]:
+        """What an agent does, by the next message about that."""
+        async with asyncio.timeout(LIMIT):
+            async for line in self._lines:
+                if line == "event: doing":
+                    data: dict[str, Any] = orjson.loads((await anext(self._lines)).removeprefix("data: "))
+                    return data
         raise AssertionError("the stream has ended")
 
     async def first(self, kind: str) -> dict[str, Any]:
@@ -337,5 +349,35 @@ def test_a_hundred_follow_at_once_and_each_is_told(server: Running, people: http
             task = await asyncio.to_thread(file, people, here, "T")
             async with asyncio.timeout(LIMIT):
                 assert await asyncio.gather(*following) == [task] * 100
+
+    asyncio.run(story())
+
+
+def test_a_stream_tells_what_an_agent_does_and_that_is_no_event(server: Running, people: httpx.Client) -> None:
+    here = project(people)
+    made = {"id": "w1", "name": "W1", "role": "worker", "provider": "claude"}
+    assert people.post("/agents", json=made).is_success
+    assert people.post(f"/projects/{here}/members/w1").is_success
+    task = people.post(
+        f"/projects/{here}/tasks", json={"title": "T", "assignee_id": "w1", "status": "in_progress"}
+    ).json()["task_id"]
+    machine = Credentials(bearer=server.app.directory.token("coordinator.token"))
+
+    def ask(name: str, **arguments: Any) -> dict[str, Any]:
+        outcome = asyncio.run(server.app.dispatcher.perform_async(name, arguments, machine, door=Door.MCP))
+        assert not outcome.refused, outcome.result
+        return outcome.result or {}
+
+    (launch,) = ask("claim_starts", coordinator_id="c1", providers=["claude"], free_slots=1)["start"]
+    doing = {"kind": "called", "tool": "Bash", "text": "make", "seconds": 0}
+    listening: Any = getattr(server.app.bus, "_subscriptions")  # noqa: B009
+
+    async def story() -> None:
+        async with follow(server, "?after=now") as stream:
+            await until(lambda: DOING in listening._by_topic)
+            await asyncio.to_thread(ask, "append_log", launch_id=launch["launch_id"], offset=0, text="", doing=doing)
+            told = await stream.sign()
+            assert (told["launch_id"], told["task_id"], told["doing"]["text"]) == (launch["launch_id"], task, "make")
+            assert stream.ids == [], "who connects again goes on after the last event"
 
     asyncio.run(story())

@@ -169,6 +169,8 @@ def test_every_change_of_a_thing_takes_the_version_that_was_read(server: Running
     paths = httpx.get(f"{server.url}/api/v1/openapi.json").json()["paths"]
     edits = {path: each["patch"] for path, each in paths.items() if "patch" in each}
     del edits["/api/v1/people/{person_id}"]  # an account has no version: what is sent is what it is afterwards
+    del edits["/api/v1/notification-settings"]  # one's own, as far as they are sent
+    del edits["/api/v1/views/{view_id}"]  # a saved view has no version: its name is what was sent last
     assert len(edits) >= 3
     for path, edit in edits.items():
         assert "If-Match" in [parameter["name"] for parameter in edit["parameters"]], path
@@ -197,8 +199,8 @@ def test_the_document_is_openapi_and_says_how_one_signs_in_and_follows(server: R
     read = document["paths"]["/api/v1/events"]["get"]
     assert list(read["responses"]["200"]["content"]) == ["application/json", "text/event-stream"]
     shown = document["paths"]["/api/v1/tasks/{task_id}"]["get"]["responses"]["200"]["content"]["application/json"]
-    assert shown["schema"]["properties"]["task"] == {"$ref": "#/components/schemas/FullTask"}
-    assert "title" in document["components"]["schemas"]["FullTask"]["properties"]
+    assert shown["schema"]["properties"]["task"] == {"$ref": "#/components/schemas/PersonsTask"}
+    assert "title" in document["components"]["schemas"]["PersonsTask"]["properties"]
 
 
 def test_the_openapi_document_names_every_route_of_people(server: Running) -> None:

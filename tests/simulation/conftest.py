@@ -48,7 +48,7 @@ def play(tmp_path: Path) -> Play:
         with quiet():
             world = World(BEGINS_AT, seed)
             simulated_server.apply(world, read)
-            run = Run(world, read.simulation, {each.id: {"role": each.role} for each in read.agents}, seed)
+            run = Run(world, read.simulation, simulated_server.programs(read), seed)
             run.run()
             found = results.of(run, "team")
         assert broken(_Looked(world)) == []

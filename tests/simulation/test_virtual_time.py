@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from toryo.simulation.virtual_time import Killed, Thread, Time
+from toryo.simulation.virtual_time import MOST_AT_ONE_MOMENT, Killed, StandsStill, Thread, Time
 
 
 def test_entries_come_in_the_order_of_their_moments_and_those_of_one_moment_as_they_were_made() -> None:
@@ -63,3 +63,36 @@ def test_a_killed_thread_ends_and_a_fault_of_its_code_is_not_swallowed() -> None
 
     with pytest.raises(ZeroDivisionError):
         Thread("wrong", wrong).resume()
+
+
+@pytest.mark.parametrize("seconds", [1e-9, 0.0004, 0.0005, 0.001])
+def test_time_passes_in_a_wait_however_short_it_is(seconds: float) -> None:
+    time, seen = Time(1_000), []
+    time.after(seconds, lambda: seen.append(time.now))
+
+    time.run(10_000, lambda: False)
+
+    assert seen == [1_001]
+
+
+def test_what_goes_round_without_time_passing_ends_with_an_error() -> None:
+    time = Time(0)
+
+    def again() -> None:
+        time.after(0.0, again)
+
+    time.after(5.0, again)
+
+    with pytest.raises(StandsStill, match=r"stands still at 5\.0 s"):
+        time.run(10_000, lambda: False)
+
+
+def test_many_entries_of_one_moment_are_carried_out_and_a_later_one_begins_a_new_count() -> None:
+    time, seen = Time(0), []
+    for moment in (1, 2):
+        for _ in range(MOST_AT_ONE_MOMENT - 1):
+            time.at(moment, lambda: seen.append(time.now))
+
+    time.run(10, lambda: False)
+
+    assert len(seen) == 2 * (MOST_AT_ONE_MOMENT - 1)

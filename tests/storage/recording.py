@@ -40,6 +40,8 @@ def tell(world: World) -> None:
     if VERSION >= 4:
         _programs(world)
         _people(world)
+    if VERSION >= 12:
+        _views(world)
     world.housekeep()
 
 
@@ -163,6 +165,12 @@ def _people(world: World) -> None:
     world.owner.call("make_access_token", name="script")
     world.owner.call("make_sign_in_link")
     world.owner.call("add_person", person_id="mia", login="member", projects=[PROJECT])
+
+
+def _views(world: World) -> None:
+    shared = {"name": "Stuck", "view": "board", "q": "status:blocked", "by": "agent", "everybody": True}
+    for view in (shared, {"name": "Mine", "view": "graph"}):
+        world.owner.call("save_view", project_id=PROJECT, **view)
 
 
 def main() -> None:

@@ -291,10 +291,10 @@ def test_logs_are_kept_by_characters_and_read_from_any_of_them(store: Store):
     store.each(
         lambda tx: tx.launches.append_log("lau_1", 0, "ab"),
         lambda tx: tx.launches.append_log("lau_1", 2, "棟梁"),
-        lambda tx: tx.launches.append_log("lau_1", 4, "x"),
+        lambda tx: tx.launches.append_log("lau_1", 4, "x", 7),
     )
     assert store.read(lambda tx: tx.launches.log_end("lau_1")) == 5
-    assert store.read(lambda tx: tx.launches.log("lau_1", 3)) == [(2, "棟梁"), (4, "x")]
+    assert store.read(lambda tx: tx.launches.log("lau_1", 3)) == [(2, "棟梁", None), (4, "x", 7)]
     assert store.read(lambda tx: tx.launches.log("lau_1", 5)) == []
 
 

@@ -22,8 +22,8 @@ import pytest
 import toryo.storage
 from tests.databases import postgres_schema
 from tests.filled import Past, fill
-from toryo.domain.tasks import Status
-from toryo.storage import events, launches, retention, schema, task_lists, usages
+from toryo.domain.tasks import CLOSED, Status
+from toryo.storage import events, launches, retention, saved_views, schema, task_lists, usages
 from toryo.storage.engine.statements import Statement
 from toryo.storage.open_database import open_database, upgrade
 
@@ -74,6 +74,10 @@ BUILDERS: dict[str, Callable[[], Iterable[Statement]]] = {
     "events._reading": lambda: (
         each for back in (False, True) for each in _asked(events._reading, back, names=events._WANTED)
     ),
+    "saved_views._counting": lambda: (
+        saved_views._counting((saved_views._Shape._make((*asked[:5], 1, asked[5])),), tuple(CLOSED))
+        for asked in product((False, True), repeat=6)
+    ),
     "usages._summing": lambda: _asked(
         usages._summing, ("project_id",), names=("projects", "tasks", "agent_id")
     ),  # by day alone is never asked
@@ -83,6 +87,7 @@ NEEDS_NO_LOOK = {
     "rows.update_by_id": "by primary key",
     **dict.fromkeys(("many_rows.__init__", "many_rows._together"), "adds and changes rows by primary key"),
     **{f"backup.{each}": "of a backup" for each in ("_chunks", "_emptied", "_read", "_insert", "_continue_sequence")},
+    **dict.fromkeys(("backup.forget_credentials", "backup.work"), "of a backup"),
     "integrity.check": "reads everything",
     **dict.fromkeys(
         ("needs._unread", "overview._open_cards", "task_lists._open", "task_lists._closed"), "its results are declared"

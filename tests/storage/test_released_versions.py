@@ -122,6 +122,7 @@ PAGES: dict[str, dict[str, Any]] = {
     "show_overview": {},
     "show_board": {"project_id": PROJECT},
     "needs_you": {},
+    "search_tasks": {"text": "house"},
     "read_events": {"newest": True},
     "list_people": {},
     "show_usage": {},
@@ -133,6 +134,7 @@ PAGES: dict[str, dict[str, Any]] = {
     "list_api_keys": {"project_id": PROJECT},
     "list_access_tokens": {},
     "list_launches": {},
+    "show_saved_views": {"project_id": PROJECT},
 }
 
 

@@ -7,6 +7,7 @@ import importlib
 import pkgutil
 import re
 import sqlite3
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
 from threading import Event, Thread
@@ -25,6 +26,7 @@ from toryo.storage import schema
 from toryo.storage.engine import unit_of_work
 from toryo.storage.engine.database import Connection
 from toryo.storage.engine.statements import Statement
+from toryo.storage.engine.unit_of_work import Target
 from toryo.storage.errors import ConstraintBroken
 from toryo.storage.events import LOCK
 from toryo.storage.transaction import Transaction
@@ -490,3 +492,59 @@ def test_a_session_is_found_by_its_new_token_only(three: Store) -> None:
     three.write(lambda tx: tx.sessions.renew_token("ses_1", "new"))
     found = three.write(lambda tx: [tx.sessions.by_token(each) is not None for each in ("old", "new")])
     assert found == [False, True]
+
+
+# --- in which order rows are written ---------------------------------------------------------------------------------
+
+_ROWS = Target(schema.dependencies, ["task_id", "depends_on"], key=("task_id", "depends_on"))
+_KEY, _OTHER = ("tsk_a", "tsk_b"), ("tsk_a", "tsk_c")
+
+
+class Wire:
+    """Notes the verb of each statement, and the row."""
+
+    def __init__(self) -> None:
+        self.sent: list[str] = []
+
+    def run(self, statement: Statement, **params: Any) -> int:
+        verb, row = statement.sqlite.text.split(maxsplit=1)[0], params.get("this_depends_on", params.get("depends_on"))
+        self.sent.append(f"{verb} {row}")
+        return 1
+
+    def many(self, statement: Statement, rows: Sequence[Mapping[str, Any]]) -> None:
+        for row in rows:
+            self.run(statement, **row)
+
+
+@pytest.mark.parametrize(
+    ("steps", "sent"),
+    [
+        ([("add", _KEY), ("remove", _KEY)], ["DELETE tsk_b"]),
+        ([("add", _KEY), ("add", _OTHER), ("remove", _KEY)], ["DELETE tsk_b", "INSERT tsk_c"]),
+        ([("change", _KEY), ("remove", _KEY)], ["DELETE tsk_b"]),
+        ([("change", _KEY), ("change", _OTHER), ("remove", _KEY)], ["DELETE tsk_b", "UPDATE tsk_c"]),
+        ([("add", _KEY), ("change", _KEY), ("remove", _KEY)], ["DELETE tsk_b"]),
+        ([("remove", _KEY), ("add", _KEY)], ["DELETE tsk_b", "INSERT tsk_b"]),
+        ([("remove", _KEY), ("add", _KEY), ("remove", _KEY)], ["DELETE tsk_b"]),
+        ([("remove", _KEY), ("remove", _KEY)], ["DELETE tsk_b"]),
+        ([("change", _OTHER), ("add", _KEY)], ["INSERT tsk_b", "UPDATE tsk_c"]),
+    ],
+)
+def test_the_last_word_about_a_row_is_what_is_written(
+    steps: list[tuple[str, tuple[str, str]]], sent: list[str]
+) -> None:
+    wire = Wire()
+    unit = unit_of_work.UnitOfWork(wire)
+    take: dict[str, Callable[[tuple[str, str]], None]] = {
+        "add": lambda key: unit.add(_ROWS, key, {"task_id": key[0], "depends_on": key[1]}),
+        "change": lambda key: unit.change(_ROWS, key, {"root_id": "tsk_r"}),
+        "remove": lambda key: unit.remove(_ROWS, key),
+    }
+    for step, key in steps:
+        take[step](key)
+        assert unit.unwritten
+    unit.flush()
+    assert wire.sent == sent
+    unit.flush()
+    assert wire.sent == sent, "it is written once"
+    assert not unit.unwritten

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from tests.storage.makers import NOW, Store, launch, project
 from toryo.domain.launches import State
 from toryo.domain.times import DAY
-from toryo.domain.usages import Usage, date_of, day_of
+from toryo.domain.usages import Spent, Usage, date_of, day_of
 from toryo.storage import usages
 from toryo.storage.engine.database import Connection, Database
 from toryo.storage.engine.statements import Statement
@@ -72,23 +72,23 @@ def test_no_more_rows_are_loaded_than_are_asked_for(store: Store):
     assert len(store.read(lambda tx: tx.usages.sums(("launch_id",), Wanted(["prj_1"]), 3))) == 3
 
 
-def test_the_cost_of_a_day_is_of_that_day_and_project(store: Store):
+def test_what_a_day_has_used_is_of_that_day_and_project(store: Store):
     store.write(lambda tx: tx.projects.add(project("prj_2")))
     store.write(spend("lau_1"))
     store.write(spend("lau_2", ordered_at=NOW + DAY, agent_id="w2"))
     store.write(spend("lau_3", replace(SPENT, cost_usd=None), agent_id="w1"))
     store.write(spend("lau_4", project_id="prj_2"))
-    assert store.read(lambda tx: tx.usages.cost_of_day("prj_1", TODAY)) == 0.5
-    assert store.read(lambda tx: tx.usages.cost_of_day("prj_1", TODAY + 2)) == 0
-    both = store.read(lambda tx: tx.usages.cost_of_projects(["prj_1", "prj_2", "prj_3"], TODAY))
-    assert both == {"prj_1": 0.5, "prj_2": 0.5}
-    assert store.read(lambda tx: tx.usages.cost_of_projects([], TODAY)) == {}
+    tokens = SPENT.input_tokens + SPENT.output_tokens
+    assert store.read(lambda tx: tx.usages.spent_by("prj_1", TODAY)) == Spent(2 * tokens, 0.5)
+    assert store.read(lambda tx: tx.usages.spent_by("prj_1", TODAY + 2)) == Spent()
+    both = store.read(lambda tx: tx.usages.spent(["prj_1", "prj_2", "prj_3"], TODAY))
+    assert both == {"prj_1": Spent(2 * tokens, 0.5), "prj_2": Spent(tokens, 0.5)}
+    assert store.read(lambda tx: tx.usages.spent([], TODAY)) == {}
 
 
 READS = {
     "of_launch": (usages._ONE, "usages_pkey|sqlite_autoindex_usages"),
-    "cost_of_day": (usages._COST_OF_DAY, "usages_sums"),
-    "cost_of_projects": (usages._COST_OF_PROJECTS, "usages_sums"),
+    "spent": (usages._SPENT_BY_PROJECT, "usages_sums"),
     "last_of_day": (usages._LAST_OF_DAY, "usages_sums"),
     "of_days": (usages._summing(("day", "agent_id"), ("projects", "since_day", "until_day")), "usages_sums"),
     "of_everything": (usages._summing(("day",), ("projects",)), "usages_sums"),

@@ -103,6 +103,11 @@ def test_every_language_names_the_same_tools() -> None:
             assert _named_in(told[key]) == _named_in(text), key
 
 
+def test_every_tool_that_the_words_of_a_step_name_goes_along_with_it_save_the_next_question() -> None:
+    for key, named_tools in TOOLS.items():
+        assert _named_in(ENGLISH[key]) - {"get_next_action"} <= set(named_tools), key
+
+
 def _places(text: str) -> set[str]:
     return {name for _, name, _, _ in Formatter().parse(text) if name is not None}
 

@@ -1,5 +1,6 @@
 // For tests of whole views: a project with something of everything, as the server answers it.
-import type { Agent, Member, Overview, Project, Session, SharedValue, Sums, Worktree } from "@/api/model";
+import type { Agent, Member, Overview, Project, Session, SharedValue, Sums } from "@/api/model";
+import { work, worktreeJob } from "@/example-work";
 import { card, fullTask } from "@/testkit";
 
 export const AT = "2026-01-01T00:00:00Z";
@@ -44,6 +45,7 @@ export function member(given: Partial<Member> & { agent_id: string }): Member {
     action: null,
     step: null,
     last_call_at: null,
+    doing: null,
     started_at: null,
     lease_until: null,
     tokens: null,
@@ -98,6 +100,7 @@ export const session: Session = {
   model_verified: true,
   created_at: AT,
   last_call_at: AT,
+  doing: null,
   expires_at: LATER,
   ended_at: null,
   end_reason: null,
@@ -122,7 +125,8 @@ export const decision = {
   reason: "no_work",
   row: "9",
   rule: "always",
-  explanation: "Nothing is assigned to it.",
+  explanation: "Nothing is assigned to it. Create a task: toryo task add",
+  summary: "Nothing is assigned to it.",
   facts: { tasks: 0 },
   task_id: null,
   since: AT,
@@ -138,29 +142,9 @@ export const task = fullTask({
   priority: "high",
 });
 
-export const work: Worktree = {
-  task_id: "t1",
-  project_id: "shop",
-  coordinator_id: "here",
-  path: "/srv/trees/t1",
-  directory: "/srv/trees/t1",
-  branch: "toryo/t1",
-  base_branch: "main",
-  base_commit: "0123456789abcdef",
-  head_commit: "fedcba9876543210",
-  commits: 1,
-  files_changed: 1,
-  insertions: 1,
-  deletions: 1,
-  state: "open",
-  merged_commit: null,
-  merged_into: null,
-  trouble: null,
-  created_at: AT,
-  updated_at: AT,
-};
-
 export const overview: Overview = {
+  calm: { state: "runs", tasks: 0, until: null },
+  look_again_after: 90,
   needs: [
     {
       kind: "approval",
@@ -190,23 +174,11 @@ export const overview: Overview = {
     spent_usd: null,
   },
   team: [member({ agent_id: "ada", name: "Ada" })],
-  queue: { running: 0, ready: 0, waiting: 0, held_in_all: 0, held: [] },
+  queue: { running: 0, ready: 0, waiting: 0, held_in_all: 0, held: [], to_start: 0, stopped: 0, next_at: null },
   fuel: { cooldowns: [], today: [] },
   plant: { version: "1", database: "sqlite", database_bytes: 4096, coordinators: [] },
   last_event: 1,
 };
-
-const diff = {
-  patch: "diff --git a/a.py b/a.py\n--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-one\n+two\n",
-  files: [{ path: "a.py", old_path: null, status: "modified", insertions: 1, deletions: 1, binary: false }],
-  files_in_all: 1,
-  truncated: false,
-  head: "fed",
-  base: "012",
-  trouble: null,
-  hindered_by: null,
-};
-const worktreeJob = { job_id: "job_1", kind: "diff", task_id: "t1", finished_at: AT, done: true, answer: diff };
 
 /** All that views read of it. */
 export const ANSWERS: Record<string, object> = {
@@ -238,6 +210,7 @@ export const ANSWERS: Record<string, object> = {
     ],
   },
   "GET /overview": overview,
+  "GET /conditions": { conditions: [], look_again_after: 90 },
   "GET /demo": { here: false, projects: [], directory: "", waits_for: null },
   "GET /sessions": { sessions: [session] },
   "GET /sign-ins": {

@@ -1,37 +1,43 @@
-// Where the page begins: the theme and language of last time, then the app.
+// Where the page begins: the theme and language of last time, then the app. Until all that the first view needs is here,
+// index.html shows the frame.
 import { QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
-import i18next from "i18next";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 
 import { readBoardsWhole } from "@/api/boards";
-import { me, projects, queryClient } from "@/api/queries";
+import { me, projects, queryClient, titleKnown } from "@/api/queries";
 import { router } from "@/app/router";
 import { applyTheme } from "@/app/theme";
-import "@/i18n";
+import { load, onLanguage } from "@/i18n";
 import "@/theme.css";
+import { Titles } from "@/ui/mentions";
 import { ToastProvider } from "@/ui/toast";
 
-// Asked for before anything is drawn: every view needs them, and the router asks for what its own view reads.
-if (!window.location.pathname.startsWith("/sign-in")) {
-  void queryClient.prefetchQuery(me);
-  void queryClient.prefetchQuery(projects);
-}
+const root = document.getElementById("root");
+if (root === null) throw new Error("index.html has no #root");
+const inside = !window.location.pathname.startsWith("/sign-in");
 applyTheme();
 // the server's sentences come in the language in which they were asked for
-i18next.on("languageChanged", () => {
+onLanguage(() => {
   readBoardsWhole(queryClient);
   void queryClient.invalidateQueries();
 });
-const root = document.getElementById("root");
-if (root === null) throw new Error("index.html has no #root");
-createRoot(root).render(
-  <StrictMode>
-    <QueryClientProvider client={queryClient}>
-      <ToastProvider>
-        <RouterProvider router={router} />
-      </ToastProvider>
-    </QueryClientProvider>
-  </StrictMode>,
+// Asked for before anything is drawn: every view needs them, and the router asks for what its own view reads.
+if (inside) void queryClient.prefetchQuery(projects);
+void Promise.allSettled([load(), router.load(), inside && queryClient.prefetchQuery(me)]).then(() =>
+  // What React could draw at its second try is a fault, too: its cause is told, not that it had one.
+  createRoot(root, {
+    onRecoverableError: (error) => reportError(error instanceof Error ? (error.cause ?? error) : error),
+  }).render(
+    <StrictMode>
+      <QueryClientProvider client={queryClient}>
+        <Titles value={titleKnown}>
+          <ToastProvider>
+            <RouterProvider router={router} />
+          </ToastProvider>
+        </Titles>
+      </QueryClientProvider>
+    </StrictMode>,
+  ),
 );

@@ -14,6 +14,7 @@ import { vi } from "vitest";
 
 import type { BoardTask, Me, Task } from "@/api/model";
 import { me } from "@/api/queries";
+import { DraftsOf } from "@/drafts";
 import { ToastProvider } from "@/ui";
 
 export interface Asked {
@@ -30,16 +31,17 @@ type Answer = object | ((asked: Asked) => object | Promise<object>);
 /** Answers by `METHOD /path` (without the query); everything else is 404. What was asked is kept. */
 export function serve(answers: Record<string, Answer>): Asked[] {
   const all: Asked[] = [];
-  vi.stubGlobal("fetch", async (url: string, init: RequestInit) => {
-    const [path = "", ...query] = url.replace("/api/v1", "").split(/(?=\?)/);
-    const headers = new Headers(init.headers);
-    const body: unknown = typeof init.body === "string" ? JSON.parse(init.body) : undefined;
-    const asked = { method: init.method ?? "GET", path, query: query.join(""), body, version: headers.get("If-Match") };
+  vi.stubGlobal("fetch", async (request: Request) => {
+    const { pathname, search: query } = new URL(request.url);
+    const path = pathname.replace("/api/v1", "");
+    const said = await request.text();
+    const body: unknown = said === "" ? undefined : JSON.parse(said);
+    const asked = { method: request.method, path, query, body, version: request.headers.get("If-Match") };
     all.push(asked);
     const answer = answers[`${asked.method} ${path}`];
     if (answer === undefined) return refusal(404, "notFound", `nothing at ${path}`);
-    const said = typeof answer === "function" ? await (answer as (asked: Asked) => object)(asked) : answer;
-    return said instanceof Response ? said.clone() : Response.json(said);
+    const told = typeof answer === "function" ? await (answer as (asked: Asked) => object)(asked) : answer;
+    return told instanceof Response ? told.clone() : Response.json(told);
   });
   return all;
 }
@@ -50,15 +52,20 @@ export function refusal(status: number, code: string, detail: string, instructio
 
 /**
  * Renders something at an address, with the frame's providers, for a user with the role `login`; `href` returns the
- * current address.
+ * current address, `client` knows what was read before.
  */
-export async function show(what: ReactNode, at = "/", path = "/", login: Me["login"] = "owner") {
+export async function show(
+  what: ReactNode,
+  at = "/",
+  path = "/",
+  login: Me["login"] = "owner",
+  client = new QueryClient({ defaultOptions: { queries: { retry: false, staleTime: Infinity } } }),
+) {
   const root = createRootRoute({ component: Outlet, validateSearch: (given: Record<string, unknown>) => given });
   const here = createRoute({ getParentRoute: () => root, path, component: () => what });
   const elsewhere = createRoute({ getParentRoute: () => root, path: "$", component: () => <p>elsewhere</p> });
   const history = createMemoryHistory({ initialEntries: [at] });
   const router = createRouter({ routeTree: root.addChildren([here, elsewhere]), history });
-  const client = new QueryClient({ defaultOptions: { queries: { retry: false, staleTime: Infinity } } });
   client.setQueryData(me.queryKey, {
     person_id: "olga",
     name: "Olga",
@@ -70,7 +77,9 @@ export async function show(what: ReactNode, at = "/", path = "/", login: Me["log
   const page = render(
     <QueryClientProvider client={client}>
       <ToastProvider>
-        <RouterProvider router={router as never} />
+        <DraftsOf person="olga">
+          <RouterProvider router={router as never} />
+        </DraftsOf>
       </ToastProvider>
     </QueryClientProvider>,
   );
@@ -105,8 +114,10 @@ export function card(given: Partial<BoardTask> & { task_id: string }): BoardTask
     parent_task_id: null,
     root_task_id: given.task_id,
     dependencies: [],
+    waits_for: 0,
     approval: "approved",
     blocked_reason: null,
+    checks: "none",
     attempt: 1,
     children: 0,
     children_done: 0,
@@ -117,6 +128,10 @@ export function card(given: Partial<BoardTask> & { task_id: string }): BoardTask
     started_at: null,
     completed_at: null,
     version: 1,
+    changes_requested: null,
+    cost_usd: null,
+    insertions: null,
+    deletions: null,
     ...given,
   };
 }
@@ -160,6 +175,8 @@ export function fullTask(given: Partial<Task> & { task_id: string }): Task {
     subtasks: [],
     handoffs: [],
     dependency_failed: false,
+    changes_requested: null,
+    judged: null,
     ...given,
   };
 }

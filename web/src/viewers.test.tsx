@@ -9,6 +9,7 @@ import { chooseLanguage } from "@/i18n";
 import { serve, show } from "@/testkit";
 import { Chat } from "@/views/chat";
 import { Home } from "@/views/home";
+import { List } from "@/views/list";
 import { Review } from "@/views/review";
 import { Sessions } from "@/views/sessions";
 import { Settings } from "@/views/settings";
@@ -17,8 +18,15 @@ import { TaskPage } from "@/views/task";
 import { Team } from "@/views/team";
 import { Usage } from "@/views/usage";
 
-/** What everybody may send: looking at a diff is asked of a Coordinator, and one's own visits are one's own. */
-const OWN = [/\/worktree\/diff$/, /^\/visits$/, /^\/sign-in/, /^\/access-tokens/, /^\/people\/olga\/password$/];
+/** What everybody may send: looking at a diff is asked of a Coordinator, and one's own visits and views are one's own. */
+const OWN = [
+  /^\/projects\/shop\/views$/,
+  /\/worktree\/diff$/,
+  /^\/visits$/,
+  /^\/sign-in/,
+  /^\/access-tokens/,
+  /^\/people\/olga\/password$/,
+];
 
 type Case = [view: ReactNode, at: string, path: string, there: string | RegExp, changing: (string | RegExp)[]];
 
@@ -28,6 +36,7 @@ const VIEWS: Record<string, Case> = {
   team: [<Team />, "/p/shop/team", "/p/$projectId/team", "Ada", ["New agent", "Actions for Ada"]],
   sessions: [<Sessions />, "/p/shop/sessions", "/p/$projectId/sessions", "Show prices", ["End"]],
   state: [<SharedState />, "/p/shop/state", "/p/$projectId/state", "api/schema", []],
+  list: [<List />, "/p/shop/list", "/p/$projectId/list", "Status", [/^Select/]],
   usage: [<Usage />, "/p/shop/usage", "/p/$projectId/usage", /Today/, []],
   task: [<TaskPage />, "/t/t1", "/t/$taskId", "High", ["Edit title", "Edit description", /^Send/, "Unblock"]],
   chat: [<Chat />, "/p/shop/chat", "/p/$projectId/chat", "Threads", ["New chat"]],
@@ -36,7 +45,7 @@ const VIEWS: Record<string, Case> = {
     "/p/shop/review/t1",
     "/p/$projectId/review/$taskId",
     "a.py",
-    ["Discard", "Request changes", "Approve and merge"],
+    ["Discard", /^Request changes/, "Approve and merge"],
   ],
   projects: [<Settings />, "/settings?tab=projects", "/settings", "Corner shop", ["New project"]],
   project: [<Settings />, "/settings?tab=projects&q=shop", "/settings", "Sells things.", ["Save", "Pause", "Archive"]],
@@ -62,7 +71,7 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-const names = () => [...document.querySelectorAll("button, [role=menuitem]")].map(nameOf);
+const names = () => [...document.querySelectorAll("button, [role=menuitem], input[type=checkbox]")].map(nameOf);
 const nameOf = (each: Element) => (each.getAttribute("aria-label") ?? each.textContent ?? "").trim();
 const named = (wanted: string | RegExp) =>
   names().some((each) => (typeof wanted === "string" ? each === wanted || each === `${wanted}a` : wanted.test(each)));

@@ -61,6 +61,8 @@ class Session:
         self._mask = Mask([environ.get(CREDENTIAL), environ.get(PASSKEY)])
         self._token: str | None = None
         self._reported = False
+        self._refused_for_good: Answer | None = None
+        """The refusal that told it to leave: the project was paused, or the task was taken away."""
         self.task: Answer = {}
         self.purpose = "task"
         self.agent_id = environ.get("AGENT_ID", "")
@@ -126,7 +128,10 @@ class Session:
             return self.call(tool, **arguments)
         except RefusalError as no:
             say_refused(no)
-            return {**no.data, "success": False, "error": no.code, "message": no.message}
+            answer = {**no.data, "success": False, "error": no.code, "message": no.message}
+            if answer.get("action") == "exit":
+                self._refused_for_good = answer
+            return answer
 
     def report_model(self, _: Answer) -> Answer:
         return self.try_to("report_model", provider=self._provider, model_id=self._provider)
@@ -151,7 +156,11 @@ class Session:
         return self.try_to("get_next_action", timeout_seconds=45)
 
     def report(self, result: str, summary: str) -> Answer:
-        """Reports the main task; waits as long as its acceptance checks run."""
+        """Reports the main task; waits as long as its acceptance checks run. What could not go on because the session
+        was told to leave is not blocked: the task goes on when its project does.
+        """
+        if result == "blocked" and self._refused_for_good is not None:
+            return self._refused_for_good
         say(f"reporting {result}" + ("" if result == "success" else f": {summary.splitlines()[0] if summary else ''}"))
         answer: Answer = {}
         for number in range(1, REPORTS_AT_MOST + 1):

@@ -2,7 +2,7 @@
 
 Exit 0 is success (and every path of `context.outputs` must exist then); the end of the output is the summary. What
 `context.delegate` wants said to others is delegated before, and the command finds the results in its environment;
-without a command they are the summary.
+without a command they are the summary. A command can tell what it does while it runs (`told_lines.py`).
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from toryo import told_lines
 from toryo.agents import delegations, shell
 from toryo.agents.agent_loop import (
     Answer,
@@ -113,6 +114,7 @@ class CommandRunner:
         limit = context.get("timeout_seconds")
         env = {**command_environment(self._environ), **self._delegating.environment()}
         ran = shell.run(command, directory, env, float(limit) if limit else None)
+        ran = ran._replace(tail=told_lines.for_people(ran.tail))
         missing = [str(output) for output in context.get("outputs") or () if not (directory / str(output)).exists()]
         if ran.ok and missing:
             ran = shell.Ran(ran.tail, f"The command succeeded, but did not create {', '.join(missing)}.")

@@ -12,7 +12,13 @@ from toryo.bus.remote import RemoteBus
 
 _LISTEN = "LISTEN toryo"
 _NOTIFY = "SELECT pg_notify('toryo', payload) FROM unnest(%s::text[]) AS payload"
-_KEEPALIVES = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3, "connect_timeout": 5}
+_KEEPALIVES = {
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 15000,
+    "connect_timeout": 5,
+}
 
 
 class PostgresBus(RemoteBus[psycopg.AsyncConnection]):

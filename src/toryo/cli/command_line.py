@@ -20,7 +20,7 @@ from typer.models import CommandInfo
 from toryo.cli.command_context import DataDir, Json, Server, Token, TokenFile, given_before
 
 COMMANDS = {
-    "demo": ("demo", "Run a demo team."),
+    "demo": ("demo", "Run a demo team, for about a minute."),
     "up": ("up_down", "Start a server, its dashboard and a Coordinator."),
     "down": ("up_down", "Stop the server, its Coordinators and their agents."),
     "server": ("up_down", "Start the server alone, until ^C."),

@@ -24,6 +24,8 @@ from toryo.domain.projects import Settings
 from toryo.formats import yaml_documents
 from toryo.formats.simulation_format import Simulation
 
+NOTHING = "Nothing was changed."
+
 
 class _Entry(BaseModel):
     model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
@@ -135,12 +137,19 @@ class Manifest(_Entry):
 
     _document: yaml_documents.Document = PrivateAttr(default_factory=lambda: yaml_documents.Document({}, "toryo.yaml"))
     _named: dict[str, list[str]] = PrivateAttr(default_factory=dict)
+    _after: str = PrivateAttr(default=NOTHING)
+
+    @property
+    def after(self) -> str:
+        """What is said after its mistakes."""
+        return self._after
 
     @classmethod
-    def of(cls, document: yaml_documents.Document) -> Manifest:
+    def of(cls, document: yaml_documents.Document, after: str = NOTHING) -> Manifest:
         """What a document says; its mistakes are noted there. An entry with one is left out, and known by name only:
         what refers to it is no mistake."""
         manifest = cls()
+        manifest._after = after
         try:
             yaml_documents.checked(document, cls)
         except yaml_documents.Mistakes as mistakes:
@@ -176,12 +185,12 @@ class Manifest(_Entry):
 
     def mistake(self, entry: _Entry, *key: str | int, message: str) -> None:
         """Notes it; `fail_if_mistaken` tells all of them."""
-        with _as_misuse():
+        with _as_misuse(self._after):
             self._document.mistake((*entry.where, *key), message)
 
     def note(self, where: yaml_documents.Path, message: str) -> None:
         """The same, for a place in the file."""
-        with _as_misuse():
+        with _as_misuse(self._after):
             self._document.mistake(where, message)
 
     def option(
@@ -193,7 +202,7 @@ class Manifest(_Entry):
     def take_over(self, mistakes: yaml_documents.Mistakes, what: str, at: yaml_documents.Path) -> None:
         """Notes those of an option's document, which stands at `at`, or is a file that is named there."""
         own = mistakes.source == self._document.source
-        with _as_misuse():
+        with _as_misuse(self._after):
             for mistake in mistakes.found:
                 message = f"{what}: {mistake.message if own else mistake.told(mistakes.source)}"
                 line = mistake.line if own and mistake.line is not None else self._document.line(at)
@@ -204,7 +213,7 @@ class Manifest(_Entry):
         return bool(self._document.mistakes)
 
     def fail_if_mistaken(self) -> None:
-        with _as_misuse():
+        with _as_misuse(self._after):
             self._document.fail_if_mistaken()
 
     def project_of(self, name: str) -> Project | None:
@@ -222,11 +231,11 @@ def _simulation(document: yaml_documents.Document) -> Simulation | None:
 
 
 @contextmanager
-def _as_misuse() -> Iterator[None]:
+def _as_misuse(after: str) -> Iterator[None]:
     try:
         yield
     except yaml_documents.Mistakes as mistakes:
-        raise Misuse(str(mistakes), "Nothing was changed.") from None
+        raise Misuse(str(mistakes), after) from None
 
 
 def read(path: Path) -> Manifest:
@@ -236,9 +245,12 @@ def read(path: Path) -> Manifest:
     return manifest
 
 
-def noted(path: Path) -> Manifest:
-    """The same, its mistakes only noted: more is checked before all of them are reported (`fail_if_mistaken`)."""
-    with _as_misuse():
+def noted(path: Path, after: str = NOTHING) -> Manifest:
+    """The same, its mistakes only noted: more is checked before all of them are reported (`fail_if_mistaken`).
+
+    `after`: what is said after the mistakes.
+    """
+    with _as_misuse(after):
         document = yaml_documents.of_file(path)
         if document.data is None:
             document.mistake((), "the file is empty: list projects, agents or tasks in it")
@@ -246,7 +258,7 @@ def noted(path: Path) -> Manifest:
             document.mistake((), "this is not a toryo.yaml: it must begin with projects:, agents: or tasks:")
         if not isinstance(document.data, dict):
             document.fail_if_mistaken()
-        manifest = Manifest.of(document)
+        manifest = Manifest.of(document, after)
         _check_options(manifest)
         _check_settings_and_ids(manifest)
         if not _check_doubles(manifest):  # what stands there twice would look like a circle

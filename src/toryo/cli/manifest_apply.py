@@ -22,7 +22,6 @@ from toryo.cli.manifest import Agent, Manifest, Project, Task, by_project
 from toryo.domain.projects import Settings, widened
 from toryo.formats import yaml_documents
 
-NOTHING = "Nothing was changed."
 OPEN = frozenset({"backlog", "todo", "in_progress", "blocked"})
 
 Found = dict[str, Any]
@@ -449,7 +448,7 @@ def _carried_out(here: Here, manifest: Manifest, plan: _Plan) -> list[Change]:
     except RefusalError as refusal:
         number = refusal.data.get("change")
         if not isinstance(number, int):
-            refusal.instruction = f"{refusal.instruction} {NOTHING}"
+            refusal.instruction = f"{refusal.instruction} {manifest.after}".rstrip()
             raise
         raise _refused(manifest, plan.steps[number][1], refusal) from None
     except Unreachable as away:
@@ -479,7 +478,9 @@ def _located(manifest: Manifest, entry: Project | Agent | Task) -> Iterator[None
 def _refused(manifest: Manifest, entry: Project | Agent | Task, refusal: Any) -> Refused:
     found = exit_codes.of(refusal)
     assert found is not None
-    return Refused(f"{manifest.place(entry)}: {found.what}", f"{found.instruction} {NOTHING}".lstrip(), found.details)
+    return Refused(
+        f"{manifest.place(entry)}: {found.what}", f"{found.instruction} {manifest.after}".strip(), found.details
+    )
 
 
 # --- what stays ------------------------------------------------------------------------------------------------------

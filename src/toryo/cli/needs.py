@@ -25,10 +25,12 @@ def needs(
 ) -> None:
     """List what needs your attention. Approvals, blocked tasks, messages, failures, and your own tasks."""
     answer = here.get("/needs-you", project_id=project, as_person=person)
+    off = [] if here.json or person else here.get("/conditions", project_id=project)["conditions"]
+    _print_conditions(off)
     here.answer(answer, lambda: _print(answer["items"]))
     if not here.json:
         waiting = [] if person else _not_started(here, [project] if project else projects.active(here))
-        nothing = [] if waiting or answer["items"] else ["Nothing needs your attention."]
+        nothing = [] if off or waiting or answer["items"] else ["Nothing needs your attention."]
         output.say(*nothing, *waiting)
 
 
@@ -46,6 +48,15 @@ def _not_started(here: Here, names: list[str]) -> list[str]:
     told = "1 task is assigned but not started" if one else f"{len(found)} tasks are assigned but not started"
     start = f"toryo task move {found[0]['task_id'] if one else 'TASK'} in_progress"
     return [f"{told}: toryo task list --status todo", f"  To start {'it' if one else 'one'}: {start}"]
+
+
+def _print_conditions(found: list[dict[str, Any]]) -> None:
+    """What is off in projects, before what needs a person."""
+    for each in found:
+        since = f" Since {output.clock(each['since'])}." if each["since"] else ""
+        until = f" Until {output.clock(each['until'])}." if each["until"] else ""
+        output.done(f"{each['project_id']}: {one_line(each['text'])}{since}{until}")
+        output.commands(*(f"  {action['name']}: {action['command']}" for action in each["actions"]))
 
 
 def _print(items: list[dict[str, Any]]) -> None:

@@ -34,17 +34,34 @@ def sessions(
             session["project_id"],
             session["purpose"],
             session.get("task_id"),
+            doing(session.get("doing")),
             output.clock(session.get("expires_at")),
         )
         for session in answer["sessions"]
     ]
-    columns = ("ID", "AGENT", "PROJECT", "PURPOSE", "TASK", "ENDS AT")
+    columns = ("ID", "AGENT", "PROJECT", "PURPOSE", "TASK", "DOING", "ENDS AT")
 
     def show() -> None:
         output.table(columns, rows, empty="No sessions.")
         output.say(*(_not_confirmed(session) for session in answer["sessions"] if not session["confirmed"]))
 
     here.answer(answer, show)
+
+
+SILENT = 90
+"""Seconds after which the newest sign of an agent no longer says what it does."""
+
+
+def doing(now: dict[str, Any] | None) -> str | None:
+    """`→ Bash pytest -q · 12 s`: what an agent does now; after a while without a sign, for how long."""
+    if now is None:
+        return None
+    seconds = max(0.0, output.seconds_since(now["since"]) or 0.0)
+    words = " ".join(filter(None, (_MARKS.get(now["kind"], ""), now["tool"], now["text"])))
+    return f"{words} · {'silent for ' if seconds >= SILENT else ''}{output.duration(seconds)}"
+
+
+_MARKS = {"called": "→", "returned": "←", "failed": "✗"}
 
 
 def _not_confirmed(session: dict[str, Any]) -> str:

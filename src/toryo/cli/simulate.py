@@ -7,6 +7,7 @@ import shlex
 import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -34,7 +35,8 @@ def simulate(
     here: Here,
     files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="One or more teams (toryo.yaml).")],
     seed: Annotated[
-        int | None, typer.Option("--seed", metavar="N", help="Of chance; the same one gives the same run.")
+        int | None,
+        typer.Option("--seed", metavar="N", min=0, max=2**53 - 1, help="Of chance; the same one gives the same run."),
     ] = None,
     recorded: Annotated[
         str | None,
@@ -57,6 +59,8 @@ def simulate(
     are compared side by side. How its agents behave is in the section `simulation:` of the file."""
     if keep is not None and len(files) > 1:
         raise Misuse("--keep is for one file.", "Simulate the files one by one.")
+    if keep is not None and keep.exists() and not keep.is_dir():
+        raise Misuse(f"{keep} is not a directory.", "Choose another one.")
     if keep is not None and (keep / DATABASE).exists():
         raise Misuse(f"{keep} already contains a database.", "Choose another directory.")
     if gantt is not None and not gantt.absolute().parent.is_dir():
@@ -66,9 +70,23 @@ def simulate(
     if gantt is not None:
         from toryo.simulation import gantt as pictures
 
-        gantt.write_text(pictures.svg(runs), encoding="utf-8")
+        with _writing(gantt):
+            gantt.write_text(pictures.svg(runs), encoding="utf-8")
     document = {"success": True, "runs": [each.document for each in runs]}
     here.answer(document, lambda: output.done(*_told(runs, gantt, keep)))
+
+
+@contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    import sqlite3
+
+    try:
+        yield
+    except (OSError, sqlite3.Error) as wrong:
+        words = wrong.strerror if isinstance(wrong, OSError) and wrong.strerror else wrong
+        raise Misuse(
+            f"{path} cannot be written: {words}", "Choose another place, or check who may write there."
+        ) from None
 
 
 # --- playing ---------------------------------------------------------------------------------------------------------
@@ -77,13 +95,14 @@ def simulate(
 def _play(file: Path, seed: int | None, known: Mapping[str, Recorded] | None, keep: Path | None) -> Results:
     from toryo.cli import manifest as manifests
     from toryo.cli import simulated_server
-    from toryo.simulation import results
-    from toryo.simulation.run import BEGINS_AT, Run
+    from toryo.simulation import keeping, results
+    from toryo.simulation.run import BEGINS_AT, Run, Unfit
+    from toryo.simulation.virtual_time import StandsStill
     from toryo.simulation.world import World, quiet
 
     if not file.is_file():
         raise missing(file, "Pass the path of a toryo.yaml, or create one with `toryo init`.")
-    team = manifests.noted(file)
+    team = manifests.noted(file, after="")
     simulation = _simulation(team)
     if known is not None:
         from toryo.simulation import recording
@@ -95,13 +114,18 @@ def _play(file: Path, seed: int | None, known: Mapping[str, Recorded] | None, ke
         world = World(begins_at, seed)
         try:
             simulated_server.apply(world, team)
-            agents = {agent.id: {"role": agent.role} for agent in team.agents if agent.kind == "ai"}
-            run = Run(world, simulation, agents, seed)
+            run = Run(world, simulation, simulated_server.programs(team), seed)
             run.run()
             found = results.of(run, _name(file))
             if keep is not None:
-                keep.mkdir(parents=True, exist_ok=True, mode=0o700)
-                world.database.save(keep / DATABASE)
+                with _writing(keep):
+                    keeping.keep(run, keep / DATABASE)
+        except Unfit as unfit:
+            team.note(("simulation", "arrivals", unfit.place), f"simulation.arrivals[{unfit.place}]: {unfit}")
+            team.fail_if_mistaken()
+            raise
+        except StandsStill as still:
+            raise Misuse(f"{file}: {still}", "Give the agents more start_seconds, call_seconds or minutes.") from None
         finally:
             world.close()
     return found
@@ -131,8 +155,27 @@ def _simulation(team: Manifest) -> Simulation:
                 what = "agent" if key == "assignee" else "project"
                 hint = yaml_documents.hint(name, valid) if valid else "there are none in this file."
                 team.note(at, f"simulation.arrivals[{number}].{key}: there is no {what} {name!r}; {hint}")
+        _check_member(team, ("simulation", "arrivals", number, "assignee"), arrival.assignee, arrival.project)
+    for task in team.tasks:
+        if task.assignee is not None:
+            _check_member(team, (*task.where, "assignee"), task.assignee, task.project)
     team.fail_if_mistaken()
     return simulation
+
+
+def _check_member(team: Manifest, at: tuple[str | int, ...], agent_id: str, name: str) -> None:
+    """Who gets a task must be a member of its project, which the file says of the agent."""
+    agent = next((agent for agent in team.agents if agent.id == agent_id), None)
+    project = team.project_of(name)
+    if (
+        agent is not None
+        and project is not None
+        and not any(team.project_of(each) is project for each in agent.projects)
+    ):
+        from toryo.formats import yaml_documents
+
+        words = f"{agent_id} is not a member of the project {name}; add it to projects of the agent"
+        team.note(at, f"{yaml_documents.place(at)}{words}")
 
 
 def _lately(hours: float) -> int:
@@ -169,17 +212,27 @@ def _events(here: Here, **wanted: Any) -> Iterator[dict[str, Any]]:
 
 
 def _lines(path: Path) -> Iterator[dict[str, Any]]:
-    with path.open(encoding="utf-8") as lines:
+    with path.open("rb") as lines:
         for number, line in enumerate(lines, 1):
-            try:
-                event = json.loads(line)
-                if not {"kind", "at", "agent_id", "data"} <= event.keys():
-                    raise ValueError
-            except (ValueError, AttributeError):
+            event = _event(line)
+            if event is None:
                 raise Misuse(
                     f"{path}:{number}: this is not an event.", "Create the file with: toryo export events --output FILE"
-                ) from None
+                )
             yield event
+
+
+def _event(line: bytes) -> dict[str, Any] | None:
+    """None if it is not one."""
+    from toryo.simulation.waiting import seconds_of
+
+    try:
+        event: dict[str, Any] = json.loads(line)
+        seconds_of(event["at"])
+        named = all(isinstance(event.get(key), str | None) for key in ("agent_id", "actor_id", "launch_id"))
+        return event if named and isinstance(event["kind"], str) and isinstance(event["data"], dict) else None
+    except (AttributeError, KeyError, OverflowError, RecursionError, TypeError, ValueError):
+        return None
 
 
 def _of_directory(path: Path) -> Mapping[str, Recorded]:
@@ -208,7 +261,7 @@ def _of_directory(path: Path) -> Mapping[str, Recorded]:
 
 def _told(runs: Sequence[Results], gantt: Path | None, keep: Path | None) -> list[str]:
     from toryo.simulation import gantt as pictures
-    from toryo.simulation.results import WAITS
+    from toryo.simulation.waiting import WAITS
 
     rows = [("", [each.document["name"] for each in runs])]
     rows += [(name, [read(each.document) for each in runs]) for name, read in _LINES]
@@ -216,6 +269,9 @@ def _told(runs: Sequence[Results], gantt: Path | None, keep: Path | None) -> lis
         minutes = [each.document["waiting_minutes"].get(cause, 0.0) for each in runs]
         if any(minutes):
             rows.append((f"waiting: {words}", [f"{each:.0f} min" for each in minutes]))
+    later = [each.document["tasks"]["not_due"] for each in runs]
+    if any(later):
+        rows.insert(6, ("tasks due after the end", [str(each) for each in later]))
     for guard in dict.fromkeys(guard for each in runs for guard in each.document["guards"]):
         rows.append((f"guard: {guard}", [str(each.document["guards"].get(guard, 0)) for each in runs]))
     first = max(len(name) for name, _ in rows)
@@ -227,10 +283,29 @@ def _told(runs: Sequence[Results], gantt: Path | None, keep: Path | None) -> lis
     width = min(140, shutil.get_terminal_size().columns)
     for each in runs:
         lines += ["", *([each.document["name"]] if len(runs) > 1 else []), *pictures.text(each, width)]
+        if each.document["unfinished"]:
+            lines += ["", "Not completed:", *_told_unfinished(each.document["unfinished"])]
     if gantt is not None:
         lines += ["", f"picture: {gantt}"]
     if keep is not None:
-        lines += ["", f"To look at this run: {output.program()} server --data-dir {shlex.quote(str(keep))}"]
+        lines += [
+            "",
+            f"To look at this run: {output.program()} server --data-dir {shlex.quote(str(keep))}",
+            "Its projects are paused: nothing of it goes on.",
+        ]
+    return lines
+
+
+def _told_unfinished(found: Sequence[Mapping[str, Any]]) -> list[str]:
+    """`3 blocked, such as “Wing 1”: The reason.`"""
+    lines = [
+        f"  {each['tasks']} {_STATUSES[each['status']]}, such as “{each['example']}”: {each['reason']}"
+        if each["tasks"] > 1
+        else f"  “{each['example']}” ({_STATUSES[each['status']]}): {each['reason']}"
+        for each in found[:MOST_REASONS]
+    ]
+    if len(found) > MOST_REASONS:
+        lines.append(f"  and {len(found) - MOST_REASONS} more reasons (--json shows all)")
     return lines
 
 
@@ -243,7 +318,21 @@ def _number(value: float) -> str:
     return f"{value / 1e6:.1f}M" if value >= 1e6 else f"{value:,.0f}"
 
 
-_ENDED = {"done": "all tasks are done", "hours": "its hours are over", "standstill": "nothing starts any longer"}
+MOST_REASONS = 8
+"""How many reasons why tasks were not completed are printed."""
+_STATUSES = {
+    "backlog": "in the backlog",
+    "todo": "to do",
+    "in_progress": "in progress",
+    "blocked": "blocked",
+    "failed": "failed",
+}
+_ENDED = {
+    "done": "all tasks are done",
+    "no_tasks": "there are no tasks (add tasks: or simulation.arrivals:)",
+    "hours": "its hours are over",
+    "standstill": "nothing starts any longer",
+}
 _LINES: tuple[tuple[str, Any], ...] = (
     ("time", lambda each: f"{each['hours']:.2f} h"),
     ("ended because", lambda each: _ENDED[each["ended"]]),

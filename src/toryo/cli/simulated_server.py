@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from toryo.cli import manifest_apply
 from toryo.cli.command_context import Here
@@ -46,3 +46,10 @@ class _Address:
 def apply(world: World, manifest: Manifest) -> None:
     """Everything the manifest says, without a question; raises as `toryo apply`."""
     manifest_apply.apply(Inside(world=world), manifest, yes=True)
+
+
+def programs(manifest: Manifest) -> dict[str, dict[str, Any]]:
+    """The manifest's agents that are not people, by id: as `Run` takes them."""
+    return {
+        agent.id: {"role": agent.role, "provider": agent.provider} for agent in manifest.agents if agent.kind == "ai"
+    }

@@ -567,6 +567,8 @@ def _print_task(task: dict[str, Any], parts: list[dict[str, Any]]) -> None:
         for key, each in task.items()
         if key not in apart
     }
+    if (changes := task.get("changes_requested")) is not None:
+        shown["changes_requested"] = f"{changes['title']} ({changes['task_id']}, {changes['status']})"
     output.fields({"status": output.status(task["status"]), **shown})
     if parts:
         output.done("")

@@ -45,13 +45,22 @@ def told(answer: dict[str, Any], *, events: bool = False) -> list[str]:
     """The tree as lines."""
     head = f"request {answer['correlation_id']}  (trace {answer['trace_id']})"
     took = answer["duration_ms"]
-    lines = [
-        head,
-        f"{output.clock(answer['started_at'])}, " + ("still open" if took is None else output.duration(took / 1000)),
-    ]
+    lasted = "still open" if took is None else output.duration(took / 1000)
+    lines = [head, f"{output.clock(answer['started_at'])}, {lasted}{_cost(answer['usage'])}"]
     for task in answer["tasks"]:
         lines.extend(_branch(task, 0, events=events))
     return lines
+
+
+def _cost(usage: dict[str, Any]) -> str:
+    if not usage["launches"]:
+        return ""
+    tokens = usage["input_tokens"] + usage["output_tokens"]
+    return f", {usage['launches']} launches, {tokens:,} tokens{_money(usage['cost_usd'])}"
+
+
+def _money(dollars: float | None) -> str:
+    return "" if dollars is None else f", ${dollars:.2f}"
 
 
 def _branch(task: dict[str, Any], depth: int, *, events: bool) -> Iterator[str]:
@@ -62,6 +71,9 @@ def _branch(task: dict[str, Any], depth: int, *, events: bool) -> Iterator[str]:
     yield f"{edge}{mark} {task['status']:<11} {task['title']}  ({who}){took}  {task['task_id']}"
     if task["dependencies"]:
         yield f"{edge}    after {', '.join(task['dependencies'])}"
+    for launch in task["launches"]:
+        end = launch["end_reason"] or launch["state"]
+        yield f"{edge}    launch by {launch['agent_id']}: {end}{_money((launch['usage'] or {}).get('cost_usd'))}"
     for attempt in task["attempts"][:-1]:
         yield f"{edge}    attempt {attempt['attempt']} by {attempt['agent_id']}: {attempt['end_reason'] or 'running'}"
     for conversation in task["conversations"]:

@@ -96,9 +96,14 @@ def _print(answer: Mapping[str, Any]) -> None:
         for remark in _remarks(totals):
             output.say(remark)
     for budget in answer["budgets"]:
+        parts = []
         if budget["budget_per_day"] is not None:
+            parts.append(f"{money(budget['spent_today'])} of {money(budget['budget_per_day'])}")
+        if budget["tokens_per_day"] is not None:
+            parts.append(f"{budget['tokens_today']:,} of {budget['tokens_per_day']:,} tokens")
+        if parts:
             # `House (prj_…): $1.25 of $5.00 spent today; the day ends at 2026-11-24 01:00`.
-            spent = f"{money(budget['spent_today'])} of {money(budget['budget_per_day'])} spent today"
+            spent = f"{' and '.join(parts)} spent today"
             ends = output.clock(budget["day_ends_at"])
             after = f"used up, continues at {ends}" if budget["used_up"] else f"the day ends at {ends}"
             output.done(f"{budget['name']} ({budget['project_id']}): {spent}; {after}")

@@ -1,4 +1,4 @@
-"""`toryo worktrees` and `toryo task diff|merge|discard`: the changes of tasks in their worktrees.
+"""`toryo worktrees` and `toryo task diff|merge|request-changes|discard`: the changes of tasks in their worktrees.
 
 The files are on a Coordinator's machine: the command asks it and waits for its answer, with a time limit.
 """
@@ -49,6 +49,7 @@ def add(app: typer.Typer) -> None:
 def add_to_tasks(group: typer.Typer) -> None:
     command(group, "diff")(diff)
     command(group, "merge")(merge)
+    command(group, "request-changes")(request_changes)
     command(group, "discard")(discard)
 
 
@@ -96,11 +97,14 @@ def merge(
         str | None, typer.Option("--message", "-m", metavar="TEXT", help="The commit message of the merge.")
     ] = None,
     only: Annotated[bool, typer.Option("--only", help="Leave out the changes of its subtasks.")] = False,
+    anyway: Annotated[
+        bool, typer.Option("--anyway", help="Merge it as it is, also while requested changes are being made.")
+    ] = False,
     wait: Patience = PATIENCE_SECONDS,
 ) -> None:
     """Merge the changes of a task and its subtasks. A conflict is reported and changes nothing."""
-    body = {"into": into, "message": message, "below": not only}
-    job = _over(here, _asked(here, f"/tasks/{task}/worktree/merge", body), wait)
+    body = {"into": into, "message": message, "below": not only, "anyway": anyway}
+    job = _over(here, _merge_asked(here, _merge_path(task), body), wait)
     merged = job["answer"].get("merged", [])
     if not here.json:
         for each in merged:
@@ -108,6 +112,19 @@ def merge(
     if not job["done"]:
         raise _hindered(job, "Nothing was merged." if not merged else "The merges listed above are kept.")
     here.answer({"success": True, "task_id": task, **job["answer"]}, lambda: None)
+
+
+def request_changes(
+    here: Here,
+    task: Id,
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="What has to change.")],
+) -> None:
+    """Request changes to what a completed task has done. A new task for the same agent makes them; until it ends, the
+    review waits for it."""
+    answer = here.send("POST", f"/tasks/{task}/worktree/changes", {"text": text})
+    made = answer["changes_requested"]
+    waits = f"It is not started yet. {answer['waits']}" if "waits" in answer else ""
+    here.answer(answer, lambda: output.done(*filter(None, [f"created {made['task_id']}: {made['title']}", waits])))
 
 
 def discard(
@@ -122,6 +139,16 @@ def discard(
     answer = _done(here, _asked(here, f"/tasks/{task}/worktree/discard"), wait)["answer"]
     words = answer.get("message") or f"{task} no longer has a worktree."
     here.answer({"success": True, "task_id": task, **answer}, lambda: output.done(words))
+
+
+def merged(here: Here, task: str, wait: float) -> list[dict[str, Any]]:
+    """Merges the changes of a task and its subtasks, and returns the merges. Raises Failure if it cannot."""
+    answer: dict[str, Any] = _done(here, _asked(here, _merge_path(task)), wait)["answer"]
+    return list(answer["merged"])
+
+
+def _merge_path(task: str) -> str:
+    return f"/tasks/{task}/worktree/merge"
 
 
 # --- asking and waiting ----------------------------------------------------------------------------------------------
@@ -139,6 +166,20 @@ def _asked(here: Here, path: str, body: dict[str, Any] | None = None) -> dict[st
             if not no.data.get("leaving") or time.monotonic() >= until:
                 raise
         time.sleep(0.2)
+
+
+def _merge_asked(here: Here, path: str, body: dict[str, Any]) -> dict[str, Any]:
+    """Asks for a merge; where changes were requested and are not made yet, only after a yes."""
+    from toryo.client import RefusalError
+
+    try:
+        return _asked(here, path, body)
+    except RefusalError as no:
+        if not no.data.get("changes_requested") or not terminal_questions.possible(here):
+            raise
+        if not terminal_questions.yes(f"{no.message} Merge it as it is?"):
+            raise typer.Abort from None
+    return _asked(here, path, {**body, "anyway": True})
 
 
 def _done(here: Here, asked: dict[str, Any], patience: float) -> dict[str, Any]:
@@ -217,6 +258,8 @@ def _print_worktrees(here: Here, shown: list[dict[str, Any]], left: list[dict[st
 
 
 def _state(worktree: dict[str, Any]) -> str:
+    if (changes := worktree["changes_requested"]) is not None:
+        return f"changes requested -> {changes['title']} ({changes['task_id']})"
     return f"merged into {worktree['merged_into']}" if worktree["state"] == "merged" else str(worktree["state"])
 
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
+import socket
 from collections.abc import AsyncIterator, Mapping
 
 from toryo.client import http1, routes
@@ -185,6 +187,10 @@ class _Connection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
+        wire = transport.get_extra_info("socket")
+        if wire is not None and wire.family != socket.AF_UNIX:
+            with socket.socket(fileno=os.dup(wire.fileno())) as same:  # not every loop's own takes options
+                routes.notice_silence(same)
 
     def data_received(self, data: bytes) -> None:
         if self._answer is None or self._answer.complete:

@@ -67,13 +67,14 @@ class AsyncClient:
         await self.close()
 
     async def _patiently(self, method: str, path: str, body: bytes | None, *, mcp: bool, timeout: float) -> Answer:
-        give_up = time.monotonic() + self.patience_seconds
+        give_up: float | None = None
         for pause in wire.pauses():
             headers = wire.headers(self.token, mcp=mcp)
             try:
                 return await self._connections.exchange(method, path, headers, body, timeout)
             except Unreachable as away:
                 again = not away.sent or self._repeat_lost or method == "GET"
+                give_up = give_up or time.monotonic() + self.patience_seconds
                 if not again or time.monotonic() + pause > give_up:
                     raise
             await asyncio.sleep(pause)

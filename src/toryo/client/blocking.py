@@ -26,7 +26,8 @@ class Client:
     """Calls tools (`call`) and REST routes (`rest`) with one credential.
 
     `timeout` is the least number of seconds to wait for an answer; calls that wait by themselves get more.
-    `patience_seconds`: how long to go on trying when nobody listens (nothing was sent, so that is always safe).
+    `patience_seconds`: how long to go on trying, from the first failure, when nobody listens (nothing was sent, so that
+    is always safe).
     `repeat_lost`: whether a call whose answer was lost may be sent again; only where every call may be made twice.
     """
 
@@ -81,12 +82,13 @@ class Client:
         self.close()
 
     def _patiently(self, method: str, path: str, body: bytes | None, *, mcp: bool, timeout: float) -> http1.Answer:
-        give_up = time.monotonic() + self.patience_seconds
+        give_up: float | None = None
         for pause in wire.pauses():
             try:
                 return self._exchange(method, path, body, mcp=mcp, timeout=timeout)
             except Unreachable as away:
                 again = not away.sent or self._repeat_lost or method == "GET"
+                give_up = give_up or time.monotonic() + self.patience_seconds
                 if not again or time.monotonic() + pause > give_up:
                     raise
             time.sleep(pause)
@@ -135,6 +137,7 @@ def _connected(route: Route) -> Connection:
             connection.connect(route.socket)
         else:
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            routes.notice_silence(connection)
         if route.tunnel is not None:
             routes.let_through(_exchanged(connection, route.tunnel, routes.CONNECT_WITHIN, of_tunnel=True))
         if route.secure_name is not None:

@@ -6,7 +6,9 @@ system's; servers on this machine are reached without.
 
 from __future__ import annotations
 
+import contextlib
 import os
+import socket
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote, urlsplit
@@ -20,6 +22,12 @@ if TYPE_CHECKING:
 CONNECT_WITHIN = 10.0
 KEPT = 32
 """Idle connections that are kept open."""
+SILENT_FOR = 30
+"""Seconds after which the kernel ends a connection on which the other machine acknowledges nothing: it has died, or the
+network between loses all packets. More than the interruptions that a network survives. A machine that acknowledges and
+never answers is noticed by the time of the call alone.
+"""
+_PROBES = 3
 LOST = (OSError, http1.Garbled)
 """What makes a server unreachable; TimeoutError and the errors of TLS are an OSError."""
 _NO_TLS = ("WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE")
@@ -54,6 +62,24 @@ class Route:
 
             self._tls = ssl.create_default_context()
         return self._tls
+
+
+def notice_silence(connection: socket.socket) -> None:
+    """Lets the kernel end a TCP connection after `SILENT_FOR`, while it waits too; as far as the system can."""
+    idle, every = SILENT_FOR // 2, SILENT_FOR // 2 // _PROBES
+    chosen = {
+        "TCP_KEEPIDLE": idle,
+        "TCP_KEEPALIVE": idle,  # its name on macOS
+        "TCP_KEEPINTVL": every,
+        "TCP_KEEPCNT": _PROBES,
+        "TCP_USER_TIMEOUT": SILENT_FOR * 1000,
+    }
+    with contextlib.suppress(OSError):
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for name, value in chosen.items():
+        if (option := getattr(socket, name, None)) is not None:
+            with contextlib.suppress(OSError):
+                connection.setsockopt(socket.IPPROTO_TCP, option, value)
 
 
 def let_through(answer: http1.Answer) -> None:

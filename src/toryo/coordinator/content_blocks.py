@@ -12,7 +12,9 @@ def results(content: Any) -> Iterable[Event]:
     """The tool results among the blocks of a message; ignores all others."""
     for block in content if isinstance(content, list) else ():
         if block.get("type") == "tool_result":
-            yield Returned(_text(block.get("content")), bool(block.get("is_error")))
+            yield Returned(
+                _text(block.get("content")), bool(block.get("is_error")), str(block.get("tool_use_id") or "")
+            )
 
 
 def _text(content: Any) -> str:

@@ -2,8 +2,9 @@
 
 After a crash the next Coordinator with this id knows what it still has to report. Files and directory are synced, so
 the journal survives a power failure. Syncing can be slow or hang, so it runs in a background thread that does not
-prevent the process from exiting. A file that cannot be written is logged; the server then ends that launch by its
-lease.
+prevent the process from exiting. Only the first record of a launch is written at once, and not synced: no process
+survives a power failure, but one may come to its end between its start and the writing of its process id. A file that
+cannot be written is logged; the server then ends that launch by its lease.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ _KEPT = ("launch_id", "agent_id", "project_id", "purpose", "ai_type", "working_d
 class Record:
     launch: Launch
     pid: int | None = None
+    """None: its process was about to be started when this was written."""
     began: int | None = None
     """When the process was started, in clock ticks of the machine; None if unavailable."""
     worktree: str | None = None
@@ -49,14 +51,16 @@ class Journal:
         self._writing = False
         self._idle = threading.Condition()
 
+    def begin(self, record: Record) -> None:
+        """Writes the first record of a launch, before its process is started."""
+        self._write(record.launch.launch_id, _known(record), ".begun", synced=False)
+
     def put(self, record: Record) -> None:
         """Replaces the record of a launch by what is known now. Does not wait for the disk.
 
         An end that is not reported yet stays, even if a process is found running after it.
         """
-        known = {field.name: getattr(record, field.name) for field in fields(record)}
-        known["launch"] = {name: getattr(record.launch, name) for name in _KEPT}
-        self._later(partial(self._write, record.launch.launch_id, known))
+        self._later(partial(self._write, record.launch.launch_id, _known(record)))
 
     def forget(self, launch_id: str) -> None:
         """Deletes the record after the server has accepted the exit."""
@@ -87,10 +91,10 @@ class Journal:
             if any(named):
                 self._sync_names()
 
-    def _write(self, launch_id: str, known: dict[str, Any]) -> bool:
+    def _write(self, launch_id: str, known: dict[str, Any], suffix: str = ".new", *, synced: bool = True) -> bool:
         """Whether there is a new name in the directory."""
         path = self._path(launch_id)
-        new = path.with_suffix(".new")
+        new = path.with_suffix(suffix)
         try:
             if known["told"] is None and self._is_to_be_told(path):
                 return False
@@ -98,7 +102,8 @@ class Journal:
             with os.fdopen(untrusted_files.made(new, os.O_WRONLY | os.O_TRUNC), "w", encoding="utf-8") as file:
                 json.dump(known, file)
                 file.flush()
-                os.fsync(file.fileno())
+                if synced:
+                    os.fsync(file.fileno())
             new.replace(path)
         except Exception as problem:  # noqa: BLE001 - this thread returns no result: it must log what is lost
             log.warning("%s cannot be recorded in %s: %s", launch_id, self._directory, problem)
@@ -139,6 +144,11 @@ class Journal:
 
     def _path(self, launch_id: str) -> Path:
         return self._directory / f"{launch_id}.json"
+
+
+def _known(record: Record) -> dict[str, Any]:
+    known = {field.name: getattr(record, field.name) for field in fields(record)}
+    return {**known, "launch": {name: getattr(record.launch, name) for name in _KEPT}}
 
 
 def _content(path: Path) -> Any:

@@ -10,12 +10,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
 
 from toryo.client import ProtocolError, RefusalError, Unreachable
+from toryo.coordinator.doing import Doing
 from toryo.coordinator.logs import Log
 from toryo.coordinator.pending_reports import may_be_taken_later
 
@@ -27,8 +29,11 @@ PIECES_AT_A_LOOK = 64
 TRIES_AFTER_THE_END = 3
 AT_ONCE = 8
 
-Append = Callable[[str, int, str, dict[str, Any] | None], Awaitable[int]]
-"""Sends (launch id, offset, text, usage) and returns the next offset."""
+DOING_EVERY = 3.0
+"""Seconds between two reports of what one agent does: the server writes down each."""
+
+Append = Callable[[str, int, str, dict[str, Any] | None, dict[str, Any] | None], Awaitable[int]]
+"""Sends (launch id, offset, text, usage, what it does) and returns the next offset."""
 Seen = Callable[[str, Log], None]
 """Is shown every output again and again, whether it can be passed on or not."""
 
@@ -40,6 +45,13 @@ class _Shipment:
     refused: bool = False
     faulty: bool = False
     """A read error was already logged; without this, each look would log it again."""
+    told: Doing | None = None
+    told_at: float = 0.0
+
+    def doing(self) -> Doing | None:
+        """What its agent does, if that is news and not too soon."""
+        news = self.log.doing is not self.told and time.monotonic() - self.told_at >= DOING_EVERY
+        return self.log.doing if news and not self.log.ended else None
 
     def guarded(self, launch_id: str, look: Callable[[], None]) -> None:
         """An error in one output does not affect the others."""
@@ -140,9 +152,12 @@ class LogShipper:
         for _ in range(PIECES_AT_A_LOOK):
             try:
                 text = None if shipment.refused else shipment.log.chunk()
+                doing = None if shipment.refused else shipment.doing()
+                if text is None and doing is None:
+                    return
+                await self._send(launch_id, shipment, text or "", doing)
                 if text is None:
                     return
-                await self._send(launch_id, shipment.log, text)
                 shipment.failures = 0
             except RefusalError as no:
                 shipment.failures += 1
@@ -159,7 +174,15 @@ class LogShipper:
                 return
         self._soon.set()
 
-    async def _send(self, launch_id: str, log: Log, text: str) -> None:
+    async def _send(self, launch_id: str, shipment: _Shipment, text: str, doing: Doing | None) -> None:
+        log = shipment.log
         usage = log.reading.usage if log.reading is not None else None
         async with self._at_once:
-            log.passed_on(await self._append(launch_id, log.offset, text, usage))
+            told = None
+            if doing is not None:
+                told = {**asdict(doing), "seconds": round(max(0.0, time.monotonic() - log.doing_since), 1)}
+            end = await self._append(launch_id, log.offset, text, usage, told)
+            if text:
+                log.passed_on(end)
+            if doing is not None:
+                shipment.told, shipment.told_at = doing, time.monotonic()

@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import IO
 
 from toryo import output_redaction, untrusted_files
+from toryo.coordinator import doing as words
+from toryo.coordinator.doing import Doing
 from toryo.coordinator.program_output import Reading
 
 CHUNK = 64 * 1024
@@ -110,8 +112,14 @@ class Log:
         """Bytes that were printed so far."""
         self.ended = False
         """Nothing more will be written, so that a last line without an end may go."""
+        self.doing: Doing | None = None
+        """What the program does now, by the newest that it printed; masked."""
+        self.doing_since = 0.0
+        """When that was noticed, on the clock that only goes forward."""
         self._mask = mask
         self._largest = largest
+        if reading is not None:
+            reading.mask = mask
         self._position = 0
         self._cut_away = 0
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
@@ -197,14 +205,22 @@ class Log:
         text = self._decoder.decode(data, final=self.ended and not data)
         if self.reading is None:
             self._add(text)
+            if text:  # whole lines only: a part of a secret cannot be recognised
+                whole = self._tail[: self._tail.rfind("\n") + 1]
+                self._notice(words.printed(self._mask(whole)) or Doing("printed", ""))
             return
         *lines, self._raw = (self._raw + text).split("\n")
         if self._raw and (len(self._raw) > LONGEST_LINE or (self.ended and not data)):
             lines.append(self._raw)
             self._raw = ""
         self._add("".join(map(self.reading.line, lines)))
+        self._notice(self.reading.doing)
         if self.ended and not data:
             self._add(self.reading.rest())
+
+    def _notice(self, doing: Doing | None) -> None:
+        if doing is not None and doing is not self.doing:
+            self.doing, self.doing_since = doing, time.monotonic()
 
     def _add(self, text: str) -> None:
         if len(self._text) < HELD_BACK:

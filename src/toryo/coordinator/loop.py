@@ -11,6 +11,7 @@ sending output. Threads get values and return values; only the loop's thread acc
   running. A waiting claim is never abandoned, because its answer would be lost. The only exception is a claim without
   a slot when there is one again.
 - Changes in a worktree are committed and reported before the exit, because the exit may start a reader of them.
+- A launch is written to the journal before its process is started: whatever happens then, somebody knows of it.
 - An exit is written to the journal before it is reported, and deleted there when the server has accepted it: a crash in
   between repeats the report instead of losing it.
 - A predecessor's processes are adopted before its journal is read, and both before the first claim: what still runs has
@@ -331,6 +332,8 @@ class Coordinator:
     def _start(self, entry: Entry, resumed: Resumed | None = None, command: Command | None = None) -> None:
         launch = entry.launch
         entry.reminded = resumed is not None
+        if resumed is None:
+            self._journal.begin(Record(launch, worktree=_path(entry.worktree), boot=processes.boot()))
         try:
             started = self._starter.start(launch, entry.worktree, resumed, command)
         except StartFailure as impossible:
@@ -352,8 +355,8 @@ class Coordinator:
 
     def _watch(self, entry: Entry, process: Process) -> None:
         entry.process = process
-        path = None if entry.worktree is None else str(entry.worktree.path)
-        self._journal.put(Record(entry.launch, process.pid, processes.began(process.pid), path, boot=processes.boot()))
+        path, began = _path(entry.worktree), processes.began(process.pid)
+        self._journal.put(Record(entry.launch, process.pid, began, path, boot=processes.boot()))
         process.watch(asyncio.get_running_loop(), self._news.set)
 
     def _could_not_start(self, launch: Launch, failure: Failure, words: str) -> None:
@@ -407,7 +410,7 @@ class Coordinator:
 
     def _note_end(self, entry: Entry, told: dict[str, Any]) -> None:
         """Its session cannot be resumed after a later report."""
-        path = None if entry.worktree is None else str(entry.worktree.path)
+        path = _path(entry.worktree)
         self._journal.put(Record(entry.launch, worktree=path, told={**told, "resumable": None}))
 
     def _read_to_the_end(self, entry: Entry) -> Reading:
@@ -540,10 +543,20 @@ class Coordinator:
                 entry = Entry(launch, _now(), worktree=_opened(launch, record.worktree, self._starter))
                 tell = partial(self._tell_exit, entry, Reading(), record.told)
                 self._telling.begin(launch.launch_id, tell)
-            elif launch.launch_id not in self._table and _is_over(record):
+            elif launch.launch_id not in self._table and self._is_over(record):
                 entry = self._table.add(Entry(launch, _now()))
                 self._adopt(entry, Gone(record.pid or 0), record.worktree)
                 log.info("%s ended while no Coordinator was running: agent %s", launch.launch_id, launch.agent_id)
+            elif launch.launch_id not in self._table and record.pid is None:
+                self._journal.forget(launch.launch_id)  # never started: the server orders it again
+
+    def _is_over(self, record: Record) -> bool:
+        """Whether a process was started for this launch and has ended. What has printed something was started."""
+        if record.pid is not None:
+            return processes.has_ended(record.pid, record.began, record.boot)
+        with contextlib.suppress(OSError):
+            return logs.path_of(self._logs_in, record.launch.launch_id).stat().st_size > 0
+        return False
 
     def _report(self, launch: Launch, **how: Any) -> None:
         """Reports a launch that never ran."""
@@ -673,9 +686,8 @@ def _token(config: Config, data_dir: Path | None, token_file: Path | None) -> st
         return None
 
 
-def _is_over(record: Record) -> bool:
-    """Whether a process that was running when recorded has ended."""
-    return record.pid is not None and processes.has_ended(record.pid, record.began, record.boot)
+def _path(worktree: Worktree | None) -> str | None:
+    return None if worktree is None else str(worktree.path)
 
 
 def _opened(launch: Launch, path: str | None, starter: Starter) -> Worktree | None:

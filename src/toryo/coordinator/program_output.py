@@ -12,10 +12,14 @@ import json
 from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from typing import Any
 
-LONGEST_ARGUMENTS = 400
-LONGEST_RESULT = 600
+from toryo.coordinator import doing as words
+from toryo.coordinator import log_lines
+from toryo.coordinator.doing import Doing
+
+LONGEST_NOTE = 600
 MOST_TOKENS = 2**50
 """A number beyond this is no count, and could not be sent."""
 MOST_MONEY = 1e9
@@ -63,16 +67,18 @@ class Answering:
 
 @dataclass(frozen=True, slots=True)
 class Called:
-    """A tool was called; `arguments` as JSON or text."""
+    """A tool was called; `arguments` as JSON or text. `id` is also that of its result, if the program names them."""
 
     tool: str
     arguments: str = ""
+    id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Returned:
     text: str
     failed: bool = False
+    id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,6 +224,8 @@ class Reading:
     not_connected: str | None = None
     asked: bool = False
     """Whether the program has called its model, if it reports that; silence is then the service's."""
+    mask: Callable[[str], str] = str
+    """Hides secrets, in what is shortened: a cut may leave a part of one that is not recognised any longer."""
     signs_of_life: int = 0
     """How many times the model wrote, called a tool or got an answer. Continued trouble does not count."""
     _added: _Sum = field(default_factory=_Sum)
@@ -227,6 +235,14 @@ class Reading:
     _said: bool = False
     """Whether it has reported its final usage, and not only provisional figures."""
     _answering: bool = False
+    _doing: Doing | None = None
+    _sign: Callable[[], Doing | None] | None = None
+    """The newest sign of what it does: read when somebody asks, for most are followed by another at once."""
+    _call: Callable[[], Doing] | None = None
+    """The newest call."""
+    _spoken: str = ""
+    """The end of what the model said, whole lines of it."""
+    _waiting: log_lines.OpenCalls = field(default_factory=log_lines.OpenCalls)
     _open: str = ""
     """An incomplete line of the model's text."""
     _total: Used | None = None
@@ -239,24 +255,33 @@ class Reading:
         document = _document(line) if self.parse is not None else None
         if document is None or self.parse is None:
             self._plain.append(line[-PLAIN_TAIL:])
+            self._sign = lambda: words.printed(self.mask(self.plain))
             # People see the line unchanged, whatever it contained.
             with contextlib.suppress(*MISUNDERSTOOD):
                 self.also(self.parse({PLAIN: line}) if self.parse is not None else ())
             return self.rest() + line + "\n"
         try:
             return "".join(self._heard(each) for each in self.parse(document))
-        except MISUNDERSTOOD:
-            return self.rest() + line + "\n"  # an unknown format is shown unchanged; known values still count
+        except MISUNDERSTOOD:  # an unknown format is shown unchanged; known values still count
+            self._sign = lambda: words.printed(self.mask(line[-PLAIN_TAIL:]))
+            return self.rest() + line + "\n"
 
     def rest(self) -> str:
         """What was held back until its line is whole: nothing follows that belongs to it."""
         held, self._open = self._open, ""
-        return f"{held}\n" if held else ""
+        return log_lines.said(f"{held}\n") if held else ""
 
     def also(self, events: Iterable[Event]) -> None:
         """Usage that the program reported outside of its output."""
         for event in events:
             self._heard(event)
+
+    @property
+    def doing(self) -> Doing | None:
+        """What it does now: a new value for each sign."""
+        if self._sign is not None:
+            self._doing, self._sign = self._sign() or self._doing, None
+        return self._doing
 
     @property
     def unanswered(self) -> bool:
@@ -330,8 +355,7 @@ class Reading:
                     self.trouble = None
                 return told
             case Used():
-                self._used(event)
-                return ""
+                return self._used(event)
             case Session(id_):
                 self.session_id, self.asked = id_, True
                 return ""
@@ -346,16 +370,18 @@ class Reading:
                 self.not_connected = words
                 return f"! not connected to Toryo: {words}\n"
             case Note(text):
-                return f"· {_short(text, LONGEST_RESULT)}\n"
+                return f"· {log_lines.short(text, LONGEST_NOTE)}\n"
 
     def _worked(self, event: Said | Piece | Turned | Answering | Called | Returned) -> str:
         """The model spoke, called, or was answered."""
         match event:
             case Said(text):
-                return text + "\n" if text and not text.endswith("\n") else text
+                self._spoke(f"{text}\n")
+                return log_lines.said(text + "\n" if text and not text.endswith("\n") else text)
             case Piece(text):
                 whole, end, self._open = (self._open + text).rpartition("\n")
-                return whole + end
+                self._spoke(whole + end)
+                return log_lines.said(whole + end)
             case Turned(answer):
                 self.turns += answer not in self._answers
                 self._answers |= {answer} if answer else set()
@@ -364,18 +390,29 @@ class Reading:
                 self.turns += not self._answering
                 self._answering = True
                 return ""
-            case Called(tool, arguments):
+            case Called(tool, arguments, id_):
                 self.tool_calls += 1
-                return f"→ {tool} {_short(arguments, LONGEST_ARGUMENTS)}".rstrip() + "\n"
-            case Returned(text, failed):
+                self._sign = self._call = partial(words.called, tool, arguments, self.mask)
+                self._waiting.called(id_)
+                return log_lines.call(tool, arguments, self.mask)
+            case Returned(text, failed, id_):
                 self._answering = False
-                return f"{'✗' if failed else '←'} {_short(text, LONGEST_RESULT)}".rstrip() + "\n"
+                call = self._call
+                self._sign = lambda: words.returned(call() if call is not None else None, failed=failed)
+                return log_lines.result(text, self._waiting.answered(id_), self.mask, failed=failed)
 
-    def _used(self, used: Used) -> None:
+    def _spoke(self, text: str) -> None:
+        if text:
+            self._spoken = (self._spoken + text)[-words.MOST_READ :]
+            self._sign = lambda: words.said(self.mask(self._spoken))
+
+    def _used(self, used: Used) -> str:
+        """A line on what the turn used, where the program reports that."""
         self.model = used.model or self.model
         if used.provisional:
             self._provisional[used.answer or f"{len(self._provisional)}."] = used
-            return
+            return ""
+        told = self._of_turn(used)
         self._provisional = {}
         self._said = True
         self._answering = False  # a run is over
@@ -387,6 +424,17 @@ class Reading:
             self._total_cost = used.cost_usd
         elif used.cost_usd is not None:
             self._cost = (self._cost or 0.0) + used.cost_usd
+        return told
+
+    def _of_turn(self, used: Used) -> str:
+        """What came since the last report: some programs add up all of their session."""
+        last = (self._total or self.before) if used.total else Totals()
+        cost = used.cost_usd
+        if cost is not None and used.total_cost:
+            cost -= self._total_cost if self._total_cost is not None else self.before.cost_usd
+        names = ("input_tokens", "output_tokens", "cached_tokens")
+        read, written, cached = (max(0, getattr(used, name) - getattr(last, name)) for name in names)
+        return log_lines.used(read, written, cached, cost) if read or written or cost else ""
 
 
 def _is_count(value: object) -> bool:
@@ -434,14 +482,9 @@ def _whole(value: Any) -> Any:
     return value
 
 
-def _short(text: str, most: int) -> str:
-    flat = " ".join(text.split())
-    return flat if len(flat) <= most else f"{flat[:most]}…"
-
-
 def _told(trouble: Troubled) -> str:
     status = f" ({trouble.status})" if trouble.status else ""
     if trouble.own:
-        return f"! stopped retrying: {_short(trouble.words, LONGEST_RESULT)}\n"
+        return f"! stopped retrying: {log_lines.short(trouble.words, LONGEST_NOTE)}\n"
     then = "" if trouble.retry_seconds is None else f"; retry in {trouble.retry_seconds:g} s"
-    return f"! the model's service returned an error{status}: {_short(trouble.words, LONGEST_RESULT)}{then}\n"
+    return f"! the model's service returned an error{status}: {log_lines.short(trouble.words, LONGEST_NOTE)}{then}\n"

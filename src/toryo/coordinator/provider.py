@@ -200,6 +200,8 @@ class Provider:
     asks_untold: bool = False
     """Whether it reports a failed connection to Toryo's server, but not its requests to the model."""
     beside: Beside | None = None
+    runs_model: bool = True
+    """Whether a program with `parse` is one of a model, which needs an account and keeps to `permissions`."""
     reads_project: bool = False
     """Whether `prepare` reads files of the project: agents write there and it may be slow, so it runs in a thread."""
     options: tuple[Option, ...] | None = None
@@ -224,7 +226,7 @@ class Provider:
     @property
     def model_cli(self) -> bool:
         """Whether the program uses a model, and so an account."""
-        return self.parse is not None or self.login is not None
+        return (self.parse is not None and self.runs_model) or self.login is not None
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,7 @@ class Server:
         """`token`: reads the current token of this Coordinator."""
         self._client = client
         self._token = token
+        self._takes_doing = True
         self._id: str | None = None
         """The id of the first server it found: another server at the same address is refused."""
 
@@ -89,9 +90,23 @@ class Server:
         answer = await self._call("report_process_exit", launch_id=launch_id, **_said(**how))
         return answer.get("reminder")
 
-    async def append_log(self, launch_id: str, offset: int, text: str, usage: dict[str, Any] | None = None) -> int:
+    async def append_log(
+        self,
+        launch_id: str,
+        offset: int,
+        text: str,
+        usage: dict[str, Any] | None = None,
+        doing: dict[str, Any] | None = None,
+    ) -> int:
+        doing = doing if self._takes_doing else None
         said = _said(launch_id=launch_id, offset=offset, text=text, usage=usage)
-        answer = await self._call("append_log", **said)
+        try:
+            answer = await self._call("append_log", **said, **_said(doing=doing))
+        except RefusalError as no:
+            if doing is None or no.code != "validationError":
+                raise
+            self._takes_doing = False  # an older server; the output must still reach it
+            answer = await self._call("append_log", **said)
         return int(answer.get("next_offset", offset + len(text)))
 
     async def report_check(self, check_id: str, failures: list[dict[str, str]]) -> None:

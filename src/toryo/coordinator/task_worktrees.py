@@ -8,7 +8,7 @@ block: `loop.py` calls them in threads.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -21,6 +21,8 @@ from toryo.coordinator.worktrees import Conflict, Merged, Nothing, Trouble, Work
 Isolation = Literal["none", "worktree"]
 LARGEST_ANSWER = 1_500_000
 """Bytes of JSON: a server accepts requests of 2 MB by default."""
+LARGEST_PATCH = 1_000_000
+"""Characters."""
 MOST_FILES = 2_000
 LONGEST_TROUBLE = 5_000
 
@@ -124,14 +126,38 @@ def _prevented(task_id: str, words: str, **more: Any) -> dict[str, Any]:
 
 
 def _diff(job: WorktreeJob, directory: Path) -> dict[str, Any]:
-    worktree = _found(job, job.task_id, job.path, directory)
-    if worktree is None:
-        return _prevented(job.task_id, _gone(job.task_id))
+    """The changes in a worktree; of one that was merged and removed, those that came with the merge."""
     asked = job.options.get("context")
     context = asked if isinstance(asked, int) else 3
-    limit = 1_000_000
+    merge = job.options.get("merged")
+    if isinstance(merge, Mapping):
+        return _bounded(job, lambda limit: _merged_diff(job, merge, directory, context, limit))
+    worktree = _found(job, job.task_id, job.path, directory)
+    return _bounded(job, lambda limit: None if worktree is None else worktrees.diff(worktree, context, limit))
+
+
+def _merged_diff(
+    job: WorktreeJob, merge: Mapping[str, Any], directory: Path, context: int, limit: int
+) -> worktrees.Diff | None:
+    commit, since, head = str(merge["commit"]), str(merge["base"]), merge.get("head")
+    for repository in _repositories(job, _place(job, job.task_id, job.path, directory)):
+        found = worktrees.merged_diff(
+            repository, worktrees.safe(job.task_id), commit, since, str(head) if head else None, context, limit
+        )
+        if found is not None:
+            return found
+    raise Trouble(f"The repository no longer has the commit {commit[:10]}, so its changes cannot be shown.")
+
+
+def _bounded(job: WorktreeJob, diff: Callable[[int], worktrees.Diff | None]) -> dict[str, Any]:
+    """The answer, with as much of the patch as was asked for, and as a request has room for."""
+    most = job.options.get("most")
+    limit = min(most, LARGEST_PATCH) if isinstance(most, int) else LARGEST_PATCH
     while True:
-        answer = asdict(worktrees.diff(worktree, context, limit))
+        found = diff(limit)
+        if found is None:
+            return _prevented(job.task_id, _gone(job.task_id))
+        answer = asdict(found)
         answer["files_in_all"] = len(answer["files"])
         answer["files"] = answer["files"][:MOST_FILES]
         if limit < 1_000 or len(json.dumps(answer)) <= LARGEST_ANSWER:
@@ -218,13 +244,21 @@ def _found(job: WorktreeJob, task_id: str, path: str, directory: Path) -> Worktr
     """Searches the repository recorded at its creation, else the project's; never one that only the directory itself
     names. Also found by its branch if the directory is missing.
     """
-    place = Path(path) if path else directory / job.project_id / worktrees.safe(task_id)
-    for repository in (worktrees.noted_repository(place), Path(job.working_directory).expanduser()):
-        if repository is not None and repository.is_dir():
-            found = worktrees.find(repository, place.parent, place.name)
-            if found is not None:
-                return found
+    place = _place(job, task_id, path, directory)
+    for repository in _repositories(job, place):
+        found = worktrees.find(repository, place.parent, place.name)
+        if found is not None:
+            return found
     return None
+
+
+def _place(job: WorktreeJob, task_id: str, path: str, directory: Path) -> Path:
+    return Path(path) if path else directory / job.project_id / worktrees.safe(task_id)
+
+
+def _repositories(job: WorktreeJob, place: Path) -> list[Path]:
+    known = (worktrees.noted_repository(place), Path(job.working_directory).expanduser())
+    return [each for each in known if each is not None and each.is_dir()]
 
 
 def _gone(task_id: str) -> str:

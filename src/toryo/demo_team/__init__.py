@@ -1,8 +1,9 @@
 """The demo's team and its tasks, for `toryo demo` and for the dashboard's button.
 
 team.yaml defines the agents and how each of them works. Each job has its own project, and so its own directory and
-members: the manager of a translation sees the two translators only, and the four jobs run in parallel without touching
-each other's files.
+members: the manager of a translation sees the two translators only, and the five jobs run in parallel without touching
+each other's files. The tea house is the one that needs a person: it is a git repository (repository.py) whose tasks
+have worktrees, one of its agents asks for approval, and another one asks a question.
 """
 
 from __future__ import annotations
@@ -13,9 +14,27 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from toryo.demo_team import repository
+
+PAUSE, QUICK_PAUSE = 3.0, 0.8
+"""Seconds between two steps of an agent: so that people can watch, or so that the jobs are soon done."""
 LEAD = "lead"
 """The assignee of all main tasks."""
-MEMBERS = (LEAD, "japanese", "chinese", "generator", "calculator", "joiner", "clerk", "merchant")
+MEMBERS = (
+    LEAD,
+    "emil",
+    "nora",
+    "yuki",
+    "iris",
+    "theo",
+    "japanese",
+    "chinese",
+    "generator",
+    "calculator",
+    "joiner",
+    "clerk",
+    "merchant",
+)
 """All agents in team.yaml, superiors first."""
 LINES = {
     "Hello, world.": ("こんにちは、世界。", "你好，世界。"),
@@ -23,6 +42,7 @@ LINES = {
     "We begin tomorrow.": ("明日始めます。", "我们明天开始。"),
     "Thank you for your help.": ("手伝ってくれてありがとう。", "谢谢你的帮助。"),
 }
+TEAS = "Sencha,4.50\nGyokuro,7.00\nHojicha,4.00\nCold green tea,5.00\n"
 STOCK = "plank,oak,12\nplank,pine,30\nbeam,oak,4\nbeam,cedar,7\n"
 
 
@@ -35,18 +55,33 @@ class Job:
     description: str
     promised: tuple[str, ...]
     given: Mapping[str, str] = field(default_factory=dict)
+    in_git: bool = False
+    """Whether its directory is a git repository, where there is a git for worktrees."""
+    also: Mapping[str, str] = field(default_factory=dict)
+    """Further main tasks: the assignee of each title."""
+    says: Mapping[str, str] = field(default_factory=dict)
+    """What the person writes to agents at the beginning."""
 
-    def task(self) -> dict[str, Any]:
-        """The task that a person creates, in progress from the start. The agents do the rest."""
-        return {
-            "title": self.title,
-            "description": self.description,
-            "assignee_id": LEAD,
-            "status": "in_progress",
-            "acceptance": [{"file": name} for name in self.promised],
-        }
+    def tasks(self, person: str, pause: float) -> list[dict[str, Any]]:
+        """The tasks that a person creates, in progress from the start. The agents do the rest."""
+        context = {"pause": pause, "person": person}
+        return [
+            {
+                "title": self.title,
+                "description": self.description,
+                "assignee_id": LEAD,
+                "status": "in_progress",
+                "priority": "high" if self.in_git else "medium",
+                "acceptance": [{"file": name} for name in self.promised],
+                "context": context,
+            },
+            *(
+                {"title": title, "assignee_id": agent, "status": "in_progress", "context": context}
+                for title, agent in self.also.items()
+            ),
+        ]
 
-    def lay_out(self, directory: Path) -> None:
+    def lay_out(self, directory: Path, *, worktrees: bool) -> None:
         """Creates its directory with the input files, and removes the results of an earlier run."""
         place = directory / self.project
         place.mkdir(parents=True, exist_ok=True)
@@ -54,18 +89,33 @@ class Job:
             (place / name).unlink(missing_ok=True)
         for name, text in self.given.items():
             (place / name).write_text(text, encoding="utf-8")
+        if self.in_git and worktrees:
+            repository.commit_all(place)
 
 
-def text() -> str:
+def lay_out(directory: Path) -> bool:
+    """The directories of all jobs. Returns whether tasks can have worktrees there. Raises OSError."""
+    worktrees = repository.is_possible()
+    for job in JOBS.values():
+        job.lay_out(directory, worktrees=worktrees)
+    return worktrees
+
+
+def _file(name: str) -> str:
+    return files(__package__).joinpath(name).read_text(encoding="utf-8")
+
+
+def text(*, worktrees: bool = True) -> str:
     """The text of team.yaml, which has the format of any toryo.yaml."""
-    return files(__package__).joinpath("team.yaml").read_text(encoding="utf-8")
+    whole = _file("team.yaml")
+    return whole if worktrees else whole.replace("isolation: worktree", "isolation: none")
 
 
-def team() -> dict[str, list[dict[str, Any]]]:
+def team(*, worktrees: bool = True) -> dict[str, list[dict[str, Any]]]:
     """Its `projects` and `agents`."""
     import yaml  # slower than the rest of a start, and needed once
 
-    said: dict[str, list[dict[str, Any]]] = yaml.safe_load(text())
+    said: dict[str, list[dict[str, Any]]] = yaml.safe_load(text(worktrees=worktrees))
     return said
 
 
@@ -77,6 +127,20 @@ def _phrasebook(language: int) -> str:
 JOBS = {
     job.project: job
     for job in (
+        Job(
+            project="teahouse",
+            title="Make the website of the tea house",
+            description="A menu in English and Japanese, the opening hours, and a first page that leads to them.",
+            given={
+                "index.md": "# Tea house\n\nComing soon.\n",
+                "menu.csv": TEAS,
+                "rehearsal.sh": _file("rehearsal.sh"),
+            },
+            promised=("menu.md", "menu_ja.md", "hours.md"),
+            in_git=True,
+            also={"Paint the sign": "theo"},
+            says={"iris": "Please order new tea cups."},
+        ),
         Job(
             project="translation",
             title="Translate hello.txt into Japanese and Chinese",

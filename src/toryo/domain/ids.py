@@ -16,6 +16,8 @@ MESSAGE, CONVERSATION, DELEGATION, VIEWER = "msg", "cnv", "dlg", "vwr"
 NOTICE = "ntc"
 WORKTREE_JOB = "job"
 SIGN_IN, ACCESS_TOKEN = "sgn", "pat"
+PUSH_SUBSCRIPTION = "psh"
+SAVED_VIEW = "svw"
 
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 

@@ -30,6 +30,16 @@ LIVE = frozenset({State.ORDERED, State.SIGNED_IN})
 
 
 @dataclass(frozen=True, slots=True)
+class Doing:
+    """The newest sign of its program: what it called, said or printed, in a short line without secrets."""
+
+    kind: str
+    text: str
+    tool: str | None
+    since: Millis
+
+
+@dataclass(frozen=True, slots=True)
 class Launch:
     id: str
     agent_id: str
@@ -70,6 +80,10 @@ class Launch:
     """When its program, which had left without a report, was resumed with a reminder; this happens once."""
     program_session: str | None = None
     """The program's own session id, with which it can be resumed."""
+    doing: Doing | None = None
+    """What its program was last seen doing."""
+    doing_at: Millis | None = None
+    """When that was stored: who follows it reads on from there."""
 
     @property
     def live(self) -> bool:

@@ -157,13 +157,13 @@ def _refuse_unknown_move(order: Order) -> None:
     )
 
 
-def _command(task: Task, to: Status) -> Worded:
+def _command(task: Task, to: Status) -> str:
     """A move, with its own command if it has one."""
     if task.status is Status.FAILED and to is Status.TODO:
         return say("{to} (toryo task retry {task_id})", to=to, task_id=task.id)
     if to is Status.CANCELLED:
         return say("{to} (toryo task cancel {task_id})", to=to, task_id=task.id)
-    return constant(to)
+    return to
 
 
 def _only_for_people(before: Status, to: Status, actor: Actor) -> bool:

@@ -27,6 +27,7 @@ QUIET: dict[Kind, Millis] = {Kind.SIGN_IN_LOCKED: HOUR}
 class Channel(StrEnum):
     WEBHOOK = "webhook"
     EMAIL = "email"
+    PUSH = "push"
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from typing import Any
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import dataclass, replace
 from toryo.domain.times import Millis
+from toryo.domain.usages import Spent
 from toryo.domain.wording import say
 from toryo.nearest import nearest
 
@@ -62,6 +63,8 @@ class Settings:
     retry_attempts: int = 3
     stall_seconds: int = 120
     budget_per_day: float | None = None
+    """US dollars."""
+    tokens_per_day: int | None = None
     worker_subtasks: int = 5
     open_subtasks: int = 20
     subtasks_ever: int = 60
@@ -71,9 +74,17 @@ class Settings:
     open_delegations: int = 5
     delegations_ever: int = 20
 
-    def budget_used_up(self, spent: float) -> bool:
-        """Whether today's spending (US dollars) has reached the daily budget."""
-        return self.budget_per_day is not None and spent >= self.budget_per_day
+    @property
+    def has_budget(self) -> bool:
+        return self.budget_per_day is not None or self.tokens_per_day is not None
+
+    def used_up_budget(self, today: Spent) -> str | None:
+        """The setting whose daily budget is used up; None if agents may continue."""
+        if self.budget_per_day is not None and today.usd >= self.budget_per_day:
+            return "budget_per_day"
+        if self.tokens_per_day is not None and today.tokens >= self.tokens_per_day:
+            return "tokens_per_day"
+        return None
 
     def changed(self, values: dict[str, Any]) -> Settings:
         """A copy with other values. Raises Refusal for an unknown name or a value that is not allowed, and lists what
@@ -98,6 +109,10 @@ class Settings:
         return {field.name: getattr(self, field.name) for field in fields(Settings)}
 
 
+BUDGETS = ("budget_per_day", "tokens_per_day")
+MOST_A_DAY = 10**15
+
+
 def widened(before: Settings, after: Settings) -> list[str]:
     """Every change that lets agents do more without asking, as `name: before → after`."""
     found = []
@@ -105,8 +120,7 @@ def widened(before: Settings, after: Settings) -> list[str]:
         found.append("commands_from")
     if before.approvals is Approvals.ALL and after.approvals is not Approvals.ALL:
         found.append("approvals")
-    if before.budget_per_day is not None and after.budget_per_day is None:
-        found.append("budget_per_day")
+    found += [name for name in BUDGETS if getattr(before, name) is not None and getattr(after, name) is None]
     values = [(each, getattr(before, each), getattr(after, each)) for each in found]
     return [f"{name}: {was} → {'none' if now is None else now}" for name, was, now in values]
 
@@ -136,13 +150,13 @@ def _accepted(name: str, value: Any, default: Any) -> Any:
             return kind(value)
         except ValueError:
             raise _impossible(name, value, " or ".join(member.value for member in kind)) from None
-    if name == "budget_per_day":
+    if name in BUDGETS:
         if value in (None, "", "none"):
             return None
-        number = _number(value)
-        if number is None or number < 0:
-            raise _impossible(name, value, "a number from 0, or none")
-        return number
+        number, whole = _number(value), name == "tokens_per_day"
+        if number is None or not 0 <= number <= MOST_A_DAY or (whole and number != int(number)):
+            raise _impossible(name, value, "a whole number from 0, or none" if whole else "a number from 0, or none")
+        return int(number) if whole else number
     number = _number(value)
     if number is None or number != int(number) or not 1 <= number <= 1_000_000:
         raise _impossible(name, value, "a whole number from 1 to 1000000")

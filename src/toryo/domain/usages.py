@@ -39,6 +39,14 @@ class Usage:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What the launches of a project's day have used: all input (cached, too) and output, and what has a price."""
+
+    tokens: int = 0
+    usd: float = 0.0
+
+
 def read(told: Mapping[str, Any]) -> Usage | None:
     """From a Coordinator's report; None if it has no known field. Impossible values are ignored."""
     counts = {name: _count(told.get(name)) for name in _COUNTS}

@@ -32,6 +32,19 @@ class Kind(StrEnum):
     """Ordered by Toryo itself: removes a worktree whose contents all exist elsewhere too."""
 
 
+class Review(StrEnum):
+    """How open work with changes stands with the people who review it."""
+
+    TO_REVIEW = "to_review"
+    CHANGES_REQUESTED = "changes_requested"
+    WITH_PARENT = "with_parent"
+    """It is reviewed with the completed task that it is a part of."""
+    LEFT_TO_AGENT = "left_to_agent"
+    """An agent at work above decides about it."""
+    AT_WORK = "at_work"
+    """Its task is not completed."""
+
+
 CHANGES_FILES = frozenset({Kind.MERGE, Kind.DISCARD, Kind.CLEAN})
 
 

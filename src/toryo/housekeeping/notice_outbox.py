@@ -7,13 +7,18 @@ gone is over. So none is lost or written twice, whatever caused the need. `notic
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
-from toryo.domain import ids, notices
+from toryo.domain import ids, notices, push
+from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.needs import Kind, Need
 from toryo.domain.notices import QUIET, Channel, Notice
+from toryo.domain.projects import Language
+from toryo.domain.push import Preferences
 from toryo.domain.texts import one_line, printable
-from toryo.domain.times import SECOND, iso
+from toryo.domain.times import SECOND, Millis, iso
+from toryo.domain.wording import Worded
+from toryo.operations import translations
 from toryo.operations.calls import schemas
 from toryo.operations.calls.call import Call
 from toryo.operations.overview import needs
@@ -22,41 +27,77 @@ _LOOKED_AT = 50
 """Notices looked at in one transaction until one is found that still holds."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """A need to tell one person by one channel, in which language, and not before when."""
+
+    need: Need
+    channel: Channel
+    language: Language = Language.ENGLISH
+    not_before: Millis = 0
+
+    @property
+    def mark(self) -> tuple[str, str, Channel]:
+        return (self.need.person_id, self.need.key, self.channel)
+
+
 def note(call: Call) -> int:
     """How many notices were written."""
-    if not call.context.settings.notices.configured:
+    settings = call.context.settings.notices
+    reached = call.tx.push.reached(call.now) if settings.push_services else {}
+    if not settings.configured and not reached:
         return 0
     call.tx.notices.forget(call.now - notices.KEPT)
     found = needs.of_everybody(call)
     lasting = call.tx.notices.lasting()
     needed = {(each.person_id, each.key) for each in found}
     for notice in lasting:
-        if (notice.person_id, notice.key) not in needed:
+        tried = notice.key == push.TEST and notice.next_at is not None  # it has no need, and is over when it was sent
+        if (notice.person_id, notice.key) not in needed and not tried:
             call.tx.notices.save(notice, notices.over(notice, call.now))
     told = {(notice.person_id, notice.key, notice.channel) for notice in lasting}
-    new = ((need, channel) for need, channel in _to_tell(call, found) if (*_about(need), channel) not in told)
-    return sum(_add(call, need, channel) for need, channel in new)
+    return sum(_add(call, each) for each in _to_tell(call, found, reached) if each.mark not in told)
 
 
-def _about(need: Need) -> tuple[str, str]:
-    return (need.person_id, need.key)
+def count_as_told(call: Call) -> None:
+    """Everybody counts as told of what needs them now, by webhook and email: nothing of it is sent later."""
+    for need in needs.of_everybody(call):
+        for channel in (Channel.WEBHOOK, Channel.EMAIL):
+            call.tx.notices.add(
+                Notice(
+                    id=call.new_id(ids.NOTICE),
+                    person_id=need.person_id,
+                    key=need.key,
+                    channel=channel,
+                    content={"person_id": need.person_id},
+                    created_at=call.now,
+                    next_at=None,
+                    sent_at=call.now,
+                )
+            )
 
 
-def _to_tell(call: Call, found: Iterable[Need]) -> Iterator[tuple[Need, Channel]]:
+def _to_tell(call: Call, found: Iterable[Need], reached: Mapping[str, Language]) -> Iterator[_Told]:
     """What is told by which channels. A message has time to be seen first."""
     settings = call.context.settings.notices
+    preferences = call.tx.push.all_preferences() if reached else {}
     for need in found:
         if need.kind is Kind.MESSAGE and call.now < need.since + settings.message_after * SECOND:
             continue
         if settings.webhook_url is not None:
-            yield need, Channel.WEBHOOK
+            yield _Told(need, Channel.WEBHOOK)
         if settings.smtp_url is not None and need.person_id in settings.emails:
-            yield need, Channel.EMAIL
+            yield _Told(need, Channel.EMAIL)
+        language = reached.get(need.person_id)
+        wishes = preferences.get(need.person_id) or Preferences(need.person_id)
+        if language is not None and wishes.tells(need.kind):
+            yield _Told(need, Channel.PUSH, language, push.quiet_until(wishes, call.now) or 0)
 
 
-def _add(call: Call, need: Need, channel: Channel) -> bool:
+def _add(call: Call, told: _Told) -> bool:
+    need = told.need
     quiet = QUIET.get(need.kind)
-    last = call.tx.notices.last_told(*_about(need), channel) if quiet is not None else None
+    last = call.tx.notices.last_told(*told.mark) if quiet is not None else None
     if quiet is not None and last is not None and call.now < last + quiet:
         return False
     return call.tx.notices.add(
@@ -64,12 +105,24 @@ def _add(call: Call, need: Need, channel: Channel) -> bool:
             id=call.new_id(ids.NOTICE),
             person_id=need.person_id,
             key=need.key,
-            channel=channel,
-            content={"person_id": need.person_id, **_readable(needs.shown(need))},
+            channel=told.channel,
+            content={"person_id": need.person_id, **_readable(_in(told, needs.shown(need)))}
+            | ({"language": told.language.value} if told.channel is Channel.PUSH else {}),
             created_at=call.now,
-            next_at=call.now,
+            next_at=max(call.now, told.not_before),
         )
     )
+
+
+def _in(told: _Told, shown: schemas.Need) -> schemas.Need:
+    """Its sentences in the language of who is told; a browser has buttons instead of commands."""
+
+    def say(text: str) -> str:
+        if not isinstance(text, Worded):
+            return text
+        return translations.translated(text, told.language, page=told.channel is Channel.PUSH)
+
+    return {**shown, "title": say(shown["title"]), "text": say(shown["text"])}
 
 
 def _readable(shown: schemas.Need) -> schemas.Need:
@@ -87,7 +140,9 @@ def take(call: Call, channel: Channel) -> Notice | None:
     """The longest due notice of a channel that somebody still needs; for a while it is the taker's alone."""
     for notice in call.tx.notices.due(channel, call.now, _LOOKED_AT):
         person = call.tx.agents.find(notice.person_id)
-        if person is not None and any(need.key == notice.key for need in needs.of(call, person)):
+        if person is not None and (
+            notice.key == push.TEST or any(need.key == notice.key for need in needs.of(call, person))
+        ):
             mine = notices.taken(notice, call.now)
             call.tx.notices.save(notice, mine)
             return mine

@@ -15,7 +15,6 @@ from toryo.domain.notices import Channel, Notice
 from toryo.housekeeping import notice_outbox
 from toryo.housekeeping.notice_channel import Sender, Undelivered
 from toryo.operations.calls.dispatch import Dispatcher
-from toryo.settings import NoticeSettings
 from toryo.storage.engine.database import Connection
 from toryo.storage.transaction import Transaction
 
@@ -25,10 +24,15 @@ LOOKS_EVERY = 5.0
 _log = structlog.get_logger("toryo.notices")
 
 
-def senders(settings: NoticeSettings) -> dict[Channel, Sender]:
+def senders(dispatcher: Dispatcher) -> dict[Channel, Sender]:
     """Those that are configured."""
     # Imported only here: most servers send nothing, and need neither an HTTP client nor SMTP.
+    settings = dispatcher.settings.notices
     found: dict[Channel, Sender] = {}
+    if settings.push_services:
+        from toryo.housekeeping.web_push import WebPush
+
+        found[Channel.PUSH] = WebPush(dispatcher)
     if settings.webhook_url is not None:
         from toryo.housekeeping.webhook import Webhook
 
@@ -45,7 +49,7 @@ class Sending:
 
     def __init__(self, dispatcher: Dispatcher, by: Mapping[Channel, Sender] | None = None) -> None:
         self._dispatcher = dispatcher
-        self._by = senders(dispatcher.settings.notices) if by is None else by
+        self._by = senders(dispatcher) if by is None else by
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._run, name="toryo-notices", daemon=True)
 

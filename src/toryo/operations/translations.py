@@ -13,24 +13,29 @@ from typing import Any
 
 from toryo.domain.projects import Language
 from toryo.domain.wording import Worded
+from toryo.operations import page_wording
 from toryo.translation_catalogues import filled, in_language, texts
 from toryo.workflow.instructions import TEXTS
 
 
-def translated(text: Worded, language: Language) -> str:
-    """The text in this language, as far as there are words for it."""
-    if language is Language.ENGLISH:
+def translated(text: Worded, language: Language, *, page: bool = False) -> str:
+    """The text in this language, as far as there are words for it. `page`: as a page shows it (`page_wording.py`)."""
+    if language is Language.ENGLISH and not page:
         return str(text)
     if text.parts:
         pair = pair_of(text.by)
         pair = texts(language).get(("together", pair), pair)
-        return reduce(pair.format, (str(_fact(part, language)) for part in text.parts))
-    template = texts(language).get((text.context, text.template))
+        said = [each for part in text.parts if (each := str(_fact(part, language, page)))]
+        return reduce(pair.format, said) if said else ""
+    if page:
+        template: str | None = page_wording.template(text.template, text.context, language)
+    else:
+        template = texts(language).get((text.context, text.template))
     if template is None:
         return str(text)
-    return (
-        filled(template, {name: _fact(fact, language) for name, fact in text.facts.items()}) if text.facts else template
-    )
+    if not text.facts:
+        return template
+    return filled(template, {name: _fact(fact, language, page) for name, fact in text.facts.items()})
 
 
 def words(key: str, language: Language, **facts: Any) -> str:
@@ -38,12 +43,13 @@ def words(key: str, language: Language, **facts: Any) -> str:
     return in_language(TEXTS[key], language, **facts)
 
 
-def _fact(value: Any, language: Language) -> Any:
+def _fact(value: Any, language: Language, page: bool) -> Any:
     """A fact as it stands in a sentence: sentences and states are translated, names and numbers stay."""
     if isinstance(value, Worded):
-        return translated(value, language)
+        return translated(value, language, page=page)
     if isinstance(value, Enum):
-        return texts(language).get((context_of(type(value)), str(value.value)), str(value.value))
+        context, name = context_of(type(value)), str(value.value)
+        return page_wording.state(context, name, language) if page else texts(language).get((context, name), name)
     return value
 
 

@@ -32,15 +32,15 @@ def _wanted(accepted: str) -> Language:
     return max(known, key=lambda each: each[0])[1] if known else Language.ENGLISH
 
 
-def written(answer: Any, language: Language) -> bytes:
-    """The answer as JSON, its sentences in this language."""
-    if language is Language.ENGLISH:
+def written(answer: Any, language: Language, *, page: bool = False) -> bytes:
+    """The answer as JSON, its sentences in this language; for a `page` without commands, and with states in words."""
+    if language is Language.ENGLISH and not page:
         return orjson.dumps(answer)
 
     def reworded(value: Any) -> Any:
         """What orjson hands over: sentences, and other kinds of `str`."""
         if isinstance(value, Worded):
-            return translations.translated(value, language)
+            return translations.translated(value, language, page=page)
         if isinstance(value, str):
             return str(value)
         raise TypeError(f"{type(value).__name__} cannot be written as JSON")

@@ -15,6 +15,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from toryo.domain.fast_dataclasses import dataclass
+from toryo.server.content_encoding import accepts_gzip
 
 STATIC = Path(__file__).with_name("static")
 _POLICY = (
@@ -26,6 +27,8 @@ GUARDS = {
     "referrer-policy": "no-referrer",
     "cross-origin-opener-policy": "same-origin",
 }
+_TYPES = {".webmanifest": "application/manifest+json"}
+"""Those that Python does not know, or only where the system tells it."""
 NOT_BUILT = (
     "This installation of Toryo has no dashboard; everything else works. In a checkout, run make web, then toryo "
     "open. Elsewhere, install a wheel that contains the dashboard (make wheel in a checkout builds one)."
@@ -69,7 +72,7 @@ class Pages:
             return HTMLResponse(_NOT_BUILT, headers=GUARDS)
         keep = "public, max-age=31536000, immutable" if file.lasting else "no-cache"
         headers = {**GUARDS, "cache-control": keep, "vary": "accept-encoding"}
-        if file.packed is not None and "gzip" in request.headers.get("accept-encoding", ""):
+        if file.packed is not None and accepts_gzip(request.headers.get("accept-encoding", "")):
             return Response(file.packed, headers={**headers, "content-encoding": "gzip"}, media_type=file.media_type)
         return Response(file.body, headers=headers, media_type=file.media_type)
 
@@ -88,7 +91,7 @@ class Pages:
 
 def _file(path: Path, *, lasting: bool) -> File:
     body = path.read_bytes()
-    media_type, _ = mimetypes.guess_type(path.name)
+    media_type = _TYPES.get(path.suffix) or mimetypes.guess_type(path.name)[0]
     packed = gzip.compress(body, 6, mtime=0)
     text = (media_type or "").startswith("text/") or media_type in ("application/javascript", "application/json")
     declared = f"{media_type or 'application/octet-stream'}{'; charset=utf-8' if text else ''}"

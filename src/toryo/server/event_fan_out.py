@@ -3,6 +3,9 @@
 While somebody follows, one task waits for hints and reads (`operations/overview/event_feed.py`). Each stream then gets
 the bytes of what its reader sees: streams that see the same get the same bytes. What waits for a stream is bounded;
 beyond that the stream must read for itself (`Follower.since`), as it does before it joins.
+
+The same streams are told what agents do at the moment: of the newest state, some times a second at most. Nobody has to
+catch up on that, so what a stream does not fetch is replaced by what comes then.
 """
 
 from __future__ import annotations
@@ -16,13 +19,20 @@ import structlog
 
 from toryo.domain.errors import Refusal
 from toryo.domain.fast_dataclasses import replace
+from toryo.domain.times import Millis
+from toryo.operations.calls.call import DOING
 from toryo.operations.calls.callers import NOTHING_SHOWN, Credentials
 from toryo.operations.overview import event_feed
-from toryo.operations.overview.event_feed import News, Reader
+from toryo.operations.overview.event_feed import News, Reader, Signs
 from toryo.server.long_polling import LOOK_AGAIN, Waiting
 
 KEPT = 1000
 """Events that wait for one stream at most."""
+
+SIGNS_EVERY = 0.5
+"""Seconds between two looks at what agents do."""
+OVERLAP = 5_000
+"""Milliseconds: what is stored at the same time by several servers may be seen in another order."""
 
 _log = structlog.get_logger("toryo.server")
 
@@ -30,7 +40,7 @@ _log = structlog.get_logger("toryo.server")
 class Follower:
     """One stream's part: `since` is the event up to which it must read for itself before it fetches further ones."""
 
-    __slots__ = ("_batches", "_kept", "_waiter", "ended", "shown", "since")
+    __slots__ = ("_batches", "_kept", "_signs", "_waiter", "ended", "shown", "since")
 
     def __init__(self, shown: Credentials, since: int) -> None:
         self.shown = shown
@@ -39,13 +49,15 @@ class Follower:
         """Whether nothing follows: the reader lost the right to read, or the server stops."""
         self._batches: deque[_Batch] = deque()
         self._kept = 0
+        self._signs: dict[str, bytes] = {}
+        """By launch: what its agent does now, and was not fetched yet."""
         self._waiter: asyncio.Future[None] | None = None
 
     async def next(self, after: int, seconds: float) -> tuple[int, bytes]:
         """Up to which event this reaches, and the bytes of those after `after` that the reader sees. Without bytes when
         `seconds` are over, when it has ended, or when it must read for itself first.
         """
-        if not self._batches and not self.ended and self.since <= after:
+        if not self._batches and not self._signs and not self.ended and self.since <= after:
             loop = asyncio.get_running_loop()
             self._waiter = loop.create_future()
             timer = loop.call_later(seconds, self._wake)
@@ -54,8 +66,11 @@ class Follower:
             finally:
                 timer.cancel()
                 self._waiter = None
-        if not self._batches or self.ended or self.since > after:
+        if self.ended or self.since > after:
             return after, b""
+        if not self._batches:
+            signs, self._signs = b"".join(self._signs.values()), {}
+            return after, signs
         batch = self._batches.popleft()
         self._kept -= len(batch.news.events)
         return max(after, batch.news.last), batch.after(after)
@@ -67,6 +82,10 @@ class Follower:
         else:
             self._batches.append(batch)
             self._wake()
+
+    def show(self, signs: Mapping[str, bytes]) -> None:
+        self._signs.update(signs)
+        self._wake()
 
     def miss(self, until: int) -> None:
         """It reads for itself up to that event."""
@@ -111,6 +130,7 @@ class FanOut:
         self._last = 0
         """The newest event that was read."""
         self._task: asyncio.Task[None] | None = None
+        self._telling: asyncio.Task[None] | None = None
 
     def join(self, credentials: Credentials, after: int) -> Follower:
         """Follows from now on. The first one sets where the reading begins."""
@@ -118,6 +138,7 @@ class FanOut:
             self._last = after
             self._task = asyncio.create_task(self._read_on())
             self._task.add_done_callback(self._done)
+            self._telling = asyncio.create_task(self._tell_signs())
         shown = replace(NOTHING_SHOWN, bearer=credentials.bearer, cookie=credentials.cookie)
         follower = Follower(shown, self._last)
         self._followers.add(follower)
@@ -128,6 +149,7 @@ class FanOut:
         if not self._followers and self._task is not None:
             self._task.cancel()
             self._task = None
+            self._tell_no_more()
 
     async def _read_on(self) -> None:
         loop, looked_up = asyncio.get_running_loop(), 0.0
@@ -157,11 +179,37 @@ class FanOut:
                     batches[seen] = _Batch(news, seen)
                 follower.give(batches[seen])
 
+    async def _tell_signs(self) -> None:
+        since = 0
+        told: dict[str, Millis] = {}
+        async with self._waiting.listen({DOING}) as hints:
+            while not self._waiting.stopping:
+                await hints.wait(LOOK_AGAIN)
+                step = partial(event_feed.signs, since=since, readers=dict(self._readers))
+                try:
+                    signs: Signs = await self._waiting.as_server(step, reads=True)
+                except Refusal:  # at the next hint the same is asked again
+                    continue
+                since = max(since, signs.last - OVERLAP)
+                new = {launch: text for launch, (at, text) in signs.told.items() if told.get(launch) != at}
+                told = {launch: at for launch, (at, _) in signs.told.items()}
+                for follower in self._followers:
+                    seen = signs.seen.get(follower.shown, frozenset())
+                    if mine := {launch: text for launch, text in new.items() if launch in seen}:
+                        follower.show(mine)
+                await asyncio.sleep(SIGNS_EVERY)
+
+    def _tell_no_more(self) -> None:
+        if self._telling is not None:
+            self._telling.cancel()
+            self._telling = None
+
     def _done(self, task: asyncio.Task[None]) -> None:
         """The server stops, or the events cannot be read: all streams end, and browsers connect again."""
         if not task.cancelled() and (error := task.exception()) is not None and not isinstance(error, Refusal):
             _log.error("event_streams_ended", exc_info=error)
         if task is self._task:
             self._task = None
+            self._tell_no_more()
             for follower in [*self._followers]:
                 follower.end()

@@ -28,7 +28,7 @@ from toryo.operations.calls.callers import Credentials
 from toryo.operations.calls.catalogue import Operation
 from toryo.operations.calls.grants import Door, Grant
 from toryo.secret_patterns import COORDINATOR, LAUNCH, PERSON, QUEUE, SESSION
-from toryo.server import api_docs_page, event_stream, openapi, request_credentials, rest_answers
+from toryo.server import api_docs_page, content_encoding, event_stream, openapi, request_credentials, rest_answers
 from toryo.server.csrf import refuse_forged
 from toryo.server.event_stream import EventStreams
 from toryo.server.long_polling import Waiting
@@ -102,8 +102,10 @@ class Rest:
     async def docs(self, _request: Request) -> Response:
         return HTMLResponse(self._described()[1], headers=api_docs_page.HEADERS)
 
-    async def _describe(self, _request: Request) -> Response:
-        return Response(self._described()[0], media_type="application/json")
+    async def _describe(self, request: Request) -> Response:
+        response = Response(self._described()[0], media_type="application/json")
+        await content_encoding.compress(response, request.headers.get("accept-encoding", ""))
+        return response
 
     async def _follow(self, request: Request) -> Response:
         if request.method == "HEAD":
@@ -123,7 +125,10 @@ class Rest:
             return await rest_answers.left(request, Exception())
         if outcome.refused:
             return rest_answers.problem(request, outcome.result or {})
-        return _answered(request, operation, outcome.result or {})
+        response = _answered(request, operation, outcome.result or {})
+        if request.method == "GET":
+            await content_encoding.compress(response, request.headers.get("accept-encoding", ""))
+        return response
 
     async def _asked(self, operation: Operation, request: Request) -> tuple[Credentials, dict[str, Any]]:
         """The credentials and arguments of a request. Raises Refusal (not allowed, not understood)."""

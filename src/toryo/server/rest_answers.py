@@ -19,8 +19,10 @@ _PROBLEM = "application/problem+json"
 
 
 def json(request: Request, result: Any, status: int = 200) -> Response:
+    """`X-Toryo` is what the dashboard sends: it is answered as a page shows it."""
     language = accept_language.wanted(request.headers.get("accept-language", ""))
-    return Response(accept_language.written(result, language), status, accept_language.HEADERS[language], _JSON)
+    body = accept_language.written(result, language, page="x-toryo" in request.headers)
+    return Response(body, status, accept_language.HEADERS[language], _JSON)
 
 
 def problem(

@@ -8,6 +8,8 @@
 | `programs.py` | an agent's program: the runners of `agents/`, on virtual time |
 | `coordinator.py` | carries out the plan of the real Coordinator with such programs |
 | `run.py` | one run from the first task to its end |
+| `waiting.py` | what tasks wait for, and for how long |
+| `unfinished.py` | why tasks were not completed |
 | `results.py` | what is measured, from counts and from the events |
 | `gantt.py` | the picture of a run |
 | `recording.py` | durations, failures and tokens of a recorded project |

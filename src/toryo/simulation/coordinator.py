@@ -219,6 +219,22 @@ class Coordinator:
         )
         self.news()
 
+    def stop(self) -> None:
+        """Ends all programs, as a Coordinator that is shut down."""
+        for entry in list(self.entries.values()):
+            if entry.program is not None:
+                entry.stage = Stage.KILL
+                entry.program.kill()
+                self._reap(entry)
+            else:
+                self._world.call(
+                    "report_process_exit",
+                    COORDINATOR_TOKEN,
+                    launch_id=entry.launch.launch_id,
+                    error=Ended.STOPPED.value,
+                )
+        self.entries.clear()
+
     # --- asking the server -------------------------------------------------------------------------------------------
 
     def _ask(self, plan: Plan, now: float) -> None:

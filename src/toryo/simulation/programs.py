@@ -27,7 +27,7 @@ from toryo.client import ProtocolError
 from toryo.coordinator.orders import Launch
 from toryo.failures import Failure
 from toryo.formats import playbook_format, script_format, yaml_documents
-from toryo.formats.simulation_format import Agent, Times
+from toryo.formats.simulation_format import MOST_SUBTASKS, Agent, Times
 from toryo.formats.yaml_documents import Mistakes
 from toryo.simulation.behaviours import BEHAVIOURS, Crashed, Obedient
 from toryo.simulation.virtual_time import Killed, Thread, Timer
@@ -291,9 +291,8 @@ class Program:
 
     def _drawn_plan(self) -> Mapping[str, Any]:
         """The same for every launch on a task: it follows from the task's title."""
-        wanted = self.agent.subtasks
         dice = random.Random(str(self.session.task.get("title")))  # noqa: S311 - chance, no secret
-        many = wanted if isinstance(wanted, int) else max(1, round(drawn(wanted, dice)))
+        many = min(MOST_SUBTASKS, max(1, round(drawn(self.agent.subtasks, dice))))
         return _plan_of(many, self.agent.retry)
 
 

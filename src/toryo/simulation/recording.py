@@ -11,8 +11,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from toryo.formats.simulation_format import Agent, Simulation, Times, Tokens
-from toryo.simulation.results import seconds_of
+from toryo.formats.simulation_format import (
+    LONGEST_MINUTES,
+    MOST_DOLLARS,
+    MOST_TOKENS_OF_A_START,
+    Agent,
+    Simulation,
+    Times,
+    Tokens,
+)
+from toryo.simulation.waiting import seconds_of
 
 Event = Mapping[str, Any]
 _ENDS = {"task.completed": False, "task.failed": True}
@@ -43,13 +51,17 @@ class Recorded:
         """The keys of `simulation.agents` that follow from it; without work nothing does."""
         found: dict[str, Any] = {}
         if self.minutes:
-            found["minutes"] = Times(samples=self.minutes[-MOST_SAMPLES:])
+            found["minutes"] = Times(
+                samples=[min(max(0.0, each), LONGEST_MINUTES) for each in self.minutes[-MOST_SAMPLES:]]
+            )
             found["failures"] = round(self.failed / len(self.minutes), 4)
         if self.launches and self.crashed:
             found |= {"behaviour": "crashing", "share": round(self.crashed / self.launches, 4)}
         if self.launches and self.tokens:
-            found["tokens"] = Tokens(start=round(self.tokens / self.launches), call=0, minute=0)
-            found["dollars_per_million"] = round(self.dollars * 1e6 / self.tokens, 4)
+            found["tokens"] = Tokens(
+                start=min(MOST_TOKENS_OF_A_START, round(self.tokens / self.launches)), call=0, minute=0
+            )
+            found["dollars_per_million"] = min(MOST_DOLLARS, round(self.dollars * 1e6 / self.tokens, 4))
         return found
 
 
@@ -59,7 +71,7 @@ def read(events: Iterable[Event], usage: Sequence[Mapping[str, Any]] = ()) -> di
     since: dict[str, float] = {}
     ended: set[str] = set()
     agents: dict[str, str] = {}
-    for event in (each for each in events if each.get("launch_id")):
+    for event in (each for each in events if each.get("launch_id") and each.get("agent_id")):
         kind, launch_id, data = event["kind"], event["launch_id"], event["data"]
         if kind == "launch.ordered" and data.get("purpose") == "task":
             agents[launch_id] = event["agent_id"]

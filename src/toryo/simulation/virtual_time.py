@@ -12,6 +12,18 @@ import threading
 from collections.abc import Callable
 
 SECOND = 1_000
+MOST_AT_ONE_MOMENT = 100_000
+"""Entries that are carried out without time passing: more are a circle that would never end."""
+
+
+class StandsStill(Exception):
+    """Time does not pass any longer: what is due makes something else due at the same moment, again and again."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(
+            f"The simulation stands still at {seconds:.1f} s: {MOST_AT_ONE_MOMENT:,} steps followed each other without "
+            "time passing."
+        )
 
 
 class Time:
@@ -22,6 +34,7 @@ class Time:
         self.now = begins_at
         self._heap: list[tuple[int, int, Timer]] = []
         self._numbers = itertools.count()
+        self._at_this_moment = 0
 
     @property
     def seconds(self) -> float:
@@ -29,7 +42,8 @@ class Time:
         return (self.now - self.begins_at) / SECOND
 
     def after(self, seconds: float, action: Callable[[], None]) -> Timer:
-        return self.at(self.now + round(seconds * SECOND), action)
+        """Time passes in any wait that is not zero: one that is rounded away would be waited for without end."""
+        return self.at(self.now + (max(1, round(seconds * SECOND)) if seconds > 0 else 0), action)
 
     def at(self, moment: int, action: Callable[[], None]) -> Timer:
         timer = Timer(action)
@@ -37,16 +51,25 @@ class Time:
         return timer
 
     def run(self, until: int, over: Callable[[], bool]) -> None:
-        """Carries out what is due, until there is nothing more, the moment has come, or it is over."""
+        """Carries out what is due, until there is nothing more, the moment has come, or it is over.
+
+        Raises StandsStill.
+        """
         while self._heap and not over():
             moment, _, timer = self._heap[0]
             if moment > until:
                 break
             heapq.heappop(self._heap)
             if timer.action is not None:
+                self._count(moment)
                 self.now = moment
                 action, timer.action = timer.action, None
                 action()
+
+    def _count(self, moment: int) -> None:
+        self._at_this_moment = self._at_this_moment + 1 if moment == self.now else 0
+        if self._at_this_moment > MOST_AT_ONE_MOMENT:
+            raise StandsStill(self.seconds)
 
 
 class Timer:

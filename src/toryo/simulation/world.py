@@ -36,10 +36,18 @@ HOUSEKEEPING_SECONDS = 300
 """Between two rounds of the server's chores. A real server has one every 30 seconds, which finds the same, sooner."""
 
 
-SETTINGS = Settings().model_copy(update={"session": SessionSettings(lease=600)})
-"""Those of a server without a configuration, but for leases: Coordinators do not die here, so they need not be renewed
-as often.
-"""
+class _Unconfigured(Settings):
+    """A server without a configuration: what is in the environment is for a real one."""
+
+    @classmethod
+    def settings_customise_sources(  # type: ignore[override]
+        cls, *_: Any, init_settings: Any, **__: Any
+    ) -> tuple[Any, ...]:
+        return (init_settings,)
+
+
+SETTINGS = _Unconfigured(session=SessionSettings(lease=600))
+"""Coordinators do not die here, so leases need not be renewed as often."""
 SIGNING_IN = frozenset({"authenticate", "report_model", "get_my_task"})
 """Calls after which a Coordinator has nothing to start or to stop, so that it is not woken."""
 

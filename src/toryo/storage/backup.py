@@ -34,7 +34,12 @@ _UNPRUNED: Millis = 14 * DAY
 
 _TABLES = [table for table in schema.metadata.sorted_tables if table is not schema.directory]
 """The stamp of the directory belongs to a database, not to its contents: restored rows change it."""
-LEFT_OUT = frozenset({"tokens", "access_tokens", "sign_ins", "sign_in_links", "departures", "api_keys"})
+LEFT_OUT = frozenset(
+    (
+        *("tokens", "access_tokens", "sign_ins", "sign_in_links", "departures", "api_keys"),
+        *("push_subscriptions", "push_keys"),
+    )
+)
 """Tables of credentials: not restored unless requested."""
 BLANKED = {"sessions": "token_hash", "launches": "credential_hash"}
 """Credential columns of rows that are restored: a restore replaces their values by ones that match nothing."""
@@ -80,6 +85,23 @@ def restore(database: Database, file: Path, *, credentials: bool = False) -> Res
         return restored
 
     return database.write(work)
+
+
+def forget_credentials(database: Database) -> None:
+    """Nothing that anybody knows opens this database any longer: all tables and columns of credentials are emptied, or
+    get values that match nothing."""
+
+    def work(connection: Connection) -> None:
+        for table in reversed(schema.metadata.sorted_tables):
+            if table.name in LEFT_OUT:
+                connection.run(Statement(sa.delete(table)))
+        for name, column in (*BLANKED.items(), *KEPT.items()):
+            table = schema.metadata.tables[name]
+            own = next(iter(table.primary_key.columns))
+            values = {column: sa.literal("forgotten ").concat(own)}
+            connection.run(Statement(sa.update(table).where(table.c[column].is_not(None)).values(values)))
+
+    database.write(work)
 
 
 def _write(connection: Connection, file: Path) -> dict[str, int]:

@@ -9,18 +9,23 @@ from typing import Any
 import sqlalchemy as sa
 
 from toryo.domain.fast_dataclasses import dataclass, replace
-from toryo.domain.launches import Launch, Purpose, State
+from toryo.domain.launches import Doing, Launch, Purpose, State
 from toryo.domain.times import Millis
 from toryo.storage import schema
 from toryo.storage.engine.database import Connection
 from toryo.storage.engine.statements import Statement, in_list, insert_or_ignore, upsert
 from toryo.storage.engine.unit_of_work import Target
-from toryo.storage.rows import JSON, Rows, enum, from_json, update_by_id
+from toryo.storage.rows import JSON, Rows, enum, from_json, to_json, update_by_id
 
 _t, _l, _k, _d = schema.launches, schema.logs, schema.checks, schema.decisions
 _p = sa.bindparam
 
-ROWS = Rows(Launch, _t, {"purpose": enum(Purpose), "state": enum(State)})
+
+def _from_doing(text: str | None) -> Doing | None:
+    return None if text is None else Doing(**from_json(text))
+
+
+ROWS = Rows(Launch, _t, {"purpose": enum(Purpose), "state": enum(State), "doing": (to_json, _from_doing)})
 _LAUNCH = Target(_t)
 _LIVE = ("ordered", "signed_in")
 _ONE = Statement(ROWS.select().where(_t.c.id == _p("id")))
@@ -44,6 +49,7 @@ _LIVE_OF = Statement(
 _LIVE_OF_AGENT = Statement(
     ROWS.select().where(_t.c.agent_id == _p("agent_id"), _is_live).order_by(_t.c.ordered_at, _t.c.id)
 )
+_DOING_SINCE = Statement(ROWS.select().where(_is_live, _t.c.doing_at > _p("after")).order_by(_t.c.doing_at, _t.c.id))
 _ALL_LIVE = Statement(ROWS.select().where(_is_live).order_by(_t.c.ordered_at, _t.c.id))
 _ORDERED_BY = Statement(
     ROWS.select()
@@ -104,11 +110,11 @@ _SEEN = Statement(
 )
 _LOG_END = Statement(sa.select(sa.func.max(_l.c.start + _l.c.length)).where(_l.c.launch_id == _p("launch_id")))
 _LOG = Statement(
-    sa.select(_l.c.start, _l.c.text)
+    sa.select(_l.c.start, _l.c.text, _l.c.at)
     .where(_l.c.launch_id == _p("launch_id"), _l.c.start + _l.c.length > _p("after"))
     .order_by(_l.c.start)
 )
-_ADD_LOG = Statement(sa.insert(_l), columns=["launch_id", "start", "length", "text"])
+_ADD_LOG = Statement(sa.insert(_l), columns=["launch_id", "start", "length", "text", "at"])
 _LOGS_OF_OLD = Statement(
     sa.select(_l.c.launch_id)
     .join(_t, _t.c.id == _l.c.launch_id)
@@ -139,6 +145,10 @@ class Check:
 CHECKS = Rows(Check, _k, {"failures": JSON})
 _CHECK = Statement(CHECKS.select().where(_k.c.id == _p("id")))
 _CHECKS_WAITING = Statement(CHECKS.select().where(_k.c.finished_at.is_(None)).order_by(_k.c.created_at, _k.c.id))
+_CHECKS_OF_TASKS = Statement(
+    CHECKS.select().where(in_list(_k.c.task_id, "task_ids")).order_by(_k.c.created_at, _k.c.id)
+)
+_OF_TASKS = Statement(ROWS.select().where(in_list(_t.c.task_id, "task_ids")).order_by(_t.c.ordered_at, _t.c.id))
 _ADD_CHECK = Statement(sa.insert(_k), columns=CHECKS.names)
 
 
@@ -151,6 +161,7 @@ _PAGE = {
     "not_before": _t.c.ordered_at >= _p("not_before"),
     "until": _t.c.ordered_at < _p("until"),
     "after": _t.c.id < _p("after"),
+    "live": _is_live,
 }
 
 
@@ -220,6 +231,10 @@ class Launches:
         """Agent and project of every live launch of this purpose."""
         return {(row[0], row[1]) for row in self._connection.all(_HAVE_ONE, purpose=purpose.value)}
 
+    def doing_since(self, after: Millis) -> list[Launch]:
+        """Live launches of which something new was stored after this time."""
+        return self._kept(self._connection.all(_DOING_SINCE, after=after))
+
     def overdue(self, now: Millis) -> list[Launch]:
         """Ordered launches whose sign-in time is over."""
         return self._kept(self._connection.all(_OVERDUE, now=now))
@@ -269,6 +284,10 @@ class Launches:
         found = self._kept(self._connection.all(_LAST_OF_TASKS, task_ids=list(task_ids)))
         return {launch.task_id: launch for launch in found if launch.task_id is not None}
 
+    def of_tasks(self, task_ids: Iterable[str]) -> list[Launch]:
+        """Every launch for these main tasks, oldest first."""
+        return self._kept(self._connection.all(_OF_TASKS, task_ids=list(task_ids)))
+
     def add(self, launch: Launch, credential_hash: str) -> bool:
         """Adds the launch; False if a live one of the same agent, project and purpose exists."""
         return self._connection.run(_ADD, **ROWS.values(launch), credential_hash=credential_hash) == 1
@@ -299,10 +318,12 @@ class Launches:
 
     def page(self, limit: int, **wanted: Any) -> list[Launch]:
         """Newest first. Keys of `wanted`: projects (a list), agent_id, task_id; since and until (alive at some time
-        between; none ordered before not_before); after (the id of the last one shown).
+        between; none ordered before not_before); after (the id of the last one shown); live (True).
         """
         given = {name: value for name, value in wanted.items() if value is not None}
-        return self._kept(self._connection.all(_paging(tuple(given)), limit=limit, **given))
+        names = tuple(given)
+        given.pop("live", None)
+        return self._kept(self._connection.all(_paging(names), limit=limit, **given))
 
     def record_exit(self, launch_id: str, log_tail: str | None) -> None:
         self._connection.unit.change(_LAUNCH, (launch_id,), {"log_tail": log_tail})
@@ -316,11 +337,12 @@ class Launches:
         """How many characters of its output are stored."""
         return int(self._connection.value(_LOG_END, launch_id=launch_id) or 0)
 
-    def append_log(self, launch_id: str, start: int, text: str) -> None:
-        self._connection.run(_ADD_LOG, launch_id=launch_id, start=start, length=len(text), text=text)
+    def append_log(self, launch_id: str, start: int, text: str, at: Millis | None = None) -> None:
+        self._connection.run(_ADD_LOG, launch_id=launch_id, start=start, length=len(text), text=text, at=at)
 
-    def log(self, launch_id: str, after: int) -> list[tuple[int, str]]:
-        return [(row[0], row[1]) for row in self._connection.all(_LOG, launch_id=launch_id, after=after)]
+    def log(self, launch_id: str, after: int) -> list[tuple[int, str, Millis | None]]:
+        """The pieces that reach beyond this offset: where each begins, its text, and when it came, if that is known."""
+        return [(row[0], row[1], row[2]) for row in self._connection.all(_LOG, launch_id=launch_id, after=after)]
 
     def delete_logs(self, before: str, most: int) -> int:
         """Deletes logs of at most `most` ended launches whose ids (ordered by time) come before this one."""
@@ -331,6 +353,10 @@ class Launches:
 
     def check(self, check_id: str) -> Check | None:
         return CHECKS.one(self._connection.one(_CHECK, id=check_id))
+
+    def checks_of_tasks(self, task_ids: Iterable[str]) -> list[Check]:
+        """Oldest first."""
+        return CHECKS.nouns(self._connection.all(_CHECKS_OF_TASKS, task_ids=list(task_ids)))
 
     def checks_waiting(self) -> list[Check]:
         return CHECKS.nouns(self._connection.all(_CHECKS_WAITING))

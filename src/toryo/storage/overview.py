@@ -118,6 +118,15 @@ _SPENT = Statement(
         in_list(_u.c.project_id, "projects"), _u.c.day >= _p("day"), _u.c.updated_at > _p("since")
     )
 )
+_SPENT_BY_TASK = Statement(
+    by_index(
+        sa.select(_u.c.task_id, sa.func.sum(_u.c.cost_usd), sa.func.sum(_u.c.input_tokens + _u.c.output_tokens)),
+        _u,
+        "usages_sums",
+    )
+    .where(in_list(_u.c.project_id, "projects"), _u.c.day >= _p("day"), _u.c.updated_at > _p("since"))
+    .group_by(_u.c.task_id)
+)
 _SPENT_OF_DELETED = Statement(
     sa.select(sa.func.sum(_r.c.cost_usd)).where(in_list(_r.c.project_id, "projects"), _r.c.day >= _p("day"))
 )
@@ -186,6 +195,7 @@ _CARD_THEN = (
     "started_at",
     "completed_at",
     "version",
+    "checks",
 )
 _card = [_t.c[name] for name in (*_CARD, *_CARD_THEN)]
 _here = _t.c.project_id == _p("project_id")
@@ -238,8 +248,20 @@ _SOME_CARDS = Statement(
     by_index(sa.select(*_card).where(_here, in_list(_t.c.id, "ids")), _t, "sqlite_autoindex_tasks_1").order_by(*ORDER)
 )
 _EDGES = Statement(
-    sa.select(_d.c.task_id, _d.c.depends_on).where(in_list(_d.c.task_id, "ids")).order_by(_d.c.task_id, _d.c.depends_on)
+    sa.select(_d.c.task_id, _d.c.depends_on, _t.c.status)
+    .select_from(_d.outerjoin(_t, _t.c.id == _d.c.depends_on))
+    .where(in_list(_d.c.task_id, "ids"))
+    .order_by(_d.c.task_id, _d.c.depends_on)
 )
+_COSTS = Statement(
+    sa.select(_u.c.task_id, sa.func.sum(_u.c.cost_usd)).where(in_list(_u.c.task_id, "ids")).group_by(_u.c.task_id)
+)
+_CHANGED = Statement(
+    sa.select(schema.worktrees.c.task_id, schema.worktrees.c.insertions, schema.worktrees.c.deletions).where(
+        in_list(schema.worktrees.c.task_id, "ids"), schema.worktrees.c.files_changed > 0
+    )
+)
+_WAITING = Statement(sa.select(_d.c.task_id).where(in_list(_d.c.depends_on, "ids")))
 _CHILDREN = Statement(
     sa.select(_t.c.parent_id, _t.c.status, sa.func.count())
     .where(in_list(_t.c.parent_id, "ids"))
@@ -286,6 +308,7 @@ class Card(NamedTuple):
     started_at: Millis | None
     completed_at: Millis | None
     version: int
+    checks: str
 
     @property
     def order(self) -> tuple[int, Millis, int, str]:
@@ -368,6 +391,13 @@ class Overview:
         known = [float(each) for each in parts if each is not None]
         return round(sum(known), 6) if known else None
 
+    def spent_by_task(
+        self, projects: Iterable[str], since: Millis, day: int
+    ) -> dict[str | None, tuple[float | None, int]]:
+        """US dollars and tokens, by main task, of the launches since this day that have used something since."""
+        rows: list[Any] = self._connection.all(_SPENT_BY_TASK, projects=list(projects), since=since, day=day)
+        return {row[0]: (None if row[1] is None else round(float(row[1]), 6), int(row[2] or 0)) for row in rows}
+
     def places(self, projects: Iterable[str]) -> list[tuple[str, str]]:
         """Project and agent of every membership."""
         return [(row[0], row[1]) for row in self._connection.all(_PLACES, projects=list(projects))]
@@ -446,12 +476,24 @@ class Overview:
         rows = (row for statement in _CLOSED_CARDS.values() for row in self._connection.all(statement, **asked))
         return sorted(_cards(rows), key=lambda card: (card.completed_at or 0, card.id), reverse=True)[:most]
 
-    def edges(self, task_ids: Iterable[str]) -> dict[str, list[str]]:
-        """The dependencies of each of these tasks."""
-        found: dict[str, list[str]] = {}
-        for task_id, other in self._connection.all(_EDGES, ids=list(task_ids)):
-            found.setdefault(task_id, []).append(other)
+    def edges(self, task_ids: Iterable[str]) -> dict[str, dict[str, str | None]]:
+        """The dependencies of each of these tasks, with their status; None for one that was deleted."""
+        found: dict[str, dict[str, str | None]] = {}
+        for task_id, other, status in self._connection.all(_EDGES, ids=list(task_ids)):
+            found.setdefault(task_id, {})[other] = status
         return found
+
+    def costs(self, task_ids: Iterable[str]) -> dict[str, float | None]:
+        """What the launches of each of these tasks have cost, as far as it is known."""
+        return {row[0]: row[1] for row in self._connection.all(_COSTS, ids=list(task_ids))}
+
+    def changed(self, task_ids: Iterable[str]) -> dict[str, tuple[int, int]]:
+        """The lines that each of these tasks has added and removed in its worktree."""
+        return {row[0]: (int(row[1]), int(row[2])) for row in self._connection.all(_CHANGED, ids=list(task_ids))}
+
+    def waiting_for(self, task_ids: Iterable[str]) -> set[str]:
+        """The tasks that depend on one of these."""
+        return {row[0] for row in self._connection.all(_WAITING, ids=list(task_ids))}
 
     def children(self, task_ids: Iterable[str]) -> list[tuple[str, str, int]]:
         """Parent, status, and the number of its subtasks in that status."""

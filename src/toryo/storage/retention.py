@@ -50,6 +50,9 @@ KEPT = {
     "threads": "one for each pair of members",
     "mailboxes": "one for each agent and project",
     "usage_days": "usage by day, task and model, for statistics; of deleted tasks by day and model",
+    "notification_preferences": "one for each person",
+    "push_keys": "one row",
+    "saved_views": "people save and delete them",
     "directory": "one row",
     "retention": "one row",
 }
@@ -62,6 +65,7 @@ ELSEWHERE = {
     "sign_ins": "housekeeping/old_sign_ins.py",
     "sign_in_links": "housekeeping/old_sign_ins.py",
     "departures": "housekeeping/old_sign_ins.py",
+    "push_subscriptions": "housekeeping/old_sign_ins.py",
 }
 """Tables whose old rows another chore deletes."""
 TABLES = {

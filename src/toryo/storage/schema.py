@@ -298,6 +298,8 @@ launches = Table(
     _flag("takes_slot"),
     _number("nudged_at", null=True),
     _text("program_session", null=True),
+    _text("doing", null=True),
+    _number("doing_at", null=True),
     _text("credential_hash"),
     _text("usage", null=True),
     _text("log_tail", null=True),
@@ -904,6 +906,7 @@ logs = Table(
     Column("start", BigInteger, primary_key=True, autoincrement=False),
     _number("length"),
     _text("text"),
+    _number("at", null=True),
 )
 
 checks = Table(
@@ -1005,6 +1008,58 @@ visits = Table(
     _number("at"),
 )
 """When a person last dismissed the summary of what happened while they were away."""
+
+push_subscriptions = Table(
+    "push_subscriptions",
+    metadata,
+    _id(),
+    _to("person_id", "agents"),
+    _to("sign_in_id", "sign_ins"),
+    _text("endpoint"),
+    _text("p256dh"),
+    _text("auth"),
+    _text("language"),
+    _number("created_at"),
+    UniqueConstraint("sign_in_id"),
+    UniqueConstraint("endpoint"),
+    Index("push_subscriptions_person", "person_id"),
+)
+"""Browsers that receive notifications; each belongs to a sign-in."""
+
+notification_preferences = Table(
+    "notification_preferences",
+    metadata,
+    Column("person_id", Text, ForeignKey("agents.id"), primary_key=True),
+    _text("muted", null=True),
+    _number("quiet_from", null=True),
+    _number("quiet_to", null=True),
+    _text("time_zone"),
+)
+
+push_keys = Table(
+    "push_keys",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=False),
+    _text("private_key"),
+    _number("created_at"),
+)
+"""One row, or none yet: the key by which push services know this installation (VAPID)."""
+
+saved_views = Table(
+    "saved_views",
+    metadata,
+    _id(),
+    _to("project_id", "projects"),
+    _to("person_id", "agents"),
+    _text("name"),
+    _text("view"),
+    _text("q"),
+    _text("arranged", null=True),
+    _flag("everybody"),
+    _number("created_at"),
+    Index("saved_views_project", "project_id"),
+)
+"""Views of a project that people have saved under a name, for themselves or for everybody."""
 
 coordinators = Table(
     "coordinators",

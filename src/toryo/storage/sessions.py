@@ -25,6 +25,7 @@ _ONE = Statement(ROWS.select().where(_t.c.id == _p("id")))
 _MANY = Statement(ROWS.select().where(in_list(_t.c.id, "ids")))
 _BY_TOKEN = Statement(ROWS.select().where(_t.c.token_hash == _p("token_hash")))
 _OF_LAUNCH = Statement(ROWS.select().where(_t.c.launch_id == _p("launch_id")))
+_OF_LAUNCHES = Statement(ROWS.select().where(in_list(_t.c.launch_id, "launch_ids")).order_by(_t.c.created_at, _t.c.id))
 _LIVE_OF = Statement(
     ROWS.select().where(_t.c.project_id == _p("project_id"), _t.c.agent_id == _p("agent_id"), _t.c.ended_at.is_(None))
 )
@@ -89,6 +90,10 @@ class Sessions:
 
     def of_launch(self, launch_id: str) -> Session | None:
         return self._first(self._connection.all(_OF_LAUNCH, launch_id=launch_id))
+
+    def of_launches(self, launch_ids: Iterable[str]) -> list[Session]:
+        """Oldest first."""
+        return self._kept(self._connection.all(_OF_LAUNCHES, launch_ids=list(launch_ids)))
 
     def live_of(self, project_id: str, agent_id: str) -> dict[Purpose, Session]:
         rows = self._connection.all(_LIVE_OF, project_id=project_id, agent_id=agent_id)

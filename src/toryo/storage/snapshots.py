@@ -211,9 +211,9 @@ def _accounts(tx: Transaction, agent: Agent) -> dict[str, Cooldown]:
 
 
 def _budget_used_up(tx: Transaction, project: Project, now: Millis) -> bool:
-    if project.settings.budget_per_day is None:
+    if not project.settings.has_budget:
         return False
-    return project.settings.budget_used_up(tx.usages.cost_of_day(project.id, day_of(now)))
+    return project.settings.used_up_budget(tx.usages.spent_by(project.id, day_of(now))) is not None
 
 
 MOST_OFFERS = 10

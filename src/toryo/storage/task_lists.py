@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cache
@@ -73,6 +74,23 @@ class Spot(NamedTuple):
     status: str
     assignee_id: str | None
     agent_type: str | None
+
+
+class Found(NamedTuple):
+    """A task that was searched for; the first four are its `Place`."""
+
+    priority: int
+    created_at: Millis
+    ordinal: int
+    id: str
+    project_id: str
+    title: str
+    status: str
+    description: str
+
+    def has(self, words: Iterable[str]) -> bool:
+        text = f"{self.title} {self.description}".lower()
+        return all(each in text for each in words)
 
 
 class Wanted(NamedTuple):
@@ -176,6 +194,16 @@ _BY_ID = Statement(
     .order_by(_t.c.id)
     .limit(_most)
 )
+_WITH_WORD = Statement(
+    by_index(sa.select(*ORDER, _t.c.project_id, _t.c.title, _t.c.status, _t.c.description), _t, "tasks_project")
+    .where(_here, sa.func.lower(_t.c.title + " " + _t.c.description).like(_p("pattern"), escape="\\"))
+    .order_by(*ORDER)
+    .limit(_most)
+)
+_SIGNS, _ESCAPED = r"([%_\\])", r"\\\1"
+"""What means something in a pattern is taken as it is written."""
+_CANDIDATES = 200
+"""How many tasks of a project with one of the words are looked at for the others."""
 _AMONG = 2_000
 """How many closed tasks of each status and project are searched for what was meant: those closed last."""
 _ALIKE = 2
@@ -233,6 +261,19 @@ class TaskLists:
 
     def requests_since(self, project_id: str, agent_id: str, since: Millis) -> int:
         return int(self._connection.value(_RECENT_REQUESTS, project_id=project_id, agent_id=agent_id, since=since))
+
+    def with_words(self, words: Iterable[str], project_ids: Iterable[str], most: int) -> list[Found]:
+        """At most `most` tasks that have every word in title or description, by priority and age."""
+        wanted = sorted((each.lower() for each in words), key=len)
+        if not wanted:
+            return []
+        pattern = f"%{re.sub(_SIGNS, _ESCAPED, wanted[-1])}%"
+        found: list[Found] = []
+        for project_id in project_ids:
+            rows = self._connection.all(_WITH_WORD, project_id=project_id, pattern=pattern, most=_CANDIDATES)
+            fits = (each for each in map(Found._make, rows) if each.has(wanted))
+            found += islice(fits, most)
+        return sorted(found)[:most]
 
     def near(self, text: str, project_ids: Iterable[str]) -> list[tuple[str, str]]:
         """Id and title of tasks that may be meant: the id starts with the text, or, among open tasks and those closed

@@ -70,6 +70,14 @@ _EDGES_OF = Statement(sa.select(_d.c.task_id, _d.c.depends_on).where(in_list(_d.
 _CHILDREN_OF = Statement(sa.select(_t.c.parent_id, _t.c.id).where(in_list(_t.c.parent_id, "ids")))
 _PARENTS_OF = Statement(sa.select(_t.c.id, _t.c.parent_id).where(in_list(_t.c.id, "ids")))
 _DEPENDANTS = Statement(sa.select(_d.c.task_id).where(_d.c.depends_on == _p("id")))
+_names: sa.ColumnElement[bool] = _t.c.context.like(_p("like"))
+_ASKING_CHANGES = Statement(
+    sa.select(_d.c.depends_on, _t.c.id, _t.c.context)
+    .join(_t, _t.c.id == _d.c.task_id)
+    .where(in_list(_d.c.depends_on, "ids"), _t.c.status.in_(sorted(domain.OPEN)), _names)
+    .order_by(_t.c.created_at, _t.c.ordinal, _t.c.id)
+)
+_REVIEWED_BY = Statement(sa.select(_t.c.context).where(in_list(_t.c.id, "ids"), _names))
 _ROOTS_IN_PROGRESS = Statement(
     sa.select(_t.c.root_id)
     .distinct()
@@ -366,6 +374,25 @@ class Tasks:
 
     def dependants(self, task_id: str) -> list[str]:
         return [row[0] for row in self._connection.all(_DEPENDANTS, id=task_id)]
+
+    def asking_changes(self, task_ids: Iterable[str], key: str) -> list[tuple[str, Task]]:
+        """These tasks, each with an open task that depends on it and names it under `key` of its context: oldest
+        first."""
+        rows = self._connection.all(_ASKING_CHANGES, ids=sorted(task_ids), like=f'%"{key}"%')
+        pairs = [(reviewed, task_id) for reviewed, task_id, context in rows if _named(context, key) == reviewed]
+        found = {task.id: task for task in self.find_all(sorted({task_id for _, task_id in pairs}))} if pairs else {}
+        return [(reviewed, found[task_id]) for reviewed, task_id in pairs]
+
+    def reviewed_by(self, task_ids: Iterable[str], key: str) -> set[str]:
+        """The tasks that these name under `key` of their context."""
+        rows = self._connection.all(_REVIEWED_BY, ids=sorted(task_ids), like=f'%"{key}"%')
+        return {named for (context,) in rows if (named := _named(context, key)) is not None}
+
+
+def _named(context: str | None, key: str) -> str | None:
+    said = from_json(context)
+    named = said.get(key) if isinstance(said, dict) else None
+    return named if isinstance(named, str) else None
 
 
 def _leading_out(inside: dict[str, Task], edges: dict[str, list[str]]) -> list[str]:

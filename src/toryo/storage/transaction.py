@@ -21,9 +21,11 @@ from toryo.storage.notices import Notices
 from toryo.storage.overview import Overview
 from toryo.storage.people import People
 from toryo.storage.projects import Projects
+from toryo.storage.push import Push
 from toryo.storage.queue_batches import QueueBatches
 from toryo.storage.queues import Queues
 from toryo.storage.retention import Retention
+from toryo.storage.saved_views import SavedViews
 from toryo.storage.sessions import Sessions
 from toryo.storage.task_lists import TaskLists
 from toryo.storage.tasks import Tasks
@@ -71,9 +73,11 @@ class Transaction:
     needs = _Aggregate(Needs)
     notices = _Aggregate(Notices)
     people = _Aggregate(People)
+    push = _Aggregate(Push)
     queues = _Aggregate(Queues)
     queue_batches = _Aggregate(QueueBatches)
     retention = _Aggregate(Retention)
+    saved_views = _Aggregate(SavedViews)
     usages = _Aggregate(Usages)
     worktrees = _Aggregate(Worktrees)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import fields
 from functools import lru_cache
 from typing import Any, Literal, NotRequired
@@ -12,7 +13,7 @@ from typing_extensions import TypedDict
 from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.launches import Launch
 from toryo.domain.times import Millis
-from toryo.domain.usages import Usage, date_of, day_of
+from toryo.domain.usages import Spent, Usage, date_of, day_of
 from toryo.storage import schema
 from toryo.storage.engine.database import Connection
 from toryo.storage.engine.statements import Statement, in_list, upsert
@@ -22,23 +23,21 @@ _p = sa.bindparam
 
 _NAMES = [column.name for column in _u.columns]
 _PUT = upsert(_u, _NAMES, ["launch_id"], [each for each in _NAMES if each != "launch_id"])
-_ONE = Statement(
-    sa.select(
-        _u.c.input_tokens,
-        _u.c.cached_tokens,
-        _u.c.output_tokens,
-        _u.c.cost_usd,
-        _u.c.turns,
-        _u.c.tool_calls,
-        _u.c.model,
-        _u.c.lower_bound,
-    ).where(_u.c.launch_id == _p("launch_id"))
+_USED = (
+    _u.c.input_tokens,
+    _u.c.cached_tokens,
+    _u.c.output_tokens,
+    _u.c.cost_usd,
+    _u.c.turns,
+    _u.c.tool_calls,
+    _u.c.model,
+    _u.c.lower_bound,
 )
-_COST_OF_DAY = Statement(
-    sa.select(sa.func.sum(_u.c.cost_usd)).where(_u.c.project_id == _p("project_id"), _u.c.day == _p("day"))
-)
-_COST_OF_PROJECTS = Statement(
-    sa.select(_u.c.project_id, sa.func.sum(_u.c.cost_usd))
+_ONE = Statement(sa.select(*_USED).where(_u.c.launch_id == _p("launch_id")))
+_MANY = Statement(sa.select(_u.c.launch_id, *_USED).where(in_list(_u.c.launch_id, "launch_ids")))
+_SPENT = (sa.func.sum(_u.c.input_tokens + _u.c.output_tokens), sa.func.sum(_u.c.cost_usd))
+_SPENT_BY_PROJECT = Statement(
+    sa.select(_u.c.project_id, *_SPENT)
     .where(in_list(_u.c.project_id, "projects"), _u.c.day == _p("day"))
     .group_by(_u.c.project_id)
 )
@@ -146,14 +145,18 @@ class Usages:
         row: Any = self._connection.one(_ONE, launch_id=launch_id)
         return None if row is None else Usage(*row)
 
-    def cost_of_day(self, project_id: str, day: int) -> float:
-        """US dollars, without launches of unknown price."""
-        return float(self._connection.value(_COST_OF_DAY, project_id=project_id, day=day) or 0)
+    def of_launches(self, launch_ids: Iterable[str]) -> dict[str, Usage]:
+        """By launch; those whose programs have told nothing are missing."""
+        rows: list[Any] = self._connection.all(_MANY, launch_ids=list(launch_ids))
+        return {row[0]: Usage(*row[1:]) for row in rows}
 
-    def cost_of_projects(self, projects: list[str], day: int) -> dict[str, float]:
-        """US dollars of a day by project, without launches of unknown price."""
-        rows: list[Any] = self._connection.all(_COST_OF_PROJECTS, projects=projects, day=day)
-        return {row[0]: float(row[1] or 0) for row in rows}
+    def spent_by(self, project_id: str, day: int) -> Spent:
+        return self.spent([project_id], day).get(project_id, Spent())
+
+    def spent(self, projects: list[str], day: int) -> dict[str, Spent]:
+        """By project, on a day; those that have used nothing are missing."""
+        rows: list[Any] = self._connection.all(_SPENT_BY_PROJECT, projects=projects, day=day)
+        return {row[0]: Spent(int(row[1] or 0), float(row[2] or 0)) for row in rows}
 
     def used_up_at(self, project_id: str, day: int) -> Millis | None:
         """When usage of that day was last recorded."""

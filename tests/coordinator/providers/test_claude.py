@@ -105,6 +105,7 @@ class TestClaude(Contract):
             "→ mcp__toryo__report_completed",
             '← {"success":true,"action":"ex',
             "I am done.",
+            "Σ 900 in · 90 out · $0.0040",
         ]
         assert reading.usage == {
             "input_tokens": 900,

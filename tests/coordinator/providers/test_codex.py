@@ -103,7 +103,7 @@ class TestCodex(Contract):
     def test_a_run_of_the_real_program_reads_like_this(self, provider: Provider) -> None:
         output, exit_code = recorded(provider, "success")
         reading, text = read_all(provider, output)
-        assert beginnings(text, 30)[-9:] == [
+        assert beginnings(text, 30)[-10:] == [
             '→ toryo.update_task_status {"t',
             '← {"success":true,"task_id":"t',
             "→ shell /bin/bash -lc 'mkdir -",
@@ -113,6 +113,7 @@ class TestCodex(Contract):
             '→ toryo.report_completed {"res',
             '← {"success":true,"action":"ex',
             "I am done.",
+            "Σ 900 in · 90 out",
         ]
         assert reading.usage == {
             "input_tokens": 900,

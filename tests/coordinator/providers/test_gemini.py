@@ -115,7 +115,7 @@ class TestGemini(Contract):
     def test_a_run_of_the_real_program_reads_like_this(self, provider: Provider) -> None:
         output, exit_code = recorded(provider, "success")
         reading, text = read_all(provider, output)
-        assert beginnings(text, 30)[-17:] == [
+        assert beginnings(text, 30)[-18:] == [
             "→ mcp_toryo_authenticate {}",
             '← {"success":true,"session_tok',
             '→ mcp_toryo_report_model {"pro',
@@ -133,6 +133,7 @@ class TestGemini(Contract):
             "→ mcp_toryo_report_completed {",
             '← {"success":true,"action":"ex',
             "I am done.",
+            "Σ 900 in · 90 out",
         ]
         assert reading.usage == {
             "input_tokens": 900,

@@ -84,14 +84,18 @@ class TestOpencode(Contract):
     def test_a_run_of_the_real_program_reads_like_this(self, provider: Provider) -> None:
         output, exit_code = recorded(provider, "success")
         reading, text = read_all(provider, output)
-        assert beginnings(text, 30)[-7:] == [
+        assert beginnings(text, 30)[-11:] == [
             '→ write {"filePath": "/srv/wor',
             "← Wrote file successfully.",
+            "Σ 100 in · 10 out",
             '→ toryo_update_task_status {"t',
             '← {"success":true,"task_id":"t',
+            "Σ 100 in · 10 out",
             '→ toryo_report_completed {"res',
             '← {"success":true,"action":"ex',
+            "Σ 100 in · 10 out",
             "I am done.",
+            "Σ 100 in · 10 out",
         ]
         assert reading.usage == {
             "input_tokens": 900,
@@ -168,7 +172,7 @@ class TestOpencode(Contract):
         reading, text = read_all(provider, f"{NO_SERVER}\n{step(1, 1, 0)}")
         verdict = provider.judge(Exit(0, None, reading.plain, reading.trouble, reading.not_connected))
         assert verdict.failure == "could_not_connect"
-        assert text == NO_SERVER + "\n"
+        assert text == NO_SERVER + "\nΣ 48 in · 4 out · 40 cached\n"
 
     def test_another_server_that_is_away_is_no_matter_of_ours(self, provider: Provider) -> None:
         assert judged(provider, NO_SERVER.replace("key=toryo", "key=jira"), 0).failure is None

@@ -139,7 +139,7 @@ class TestQwen(Contract):
     def test_a_run_of_the_real_program_reads_like_this(self, provider: Provider) -> None:
         output, exit_code = recorded(provider, "success")
         reading, text = read_all(provider, output)
-        assert beginnings(text, 30)[-17:] == [
+        assert beginnings(text, 30)[-18:] == [
             "→ mcp__toryo__authenticate {}",
             '← {"success":true,"session_tok',
             '→ mcp__toryo__report_model {"p',
@@ -157,6 +157,7 @@ class TestQwen(Contract):
             "→ mcp__toryo__report_completed",
             '← {"success":true,"action":"ex',
             "I am done.",
+            "Σ 900 in · 90 out",
         ]
         assert reading.usage == {
             "input_tokens": 900,

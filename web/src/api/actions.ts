@@ -2,86 +2,68 @@
 // the server refuses it.
 import type { QueryClient } from "@tanstack/react-query";
 
-import { send } from "@/api/client";
-import type { Board, BoardTask, Priority, Task, TaskStatus } from "@/api/model";
+import { api } from "@/api/client";
+import type { Board, BoardTask, Task, TaskStatus } from "@/api/model";
 import { board, moves } from "@/api/queries";
-
-const path = (taskId: string, verb = "") => `/tasks/${encodeURIComponent(taskId)}${verb}`;
+import { inProject, ofAgent, ofTask, type BodyOf } from "@/api/routes";
 
 /** Statuses that say why: the server asks for a reason. */
 export const WANTS_REASON: readonly TaskStatus[] = ["blocked", "failed", "cancelled"];
 
-interface Answer {
-  task: Task;
-}
-
-export function moveTask(taskId: string, status: TaskStatus, reason?: string, version?: number): Promise<Answer> {
-  return send<Answer>("POST", path(taskId, "/move"), { body: { status, ...(reason ? { reason } : {}) }, version });
+export function moveTask(taskId: string, status: TaskStatus, reason?: string, version?: number) {
+  return api.post("/tasks/{task_id}/move", {
+    ...ofTask(taskId),
+    body: { status, reason: reason || undefined },
+    version,
+  });
 }
 
 /** Only as it was seen: another version is a conflict. */
-export function approveTask(taskId: string, version: number): Promise<Answer> {
-  return send<Answer>("POST", path(taskId, "/approve"), { body: {}, version });
+export function approveTask(taskId: string, version: number) {
+  return api.post("/tasks/{task_id}/approve", { ...ofTask(taskId), version });
 }
 
-export function rejectTask(taskId: string, reason: string): Promise<Answer> {
-  return send<Answer>("POST", path(taskId, "/reject"), { body: reason ? { reason } : {} });
+export function rejectTask(taskId: string, reason: string) {
+  return api.post("/tasks/{task_id}/reject", { ...ofTask(taskId), body: { reason: reason || undefined } });
 }
 
 /** `warnings`: why what was said changes nothing. */
-export function steerTask(
-  taskId: string,
-  text: string,
-): Promise<Answer & { delivered_to: string; warnings?: string[] }> {
-  return send("POST", path(taskId, "/steer"), { body: { text } });
+export function steerTask(taskId: string, text: string) {
+  return api.post("/tasks/{task_id}/steer", { ...ofTask(taskId), body: { text } });
 }
 
-export function confirmChecks(taskId: string, passed: boolean, message?: string): Promise<Answer> {
-  return send<Answer>("POST", path(taskId, "/checks/confirm"), { body: { passed, ...(message ? { message } : {}) } });
+export function confirmChecks(taskId: string, passed: boolean, message?: string) {
+  const body = { passed, message: message || undefined };
+  return api.post("/tasks/{task_id}/checks/confirm", { ...ofTask(taskId), body });
 }
 
-export function requeueTask(taskId: string): Promise<unknown> {
-  return send("POST", path(taskId, "/requeue"), { body: {} });
+export function requeueTask(taskId: string) {
+  return api.post("/tasks/{task_id}/requeue", ofTask(taskId));
 }
 
 /** What happened until now was seen. */
-export function dismissSince(): Promise<unknown> {
-  return send("POST", "/visits", { body: {} });
+export function dismissSince() {
+  return api.post("/visits");
 }
 
-export interface TaskEdit {
-  title?: string;
-  description?: string;
-  priority?: Priority;
-  assignee_id?: string | null;
-  add_dependencies?: string[];
-  remove_dependencies?: string[];
+export type TaskEdit = BodyOf<"patch", "/tasks/{task_id}">;
+
+export function editTask(taskId: string, edit: TaskEdit, version: number) {
+  return api.patch("/tasks/{task_id}", { ...ofTask(taskId), body: edit, version });
 }
 
-export function editTask(taskId: string, edit: TaskEdit, version: number): Promise<Answer> {
-  return send<Answer>("PATCH", path(taskId), { body: edit, version });
+export type NewTask = BodyOf<"post", "/projects/{project_id}/tasks">;
+
+export function fileTask(projectId: string, wanted: NewTask, idempotencyKey: string) {
+  return api.post("/projects/{project_id}/tasks", { ...inProject(projectId), body: wanted, idempotencyKey });
 }
 
-export interface NewTask {
-  title: string;
-  description: string;
-  assignee_id: string | null;
-  priority: Priority;
-  parent_task_id: string | null;
-  status: "backlog" | "todo" | "in_progress";
-  dependencies?: string[];
+export function activateAgent(agentId: string) {
+  return api.post("/agents/{agent_id}/activate", ofAgent(agentId));
 }
 
-export function fileTask(projectId: string, wanted: NewTask, idempotencyKey: string): Promise<Answer> {
-  return send<Answer>("POST", `/projects/${encodeURIComponent(projectId)}/tasks`, { body: wanted, idempotencyKey });
-}
-
-export function activateAgent(agentId: string): Promise<unknown> {
-  return send("POST", `/agents/${encodeURIComponent(agentId)}/activate`, { body: {} });
-}
-
-export function resumeAgent(agentId: string): Promise<unknown> {
-  return send("POST", `/agents/${encodeURIComponent(agentId)}/resume`, { body: {} });
+export function resumeAgent(agentId: string) {
+  return api.post("/agents/{agent_id}/resume", ofAgent(agentId));
 }
 
 /** Shows a card where it is put, asks the server, and puts it back where the server refuses (the refusal is thrown). */

@@ -1,43 +1,39 @@
 // What a person does with agents and their places in projects: one function for each verb.
-import { send } from "@/api/client";
-import type { Agent } from "@/api/model";
-
-export const agentPath = (agentId: string, verb = "") => `/agents/${encodeURIComponent(agentId)}${verb}`;
+import { api } from "@/api/client";
+import { ofAgent, type BodyOf } from "@/api/routes";
 
 /** What one may say about an agent; what is left out stays as it is. */
-export interface AgentEdit {
-  name?: string;
-  role?: Agent["role"];
-  reports_to?: string | null;
-  provider?: string | null;
-  model?: string | null;
-  system_prompt?: string;
-  agent_type?: string | null;
-  capabilities?: string[];
-  max_parallel_tasks?: number;
-}
+export type AgentEdit = BodyOf<"patch", "/agents/{agent_id}">;
 
-export interface NewAgent extends AgentEdit {
-  id?: string;
-  role: Agent["role"];
-  kind: Agent["kind"];
-  projects: string[];
-}
+export type NewAgent = BodyOf<"post", "/agents">;
 
 /** The passkey is told once, here. */
-export function createAgent(wanted: NewAgent, idempotencyKey: string): Promise<{ agent: Agent; passkey: string }> {
-  return send("POST", "/agents", { body: wanted, idempotencyKey });
+export function createAgent(wanted: NewAgent, idempotencyKey: string) {
+  return api.post("/agents", { body: wanted, idempotencyKey });
 }
 
-export function deactivateAgent(agentId: string): Promise<unknown> {
-  return send("POST", agentPath(agentId, "/deactivate"), { body: {} });
+/** With `preview` nothing is changed: the answer says which rights it would widen. */
+export function editAgent(agentId: string, edit: AgentEdit, version: number) {
+  return api.patch("/agents/{agent_id}", { ...ofAgent(agentId), body: edit, version });
 }
 
-export function renewPasskey(agentId: string): Promise<{ passkey: string }> {
-  return send("POST", agentPath(agentId, "/passkey"), { body: {} });
+export function deactivateAgent(agentId: string) {
+  return api.post("/agents/{agent_id}/deactivate", ofAgent(agentId));
 }
 
-export function setMember(projectId: string, agentId: string, member: boolean): Promise<unknown> {
-  const place = `/projects/${encodeURIComponent(projectId)}/members/${encodeURIComponent(agentId)}`;
-  return send(member ? "POST" : "DELETE", place, member ? { body: {} } : {});
+export function renewPasskey(agentId: string) {
+  return api.post("/agents/{agent_id}/passkey", ofAgent(agentId));
+}
+
+export function setMember(projectId: string, agentId: string, member: boolean) {
+  const place = { path: { project_id: projectId, agent_id: agentId } };
+  return member
+    ? api.post("/projects/{project_id}/members/{agent_id}", place)
+    : api.delete("/projects/{project_id}/members/{agent_id}", place);
+}
+
+/** Ends it by force: its process is given no time to leave by itself. */
+export function endSession(sessionId: string, reason: string) {
+  const query = { reason: reason.trim() || undefined };
+  return api.delete("/sessions/{session_id}", { path: { session_id: sessionId }, query });
 }

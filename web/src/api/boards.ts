@@ -3,9 +3,10 @@
 // long ago, are read on demand.
 import type { QueryClient } from "@tanstack/react-query";
 
-import { get } from "@/api/client";
+import { api } from "@/api/client";
 import { PRIORITIES } from "@/api/filter";
 import type { Board, BoardColumn, BoardTask, TaskStatus } from "@/api/model";
+import { inProject } from "@/api/routes";
 
 /** `whole`: this is the board as it begins. A server that says nothing of it answers no other. */
 interface Answer {
@@ -19,7 +20,7 @@ interface Answer {
 /** The board now, from what is kept under this key and what the server answers. */
 export async function readBoard(client: QueryClient, key: readonly unknown[], projectId: string): Promise<Board> {
   const after = client.getQueryData<Board>(key)?.last_event;
-  const answer = await get<Answer>(`/projects/${encodeURIComponent(projectId)}/board`, { after });
+  const answer = await api.get("/projects/{project_id}/board", { ...inProject(projectId), query: { after } });
   return merged(client.getQueryData<Board>(key), answer); // as it is kept by now: somebody may have moved a card
 }
 
@@ -32,7 +33,7 @@ export function readBoardsWhole(client: QueryClient): void {
 export async function readOlder(client: QueryClient, key: readonly unknown[], projectId: string): Promise<void> {
   const older = client.getQueryData<Board>(key)?.older;
   if (older == null) return;
-  const answer = await get<Answer>(`/projects/${encodeURIComponent(projectId)}/board`, { older });
+  const answer = await api.get("/projects/{project_id}/board", { ...inProject(projectId), query: { older } });
   client.setQueryData<Board>(key, (known) =>
     known?.older !== older
       ? known // it has been read whole in the meantime
@@ -40,16 +41,17 @@ export async function readOlder(client: QueryClient, key: readonly unknown[], pr
   );
 }
 
-/** Adds the next open tasks of a column. What has changed elsewhere meanwhile is read after its event. */
+/** Adds the next open tasks of a column (`open`: at most that many). What has changed elsewhere meanwhile is read after its event. */
 export async function readMore(
   client: QueryClient,
   key: readonly unknown[],
   projectId: string,
   status: TaskStatus,
+  open?: number,
 ): Promise<void> {
   const more = moreOf(client.getQueryData<Board>(key), status);
   if (more == null) return;
-  const answer = await get<Answer>(`/projects/${encodeURIComponent(projectId)}/board`, { more });
+  const answer = await api.get("/projects/{project_id}/board", { ...inProject(projectId), query: { more, open } });
   client.setQueryData<Board>(key, (known) => {
     if (known === undefined || moreOf(known, status) !== more) return known; // it has been read whole in the meantime
     const { tasks } = merged(known, answer);

@@ -1,22 +1,124 @@
-import { afterEach, expect, it, vi } from "vitest";
+import { act, renderHook } from "@testing-library/react";
+import { afterEach, describe, expect, it, vi } from "vitest";
 
-import { get } from "@/api/client";
+import { Away, Refused, api, onSignedOut, useSilence } from "@/api/client";
 import { chooseLanguage } from "@/i18n";
 
 afterEach(() => {
   chooseLanguage("en");
+  vi.useRealTimers();
   vi.unstubAllGlobals();
 });
 
-it("asks the server to speak the page's language, whatever the browser's is", async () => {
-  const asked: unknown[] = [];
-  vi.stubGlobal("fetch", (_path: string, how: RequestInit) => {
-    asked.push((how.headers as Record<string, string>)["Accept-Language"]);
-    return Promise.resolve(Response.json({}));
+/** A server that answers everything with this; returns what it was asked. */
+function answering(answer: () => Response | Promise<Response>): Request[] {
+  const asked: Request[] = [];
+  vi.stubGlobal("fetch", async (request: Request) => {
+    asked.push(request);
+    return answer();
   });
-  chooseLanguage("en");
-  await get("/needs-you");
-  chooseLanguage("ja");
-  await get("/needs-you");
-  expect(asked).toEqual(["en", "ja"]);
+  return asked;
+}
+
+const task = { path: { task_id: "a/b c" } };
+
+describe("a request", () => {
+  it("goes to the route's path, with its parameters in their places", async () => {
+    const asked = answering(() => Response.json({}));
+    await api.get("/usage", { query: { by: ["day", "agent"], project_id: null, days: undefined } });
+    await api.post("/tasks/{task_id}/move", { ...task, body: { status: "todo", reason: undefined }, version: 3 });
+    const { pathname, search } = new URL(asked[0]?.url ?? "");
+    expect([pathname, search]).toEqual(["/api/v1/usage", "?by=day&by=agent"]);
+    expect(asked[1]?.url).toMatch(/\/api\/v1\/tasks\/a%2Fb%20c\/move$/);
+    expect(asked[1]?.method).toBe("POST");
+    expect(asked[1]?.headers.get("If-Match")).toBe('"3"');
+    expect(await asked[1]?.json()).toEqual({ status: "todo" });
+  });
+
+  it("says that it comes from the page, and which key makes it the same request again", async () => {
+    const asked = answering(() => Response.json({}));
+    await api.post("/demo", { idempotencyKey: "once" });
+    expect(asked[0]?.headers.get("X-Toryo")).toBe("1");
+    expect(asked[0]?.headers.get("Idempotency-Key")).toBe("once");
+    expect(asked[0]?.headers.get("Content-Type")).toBeNull();
+    expect(asked[0]?.credentials).toBe("same-origin");
+  });
+
+  it("asks the server to speak the page's language, whatever the browser's is", async () => {
+    const asked = answering(() => Response.json({}));
+    chooseLanguage("en");
+    await api.get("/needs-you");
+    chooseLanguage("ja");
+    await api.get("/needs-you");
+    expect(asked.map((each) => each.headers.get("Accept-Language"))).toEqual(["en", "ja"]);
+  });
+
+  it("that is sent while the page goes outlives it", async () => {
+    const asked = answering(() => Response.json({}));
+    await api.post("/visits", { last: true });
+    await api.post("/visits");
+    expect(asked.map((each) => each.keepalive)).toEqual([true, false]);
+  });
+});
+
+describe("an answer", () => {
+  it("that refuses says what is wrong and what to do, whatever else it says", async () => {
+    answering(() =>
+      Response.json({ code: "conflict", detail: "Changed.", instruction: "Again.", version: 4 }, { status: 409 }),
+    );
+    const refused: unknown = await api.get("/me").catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(Refused);
+    expect((refused as Refused).message).toBe("Changed.");
+    expect((refused as Refused).problem).toMatchObject({
+      status: 409,
+      code: "conflict",
+      instruction: "Again.",
+      version: 4,
+    });
+  });
+
+  it("of something between that is no problem document is a refusal, too", async () => {
+    answering(() => new Response("<h1>Bad gateway</h1>", { status: 502, statusText: "Bad Gateway" }));
+    const refused: unknown = await api.get("/me").catch((error: unknown) => error);
+    expect((refused as Refused).problem).toMatchObject({ status: 502, title: "Bad Gateway" });
+  });
+
+  it("that does not come is no refusal, and what was given up is neither", async () => {
+    answering(() => Promise.reject(new TypeError("network")));
+    await expect(api.get("/me")).rejects.toBeInstanceOf(Away);
+    const leaving = new AbortController();
+    answering(() => Promise.reject(leaving.signal.reason as Error));
+    leaving.abort();
+    await expect(api.get("/me", { signal: leaving.signal })).rejects.toMatchObject({ name: "AbortError" });
+  });
+
+  it("that does not know the browser any more is told to who listens, but not at the door", async () => {
+    const heard = vi.fn();
+    const leave = onSignedOut(heard);
+    answering(() => Response.json({}, { status: 401 }));
+    await api.get("/me").catch(() => undefined);
+    await api.post("/sign-in", { body: { code: "x" } }).catch(() => undefined);
+    expect(heard).not.toHaveBeenCalled();
+    await api.get("/projects").catch(() => undefined);
+    expect(heard).toHaveBeenCalledOnce();
+    leave();
+  });
+
+  it("that is late is noticed until it comes, and one that was asked to wait is late only after that", async () => {
+    vi.useFakeTimers();
+    const come: (() => void)[] = [];
+    answering(() => new Promise((resolve) => come.push(() => resolve(Response.json({})))));
+    const silence = renderHook(() => useSilence()).result;
+    const [usual, waits] = [api.get("/me"), api.get("/events", { query: { wait_seconds: 20 } })];
+    await act(() => vi.advanceTimersByTimeAsync(5_001));
+    expect(silence.current).toBe(true);
+    come[0]?.();
+    await act(() => usual);
+    expect(silence.current).toBe(false);
+    await act(() => vi.advanceTimersByTimeAsync(20_000));
+    expect(silence.current).toBe(true);
+    come[1]?.();
+    await act(() => waits);
+    expect(silence.current).toBe(false);
+  });
 });

@@ -1,6 +1,8 @@
-// One way to ask the server: JSON in and out, refusals as values that say what to do. Nothing else calls fetch.
+// One way to ask the server: by routes that are typed (routes.ts), refusals as values that say what to do. Nothing else
+// calls fetch.
+import { useSyncExternalStore } from "react";
 
-const PREFIX = "/api/v1";
+import { PREFIX, type AnswerOf, type AskedOf, type Method, type PathOf } from "@/api/routes";
 
 /** RFC 9457 problem details with the refusal's code and the next step. */
 export interface Problem {
@@ -24,18 +26,6 @@ export class Refused extends Error {
 /** The server did not answer at all. */
 export class Away extends Error {}
 
-export type Query = Record<string, string | number | boolean | string[] | null | undefined>;
-
-export interface Asked {
-  query?: Query | undefined;
-  body?: unknown;
-  version?: number | undefined;
-  idempotencyKey?: string | undefined;
-  signal?: AbortSignal | undefined;
-  /** Said while the page goes: the browser sends it even so. */
-  last?: boolean | undefined;
-}
-
 const outside = new Set<() => void>();
 
 /** Calls `hear` when the server no longer accepts this browser's sign-in. */
@@ -44,58 +34,100 @@ export function onSignedOut(hear: () => void): () => void {
   return () => outside.delete(hear);
 }
 
-export function get<Answer>(path: string, query?: Query, signal?: AbortSignal): Promise<Answer> {
-  return ask<Answer>("GET", path, { query, signal });
+const LATE_MS = 5000;
+const late = new Set<symbol>();
+const watching = new Set<() => void>();
+
+function overdue(): void {
+  for (const each of watching) each();
 }
 
-export function send<Answer>(
-  method: "POST" | "PUT" | "PATCH" | "DELETE",
-  path: string,
-  asked: Asked = {},
-): Promise<Answer> {
-  return ask<Answer>(method, path, asked);
+/** Whether a request has waited for its answer for longer than it should. */
+export function useSilence(): boolean {
+  return useSyncExternalStore(
+    (changed) => {
+      watching.add(changed);
+      return () => watching.delete(changed);
+    },
+    () => late.size > 0,
+  );
 }
 
-async function ask<Answer>(method: string, path: string, asked: Asked): Promise<Answer> {
+/** Waits for an answer, and has it known where that takes long; `more`: seconds that the server was asked to wait. */
+async function answerOf(address: string, how: RequestInit, more: number): Promise<Response> {
+  const one = Symbol();
+  const timer = window.setTimeout(
+    () => {
+      late.add(one);
+      overdue();
+    },
+    LATE_MS + more * 1000,
+  );
+  try {
+    return await fetch(new Request(location.origin + PREFIX + address, how));
+  } catch (error) {
+    if (how.signal?.aborted) throw error; // cancelled here
+    throw new Away("The server does not answer.");
+  } finally {
+    window.clearTimeout(timer);
+    if (late.delete(one)) overdue();
+  }
+}
+
+/** What any route may be given; which of it this one takes is in its types. */
+interface Given {
+  path?: Record<string, string>;
+  query?: Record<string, unknown>;
+  body?: object;
+  version?: number;
+  idempotencyKey?: string;
+  signal?: AbortSignal;
+  last?: boolean;
+}
+
+/** A list is said once for each of its values; what is null or undefined is left out. */
+function addressOf(route: string, { path = {}, query = {} }: Given): string {
+  const place = route.replace(/{(\w+)}/g, (_, name: string) => encodeURIComponent(path[name] ?? ""));
+  const said = Object.entries(query).flatMap(([name, value]) =>
+    [value].flat().flatMap((each) => (each == null ? [] : [`${name}=${encodeURIComponent(String(each))}`])),
+  );
+  return said.length === 0 ? place : `${place}?${said.join("&")}`;
+}
+
+async function ask(method: Method, route: string, given: Given = {}): Promise<unknown> {
   // the page's language, not the browser's: the server words its sentences in it
   const headers: Record<string, string> = { "X-Toryo": "1", "Accept-Language": document.documentElement.lang || "en" };
-  if (asked.body !== undefined) headers["Content-Type"] = "application/json";
-  if (asked.version !== undefined) headers["If-Match"] = `"${asked.version}"`;
-  if (asked.idempotencyKey !== undefined) headers["Idempotency-Key"] = asked.idempotencyKey;
-  let answer: Response;
-  try {
-    answer = await fetch(PREFIX + path + queryString(asked.query), {
-      method,
-      headers,
-      credentials: "same-origin",
-      signal: asked.signal ?? null,
-      keepalive: asked.last ?? false,
-      ...(asked.body === undefined ? {} : { body: JSON.stringify(asked.body) }),
-    });
-  } catch (error) {
-    if (error instanceof DOMException && error.name === "AbortError") throw error;
-    throw new Away("The server does not answer.");
-  }
-  if (answer.status === 401 && path !== "/sign-in" && path !== "/me") for (const each of outside) each();
+  const { body, signal, last = false } = given;
+  if (body !== undefined) headers["Content-Type"] = "application/json";
+  if (given.version !== undefined) headers["If-Match"] = `"${given.version}"`;
+  if (given.idempotencyKey !== undefined) headers["Idempotency-Key"] = given.idempotencyKey;
+  const how: RequestInit = { method: method.toUpperCase(), headers, credentials: "same-origin", keepalive: last };
+  if (body !== undefined) how.body = JSON.stringify(body);
+  if (signal !== undefined) how.signal = signal;
+  const answer = await answerOf(addressOf(route, given), how, Number(given.query?.["wait_seconds"] ?? 0));
+  if (answer.status === 401 && route !== "/sign-in" && route !== "/me") for (const each of outside) each();
   if (!answer.ok) throw new Refused(await problemOf(answer));
-  return (await answer.json()) as Answer;
+  return answer.json();
 }
 
-export function queryString(query: Query | undefined): string {
-  const said = new URLSearchParams();
-  for (const [name, value] of Object.entries(query ?? {})) {
-    if (value === undefined || value === null) continue;
-    for (const each of Array.isArray(value) ? value : [value]) said.append(name, String(each));
-  }
-  const text = said.toString();
-  return text ? `?${text}` : "";
-}
+type Ask<M extends Method> = <Path extends PathOf<M>>(
+  path: Path,
+  ...given: object extends AskedOf<M, Path> ? [AskedOf<M, Path>?] : [AskedOf<M, Path>]
+) => Promise<AnswerOf<M, Path>>;
+
+const asking = <M extends Method>(method: M) => ((path: string, given?: Given) => ask(method, path, given)) as Ask<M>;
+
+/** The server, by method and path: `api.get("/tasks/{task_id}", { path: { task_id } })`. */
+export const api = {
+  get: asking("get"),
+  post: asking("post"),
+  put: asking("put"),
+  patch: asking("patch"),
+  delete: asking("delete"),
+};
 
 async function problemOf(answer: Response): Promise<Problem> {
   const known = { status: answer.status, code: "", title: answer.statusText, detail: "", instruction: "" };
-  try {
-    return { ...known, ...((await answer.json()) as object) };
-  } catch {
-    return known;
-  }
+  const said: unknown = await answer.json().catch(() => null);
+  return typeof said === "object" ? { ...known, ...said } : known;
 }

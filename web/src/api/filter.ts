@@ -1,4 +1,5 @@
-// What the list and the board show, as one line that stands in the address: `status:todo,blocked assignee:ada priority:high queue:review words`.
+// What list, board and timeline show, as one line that stands in the address (the server reads it, too:
+// domain/task_filters.py): `status:todo,blocked assignee:ada priority:high queue:review words`.
 import { STATUSES, type BoardTask, type Priority, type TaskStatus } from "@/api/model";
 
 export const PRIORITIES: readonly Priority[] = ["critical", "high", "medium", "low"];
@@ -19,7 +20,8 @@ export function parsed(line: string): Filter {
   const filter: Filter = { ...EVERYTHING };
   const words: string[] = [];
   for (const word of line.split(/\s+/)) {
-    const [name, values = ""] = [word.slice(0, word.indexOf(":")), word.slice(word.indexOf(":") + 1)];
+    const colon = word.indexOf(":");
+    const [name, values] = colon < 0 ? ["", ""] : [word.slice(0, colon), word.slice(colon + 1)];
     const said = values.split(",").filter(Boolean).map(decoded);
     if (name === "status") filter.status = STATUSES.filter((each) => said.includes(each));
     else if (name === "priority") filter.priority = PRIORITIES.filter((each) => said.includes(each));

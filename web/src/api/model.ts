@@ -1,17 +1,12 @@
 // The nouns as the server shows them. What OpenAPI says of them is taken from there (schema.ts, written by `npm run
 // types` from openapi.json, which `make docs` writes from the server's declarations); the rest stands here.
-import type { components, operations } from "@/api/schema";
+import type { AnswerOf, QueryOf } from "@/api/routes";
+import type { components } from "@/api/schema";
 
 type Schemas = components["schemas"];
-/** What the server answers to an operation that succeeds. */
-type Answer<Name extends keyof operations> = operations[Name] extends {
-  responses: { 200: { content: { "application/json": infer Told } } };
-}
-  ? Omit<Told, "success" | "next" | "notifications_pending" | "next_cursor">
-  : never;
 
-export type TaskStatus = "backlog" | "todo" | "in_progress" | "blocked" | "completed" | "failed" | "cancelled";
-export type Priority = "critical" | "high" | "medium" | "low";
+export type TaskStatus = BoardTask["status"];
+export type Priority = BoardTask["priority"];
 export const STATUSES: readonly TaskStatus[] = [
   "backlog",
   "todo",
@@ -45,10 +40,19 @@ export interface Board {
 }
 
 /** GET /tasks/{id}. */
-export type Task = Schemas["FullTask"];
+export type Task = Schemas["PersonsTask"];
+
+/** The open task that makes the changes which were requested in a review. */
+export type RequestedChanges = Schemas["RequestedChanges"];
 
 /** GET /tasks/{id}/moves: what a person may do with a card now, and why not. */
 export type Move = Schemas["Move"];
+
+/** GET /task-search: what the server finds by the words in titles and descriptions. */
+export type FoundTasks = AnswerOf<"get", "/task-search">;
+
+/** A view of a project under a name, with how many tasks it shows. */
+export type SavedView = Schemas["ShownView"];
 
 export type Agent = Schemas["Agent"];
 
@@ -56,24 +60,43 @@ export type Project = Schemas["Project"];
 
 export type Launch = Schemas["Launch"];
 
+/** The newest sign of an agent's program: what it called, said or printed, and since when. */
+export type Doing = NonNullable<Launch["doing"]>;
+
+/** What the stream of events tells of it, besides the events. */
+export type Sign = Pick<Launch, "launch_id" | "agent_id" | "project_id" | "task_id" | "purpose" | "doing">;
+
 export type Session = Schemas["ListedSession"];
 
 export type Event = Schemas["Event"];
 
-/** GET /needs-you. */
+/** One of GET /needs-you. */
 export type Need = Schemas["Need"] & {
   /** In GET /overview only: how many open tasks cannot go on before. */
   blocks?: number;
 };
 
+/** GET /needs-you. */
+export type NeedsYou = AnswerOf<"get", "/needs-you">;
+
+/** One of GET /conditions. */
+export type Condition = Schemas["ProjectCondition"];
+
+/** GET /conditions: what keeps a project from going on. */
+export type Conditions = AnswerOf<"get", "/conditions">;
+
 /** GET /agents/{id}/why. */
 export type Decision = Schemas["Decision"];
 
 /** GET /overview: the first glance, in the order in which a person decides. POST /visits dismisses `since`. */
-export type Overview = Answer<"show_overview">;
+export type Overview = AnswerOf<"get", "/overview">;
 
 /** Since the last visit (`at` null: there was none, and nothing is told). The newest 50 of each; the counts count all. */
 export type Since = Schemas["Since"];
+
+export type News = AnswerOf<"get", "/news">;
+
+export type TaskNews = Schemas["TaskNews"];
 
 export type Member = Schemas["Member"];
 
@@ -88,7 +111,7 @@ export type Fuel = Schemas["Fuel"];
 export type Plant = Schemas["Plant"];
 
 /** GET /me. */
-export type Me = Answer<"who_am_i">;
+export type Me = AnswerOf<"get", "/me">;
 
 // --- talking (src/toryo/operations/chat/rest.py) ---
 
@@ -100,7 +123,7 @@ export type ChatStatus = Schemas["ChatStatus"];
 export type ChatThread = Schemas["Chat"];
 
 /** GET /projects/{id}/chats/{agent}/messages. */
-export type ChatPage = Answer<"read_chat">;
+export type ChatPage = AnswerOf<"get", "/projects/{project_id}/chats/{agent_id}/messages">;
 
 export type Conversation = Schemas["Conversation"];
 
@@ -112,21 +135,24 @@ export type SharedValue = Schemas["SharedValue"];
 export type LaunchUsage = NonNullable<LogPage["launch"]["usage"]>;
 
 /** GET /launches/{id}/log. */
-export type LogPage = Answer<"read_launch_log">;
+export type LogPage = AnswerOf<"get", "/launches/{launch_id}/log">;
 
 export type Sums = Schemas["Sums"];
 
-export type UsageGroup = "day" | "agent" | "project" | "task" | "launch" | "provider" | "model" | "purpose";
+export type UsageGroup = NonNullable<QueryOf<"get", "/usage">["by"]>[number];
 
 export type UsageRow = UsageAnswer["rows"][number];
 
 export type Budget = Schemas["Budget"];
 
 /** GET /usage. */
-export type UsageAnswer = Answer<"show_usage">;
+export type UsageAnswer = AnswerOf<"get", "/usage">;
+
+/** GET /notification-settings: the person's, and whether this browser is notified. */
+export type NotificationSettings = AnswerOf<"get", "/notification-settings">;
 
 /** GET /retention. */
-export type Retention = Answer<"show_retention">;
+export type Retention = AnswerOf<"get", "/retention">;
 
 export type KindStanding = Schemas["KindStanding"];
 
@@ -136,7 +162,7 @@ export type ApiKey = Schemas["Key"];
 export type SignIn = Schemas["SignIn"];
 
 /** GET /status. */
-export type ServerStatus = Answer<"server_status">;
+export type ServerStatus = AnswerOf<"get", "/status">;
 
 // --- the work that tasks leave in git worktrees (src/toryo/operations/worktrees/rest.py) ---
 
@@ -144,40 +170,26 @@ export type ServerStatus = Answer<"server_status">;
 export type Worktree = Schemas["Worktree"];
 
 /** GET /worktree-jobs/{id}: what a Coordinator was asked to do with files, and its answer. */
-export interface WorktreeJob<Answer> {
-  job_id: string;
-  kind: "diff" | "merge" | "discard" | "clean";
-  task_id: string;
-  finished_at: string | null;
-  done: boolean | null;
-  answer: (Answer & { trouble: string | null; hindered_by: string | null }) | null;
-}
+export type WorktreeJob = Schemas["WorktreeJob"];
 
-export interface FileChange {
-  path: string;
-  old_path: string | null;
-  status: "added" | "deleted" | "modified" | "renamed" | "copied" | "type changed";
-  insertions: number;
-  deletions: number;
-  binary: boolean;
-}
+export type FileChange = Schemas["FileChange"];
 
-export interface Diff {
-  patch: string;
-  files: FileChange[];
-  files_in_all: number;
-  truncated: boolean;
-  head: string;
-  base: string;
-}
+export type Diff = Schemas["DiffAnswer"];
+
+export type MergedWork = Schemas["MergedWork"];
+
+/** GET /projects/{id}/combined-diff. `waiting`: tasks whose Coordinator has not answered. */
+export type CombinedDiff = AnswerOf<"get", "/projects/{project_id}/combined-diff">;
+export type CombinedFile = Schemas["CombinedDiffFile"];
+export type OrderedTask = Schemas["OrderedTask"];
 
 /** GET /traces/{correlation id or task id}: everything that one request has caused. */
-export type Trace = Answer<"show_trace">;
+export type Trace = AnswerOf<"get", "/traces/{correlation_id}">;
 
 export type TraceTask = Schemas["TracedTask"];
 
 /** GET /demo. `waits_for`: why nobody works on it yet, and what to type. */
-export type Demo = Answer<"show_demo">;
+export type Demo = AnswerOf<"get", "/demo">;
 
 /** GET /people. What stands after `active` is shown to owners and to the person. */
 export type Person = Schemas["Person"];

@@ -1,36 +1,10 @@
-// What the page reads, by key: one query per noun, so that an event can say exactly what to read again (`app/live.ts`).
+// What the page reads, by key: one query per noun, so that an event can say exactly what to read again (`app/stale.ts`).
 import { QueryClient, infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 
 import { readBoard } from "@/api/boards";
-import { Refused, get, onSignedOut, type Query } from "@/api/client";
-import { askDiff } from "@/api/worktrees";
-import type {
-  AccessToken,
-  Agent,
-  ApiKey,
-  ChatThread,
-  Conversation,
-  Decision,
-  Demo,
-  Event,
-  Launch,
-  Me,
-  Message,
-  Move,
-  Overview,
-  Person,
-  Project,
-  Retention,
-  ServerStatus,
-  Session,
-  SharedValue,
-  SignIn,
-  Task,
-  Trace,
-  UsageAnswer,
-  UsageGroup,
-  Worktree,
-} from "@/api/model";
+import { Refused, api, onSignedOut } from "@/api/client";
+import type { Board, Event } from "@/api/model";
+import { inProject, ofAgent, ofTask, type QueryOf } from "@/api/routes";
 
 export const queryClient = new QueryClient({
   defaultOptions: {
@@ -43,38 +17,65 @@ export const queryClient = new QueryClient({
   },
 });
 
-export const me = queryOptions({ queryKey: ["me"], queryFn: () => get<Me>("/me"), retry: false });
+export const me = queryOptions({ queryKey: ["me"], queryFn: () => api.get("/me"), retry: false });
 
 onSignedOut(() => void queryClient.invalidateQueries({ queryKey: me.queryKey })); // the shell leads to the door
 
 /** How one may come in here; `provider` is the host of an identity provider. */
 export const waysIn = queryOptions({
   queryKey: ["ways-in"],
-  queryFn: () => get<{ password: boolean; provider: string | null }>("/sign-in"),
+  queryFn: () => api.get("/sign-in"),
   retry: false,
+});
+
+/** About what, when, and whether this browser is notified. */
+export const notificationSettings = queryOptions({
+  queryKey: ["notification-settings"],
+  queryFn: () => api.get("/notification-settings"),
 });
 
 export const projects = queryOptions({
   queryKey: ["projects"],
-  queryFn: () => get<{ projects: Project[] }>("/projects").then((answer) => answer.projects),
+  queryFn: () => api.get("/projects").then((answer) => answer.projects),
 });
 
 /** Whether the demo's team is here, and why nobody works on it yet. */
 export const demo = queryOptions({
   queryKey: ["demo"],
-  queryFn: () => get<Demo>("/demo"),
+  queryFn: () => api.get("/demo"),
   refetchInterval: ({ state }) => (state.data?.waits_for ? 5_000 : false), // Coordinators that come are no events
 });
 
 export const agents = queryOptions({
   queryKey: ["agents"],
-  queryFn: () => get<{ agents: Agent[] }>("/agents").then((answer) => answer.agents),
+  queryFn: () => api.get("/agents").then((answer) => answer.agents),
 });
 
 export const overview = (projectId: string | null) =>
   queryOptions({
     queryKey: ["overview", projectId],
-    queryFn: () => get<Overview>("/overview", { project_id: projectId }),
+    queryFn: () => api.get("/overview", { query: { project_id: projectId } }),
+    refetchInterval: ({ state }) => againAfter(state.data?.look_again_after),
+  });
+
+/** What keeps a project from going on; below the overview's key, for the same events make it stale. */
+export const conditions = (projectId: string) =>
+  queryOptions({
+    queryKey: ["overview", projectId, "conditions"],
+    queryFn: () => api.get("/conditions", { query: { project_id: projectId } }),
+    refetchInterval: ({ state }) => againAfter(state.data?.look_again_after),
+  });
+
+/** When the server says that it may have changed without an event. */
+function againAfter(seconds: number | undefined): number | false {
+  return seconds === undefined ? false : seconds * 1000;
+}
+
+/** What waits for the person who looks; below the overview's key, for the same events make it stale. */
+export const needs = (projectId: string | null) =>
+  queryOptions({
+    queryKey: ["overview", projectId, "needs"],
+    queryFn: () => api.get("/needs-you", { query: { project_id: projectId } }).then((answer) => answer.items),
   });
 
 export const board = (projectId: string) =>
@@ -84,71 +85,100 @@ export const board = (projectId: string) =>
     structuralSharing: false, // what has not changed is the same already
   });
 
+const views = (projectId: string) =>
+  api.get("/projects/{project_id}/views", inProject(projectId)).then((answer) => answer.views);
+
+export const savedViews = (projectId: string) =>
+  queryOptions({ queryKey: ["views", projectId], queryFn: () => views(projectId) });
+
+/** The same with the counts of now: below its key, and stale with every change of a task. */
+export const savedCounts = (projectId: string) =>
+  queryOptions({ queryKey: ["views", projectId, "counts"], queryFn: () => views(projectId) });
+
 export const task = (taskId: string) =>
   queryOptions({
     queryKey: ["task", taskId],
-    queryFn: () => get<{ task: Task }>(`/tasks/${encodeURIComponent(taskId)}`).then((answer) => answer.task),
+    queryFn: () => api.get("/tasks/{task_id}", ofTask(taskId)).then((answer) => answer.task),
+  });
+
+/** The title of a task that was read already, for where one cannot wait. */
+export function titleKnown(taskId: string): string | undefined {
+  const known = queryClient.getQueryData(task(taskId).queryKey)?.title;
+  if (known !== undefined) return known;
+  for (const [, cards] of queryClient.getQueriesData<Board>({ queryKey: ["board"] })) {
+    const card = cards?.tasks.find((each) => each.task_id === taskId);
+    if (card !== undefined) return card.title;
+  }
+  return undefined;
+}
+
+export const foundTasks = (text: string, projectId: string | null = null) =>
+  queryOptions({
+    queryKey: ["task-search", text, projectId],
+    queryFn: ({ signal }) =>
+      api.get("/task-search", { query: { text, project_id: projectId }, signal }).then((answer) => answer.tasks),
+    staleTime: 10_000,
   });
 
 /** Where the person who asks may move a task now, and whether they may judge it, were it a request. */
 export const moves = (taskId: string) =>
   queryOptions({
     queryKey: ["moves", taskId],
-    queryFn: () => get<{ moves: Move[]; may_judge: boolean }>(`/tasks/${encodeURIComponent(taskId)}/moves`),
+    queryFn: () => api.get("/tasks/{task_id}/moves", ofTask(taskId)),
     staleTime: 0,
   });
 
 export const why = (agentId: string) =>
   queryOptions({
     queryKey: ["why", agentId],
-    queryFn: () =>
-      get<{ decisions: Decision[] }>(`/agents/${encodeURIComponent(agentId)}/why`).then((answer) => answer.decisions),
+    queryFn: () => api.get("/agents/{agent_id}/why", ofAgent(agentId)).then((answer) => answer.decisions),
   });
 
 export const sessions = (projectId: string | null) =>
   queryOptions({
     queryKey: ["sessions", projectId],
-    queryFn: () =>
-      get<{ sessions: Session[] }>("/sessions", { project_id: projectId }).then((answer) => answer.sessions),
+    queryFn: () => api.get("/sessions", { query: { project_id: projectId } }).then((answer) => answer.sessions),
     // No event tells that an agent is heard of again.
     refetchInterval: (query) => (query.state.data?.some((each) => !each.confirmed) === true ? 5_000 : false),
   });
 
-export const launches = (wanted: { project_id?: string; agent_id?: string; task_id?: string }) =>
+export const launches = (wanted: QueryOf<"get", "/launches">) =>
   queryOptions({
     queryKey: ["launches", wanted],
-    queryFn: () => get<{ launches: Launch[] }>("/launches", wanted).then((answer) => answer.launches),
+    queryFn: () => api.get("/launches", { query: wanted }).then((answer) => answer.launches),
   });
 
-export const events = (wanted: {
-  after?: number;
-  limit?: number;
-  project_id?: string;
-  task_id?: string;
-  agent_id?: string;
-}) =>
+/** The processes that run now, with what they do: the stream of events keeps that fresh (app/live.ts). */
+export const liveLaunches = queryOptions({
+  queryKey: ["launches", { live: true }],
+  queryFn: () => api.get("/launches", { query: { live: true } }).then((answer) => answer.launches),
+});
+
+export const events = (wanted: QueryOf<"get", "/events">) =>
   queryOptions({
     queryKey: ["events", wanted],
-    queryFn: () => get<{ events: Event[]; last: number }>("/events", wanted),
+    queryFn: () => api.get("/events", { query: wanted }),
   });
 
-export interface EventsWanted {
-  project_id?: string | undefined;
-  task_id?: string | undefined;
-  agent_id?: string | undefined;
-  actor_id?: string | undefined;
-  correlation_id?: string | undefined;
-  kind?: string | undefined;
-  since?: string | undefined;
-  until?: string | undefined;
-}
+type Narrowing = Pick<
+  QueryOf<"get", "/events">,
+  "project_id" | "task_id" | "agent_id" | "actor_id" | "correlation_id" | "kind" | "since" | "until"
+>;
+export type EventsWanted = { [Name in keyof Narrowing]?: NonNullable<Narrowing[Name]> | undefined };
+
+/** An event that is known, in the language of the page. */
+export const oneEvent = ({ sequence, kind }: Event) =>
+  api
+    .get("/events", { query: { after: sequence - 1, limit: 1, kind } })
+    .then(({ events: [found] }) => found)
+    .catch(() => undefined);
 
 /** The event log backwards, page by page. What is new is put before the first page by who shows it. */
 export const history = (wanted: EventsWanted) =>
   infiniteQueryOptions({
     queryKey: ["history", wanted],
     queryFn: ({ pageParam }) =>
-      get<{ events: Event[]; last: number }>("/events", { ...wanted, newest: true, limit: 60, before: pageParam }),
+      api.get("/events", { query: { ...wanted, newest: true, limit: 60, before: pageParam } }),
     initialPageParam: null as number | null,
     getNextPageParam: (page) => (page.events.length === 0 ? null : page.last),
   });
@@ -156,94 +186,76 @@ export const history = (wanted: EventsWanted) =>
 export const chats = (projectId: string) =>
   queryOptions({
     queryKey: ["chats", projectId],
-    queryFn: () =>
-      get<{ chats: ChatThread[] }>(`/projects/${encodeURIComponent(projectId)}/chats`).then((answer) => answer.chats),
+    queryFn: () => api.get("/projects/{project_id}/chats", inProject(projectId)).then((answer) => answer.chats),
   });
 
 export const conversations = (projectId: string) =>
   queryOptions({
     queryKey: ["conversations", projectId],
     queryFn: () =>
-      get<{ conversations: Conversation[] }>(`/projects/${encodeURIComponent(projectId)}/conversations`).then(
-        (answer) => answer.conversations,
-      ),
+      api.get("/projects/{project_id}/conversations", inProject(projectId)).then((answer) => answer.conversations),
   });
 
 export const conversation = (conversationId: string) =>
   queryOptions({
     queryKey: ["conversations", "one", conversationId],
-    queryFn: () =>
-      get<{ conversation: Conversation; messages: Message[] }>(`/conversations/${encodeURIComponent(conversationId)}`),
+    queryFn: () => api.get("/conversations/{conversation_id}", { path: { conversation_id: conversationId } }),
   });
 
 export const members = (projectId: string) =>
   queryOptions({
     queryKey: ["members", projectId],
-    queryFn: () =>
-      get<{ agents: Agent[] }>(`/projects/${encodeURIComponent(projectId)}/members`).then((answer) => answer.agents),
+    queryFn: () => api.get("/projects/{project_id}/members", inProject(projectId)).then((answer) => answer.agents),
   });
 
 export const sharedState = (projectId: string) =>
   queryOptions({
     queryKey: ["shared", projectId],
-    queryFn: () =>
-      get<{ entries: SharedValue[] }>(`/projects/${encodeURIComponent(projectId)}/state`).then(
-        (answer) => answer.entries,
-      ),
+    queryFn: () => api.get("/projects/{project_id}/state", inProject(projectId)).then((answer) => answer.entries),
     refetchInterval: 30_000, // what expires says nothing
   });
 
-export const usage = (wanted: {
-  project_id?: string | undefined;
-  task_id?: string | undefined;
-  days?: number | undefined;
-  by?: UsageGroup[];
-}) =>
+export const usage = (wanted: QueryOf<"get", "/usage">) =>
   queryOptions({
     queryKey: ["usage", wanted],
-    queryFn: () => get<UsageAnswer>("/usage", wanted),
+    queryFn: () => api.get("/usage", { query: wanted }),
     refetchInterval: 30_000, // programs tell what they use while they run, without an event
   });
 
 export const apiKeys = (projectId: string) =>
   queryOptions({
     queryKey: ["keys", projectId],
-    queryFn: () =>
-      get<{ keys: ApiKey[] }>(`/projects/${encodeURIComponent(projectId)}/keys`).then((answer) => answer.keys),
+    queryFn: () => api.get("/projects/{project_id}/keys", inProject(projectId)).then((answer) => answer.keys),
   });
 
 export const signIns = queryOptions({
   queryKey: ["sign-ins"],
-  queryFn: () => get<{ sign_ins: SignIn[] }>("/sign-ins").then((answer) => answer.sign_ins),
+  queryFn: () => api.get("/sign-ins").then((answer) => answer.sign_ins),
 });
 
 /** How long what is over is kept. It is read again whenever somebody looks: time passes without an event. */
 export const retention = queryOptions({
   queryKey: ["retention"],
-  queryFn: () => get<Retention>("/retention"),
+  queryFn: () => api.get("/retention"),
   staleTime: 0,
 });
 
 export const serverStatus = queryOptions({
   queryKey: ["status"],
-  queryFn: () => get<ServerStatus>("/status"),
+  queryFn: () => api.get("/status"),
   refetchInterval: 10_000, // heartbeats are no events
 });
 
 export const agentDetails = (agentId: string) =>
   queryOptions({
     queryKey: ["agents", agentId],
-    queryFn: () =>
-      get<{ agent: Agent; projects: string[]; cooldowns: { what: string; reason: string; until: string }[] }>(
-        `/agents/${encodeURIComponent(agentId)}`,
-      ),
+    queryFn: () => api.get("/agents/{agent_id}", ofAgent(agentId)),
   });
 
 export const worktree = (taskId: string) =>
   queryOptions({
     queryKey: ["worktree", taskId],
-    queryFn: () =>
-      get<{ worktree: Worktree }>(`/tasks/${encodeURIComponent(taskId)}/worktree`).then((answer) => answer.worktree),
+    queryFn: () => api.get("/tasks/{task_id}/worktree", ofTask(taskId)).then((answer) => answer.worktree),
   });
 
 /** The open worktrees of a project. */
@@ -251,86 +263,17 @@ export const worktrees = (projectId: string) =>
   queryOptions({
     queryKey: ["worktrees", projectId],
     queryFn: () =>
-      get<{ worktrees: Worktree[] }>(`/projects/${encodeURIComponent(projectId)}/worktrees`, {
-        state: "open",
-        limit: 1000,
-      }).then((answer) => answer.worktrees),
-  });
-
-/** What a task has changed, as its Coordinator answers it. */
-export const diff = (taskId: string) =>
-  queryOptions({ queryKey: ["worktree", taskId, "diff"], queryFn: ({ signal }) => askDiff(taskId, signal) });
-
-/** Everything that belongs to one request: its correlation id, or the id of one of its tasks. */
-export const trace = (id: string) =>
-  queryOptions({
-    queryKey: ["trace", id],
-    queryFn: () => get<Trace>(`/traces/${encodeURIComponent(id)}`),
-    refetchOnMount: "always",
-  });
-
-const PAGE = 1000;
-const MOST_PAGES = 30;
-
-/** A list, page after page, to its end. Of a very long one the first thirty thousand. */
-async function whole<Key extends string, Item>(
-  path: string,
-  key: Key,
-  wanted: Query,
-  signal: AbortSignal,
-): Promise<Item[]> {
-  const found: Item[] = [];
-  let cursor: string | undefined;
-  for (let page = 0; page < MOST_PAGES; page++) {
-    const asked: Query = { ...wanted, limit: PAGE, cursor };
-    const answer: Record<Key, Item[]> & { next_cursor?: string } = await get(path, asked, signal);
-    found.push(...answer[key]);
-    cursor = answer.next_cursor;
-    if (cursor === undefined) break;
-  }
-  return found;
-}
-
-/** What was said about a task, the oldest first. */
-export const taskMessages = (taskId: string) =>
-  queryOptions({
-    queryKey: ["chat", "about", taskId],
-    queryFn: ({ signal }) =>
-      whole<"messages", Message>(`/tasks/${encodeURIComponent(taskId)}/messages`, "messages", {}, signal),
-  });
-
-/** Every launch of a project, the newest first, as it was when it was read: `launches` says what is new since. */
-export const launchHistory = (projectId: string) =>
-  queryOptions({
-    queryKey: ["launch-history", projectId],
-    queryFn: ({ signal }) => whole<"launches", Launch>("/launches", "launches", { project_id: projectId }, signal),
-    refetchOnMount: "always",
-  });
-
-/** The events of one noun (`task.`) in a project, the oldest first: what the past is rebuilt from. Of a very long log
- * the newest thirty thousand. The timeline puts what happens now behind them. */
-export const eventLog = (projectId: string, kind: string) =>
-  queryOptions({
-    queryKey: ["log", projectId, kind],
-    queryFn: async ({ signal }) => {
-      const backwards: Event[] = [];
-      for (let before: number | null = null, page = 0; page < MOST_PAGES; page++) {
-        const wanted: Query = { project_id: projectId, kind, newest: true, before, limit: PAGE };
-        const answer: { events: Event[]; last: number } = await get("/events", wanted, signal);
-        backwards.push(...answer.events);
-        if (answer.events.length < PAGE) break;
-        before = answer.last;
-      }
-      return backwards.reverse();
-    },
+      api
+        .get("/projects/{project_id}/worktrees", { ...inProject(projectId), query: { state: "open", limit: 1000 } })
+        .then((answer) => answer.worktrees),
   });
 
 export const people = queryOptions({
   queryKey: ["people"],
-  queryFn: () => get<{ people: Person[] }>("/people").then((answer) => answer.people),
+  queryFn: () => api.get("/people").then((answer) => answer.people),
 });
 
 export const accessTokens = queryOptions({
   queryKey: ["access-tokens"],
-  queryFn: () => get<{ access_tokens: AccessToken[] }>("/access-tokens").then((answer) => answer.access_tokens),
+  queryFn: () => api.get("/access-tokens").then((answer) => answer.access_tokens),
 });

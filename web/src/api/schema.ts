@@ -98,7 +98,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Ask for what a task has changed, committed or not; the worktree job's answer has it. */
+        /** Ask for what a task has changed, committed or not, also after it was merged; the worktree job's answer has it. */
         post: operations["diff_task"];
         delete?: never;
         options?: never;
@@ -151,6 +151,41 @@ export interface paths {
         get: operations["show_worktree_job"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project_id}/combined-diff": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The changes of several tasks as one diff: each hunk with its tasks, files in which tasks overlap first, and a proposed order of merging: dependencies first, then what conflicts with the fewest others. */
+        get: operations["show_combined_diff"];
+        put?: never;
+        /** Ask for what several tasks of a project, and their subtasks, have changed and nobody has merged yet. Then read the combined diff with the jobs that this returns. */
+        post: operations["ask_combined_diff"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tasks/{task_id}/worktree/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Request changes to what a completed task has done. Creates a task for the same agent, and starts it if that is possible. Until it ends, the review waits for it. */
+        post: operations["request_changes"];
         delete?: never;
         options?: never;
         head?: never;
@@ -675,6 +710,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/conditions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What keeps projects from going on: paused, archived, nobody works there, a program or a Coordinator is missing, a budget or a quota is used up. */
+        get: operations["show_conditions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/projects/{project_id}/keys": {
         parameters: {
             query?: never;
@@ -768,7 +820,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Everything that one request has caused, as a tree of tasks with their attempts, launches, talk and events. */
+        /** Everything that one request has caused, as a tree of tasks with what they waited for, their attempts, launches, checks, talk and events, and what it cost. */
         get: operations["show_trace"];
         put?: never;
         post?: never;
@@ -1020,6 +1072,76 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/notification-settings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What you are notified about in your browsers, when, and whether this browser is one of them. */
+        get: operations["show_notification_settings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /** Change what you are notified about in your browsers, and when. What is left out stays. */
+        patch: operations["edit_notification_settings"];
+        trace?: never;
+    };
+    "/api/v1/push-key": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The public key of this server for push services (VAPID). It is made when it is first asked for. */
+        post: operations["get_push_key"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/push-subscription": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Notify this browser, until it is signed out. */
+        put: operations["subscribe_browser"];
+        post?: never;
+        /** Stop notifying this browser. */
+        delete: operations["unsubscribe_browser"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/push-subscription/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Send a notification to all of your browsers that are notified, to see whether it arrives. */
+        post: operations["send_test_notification"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/agents/{agent_id}/why": {
         parameters: {
             query?: never;
@@ -1156,6 +1278,59 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/projects/{project_id}/views": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The saved views of a project that you see: yours, and those for everybody, with how many tasks each shows now. */
+        get: operations["show_saved_views"];
+        put?: never;
+        /** Save a view of a project as it is shown, under a name. Only members can save one for everybody. */
+        post: operations["save_view"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/views/{view_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Delete a saved view; what it shows stays as it is. */
+        delete: operations["delete_saved_view"];
+        options?: never;
+        head?: never;
+        /** Rename a saved view, or show it to everybody or only to yourself. What is left out stays. */
+        patch: operations["edit_saved_view"];
+        trace?: never;
+    };
+    "/api/v1/news": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What happened since your last visit, by task: the one that changed last comes first. */
+        get: operations["show_news"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/demo": {
         parameters: {
             query?: never;
@@ -1166,7 +1341,7 @@ export interface paths {
         /** Whether the demo's team is on this server. */
         get: operations["show_demo"];
         put?: never;
-        /** See a team at work here: makes the four projects of the demo with their agents and tasks; no model, no key. */
+        /** See a team at work here: makes the five projects of the demo with their agents and tasks; no model, no key. */
         post: operations["start_demo"];
         /** Put the demo away: its open tasks are cancelled, its projects archived, its agents deactivated. */
         delete: operations["remove_demo"];
@@ -1235,6 +1410,23 @@ export interface paths {
         };
         /** Where you may move a task now, and why not elsewhere: what move_task would say, without moving anything. */
         get: operations["show_moves"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/task-search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Tasks whose title or description has all the words, by priority and age. Without a project: in all projects that you see and that are not archived. */
+        get: operations["search_tasks"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1613,12 +1805,42 @@ export interface components {
         };
         /** @enum {string} */
         State: "open" | "merged" | "discarded";
-        /** Worktree */
+        /**
+         * RequestedChanges
+         * @description The open task that makes the changes which a person has requested in a review.
+         */
+        RequestedChanges: {
+            /** Task Id */
+            task_id: string;
+            /** Title */
+            title: string;
+            /**
+             * Status
+             * @enum {string}
+             */
+            status: "backlog" | "todo" | "in_progress" | "blocked" | "completed" | "failed" | "cancelled";
+            /** Assignee Id */
+            assignee_id: string | null;
+            /** Requested By */
+            requested_by: string;
+        };
+        /**
+         * Worktree
+         * @description `review`: how it stands with the people who review it; null where there is nothing to review. With
+         *     `changes_requested` it waits for the task named there.
+         */
         Worktree: {
             /** Task Id */
             task_id: string;
+            /** Title */
+            title: string;
+            /** Assignee Id */
+            assignee_id: string | null;
             /** Project Id */
             project_id: string;
+            /** Review */
+            review: ("to_review" | "changes_requested" | "with_parent" | "left_to_agent" | "at_work") | null;
+            changes_requested: components["schemas"]["RequestedChanges"] | null;
             /** Coordinator Id */
             coordinator_id: string;
             /** Path */
@@ -1655,6 +1877,77 @@ export interface components {
             updated_at: string;
         };
         /**
+         * DiffAnswer
+         * @description What a task has changed. `truncated`: of the patch; `files_in_all`: more than are listed.
+         */
+        DiffAnswer: {
+            /** Trouble */
+            trouble: string | null;
+            /** Hindered By */
+            hindered_by: string | null;
+            /** Patch */
+            patch: string;
+            /** Files */
+            files: components["schemas"]["FileChange"][];
+            /** Files In All */
+            files_in_all: number;
+            /** Truncated */
+            truncated: boolean;
+            /** Head */
+            head: string;
+            /** Base */
+            base: string;
+        };
+        /** FileChange */
+        FileChange: {
+            /** Path */
+            path: string;
+            /** Old Path */
+            old_path: string | null;
+            /**
+             * Status
+             * @enum {string}
+             */
+            status: "added" | "deleted" | "modified" | "renamed" | "copied" | "type changed";
+            /** Insertions */
+            insertions: number;
+            /** Deletions */
+            deletions: number;
+            /** Binary */
+            binary: boolean;
+        };
+        /** MergedWork */
+        MergedWork: {
+            /** Task Id */
+            task_id: string;
+            /** Commit */
+            commit: string;
+            /** Into */
+            into: string;
+        };
+        /**
+         * OutcomeAnswer
+         * @description How a merge or the removal of a worktree ended, or why there is no diff. `given_up`: its Coordinator is away.
+         */
+        OutcomeAnswer: {
+            /** Trouble */
+            trouble: string | null;
+            /** Hindered By */
+            hindered_by?: string | null;
+            /** Given Up */
+            given_up?: boolean;
+            /** Merged */
+            merged?: components["schemas"]["MergedWork"][];
+            /** Conflict */
+            conflict?: string[];
+            /** Message */
+            message?: string;
+            /** Branch */
+            branch?: string;
+            /** Commit */
+            commit?: string | null;
+        };
+        /**
          * WorktreeJob
          * @description `answer` is what its Coordinator told: a diff, a merged commit, or what went wrong.
          */
@@ -1679,9 +1972,106 @@ export interface components {
             /** Done */
             done: boolean | null;
             /** Answer */
-            answer: {
-                [key: string]: unknown;
-            } | null;
+            answer: components["schemas"]["DiffAnswer"] | components["schemas"]["OutcomeAnswer"] | null;
+        };
+        /** AskedTask */
+        AskedTask: {
+            /** Task Id */
+            task_id: string;
+            /** Job Id */
+            job_id: string;
+        };
+        /**
+         * MissingDiff
+         * @description A task whose changes are not in the diff, and why.
+         */
+        MissingDiff: {
+            /** Task Id */
+            task_id: string;
+            /** Title */
+            title: string;
+            /** Message */
+            message: string;
+        };
+        /**
+         * CombinedChange
+         * @description What one task does to a file. `head`: what git says above its lines (modes, ids of a binary file). `cut`: not all
+         *     of its lines are in the part that is shown.
+         */
+        CombinedChange: {
+            /** Task Id */
+            task_id: string;
+            /** Path */
+            path: string;
+            /** Old Path */
+            old_path: string | null;
+            /** Status */
+            status: string;
+            /** Insertions */
+            insertions: number;
+            /** Deletions */
+            deletions: number;
+            /** Binary */
+            binary: boolean;
+            /** Head */
+            head: string;
+            /** Cut */
+            cut: boolean;
+        };
+        /** CombinedDiffFile */
+        CombinedDiffFile: {
+            /** Path */
+            path: string;
+            /** Overlap */
+            overlap: ("conflict" | "unknown" | "builds_on" | "same" | "apart") | null;
+            /** Meetings */
+            meetings: components["schemas"]["Meeting"][];
+            /** Changes */
+            changes: components["schemas"]["CombinedChange"][];
+            /** Hunks */
+            hunks: components["schemas"]["CombinedHunk"][];
+        };
+        /**
+         * CombinedHunk
+         * @description A hunk as git prints it, and the tasks that make exactly this change.
+         */
+        CombinedHunk: {
+            /** Task Ids */
+            task_ids: string[];
+            /** Text */
+            text: string;
+        };
+        /**
+         * Meeting
+         * @description How two tasks meet in a file; `task_ids` in the order in which they are merged. `lines`: first and last line,
+         *     before the change; null: the file as a whole. `exact` is false where they started from different commits.
+         */
+        Meeting: {
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "conflict" | "unknown" | "builds_on" | "same" | "apart";
+            /** Task Ids */
+            task_ids: string[];
+            /** Lines */
+            lines: number[] | null;
+            /** Exact */
+            exact: boolean;
+        };
+        /**
+         * OrderedTask
+         * @description A task at its place in the proposed order of merging. `after` are tasks of this diff that are merged before it
+         *     because it depends on them or has them as subtasks. `truncated`: its diff is too large to be shown in full.
+         */
+        OrderedTask: {
+            worktree: components["schemas"]["Worktree"];
+            /** After */
+            after: string[];
+            /** Conflicts With */
+            conflicts_with: string[];
+            /** Truncated */
+            truncated: boolean;
         };
         /** Project */
         Project: {
@@ -1806,10 +2196,47 @@ export interface components {
             timeout_seconds?: number;
         };
         /**
-         * FullTask
-         * @description One task in detail.
+         * Handoff
+         * @description What one agent knows about a task, for another agent or for the next session of the task.
          */
-        FullTask: {
+        Handoff: {
+            /** Handoff Id */
+            handoff_id: string;
+            /** Task Id */
+            task_id: string;
+            /** From Agent Id */
+            from_agent_id: string;
+            /** To Agent Id */
+            to_agent_id: string | null;
+            /** Summary */
+            summary: string;
+            /** Context */
+            context: unknown;
+            /** Recommendations */
+            recommendations: string | null;
+            /** Created At */
+            created_at: string;
+            /** Accepted At */
+            accepted_at: string | null;
+        };
+        /**
+         * Judgement
+         * @description Who approved or rejected a request, when, and why.
+         */
+        Judgement: {
+            /** By */
+            by: string;
+            /** At */
+            at: string;
+            /** Reason */
+            reason: string | null;
+        };
+        /**
+         * PersonsTask
+         * @description One task in detail, for people. `changes_requested`: a person has requested changes to its work, and this task
+         *     makes them. `judged`: how a request was answered; null for any other task, and until it is.
+         */
+        PersonsTask: {
             /** Task Id */
             task_id: string;
             /** Id */
@@ -1900,30 +2327,8 @@ export interface components {
             subtasks: components["schemas"]["BriefTask"][];
             /** Handoffs */
             handoffs: components["schemas"]["Handoff"][];
-        };
-        /**
-         * Handoff
-         * @description What one agent knows about a task, for another agent or for the next session of the task.
-         */
-        Handoff: {
-            /** Handoff Id */
-            handoff_id: string;
-            /** Task Id */
-            task_id: string;
-            /** From Agent Id */
-            from_agent_id: string;
-            /** To Agent Id */
-            to_agent_id: string | null;
-            /** Summary */
-            summary: string;
-            /** Context */
-            context: unknown;
-            /** Recommendations */
-            recommendations: string | null;
-            /** Created At */
-            created_at: string;
-            /** Accepted At */
-            accepted_at: string | null;
+            changes_requested: components["schemas"]["RequestedChanges"] | null;
+            judged: components["schemas"]["Judgement"] | null;
         };
         /** Task */
         Task: {
@@ -1997,7 +2402,10 @@ export interface components {
             /** Rejection Reason */
             rejection_reason?: string | null;
         };
-        /** ChatStatus */
+        /**
+         * ChatStatus
+         * @description `explanation` is the `summary` with commands that help.
+         */
         ChatStatus: {
             /**
              * State
@@ -2008,6 +2416,8 @@ export interface components {
             reason?: string;
             /** Explanation */
             explanation: string;
+            /** Summary */
+            summary: string;
             /** Until */
             until?: string | null;
         };
@@ -2153,6 +2563,29 @@ export interface components {
             /** Complete */
             complete: boolean;
         };
+        /**
+         * ProjectCondition
+         * @description What is off in a project. `since` and `until` belong behind `text`; `agent_id` is whose program is missing.
+         */
+        ProjectCondition: {
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "archived" | "paused" | "no_team" | "coordinator_gone" | "program_missing" | "budget_used_up" | "quota_used_up";
+            /** Project Id */
+            project_id: string;
+            /** Text */
+            text: string;
+            /** Since */
+            since: string | null;
+            /** Until */
+            until: string | null;
+            /** Agent Id */
+            agent_id: string | null;
+            /** Actions */
+            actions: components["schemas"]["NeedAction"][];
+        };
         /** Key */
         Key: {
             /** Key Id */
@@ -2272,6 +2705,110 @@ export interface components {
             /** End Reason */
             end_reason: string | null;
         };
+        /**
+         * Doing
+         * @description The newest sign of an agent's program: what it called (and then `returned` or `failed`), said or printed.
+         */
+        Doing: {
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "called" | "returned" | "failed" | "said" | "printed";
+            /** Tool */
+            tool: string | null;
+            /** Text */
+            text: string;
+            /** Since */
+            since: string;
+        };
+        /**
+         * Sums
+         * @description Total usage of some launches. `without_price`: launches without a cost; `lower_bounds`: launches with partial
+         *     usage.
+         */
+        Sums: {
+            /** Launches */
+            launches: number;
+            /** Input Tokens */
+            input_tokens: number;
+            /** Cached Tokens */
+            cached_tokens: number;
+            /** Output Tokens */
+            output_tokens: number;
+            /** Turns */
+            turns: number;
+            /** Tool Calls */
+            tool_calls: number;
+            /** Cost Usd */
+            cost_usd: number | null;
+            /** Without Price */
+            without_price: number;
+            /** Lower Bounds */
+            lower_bounds: number;
+        };
+        /**
+         * TracedCheck
+         * @description A run of the acceptance checks. `passed` is null until it has ended.
+         */
+        TracedCheck: {
+            /** Check Id */
+            check_id: string;
+            /** Launch Id */
+            launch_id: string;
+            /** Created At */
+            created_at: string;
+            /** Finished At */
+            finished_at: string | null;
+            /** Passed */
+            passed: boolean | null;
+            /** Failures */
+            failures: components["schemas"]["CheckFailure"][];
+        };
+        /**
+         * TracedDecision
+         * @description A launch decision for the task: the row that won, and the facts it read.
+         */
+        TracedDecision: {
+            /** Sequence */
+            sequence: number;
+            /** At */
+            at: string;
+            /** Agent Id */
+            agent_id: string;
+            /**
+             * Action
+             * @enum {string}
+             */
+            action: "start" | "hold" | "stop";
+            /** Reason */
+            reason: string;
+            /** Row */
+            row: string;
+            /** Rule */
+            rule: string;
+            /** Facts */
+            facts: {
+                [key: string]: unknown;
+            };
+        };
+        /** TracedDelegation */
+        TracedDelegation: {
+            /** Delegation Id */
+            delegation_id: string;
+            /** Target Agent Id */
+            target_agent_id: string;
+            /** Purpose */
+            purpose: string;
+            /** Await Result */
+            await_result: boolean;
+            /** Status */
+            status: string;
+            /** Created At */
+            created_at: string;
+            /** Ended At */
+            ended_at: string | null;
+        };
         /** TracedEvent */
         TracedEvent: {
             /** Sequence */
@@ -2282,10 +2819,84 @@ export interface components {
             kind: string;
             /** Actor Id */
             actor_id: string;
+            /** By Person */
+            by_person: boolean;
+            /** Agent Id */
+            agent_id: string | null;
             /** Session Id */
             session_id: string | null;
             /** Launch Id */
             launch_id: string | null;
+            /** Data */
+            data: {
+                [key: string]: unknown;
+            };
+        };
+        /** TracedLaunch */
+        TracedLaunch: {
+            /** Launch Id */
+            launch_id: string;
+            /** Agent Id */
+            agent_id: string;
+            /** Project Id */
+            project_id: string;
+            /**
+             * Purpose
+             * @enum {string}
+             */
+            purpose: "task" | "chat";
+            /** Task Id */
+            task_id: string | null;
+            /** Reason */
+            reason: string;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "ordered" | "signed_in" | "exited" | "expired" | "lost";
+            /** Ai Type */
+            ai_type: string | null;
+            /** Model */
+            model: string | null;
+            /** Fence */
+            fence: number;
+            /** Coordinator Id */
+            coordinator_id: string | null;
+            /** Ordered At */
+            ordered_at: string;
+            /** Deadline */
+            deadline: string;
+            /** Signed In At */
+            signed_in_at: string | null;
+            /** Ended At */
+            ended_at: string | null;
+            /** End Reason */
+            end_reason: string | null;
+            /** Exit Code */
+            exit_code: number | null;
+            /** Exit Signal */
+            exit_signal: number | null;
+            /** Exit Error */
+            exit_error: string | null;
+            doing: components["schemas"]["Doing"] | null;
+            usage: components["schemas"]["Used"] | null;
+            session: components["schemas"]["TracedSession"] | null;
+        };
+        /**
+         * TracedSession
+         * @description `calls`: those to this server, but for the ones that waited.
+         */
+        TracedSession: {
+            /** Session Id */
+            session_id: string;
+            /** Signed In At */
+            signed_in_at: string;
+            /** Ended At */
+            ended_at: string | null;
+            /** End Reason */
+            end_reason: string | null;
+            /** Calls */
+            calls: number;
         };
         /** TracedTalk */
         TracedTalk: {
@@ -2300,10 +2911,16 @@ export interface components {
              * @enum {string}
              */
             state: "pending" | "active" | "ending" | "ended" | "expired";
+            /** Purpose */
+            purpose: string;
+            /** Created At */
+            created_at: string;
+            /** Ended At */
+            ended_at: string | null;
         };
         /**
          * TracedTask
-         * @description A task of the request, with its oldest events, and the tasks below it.
+         * @description A task of the request, with its oldest events, and the tasks below it. `moved_at`: when its status changed.
          */
         TracedTask: {
             /** Task Id */
@@ -2335,23 +2952,120 @@ export interface components {
             started_at: string | null;
             /** Completed At */
             completed_at: string | null;
+            /** Moved At */
+            moved_at: string;
             /** Duration Ms */
             duration_ms: number | null;
+            /** Summary */
+            summary: string | null;
+            /** Error */
+            error: string | null;
+            /** Artifacts */
+            artifacts: unknown[];
             /** Attempts */
             attempts: components["schemas"]["Attempt"][];
+            /** Waits */
+            waits: components["schemas"]["TracedWait"][];
+            /** Launches */
+            launches: components["schemas"]["TracedLaunch"][];
+            /** Decisions */
+            decisions: components["schemas"]["TracedDecision"][];
+            /** Checks */
+            checks: components["schemas"]["TracedCheck"][];
+            /** Delegations */
+            delegations: components["schemas"]["TracedDelegation"][];
             /** Conversations */
             conversations: components["schemas"]["TracedTalk"][];
+            work: components["schemas"]["TracedWork"] | null;
             /** Events */
             events: components["schemas"]["TracedEvent"][];
             /** Tasks */
             tasks: components["schemas"]["TracedTask"][];
         };
+        /**
+         * TracedWait
+         * @description A time in which nobody worked on the task. `on`: the tasks it waited for, or that its agent had instead; `reason`
+         *     and `rule`: why its agent was held, or who blocked it said why; `event`: the number of the event that says so.
+         */
+        TracedWait: {
+            /**
+             * Cause
+             * @enum {string}
+             */
+            cause: "backlog" | "approval" | "dependencies" | "not_started" | "queue" | "agent" | "subtasks" | "delegation" | "others" | "blocked" | "review";
+            /** Since */
+            since: string;
+            /** Until */
+            until: string | null;
+            /** On */
+            on: string[];
+            /** Reason */
+            reason: string | null;
+            /** Rule */
+            rule: string | null;
+            /** Event */
+            event: number | null;
+        };
+        /**
+         * TracedWork
+         * @description The branch with the task's work, and where it went.
+         */
+        TracedWork: {
+            /** Branch */
+            branch: string;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "open" | "merged" | "discarded";
+            /** Commits */
+            commits: number;
+            /** Files Changed */
+            files_changed: number;
+            /** Insertions */
+            insertions: number;
+            /** Deletions */
+            deletions: number;
+            /** Merged Commit */
+            merged_commit: string | null;
+            /** Merged Into */
+            merged_into: string | null;
+            /** Updated At */
+            updated_at: string;
+        };
+        /**
+         * Used
+         * @description Tokens and money of one launch, as far as its program told them.
+         */
+        Used: {
+            /** Input Tokens */
+            input_tokens?: number;
+            /** Cached Tokens */
+            cached_tokens?: number;
+            /** Output Tokens */
+            output_tokens?: number;
+            /** Cost Usd */
+            cost_usd?: number | null;
+            /** Turns */
+            turns?: number;
+            /** Tool Calls */
+            tool_calls?: number;
+            /** Model */
+            model?: string | null;
+            /** Lower Bound */
+            lower_bound?: boolean;
+        };
+        /**
+         * Login
+         * @description What a person may do: `owner` everything, `member` in the projects they belong to, `viewer` reads.
+         * @enum {string}
+         */
+        Login: "owner" | "member" | "viewer";
         /** SignIn */
         SignIn: {
             /** Sign In Id */
             sign_in_id: string;
-            /** Login */
-            login: string;
+            login: components["schemas"]["Login"];
             /** How */
             how: string;
             /** Browser */
@@ -2372,8 +3086,7 @@ export interface components {
             person_id: string;
             /** Name */
             name: string;
-            /** Login */
-            login: string;
+            login: components["schemas"]["Login"];
             /** Active */
             active: boolean;
             /** Version */
@@ -2402,8 +3115,7 @@ export interface components {
             person_id: string;
             /** Name */
             name: string;
-            /** Login */
-            login: string;
+            login: components["schemas"]["Login"];
             /** Created At */
             created_at: string;
             /** Expires At */
@@ -2432,8 +3144,25 @@ export interface components {
             created_at: string;
         };
         /**
+         * QuietHours
+         * @description `begin` and `end` are times of day in the person's time zone.
+         */
+        QuietHours: {
+            /** Begin */
+            begin: string;
+            /** End */
+            end: string;
+        };
+        QuietHoursWanted: {
+            /** @description When they begin, HH:MM. */
+            begin: string;
+            /** @description When they end, HH:MM; earlier than begin: on the next day. */
+            end: string;
+        };
+        /**
          * Decision
-         * @description Why an agent runs or not: the row that won, and the facts it read.
+         * @description Why an agent runs or not: the row that won, and the facts it read. `explanation` is the `summary` with commands
+         *     that help.
          */
         Decision: {
             /** Project Id */
@@ -2456,6 +3185,8 @@ export interface components {
             rule: string;
             /** Explanation */
             explanation: string;
+            /** Summary */
+            summary: string;
             /** Facts */
             facts: {
                 [key: string]: unknown;
@@ -2535,6 +3266,7 @@ export interface components {
             end_reason: string | null;
             /** Runaway */
             runaway: string | null;
+            doing: components["schemas"]["Doing"] | null;
             /** Last Seen At */
             last_seen_at: string;
             /** Confirmed */
@@ -2586,6 +3318,7 @@ export interface components {
             exit_signal: number | null;
             /** Exit Error */
             exit_error: string | null;
+            doing: components["schemas"]["Doing"] | null;
         };
         /** LaunchUsed */
         LaunchUsed: {
@@ -2633,29 +3366,18 @@ export interface components {
             exit_signal: number | null;
             /** Exit Error */
             exit_error: string | null;
+            doing: components["schemas"]["Doing"] | null;
             usage: components["schemas"]["Used"] | null;
         };
         /**
-         * Used
-         * @description Tokens and money of one launch, as far as its program told them.
+         * PieceTime
+         * @description From this character on, the text came at this time.
          */
-        Used: {
-            /** Input Tokens */
-            input_tokens?: number;
-            /** Cached Tokens */
-            cached_tokens?: number;
-            /** Output Tokens */
-            output_tokens?: number;
-            /** Cost Usd */
-            cost_usd?: number | null;
-            /** Turns */
-            turns?: number;
-            /** Tool Calls */
-            tool_calls?: number;
-            /** Model */
-            model?: string | null;
-            /** Lower Bound */
-            lower_bound?: boolean;
+        PieceTime: {
+            /** Offset */
+            offset: number;
+            /** At */
+            at: string;
         };
         /** Coordinator */
         Coordinator: {
@@ -2690,6 +3412,22 @@ export interface components {
             complete: boolean;
             /** Measured At */
             measured_at: string;
+        };
+        /**
+         * Calm
+         * @description `state`: the first that applies. `tasks`: how many are held (`held`), are left to a person to start
+         *     (`not_started`; also beside `runs`), or wait (`waits`, until `until`; `paused`).
+         */
+        Calm: {
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "no_project" | "archived" | "paused" | "no_team" | "nothing_open" | "held" | "waits" | "not_started" | "runs";
+            /** Tasks */
+            tasks: number;
+            /** Until */
+            until: string | null;
         };
         /** CoolingDown */
         CoolingDown: {
@@ -2731,6 +3469,8 @@ export interface components {
             explanation: string;
             /** Released By */
             released_by: string;
+            /** Until */
+            until: string | null;
             /** Task Id */
             task_id: string;
             /** Title */
@@ -2748,7 +3488,7 @@ export interface components {
         /**
          * Member
          * @description One agent in one project. `action` is the next action it was told last, `step` the same in words; `reason` and
-         *     `explanation` say why it does not run.
+         *     `explanation` say why it does not run. `doing`: the newest sign of its program.
          */
         Member: {
             /** Agent Id */
@@ -2788,6 +3528,7 @@ export interface components {
             step: string | null;
             /** Last Call At */
             last_call_at: string | null;
+            doing: components["schemas"]["Doing"] | null;
             /** Started At */
             started_at: string | null;
             /** Lease Until */
@@ -2820,6 +3561,9 @@ export interface components {
          * QueueStatus
          * @description Main tasks in progress, and tasks in `todo`. `ready`: nothing blocks them; `waiting`: for subordinates, for an
          *     answer, or for a person whose task it is. `held` lists the most important ones.
+         *
+         *     Of those that are ready, `to_start` are left to a person to start. Of those that are held, `stopped` do not go on by
+         *     themselves; the first of the others that goes on at a known time does so at `next_at`.
          */
         QueueStatus: {
             /** Running */
@@ -2832,6 +3576,12 @@ export interface components {
             held_in_all: number;
             /** Held */
             held: components["schemas"]["Held"][];
+            /** To Start */
+            to_start: number;
+            /** Stopped */
+            stopped: number;
+            /** Next At */
+            next_at: string | null;
         };
         /**
          * RankedNeed
@@ -2907,6 +3657,85 @@ export interface components {
             cost_usd: number | null;
             /** Budget Usd */
             budget_usd: number | null;
+            /** Budget Tokens */
+            budget_tokens: number | null;
+        };
+        /**
+         * ShownView
+         * @description `q` and `by` belong into the address of the view. `count`: how many tasks it shows now: the open ones that match,
+         *     or, if its filter names statuses, those of these (of closed ones only among the 1,000 that were closed last). null:
+         *     it is not about tasks.
+         */
+        ShownView: {
+            /** View Id */
+            view_id: string;
+            /** Project Id */
+            project_id: string;
+            /** Person Id */
+            person_id: string;
+            /** Name */
+            name: string;
+            /**
+             * View
+             * @enum {string}
+             */
+            view: "board" | "list" | "timeline" | "graph" | "audit";
+            /** Q */
+            q: string;
+            /** By */
+            by: string | null;
+            /** Everybody */
+            everybody: boolean;
+            /** May Edit */
+            may_edit: boolean;
+            /** Count */
+            count: number | null;
+        };
+        /**
+         * NewsMove
+         * @description Something that happened to a task; `sequence` is the number of its event.
+         */
+        NewsMove: {
+            /** Sequence */
+            sequence: number;
+            /** At */
+            at: string;
+            /**
+             * What
+             * @enum {string}
+             */
+            what: "completed" | "failed" | "cancelled" | "asked" | "blocked" | "decided" | "sent_back" | "merged" | "discarded";
+            /** Actor Id */
+            actor_id: string;
+            /** By Person */
+            by_person: boolean;
+            /** Reason */
+            reason: string | null;
+        };
+        /**
+         * TaskNews
+         * @description `cost_usd` and `tokens`: what launches for it, as their main task, have used since.
+         */
+        TaskNews: {
+            /** Task Id */
+            task_id: string;
+            /** Title */
+            title: string;
+            /** Project Id */
+            project_id: string;
+            /**
+             * Status
+             * @enum {string}
+             */
+            status: "backlog" | "todo" | "in_progress" | "blocked" | "completed" | "failed" | "cancelled";
+            /** Assignee Id */
+            assignee_id: string | null;
+            /** Cost Usd */
+            cost_usd: number | null;
+            /** Tokens */
+            tokens: number;
+            /** Moves */
+            moves: components["schemas"]["NewsMove"][];
         };
         /** KindStanding */
         KindStanding: {
@@ -2941,7 +3770,11 @@ export interface components {
         };
         /**
          * BoardTask
-         * @description A card. `children` counts subtasks that were not cancelled; `running`: somebody is signed in for it.
+         * @description A card. `waits_for` counts dependencies that are not completed; `children` subtasks that were not cancelled;
+         *     `running`: somebody is signed in for it;
+         *     `changes_requested`: the open task that makes the changes which a person has requested in its review; `cost_usd`,
+         *     `insertions`, `deletions`: what its launches cost, and its worktree's lines, at the newest event of the task; null
+         *     if unknown.
          */
         BoardTask: {
             /** Task Id */
@@ -2968,6 +3801,8 @@ export interface components {
             root_task_id: string;
             /** Dependencies */
             dependencies: string[];
+            /** Waits For */
+            waits_for: number;
             /** Approval */
             approval: string;
             /** Blocked Reason */
@@ -2992,6 +3827,19 @@ export interface components {
             completed_at: string | null;
             /** Version */
             version: number;
+            /**
+             * Checks
+             * @enum {string}
+             */
+            checks: "none" | "running" | "passed" | "failed";
+            /** Changes Requested */
+            changes_requested: string | null;
+            /** Cost Usd */
+            cost_usd: number | null;
+            /** Insertions */
+            insertions: number | null;
+            /** Deletions */
+            deletions: number | null;
         };
         /**
          * First
@@ -3024,6 +3872,20 @@ export interface components {
             /** Needs Reason */
             needs_reason: boolean;
         };
+        /** TaskWithWords */
+        TaskWithWords: {
+            /** Task Id */
+            task_id: string;
+            /** Project Id */
+            project_id: string;
+            /** Title */
+            title: string;
+            /**
+             * Status
+             * @enum {string}
+             */
+            status: "backlog" | "todo" | "in_progress" | "blocked" | "completed" | "failed" | "cancelled";
+        };
         /** Budget */
         Budget: {
             /** Project Id */
@@ -3034,6 +3896,10 @@ export interface components {
             budget_per_day: number | null;
             /** Spent Today */
             spent_today: number;
+            /** Tokens Per Day */
+            tokens_per_day: number | null;
+            /** Tokens Today */
+            tokens_today: number;
             /** Used Up */
             used_up: boolean;
             /** Day Ends At */
@@ -3078,31 +3944,6 @@ export interface components {
             model?: string | null;
             /** Purpose */
             purpose?: string;
-        };
-        /**
-         * Sums
-         * @description Total usage of some launches. `without_price`: launches without a cost; `lower_bounds`: launches with partial
-         *     usage.
-         */
-        Sums: {
-            /** Launches */
-            launches: number;
-            /** Input Tokens */
-            input_tokens: number;
-            /** Cached Tokens */
-            cached_tokens: number;
-            /** Output Tokens */
-            output_tokens: number;
-            /** Turns */
-            turns: number;
-            /** Tool Calls */
-            tool_calls: number;
-            /** Cost Usd */
-            cost_usd: number | null;
-            /** Without Price */
-            without_price: number;
-            /** Lower Bounds */
-            lower_bounds: number;
         };
         Change: {
             /**
@@ -3468,6 +4309,11 @@ export interface operations {
                      * @default true
                      */
                     below?: boolean;
+                    /**
+                     * @description Also while changes to it are requested and not made yet.
+                     * @default false
+                     */
+                    anyway?: boolean;
                 };
             };
         };
@@ -3572,6 +4418,178 @@ export interface operations {
                         /** Notifications Pending */
                         notifications_pending?: number;
                         worktree_job: components["schemas"]["WorktreeJob"];
+                    };
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_combined_diff: {
+        parameters: {
+            query: {
+                /** @description The worktree jobs that were asked. */
+                job_ids: string[];
+                /** @description How long to wait for their answers. */
+                wait_seconds?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The project. */
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Success */
+                        success: boolean;
+                        next?: components["schemas"]["NextAction"];
+                        /** Notifications Pending */
+                        notifications_pending?: number;
+                        /** Order */
+                        order: components["schemas"]["OrderedTask"][];
+                        /** Missing */
+                        missing: components["schemas"]["MissingDiff"][];
+                        /** Waiting */
+                        waiting: string[];
+                        /** Files */
+                        files: components["schemas"]["CombinedDiffFile"][];
+                        /** Files In All */
+                        files_in_all: number;
+                        /** Truncated */
+                        truncated: boolean;
+                    };
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    ask_combined_diff: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The project. */
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Tasks whose work is open. */
+                    task_ids: string[];
+                    /**
+                     * @description Whether the work of their subtasks belongs to it.
+                     * @default true
+                     */
+                    below?: boolean;
+                    /**
+                     * @description Unchanged lines around each change.
+                     * @default 3
+                     */
+                    context?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Success */
+                        success: boolean;
+                        next?: components["schemas"]["NextAction"];
+                        /** Notifications Pending */
+                        notifications_pending?: number;
+                        /** Jobs */
+                        jobs: components["schemas"]["AskedTask"][];
+                        /** Missing */
+                        missing: components["schemas"]["MissingDiff"][];
+                    };
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    request_changes: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request with the same key and content is carried out once and gets the same answer again. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The completed task whose work was reviewed. */
+                task_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description What has to change: the description of the new task. */
+                    text: string;
+                    /**
+                     * @description The title of the new task; default: Changes to: …
+                     * @default null
+                     */
+                    title?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Success */
+                        success: boolean;
+                        next?: components["schemas"]["NextAction"];
+                        /** Notifications Pending */
+                        notifications_pending?: number;
+                        /** Task Id */
+                        task_id: string;
+                        changes_requested: components["schemas"]["RequestedChanges"];
+                        /** Waits */
+                        waits?: string;
                     };
                 };
             };
@@ -4791,7 +5809,7 @@ export interface operations {
                         notifications_pending?: number;
                         /** Task Id */
                         task_id: string;
-                        task: components["schemas"]["FullTask"];
+                        task: components["schemas"]["PersonsTask"];
                     };
                 };
             };
@@ -4832,7 +5850,7 @@ export interface operations {
                         notifications_pending?: number;
                         /** Task Id */
                         task_id: string;
-                        task: components["schemas"]["FullTask"];
+                        task: components["schemas"]["PersonsTask"];
                     };
                 };
             };
@@ -4920,7 +5938,7 @@ export interface operations {
                         notifications_pending?: number;
                         /** Task Id */
                         task_id: string;
-                        task: components["schemas"]["FullTask"];
+                        task: components["schemas"]["PersonsTask"];
                     };
                 };
             };
@@ -4990,7 +6008,7 @@ export interface operations {
                         new_status: string;
                         /** Reason */
                         reason?: string | null;
-                        task: components["schemas"]["FullTask"];
+                        task: components["schemas"]["PersonsTask"];
                     };
                 };
             };
@@ -5049,7 +6067,7 @@ export interface operations {
                         notifications_pending?: number;
                         /** Task Id */
                         task_id: string;
-                        task: components["schemas"]["FullTask"];
+                        task: components["schemas"]["PersonsTask"];
                     };
                 };
             };
@@ -5108,7 +6126,7 @@ export interface operations {
                         notifications_pending?: number;
                         /** Task Id */
                         task_id: string;
-                        task: components["schemas"]["FullTask"];
+                        task: components["schemas"]["PersonsTask"];
                     };
                 };
             };
@@ -5156,7 +6174,7 @@ export interface operations {
                         notifications_pending?: number;
                         /** Task Id */
                         task_id: string;
-                        task: components["schemas"]["FullTask"];
+                        task: components["schemas"]["PersonsTask"];
                         /** Delivered To */
                         delivered_to: string;
                         /** Warnings */
@@ -5213,7 +6231,7 @@ export interface operations {
                         notifications_pending?: number;
                         /** Task Id */
                         task_id: string;
-                        task: components["schemas"]["FullTask"];
+                        task: components["schemas"]["PersonsTask"];
                     };
                 };
             };
@@ -5750,6 +6768,48 @@ export interface operations {
             };
         };
     };
+    show_conditions: {
+        parameters: {
+            query?: {
+                /** @description Only of this project, also if it is archived. */
+                project_id?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Success */
+                        success: boolean;
+                        next?: components["schemas"]["NextAction"];
+                        /** Notifications Pending */
+                        notifications_pending?: number;
+                        /** Conditions */
+                        conditions: components["schemas"]["ProjectCondition"][];
+                        /** Look Again After */
+                        look_again_after: number;
+                    };
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     list_api_keys: {
         parameters: {
             query?: {
@@ -6043,7 +7103,10 @@ export interface operations {
     };
     show_trace: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description With a task's id: only this task and everything below it. */
+                below?: boolean;
+            };
             header?: never;
             path: {
                 /** @description The request's id, or a task's id. */
@@ -6077,6 +7140,7 @@ export interface operations {
                         ended_at: string | null;
                         /** Duration Ms */
                         duration_ms: number | null;
+                        usage: components["schemas"]["Sums"];
                         /** Tasks */
                         tasks: components["schemas"]["TracedTask"][];
                     };
@@ -6118,8 +7182,7 @@ export interface operations {
                         person_id: string;
                         /** Name */
                         name: string;
-                        /** Login */
-                        login: string;
+                        login: components["schemas"]["Login"];
                         /** Version */
                         version: string;
                         /** Signed In By */
@@ -6283,8 +7346,7 @@ export interface operations {
                         person_id: string;
                         /** Name */
                         name: string;
-                        /** Login */
-                        login: string;
+                        login: components["schemas"]["Login"];
                         /** Expires At */
                         expires_at: string;
                         /** Browser Token */
@@ -6688,8 +7750,7 @@ export interface operations {
                         notifications_pending?: number;
                         /** Person Id */
                         person_id: string;
-                        /** Login */
-                        login: string;
+                        login: components["schemas"]["Login"];
                         /** Signed Out */
                         signed_out: number;
                     };
@@ -6983,6 +8044,301 @@ export interface operations {
             };
         };
     };
+    show_notification_settings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Success */
+                        success: boolean;
+                        next?: components["schemas"]["NextAction"];
+                        /** Notifications Pending */
+                        notifications_pending?: number;
+                        /** Possible */
+                        possible: boolean;
+                        /** Muted */
+                        muted: ("approval" | "blocked_by_guard" | "runaway" | "blocked" | "message" | "nobody_came" | "delegation_failed" | "failed" | "dead_letter" | "stuck" | "stalled" | "budget_used_up" | "agent_cannot_start" | "sign_in_locked" | "review" | "task")[];
+                        quiet_hours: components["schemas"]["QuietHours"] | null;
+                        /** Time Zone */
+                        time_zone: string;
+                        /** This Browser */
+                        this_browser: boolean;
+                        /** Browsers */
+                        browsers: number;
+                    };
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    edit_notification_settings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description Kinds of needs that are not told.
+                     * @default null
+                     */
+                    muted?: ("approval" | "blocked_by_guard" | "runaway" | "blocked" | "message" | "nobody_came" | "delegation_failed" | "failed" | "dead_letter" | "stuck" | "stalled" | "budget_used_up" | "agent_cannot_start" | "sign_in_locked" | "review" | "task")[] | null;
+                    /**
+                     * @description Hours in which nothing is sent: it is sent when they end, if it still holds; null: none.
+                     * @default null
+                     */
+                    quiet_hours?: components["schemas"]["QuietHoursWanted"] | null;
+                    /**
+                     * @description Time zone of the quiet hours, such as Europe/Berlin.
+                     * @default null
+                     */
+                    time_zone?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Success */
+                        success: boolean;
+                        next?: components["schemas"]["NextAction"];
+                        /** Notifications Pending */
+                        notifications_pending?: number;
+                        /** Possible */
+                        possible: boolean;
+                        /** Muted */
+                        muted: ("approval" | "blocked_by_guard" | "runaway" | "blocked" | "message" | "nobody_came" | "delegation_failed" | "failed" | "dead_letter" | "stuck" | "stalled" | "budget_used_up" | "agent_cannot_start" | "sign_in_locked" | "review" | "task")[];
+                        quiet_hours: components["schemas"]["QuietHours"] | null;
+                        /** Time Zone */
+                        time_zone: string;
+                        /** This Browser */
+                        this_browser: boolean;
+                        /** Browsers */
+                        browsers: number;
+                    };
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_push_key: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Success */
+                        success: boolean;
+                        next?: components["schemas"]["NextAction"];
+                        /** Notifications Pending */
+                        notifications_pending?: number;
+                        /** Public Key */
+                        public_key: string;
+                    };
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    subscribe_browser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description URL of the browser's push service. */
+                    endpoint: string;
+                    /** @description The browser's public key. */
+                    p256dh: string;
+                    /** @description The browser's secret. */
+                    auth: string;
+                    /**
+                     * @description In which language it is notified.
+                     * @default en
+                     * @enum {string}
+                     */
+                    language?: "en" | "ja";
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Success */
+                        success: boolean;
+                        next?: components["schemas"]["NextAction"];
+                        /** Notifications Pending */
+                        notifications_pending?: number;
+                        /** Possible */
+                        possible: boolean;
+                        /** Muted */
+                        muted: ("approval" | "blocked_by_guard" | "runaway" | "blocked" | "message" | "nobody_came" | "delegation_failed" | "failed" | "dead_letter" | "stuck" | "stalled" | "budget_used_up" | "agent_cannot_start" | "sign_in_locked" | "review" | "task")[];
+                        quiet_hours: components["schemas"]["QuietHours"] | null;
+                        /** Time Zone */
+                        time_zone: string;
+                        /** This Browser */
+                        this_browser: boolean;
+                        /** Browsers */
+                        browsers: number;
+                    };
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    unsubscribe_browser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Success */
+                        success: boolean;
+                        next?: components["schemas"]["NextAction"];
+                        /** Notifications Pending */
+                        notifications_pending?: number;
+                        /** Possible */
+                        possible: boolean;
+                        /** Muted */
+                        muted: ("approval" | "blocked_by_guard" | "runaway" | "blocked" | "message" | "nobody_came" | "delegation_failed" | "failed" | "dead_letter" | "stuck" | "stalled" | "budget_used_up" | "agent_cannot_start" | "sign_in_locked" | "review" | "task")[];
+                        quiet_hours: components["schemas"]["QuietHours"] | null;
+                        /** Time Zone */
+                        time_zone: string;
+                        /** This Browser */
+                        this_browser: boolean;
+                        /** Browsers */
+                        browsers: number;
+                    };
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    send_test_notification: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Success */
+                        success: boolean;
+                        next?: components["schemas"]["NextAction"];
+                        /** Notifications Pending */
+                        notifications_pending?: number;
+                        /** Notice Id */
+                        notice_id: string;
+                    };
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     why: {
         parameters: {
             query?: {
@@ -7161,6 +8517,8 @@ export interface operations {
                 agent_id?: string | null;
                 /** @description Only for this main task. */
                 task_id?: string | null;
+                /** @description Only those that are not over. */
+                live?: boolean;
                 /** @description Only what still lived then. */
                 since?: string | null;
                 /** @description Only what was ordered before. */
@@ -7235,6 +8593,8 @@ export interface operations {
                         launch_id: string;
                         /** Text */
                         text: string;
+                        /** Times */
+                        times: components["schemas"]["PieceTime"][];
                         /** Next Offset */
                         next_offset: number;
                         /** Ended */
@@ -7335,6 +8695,7 @@ export interface operations {
                         notifications_pending?: number;
                         /** Needs */
                         needs: components["schemas"]["RankedNeed"][];
+                        calm: components["schemas"]["Calm"];
                         since: components["schemas"]["Since"];
                         /** Team */
                         team: components["schemas"]["Member"][];
@@ -7343,6 +8704,8 @@ export interface operations {
                         plant: components["schemas"]["Plant"];
                         /** Last Event */
                         last_event: number;
+                        /** Look Again After */
+                        look_again_after: number;
                     };
                 };
             };
@@ -7394,6 +8757,255 @@ export interface operations {
             };
         };
     };
+    show_saved_views: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The project. */
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Success */
+                        success: boolean;
+                        next?: components["schemas"]["NextAction"];
+                        /** Notifications Pending */
+                        notifications_pending?: number;
+                        /** Views */
+                        views: components["schemas"]["ShownView"][];
+                    };
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    save_view: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request with the same key and content is carried out once and gets the same answer again. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The project. */
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description What it is called. */
+                    name: string;
+                    /**
+                     * @description Which view.
+                     * @enum {string}
+                     */
+                    view: "board" | "list" | "timeline" | "graph" | "audit";
+                    /**
+                     * @description What it shows: q of its address.
+                     * @default
+                     */
+                    q?: string;
+                    /**
+                     * @description How it shows it: by of its address.
+                     * @default null
+                     */
+                    by?: string | null;
+                    /**
+                     * @description Whether everybody who sees the project sees it.
+                     * @default false
+                     */
+                    everybody?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Success */
+                        success: boolean;
+                        next?: components["schemas"]["NextAction"];
+                        /** Notifications Pending */
+                        notifications_pending?: number;
+                        view: components["schemas"]["ShownView"];
+                    };
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_saved_view: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The saved view. */
+                view_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Success */
+                        success: boolean;
+                        next?: components["schemas"]["NextAction"];
+                        /** Notifications Pending */
+                        notifications_pending?: number;
+                        /** View Id */
+                        view_id: string;
+                    };
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    edit_saved_view: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The saved view. */
+                view_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description What it is called from now on.
+                     * @default null
+                     */
+                    name?: string | null;
+                    /**
+                     * @description Whether everybody sees it. Only who saved it can change this.
+                     * @default null
+                     */
+                    everybody?: boolean | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Success */
+                        success: boolean;
+                        next?: components["schemas"]["NextAction"];
+                        /** Notifications Pending */
+                        notifications_pending?: number;
+                        view: components["schemas"]["ShownView"];
+                    };
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_news: {
+        parameters: {
+            query?: {
+                /** @description Only this project. */
+                project_id?: string | null;
+                /** @description Since when you have been away; default: your last visit. */
+                since?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Success */
+                        success: boolean;
+                        next?: components["schemas"]["NextAction"];
+                        /** Notifications Pending */
+                        notifications_pending?: number;
+                        /** Since */
+                        since: string | null;
+                        /** Tasks */
+                        tasks: components["schemas"]["TaskNews"][];
+                        /** Complete */
+                        complete: boolean;
+                    };
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     show_demo: {
         parameters: {
             query?: never;
@@ -7419,6 +9031,8 @@ export interface operations {
                         here: boolean;
                         /** Directory */
                         directory: string;
+                        /** Data Directory */
+                        data_directory: string;
                         /** Projects */
                         projects: string[];
                         /** Waits For */
@@ -7447,7 +9061,17 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description Seconds between two steps of an agent: so that people can watch.
+                     * @default 3
+                     */
+                    pause?: number;
+                };
+            };
+        };
         responses: {
             /** @description Done. */
             201: {
@@ -7465,6 +9089,8 @@ export interface operations {
                         here: boolean;
                         /** Directory */
                         directory: string;
+                        /** Data Directory */
+                        data_directory: string;
                         /** Projects */
                         projects: string[];
                         /** Waits For */
@@ -7704,6 +9330,50 @@ export interface operations {
                          * @description Whether you may approve or reject it, were it a request.
                          */
                         may_judge: boolean;
+                    };
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    search_tasks: {
+        parameters: {
+            query: {
+                /** @description The words, in any order; all must be there. */
+                text: string;
+                /** @description Only in this project. */
+                project_id?: string | null;
+                /** @description How many at most. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Success */
+                        success: boolean;
+                        next?: components["schemas"]["NextAction"];
+                        /** Notifications Pending */
+                        notifications_pending?: number;
+                        /** Tasks */
+                        tasks: components["schemas"]["TaskWithWords"][];
                     };
                 };
             };

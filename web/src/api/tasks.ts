@@ -12,12 +12,13 @@ export async function changeCard(
   card: BoardTask,
   change: Partial<BoardTask>,
   ask: () => Promise<{ task: Task }>,
-): Promise<void> {
+): Promise<Task> {
   put(client, projectId, card.task_id, change);
   try {
     const { task } = await ask();
     const { status, priority, assignee_id, dependencies, version } = task;
     put(client, projectId, card.task_id, { status, priority, assignee_id, dependencies, version });
+    return task;
   } catch (error) {
     put(client, projectId, card.task_id, card);
     throw error;
@@ -30,7 +31,7 @@ export function relink(
   projectId: string,
   card: BoardTask,
   edit: Pick<TaskEdit, "add_dependencies" | "remove_dependencies">,
-): Promise<void> {
+): Promise<Task> {
   const kept = card.dependencies.filter((each) => !edit.remove_dependencies?.includes(each));
   const dependencies = [...new Set([...kept, ...(edit.add_dependencies ?? [])])];
   return changeCard(client, projectId, card, { dependencies }, () => editTask(card.task_id, edit, card.version));

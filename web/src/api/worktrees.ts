@@ -1,6 +1,7 @@
 // What people ask a Coordinator to do with the files of a task: a worktree job is sent, and its answer waited for.
-import { Refused, get, send } from "@/api/client";
-import type { Diff, WorktreeJob } from "@/api/model";
+import { Refused, api } from "@/api/client";
+import type { CombinedDiff, Diff, MergedWork, WorktreeJob } from "@/api/model";
+import { inProject, ofTask, type BodyOf } from "@/api/routes";
 
 const ONE_LOOK_SECONDS = 45;
 const LOOKS = 4;
@@ -13,73 +14,93 @@ export class Hindered extends Error {
   constructor(
     message: string,
     readonly conflict: readonly string[],
-    readonly merged: readonly MergedOne[],
+    readonly merged: readonly MergedWork[],
   ) {
     super(message);
   }
 }
 
-export interface MergedOne {
-  task_id: string;
-  commit: string;
-  into: string;
+export type MergeWanted = BodyOf<"post", "/tasks/{task_id}/worktree/merge">;
+
+export async function askDiff(taskId: string, context: number, signal?: AbortSignal): Promise<Diff> {
+  const answer = await carriedOut(
+    () => api.post("/tasks/{task_id}/worktree/diff", { ...ofTask(taskId), body: { context }, signal }),
+    signal,
+  );
+  if (!("patch" in answer)) throw hindered(answer);
+  return answer;
 }
 
-interface MergeAnswer {
-  merged?: MergedOne[];
-  conflict?: string[];
-  message?: string;
-}
-
-export interface MergeWanted {
+export interface CombinedWanted {
+  taskIds: readonly string[];
+  /** With the work of their subtasks. */
   below: boolean;
-  into?: string;
-  message?: string;
+  context: number;
 }
 
-export async function askDiff(taskId: string, signal?: AbortSignal): Promise<Diff> {
-  return (await carriedOut<Diff>(taskId, "diff", {}, signal)) as Diff;
+/** What several tasks have changed. A Coordinator that does not answer is not waited for longer than for one diff. */
+export async function askCombinedDiff(
+  projectId: string,
+  { taskIds, below, context }: CombinedWanted,
+  signal?: AbortSignal,
+): Promise<CombinedDiff> {
+  const path = "/projects/{project_id}/combined-diff";
+  const body = { task_ids: [...taskIds], below, context };
+  const { jobs, missing } = await api.post(path, { ...inProject(projectId), body, signal });
+  const none = { order: [], missing: [], waiting: [], files: [], files_in_all: 0, truncated: false };
+  if (jobs.length === 0) return { ...none, missing };
+  for (let look = 1; ; look++) {
+    const query = { job_ids: jobs.map((each) => each.job_id), wait_seconds: ONE_LOOK_SECONDS };
+    const found = await api.get(path, { ...inProject(projectId), query, signal });
+    if (found.waiting.length > 0 && look < LOOKS) continue;
+    const silent = jobs.filter((each) => found.waiting.includes(each.job_id)).map((each) => each.task_id);
+    return { ...found, missing: [...missing, ...found.missing], waiting: silent };
+  }
 }
 
-export async function mergeTask(taskId: string, wanted: MergeWanted): Promise<MergedOne[]> {
-  return (await carriedOut<MergeAnswer>(taskId, "merge", wanted)).merged ?? [];
+export async function mergeTask(taskId: string, body: MergeWanted): Promise<MergedWork[]> {
+  const answer = await carriedOut(() => api.post("/tasks/{task_id}/worktree/merge", { ...ofTask(taskId), body }));
+  return ("merged" in answer && answer.merged) || [];
+}
+
+/** Files the task that makes the changes. */
+export function requestChanges(taskId: string, body: { title: string; text: string }, idempotencyKey: string) {
+  return api.post("/tasks/{task_id}/worktree/changes", { ...ofTask(taskId), body, idempotencyKey });
 }
 
 /** What to do to get the work back. */
 export async function discardWork(taskId: string): Promise<string> {
-  return (await carriedOut<MergeAnswer>(taskId, "discard", {})).message ?? "";
+  const answer = await carriedOut(() => api.post("/tasks/{task_id}/worktree/discard", ofTask(taskId)));
+  return ("message" in answer && answer.message) || "";
 }
 
-async function carriedOut<Answer>(taskId: string, what: string, body: object, signal?: AbortSignal): Promise<Answer> {
-  const jobId = await asked(`/tasks/${encodeURIComponent(taskId)}/worktree/${what}`, body, signal);
-  const worktreeJob = await answered<Answer & MergeAnswer>(jobId, signal);
-  if (worktreeJob.answer === null || !worktreeJob.done) throw hindered(worktreeJob);
-  return worktreeJob.answer;
+type Told = NonNullable<WorktreeJob["answer"]>;
+
+async function carriedOut(send: () => Promise<{ job_id: string }>, signal?: AbortSignal): Promise<Told> {
+  const { answer, done } = await answered(await asked(send), signal);
+  if (answer === null || !done) throw hindered(answer);
+  return answer;
 }
 
-async function asked(path: string, body: object, signal?: AbortSignal): Promise<string> {
+async function asked(send: () => Promise<{ job_id: string }>): Promise<string> {
   for (let tries = 1; ; tries++)
     try {
-      return (await send<{ job_id: string }>("POST", path, { body, signal })).job_id;
+      return (await send()).job_id;
     } catch (error) {
       if (!(error instanceof Refused) || error.problem["leaving"] !== true || tries > LEAVES_WITHIN) throw error;
       await new Promise((resolve) => window.setTimeout(resolve, 1000));
     }
 }
 
-async function answered<Answer>(jobId: string, signal?: AbortSignal): Promise<WorktreeJob<Answer>> {
+async function answered(jobId: string, signal?: AbortSignal): Promise<WorktreeJob> {
   for (let look = 1; ; look++) {
-    const path = `/worktree-jobs/${encodeURIComponent(jobId)}`;
-    const { worktree_job: worktreeJob } = await get<{ worktree_job: WorktreeJob<Answer> }>(
-      path,
-      { wait_seconds: ONE_LOOK_SECONDS },
-      signal,
-    );
-    if (worktreeJob.finished_at !== null || look === LOOKS) return worktreeJob;
+    const how = { path: { job_id: jobId }, query: { wait_seconds: ONE_LOOK_SECONDS }, signal };
+    const { worktree_job: job } = await api.get("/worktree-jobs/{job_id}", how);
+    if (job.finished_at !== null || look === LOOKS) return job;
   }
 }
 
-function hindered(worktreeJob: WorktreeJob<MergeAnswer>): Hindered {
-  const { trouble, conflict, merged } = worktreeJob.answer ?? {};
-  return new Hindered(trouble ?? "", conflict ?? [], merged ?? []);
+function hindered(answer: Told | null): Hindered {
+  if (answer === null || "patch" in answer) return new Hindered(answer?.trouble ?? "", [], []);
+  return new Hindered(answer.trouble ?? "", answer.conflict ?? [], answer.merged ?? []);
 }

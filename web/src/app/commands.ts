@@ -1,79 +1,66 @@
-// What the palette offers: things to do, views, tasks, agents and projects. Finding among them is here too.
+// What the palette lists at first: what can be done, where one can go, tasks, agents, people and projects. Finding among
+// them is in finding.ts, what follows on a choice in steps.ts.
 import { useQueries, useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import {
+  Bookmark,
   Bot,
   CircleDot,
   FolderGit2,
   Keyboard,
   Languages,
-  LayoutDashboard,
+  Layers,
   Moon,
   Plus,
   Settings,
   Sun,
   User,
-  type LucideIcon,
 } from "lucide-react";
-import { useTranslation } from "react-i18next";
 
-import { agents, board, projects } from "@/api/queries";
+import { agents, board, people, projects } from "@/api/queries";
+import type { PaletteCommand, Step } from "@/app/finding";
 import { useCurrentProject, useOpenTask } from "@/app/going";
-import { useWrites } from "@/app/may";
+import { useProjectActs } from "@/app/agent-acts";
+import { useMay, useWrites } from "@/app/may";
 import { newTask, show } from "@/app/overlays";
+import { NOT_ASKED, TASK_ACTS, offers, type ActName, type Subject } from "@/app/task-acts";
 import { chooseTheme } from "@/app/theme";
-import { VIEWS } from "@/app/views";
+import { leadsTo, useSaved, viewOf } from "@/app/saved";
+import { VIEWS, addressOf } from "@/app/views";
 import { chooseLanguage } from "@/i18n";
+import { useTranslation } from "@/i18n/use-words";
 
-export type Group = "do" | "go" | "tasks" | "agents" | "projects";
-
-export interface PaletteCommand {
-  id: string;
-  group: Group;
-  icon: LucideIcon;
-  words: string;
-  aside?: string;
-  /** What else it is found by. */
-  more?: string;
-  run: () => void;
-}
-
-const ORDER: readonly Group[] = ["do", "go", "tasks", "agents", "projects"];
-const SHOWN: Record<Group, number> = { do: 8, go: 14, tasks: 20, agents: 10, projects: 10 };
-
-/** The commands that have every word of what is asked, by group; without a question only a few of each. */
-export function found(all: readonly PaletteCommand[], asked: string): { group: Group; commands: PaletteCommand[] }[] {
-  const words = asked.toLocaleLowerCase().split(/\s+/).filter(Boolean);
-  return ORDER.map((group) => {
-    const fitting = all.filter((each) => each.group === group && fits(each, words));
-    const most = words.length === 0 && group === "tasks" ? 5 : SHOWN[group];
-    return { group, commands: ranked(fitting, words).slice(0, most) };
-  }).filter(({ commands }) => commands.length > 0);
-}
-
-function fits(command: PaletteCommand, words: string[]): boolean {
-  const text = `${command.words} ${command.more ?? ""} ${command.aside ?? ""}`.toLocaleLowerCase();
-  return words.every((each) => text.includes(each));
-}
-
-/** What begins with the first word stands before what only contains it. */
-function ranked(commands: PaletteCommand[], [first]: string[]): PaletteCommand[] {
-  if (first === undefined) return commands;
-  const late = (each: PaletteCommand) => (each.words.toLocaleLowerCase().startsWith(first) ? 0 : 1);
-  return commands.toSorted((one, other) => late(one) - late(other));
-}
-
-export function useCommands(): PaletteCommand[] {
-  return [...useThings(), ...useViews(), ...useTasks(), ...useAgents(), ...useProjects()];
+export function useRootCommands(): PaletteCommand[] {
+  return [
+    ...useThings(),
+    ...useViews(),
+    ...useSavedViews(),
+    ...useTaskCommands(),
+    ...useAgents(),
+    ...usePeople(),
+    ...useProjects(),
+  ];
 }
 
 function useThings(): PaletteCommand[] {
   const { t } = useTranslation();
   const writes = useWrites();
+  const project = useCurrentProject();
   const doing = { group: "do" as const };
   const filing = { ...doing, id: "new-task", icon: Plus, words: t("newTask.title"), aside: "n", run: () => newTask() };
+  const onTasks = TASK_ACTS.filter((each) => writes || each.reads === true).map((each) => ({
+    ...doing,
+    id: `act ${each.name}`,
+    icon: each.icon,
+    words: t(`act.${each.name}`),
+    more: each.name,
+    next: { kind: "which" as const, act: each.name },
+  }));
+  const onProject = useProjectActs(project?.project_id ?? "").filter((each) => each.id !== "switch");
   return [
     ...(writes ? [filing] : []),
+    ...onProject.map((each) => ({ ...each, group: "do" as const, id: `project-act ${each.id}` })),
+    ...onTasks,
     { ...doing, id: "keys", icon: Keyboard, words: t("keys.title"), aside: "?", run: () => show({ kind: "keys" }) },
     { ...doing, id: "light", icon: Sun, words: t("palette.light"), run: () => chooseTheme("light") },
     { ...doing, id: "dark", icon: Moon, words: t("palette.dark"), run: () => chooseTheme("dark") },
@@ -87,56 +74,81 @@ function useViews(): PaletteCommand[] {
   const navigate = useNavigate();
   const project = useCurrentProject();
   const going = { group: "go" as const };
-  const views = VIEWS.map(([name, icon]) => ({
+  const views = VIEWS.map(({ name, icon, key, path }) => ({
     ...going,
     id: `view ${name}`,
     icon,
     words: t(`nav.${name}`),
     more: name,
-    ...(project === undefined ? {} : { aside: project.name }),
-    run: () => void navigate({ to: `/p/${project?.project_id ?? ""}/${name}` }),
+    aside: `${project?.name ?? ""} · g ${key}`,
+    run: () => void navigate({ to: addressOf(project?.project_id ?? "", path) }),
   }));
   return [
-    {
-      ...going,
-      id: "home",
-      icon: LayoutDashboard,
-      words: t("nav.home"),
-      more: "home",
-      run: () => void navigate({ to: "/" }),
-    },
     ...(project === undefined ? [] : views),
+    { ...going, id: "all", icon: Layers, words: t("app.all"), more: "home", run: () => void navigate({ to: "/" }) },
     {
       ...going,
       id: "settings",
       icon: Settings,
       words: t("nav.settings"),
+      aside: "g ,",
       run: () => void navigate({ to: "/settings" }),
     },
   ];
 }
 
-function useTasks(): PaletteCommand[] {
+function useSavedViews(): PaletteCommand[] {
+  const { t } = useTranslation();
+  const navigate = useNavigate();
+  const project = useCurrentProject();
+  return useSaved(project?.project_id).map((each) => ({
+    id: `saved ${each.view_id}`,
+    group: "go" as const,
+    icon: viewOf(each)?.icon ?? Bookmark,
+    words: each.name,
+    more: `${each.q} ${t("saved.title")}`,
+    aside: [t(`nav.${each.view}`), ...(each.count === null ? [] : [each.count])].join(" · "),
+    run: () => void navigate(leadsTo(each)),
+  }));
+}
+
+/** Every task that is read here. `act`: only those that it can be done with, and choosing one does it. */
+export function useTaskCommands(act?: ActName): PaletteCommand[] {
   const { t } = useTranslation();
   const openTask = useOpenTask();
+  const writes = useWrites();
   const open = (useQuery(projects).data ?? []).filter((each) => each.status !== "archived");
+  const declared = TASK_ACTS.find((each) => each.name === act);
   return useQueries({ queries: open.map((each) => board(each.project_id)) }).flatMap(({ data }, place) =>
-    (data?.tasks ?? []).map((task) => ({
-      id: `task ${task.task_id}`,
-      group: "tasks" as const,
-      icon: CircleDot,
-      words: task.title,
-      more: `${task.task_id} ${open[place]?.name ?? ""}`,
-      aside: t(`status.${task.status}`),
-      run: () => openTask(task.task_id),
-    })),
+    (data?.tasks ?? []).flatMap((card) => {
+      const project = open[place];
+      const task = { ...card, project_id: project?.project_id ?? "" };
+      if (declared !== undefined && !offers(declared, task, NOT_ASKED, writes)) return [];
+      return {
+        id: `task ${task.task_id}`,
+        group: "tasks" as const,
+        icon: CircleDot,
+        words: task.title,
+        more: `${task.task_id} ${project?.name ?? ""}`,
+        aside: t(`status.${task.status}`),
+        task,
+        ...(declared === undefined
+          ? { run: () => openTask(task.task_id) }
+          : { next: stepOf(declared.name, declared.how, task) }),
+      };
+    }),
   );
+}
+
+/** What follows on an act that is chosen for a task; an act that is done at once follows on nothing. */
+export function stepOf(act: ActName, how: string, task: Subject): Step {
+  if (how === "words") return { kind: "words", act, task };
+  if (act === "assign" || act === "priority") return { kind: "value", act, task };
+  return { kind: "task", task };
 }
 
 function useAgents(): PaletteCommand[] {
   const { t } = useTranslation();
-  const navigate = useNavigate();
-  const project = useCurrentProject();
   return (useQuery(agents).data ?? []).map((agent) => ({
     id: `agent ${agent.agent_id}`,
     group: "agents" as const,
@@ -144,25 +156,36 @@ function useAgents(): PaletteCommand[] {
     words: agent.name,
     more: agent.agent_id,
     aside: t(`role.${agent.role}`),
-    run: () =>
-      project === undefined
-        ? void navigate({ to: "/settings" })
-        : void navigate({
-            to: "/p/$projectId/team",
-            params: { projectId: project.project_id },
-            search: { agent: agent.agent_id },
-          }),
+    next: { kind: "agent" as const, agentId: agent.agent_id },
   }));
 }
 
-function useProjects(): PaletteCommand[] {
+function usePeople(): PaletteCommand[] {
   const navigate = useNavigate();
+  const owns = useMay()("own");
+  const known = new Set((useQuery(agents).data ?? []).map((each) => each.agent_id));
+  const all = useQuery({ ...people, enabled: owns }).data ?? [];
+  return all
+    .filter((each) => !known.has(each.person_id))
+    .map((each) => ({
+      id: `person ${each.person_id}`,
+      group: "agents" as const,
+      icon: User,
+      words: each.name,
+      more: each.person_id,
+      run: () => void navigate({ to: "/settings", search: { tab: "people" } }),
+    }));
+}
+
+function useProjects(): PaletteCommand[] {
+  const { t } = useTranslation();
   return (useQuery(projects).data ?? []).map((project) => ({
     id: `project ${project.project_id}`,
     group: "projects" as const,
     icon: FolderGit2,
     words: project.name,
     more: project.project_id,
-    run: () => void navigate({ to: "/p/$projectId", params: { projectId: project.project_id } }),
+    ...(project.status === "active" ? {} : { aside: t(`switcher.${project.status}`) }),
+    next: { kind: "project" as const, projectId: project.project_id },
   }));
 }

@@ -1,34 +1,40 @@
 // Where one is, and how one gets to a task: the same from every view.
 import { useQuery } from "@tanstack/react-query";
-import { useNavigate, useParams } from "@tanstack/react-router";
-import { useCallback } from "react";
+import { useParams, useRouterState } from "@tanstack/react-router";
+import { useCallback, useEffect } from "react";
 
 import type { Project } from "@/api/model";
 import { projects, task } from "@/api/queries";
+import { useSay } from "@/app/address";
 
-/** The project of this address; on a task's page that of the task, elsewhere the first that goes on. */
+const LAST = "toryo.project";
+
+/** The project of this address; on a task's page that of the task, elsewhere the last one that was looked at, or the
+ * first that goes on. */
 export function useCurrentProject(): Project | undefined {
   const { projectId, taskId } = useParams({ strict: false });
   const all = useQuery(projects).data;
   const shown = useQuery({ ...task(taskId ?? ""), enabled: taskId !== undefined }).data;
   const wanted = projectId ?? shown?.project_id;
-  return all?.find((each) => (wanted === undefined ? each.status !== "archived" : each.project_id === wanted));
+  useEffect(() => {
+    if (projectId !== undefined) localStorage.setItem(LAST, projectId);
+  }, [projectId]);
+  if (wanted !== undefined) return all?.find((each) => each.project_id === wanted);
+  const goesOn = all?.filter((each) => each.status !== "archived");
+  return goesOn?.find((each) => each.project_id === localStorage.getItem(LAST)) ?? goesOn?.[0];
+}
+
+/** The project that the frame names. The overview of all of several projects belongs to none. */
+export function useShownProject(): Project | undefined {
+  const current = useCurrentProject();
+  const path = useRouterState({ select: (state) => state.location.pathname });
+  const several = (useQuery(projects).data?.filter((each) => each.status !== "archived").length ?? 0) > 1;
+  return path === "/" && several ? undefined : current;
 }
 
 /** Opens a task beside what one looks at; null closes it. */
 export function useOpenTask(): (taskId: string | null, tab?: string) => void {
-  const navigate = useNavigate();
-  return useCallback(
-    (taskId, tab) =>
-      void navigate({
-        to: ".",
-        search: (known) => {
-          const next = { ...known };
-          delete next.task;
-          delete next.tab;
-          return { ...next, ...(taskId === null ? {} : { task: taskId }), ...(tab === undefined ? {} : { tab }) };
-        },
-      }),
-    [navigate],
-  );
+  const say = useSay();
+  // Back leads to where one was before, not to what was closed
+  return useCallback((taskId, tab) => say({ task: taskId ?? undefined, tab }, { replace: taskId === null }), [say]);
 }

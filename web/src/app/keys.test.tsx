@@ -25,6 +25,22 @@ describe("a key", () => {
     expect([view.mock.calls.length, frame.mock.calls.length]).toEqual([1, 0]);
   });
 
+  it("can be two, one after the other, and a letter that is typed later is one of its own", () => {
+    const [board, down] = [vi.fn(), vi.fn()];
+    render(<Listening keys={[key("g b", board), key("b", down)]} />);
+    const press = (name: string, timeStamp: number) => {
+      const event = new KeyboardEvent("keydown", { key: name, bubbles: true });
+      Object.defineProperty(event, "timeStamp", { value: timeStamp });
+      document.body.dispatchEvent(event);
+    };
+    press("g", 1000);
+    press("b", 1200);
+    expect([board.mock.calls.length, down.mock.calls.length]).toEqual([1, 0]);
+    press("g", 2000);
+    press("b", 9000);
+    expect([board.mock.calls.length, down.mock.calls.length]).toEqual([1, 1]);
+  });
+
   it("stays silent while one types, and with Ctrl held", () => {
     const run = vi.fn();
     render(

@@ -3,13 +3,15 @@
 import { useEffect, useState, useSyncExternalStore } from "react";
 
 export interface Key {
-  /** As `KeyboardEvent.key` says it: `j`, `Enter`, `?`. */
+  /** As `KeyboardEvent.key` says it: `j`, `Enter`, `?`; two with a blank between them are pressed one after the other. */
   key: string;
   /** What it does, in the reader's language: shown by the help. */
   words: string;
   run: () => void;
   /** Answers where nothing in front of it does: the frame's own. */
   last?: boolean;
+  /** Answers before all others: of what stands beside a view. */
+  first?: boolean;
   /** Answers inside of an open dialog, and there alone. */
   inside?: boolean;
 }
@@ -54,13 +56,25 @@ export function useKnownKeys(): Key[] {
 
 function inOrder(all: (readonly Key[])[]): Key[] {
   const flat = all.toReversed().flat();
-  return [...flat.filter((each) => !each.last), ...flat.filter((each) => each.last)];
+  const [first, rest] = [flat.filter((each) => each.first), flat.filter((each) => !each.first)];
+  return [...first, ...rest.filter((each) => !each.last), ...rest.filter((each) => each.last)];
 }
+
+/** What lies over the view. A panel beside it does not. */
+const OVER = '[role="dialog"]:not([data-beside]), [role="menu"], [role="listbox"]';
+const SEQUENCE_MS = 1500;
+let first: { key: string; at: number } | null = null;
 
 function pressed(event: KeyboardEvent): void {
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
-  const inside = document.querySelector('[role="dialog"], [role="menu"], [role="listbox"]') !== null;
-  const found = inOrder(layers).find((each) => each.key === event.key && (each.inside ?? false) === inside);
+  const inside = document.querySelector(OVER) !== null;
+  const here = inOrder(layers).filter((each) => (each.inside ?? false) === inside);
+  const before = first !== null && event.timeStamp - first.at < SEQUENCE_MS ? `${first.key} ` : "";
+  first = null;
+  const second = before === "" ? undefined : here.find((each) => each.key === before + event.key);
+  const found = second ?? here.find((each) => each.key === event.key);
+  if (found === undefined && here.some((each) => each.key.startsWith(`${event.key} `)))
+    first = { key: event.key, at: event.timeStamp };
   if (found === undefined || (event.key === "Enter" && isOperable(event.target))) return;
   event.preventDefault();
   found.run();
@@ -85,15 +99,17 @@ export function useCursor(
 ): {
   at: string | null;
   put: (id: string | null) => void;
-  step: (by: number) => void;
+  /** Where it then stands. */
+  step: (by: number) => string | null;
 } {
   const [at, put] = useState<string | null>(null);
   const found = at === null ? -1 : ids.indexOf(at);
   const place = found === -1 && first && ids.length > 0 ? 0 : found;
   const step = (by: number) => {
-    if (ids.length === 0) return;
+    if (ids.length === 0) return null;
     const next = place === -1 ? (by > 0 ? 0 : ids.length - 1) : Math.min(ids.length - 1, Math.max(0, place + by));
     put(ids[next] ?? null);
+    return ids[next] ?? null;
   };
   return { at: ids[place] ?? null, put, step };
 }

@@ -1,9 +1,12 @@
 // `?`: what the keyboard does here, read from what listens to it now.
-import { useTranslation } from "react-i18next";
 
 import { useKnownKeys } from "@/app/keys";
 import { show } from "@/app/overlays";
+import { useTranslation } from "@/i18n/use-words";
 import { Dialog, Kbd } from "@/ui";
+
+/** Keys that are written as a sign. */
+const SIGNS: Record<string, string> = { Backspace: "⌫", ArrowDown: "↓", ArrowUp: "↑" };
 
 export function KeysHelp() {
   const { t } = useTranslation();
@@ -13,7 +16,7 @@ export function KeysHelp() {
       <dl className="grid grid-cols-1 gap-x-8 gap-y-2 sm:grid-cols-2">
         <Row keys="⌘K / Ctrl K" words={t("keys.palette")} />
         {known.map((each) => (
-          <Row key={each.key} keys={each.key} words={each.words} />
+          <Row key={each.key} keys={SIGNS[each.key] ?? each.key} words={each.words} />
         ))}
       </dl>
     </Dialog>

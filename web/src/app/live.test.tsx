@@ -2,7 +2,7 @@ import { act, cleanup, render } from "@testing-library/react";
 import { QueryClient, QueryClientProvider, useQuery } from "@tanstack/react-query";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
-import { useStream } from "@/app/live";
+import { useStream } from "@/app/stream";
 
 let tell: (event: object) => void = () => undefined;
 let asked = "";
@@ -36,7 +36,7 @@ function page(first: number, others = first) {
     return new Promise((done) => setTimeout(() => done(many), many === 1 ? first : others));
   });
   function Page() {
-    useStream(0);
+    useStream(0, "olga");
     useQuery({ queryKey: ["board", "shop"], queryFn: read, staleTime: Infinity });
     return null;
   }
@@ -115,7 +115,7 @@ describe("the stream of events", () => {
 
   it("begins with what happened since the page began to read", () => {
     function Page() {
-      useStream(1000);
+      useStream(1000, "olga");
       return null;
     }
     render(

@@ -5,6 +5,7 @@ import { useQuery } from "@tanstack/react-query";
 
 import type { Me } from "@/api/model";
 import { me } from "@/api/queries";
+import { useLooksBack } from "@/app/past/past";
 
 /** `write`: tasks, chats, sessions, whether things run. `own`: projects, agents, API keys, people. */
 export type Deed = "write" | "own";
@@ -15,10 +16,12 @@ export function may(login: Me["login"], deed: Deed): boolean {
   return LOGINS[deed].includes(login);
 }
 
-/** Nothing is shown before the frame knows who looks; without a frame (one part by itself) nothing is held back. */
+/** Nothing is shown before the frame knows who looks; without a frame (one part by itself) nothing is held back. Who
+ * looks at the past changes nothing. */
 export function useMay(): (deed: Deed) => boolean {
   const login = useQuery(me).data?.login;
-  return (deed) => login === undefined || may(login, deed);
+  const past = useLooksBack();
+  return (deed) => !past && (login === undefined || may(login, deed));
 }
 
 export const useWrites = (): boolean => useMay()("write");

@@ -1,13 +1,13 @@
 import { Link } from "@tanstack/react-router";
-import { useTranslation } from "react-i18next";
 
+import { useTranslation } from "@/i18n/use-words";
 import { Empty } from "@/ui";
 
 export function NotFound() {
   const { t } = useTranslation();
   return (
     <Empty title={t("error.notFound")}>
-      <Link to="/" className="text-accent underline">
+      <Link to="/" className="link">
         {t("nav.home")}
       </Link>
     </Empty>

@@ -1,17 +1,33 @@
 // Draws what lies over the view: at most one of the frame's overlays, and the task that is open beside.
-import { useSearch } from "@tanstack/react-router";
-import { Suspense, lazy, useMemo } from "react";
-import { useTranslation } from "react-i18next";
-import { useEffect } from "react";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { useEffect, useMemo } from "react";
 
 import { useKeys, type Key } from "@/app/keys";
-import { KeysHelp } from "@/app/keyshelp";
 import { useWrites } from "@/app/may";
-import { NewTaskDialog } from "@/app/newtask";
 import { newTask, show, useOverlay } from "@/app/overlays";
-import { Palette } from "@/app/palette";
+import { useCurrentProject } from "@/app/going";
+import { keptAt } from "@/app/past/past";
+import { VIEWS, addressOf } from "@/app/views";
+import { withWords } from "@/i18n";
+import { useTranslation } from "@/i18n/use-words";
+import { lateComponent } from "@/ui";
 
-const TaskSheet = lazy(() => import("@/views/task").then((view) => ({ default: view.TaskSheet })));
+const lost = () => show(null);
+const Palette = lateComponent(() => import("@/app/palette").then((part) => part.Palette), { lost });
+const KeysHelp = lateComponent(() => import("@/app/keyshelp").then((part) => part.KeysHelp), { lost });
+const NewTaskDialog = lateComponent(() => import("@/app/newtask").then((part) => part.NewTaskDialog), { lost });
+const NewAgent = lateComponent(
+  () => withWords("settings home", import("@/views/settings")).then((view) => view.NewAgent),
+  {
+    lost,
+  },
+);
+const TaskSheet = lateComponent(
+  () => withWords("task audit home", import("@/views/task")).then((view) => view.TaskSheet),
+  {
+    beside: true,
+  },
+);
 
 export function Overlays() {
   const overlay = useOverlay();
@@ -19,13 +35,10 @@ export function Overlays() {
   useFrameKeys();
   return (
     <>
-      {task !== undefined && (
-        <Suspense>
-          <TaskSheet key={task} taskId={task} />
-        </Suspense>
-      )}
+      {task !== undefined && <TaskSheet taskId={task} />}
       {overlay?.kind === "palette" && <Palette />}
       {overlay?.kind === "keys" && <KeysHelp />}
+      {overlay?.kind === "new-agent" && <NewAgent projectId={overlay.projectId} close={() => show(null)} />}
       {overlay?.kind === "new-task" && <NewTaskDialog wanted={overlay.wanted} />}
     </>
   );
@@ -34,12 +47,24 @@ export function Overlays() {
 function useFrameKeys(): void {
   const { t } = useTranslation();
   const writes = useWrites();
+  const navigate = useNavigate();
+  const projectId = useCurrentProject()?.project_id;
   const keys = useMemo<Key[]>(
     () => [
+      ...(projectId === undefined ? [] : VIEWS).map(({ name, key, path }) => ({
+        key: `g ${key}`,
+        words: t(`nav.${name}`),
+        run: () => {
+          const to = addressOf(projectId ?? "", path);
+          void navigate({ to, search: (known) => keptAt(to, known.at) });
+        },
+        last: true,
+      })),
+      { key: "g ,", words: t("nav.settings"), run: () => void navigate({ to: "/settings" }), last: true },
       ...(writes ? [{ key: "n", words: t("newTask.title"), run: () => newTask(), last: true }] : []),
       { key: "?", words: t("keys.title"), run: () => show({ kind: "keys" }), last: true },
     ],
-    [t, writes],
+    [t, writes, navigate, projectId],
   );
   useKeys(keys);
   useEffect(() => {

@@ -7,7 +7,11 @@ export interface NewTaskFor {
   status?: "backlog" | "todo" | "in_progress";
 }
 
-export type Overlay = { kind: "palette" } | { kind: "keys" } | { kind: "new-task"; wanted: NewTaskFor };
+export type Overlay =
+  | { kind: "palette" }
+  | { kind: "keys" }
+  | { kind: "new-task"; wanted: NewTaskFor }
+  | { kind: "new-agent"; projectId?: string };
 
 let shown: Overlay | null = null;
 const listeners = new Set<() => void>();
@@ -19,6 +23,10 @@ export function show(next: Overlay | null): void {
 
 export function newTask(wanted: NewTaskFor = {}): void {
   show({ kind: "new-task", wanted });
+}
+
+export function newAgent(projectId?: string): void {
+  show({ kind: "new-agent", ...(projectId === undefined ? {} : { projectId }) });
 }
 
 export function useOverlay(): Overlay | null {

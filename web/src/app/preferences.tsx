@@ -1,42 +1,14 @@
-// The person's own corner: theme, language, leaving.
+// The person's own corner.
 import { useQuery } from "@tanstack/react-query";
-import { useNavigate } from "@tanstack/react-router";
-import { Check, Languages, LogOut, Monitor, Moon, Sun } from "lucide-react";
-import { useState } from "react";
-import { useTranslation } from "react-i18next";
 
-import { send } from "@/api/client";
-import { me, queryClient } from "@/api/queries";
-import { chooseTheme, chosenTheme, type Theme } from "@/app/theme";
-import { chooseLanguage, type Language } from "@/i18n";
-import { Avatar, Menu, MenuItem, MenuLine, useToast } from "@/ui";
+import { me } from "@/api/queries";
+import { Avatar, Menu, lateComponent } from "@/ui";
 
-const THEMES: readonly [Theme, typeof Sun][] = [
-  ["light", Sun],
-  ["dark", Moon],
-  ["system", Monitor],
-];
-const LANGUAGES: readonly [Language, string][] = [
-  ["en", "English"],
-  ["ja", "日本語"],
-];
+const Items = lateComponent(() => import("@/app/preference-items").then((part) => part.PreferenceItems));
 
 export function Preferences() {
-  const { t, i18n } = useTranslation();
-  const [theme, setTheme] = useState(chosenTheme());
-  const navigate = useNavigate();
-  const toast = useToast();
   const person = useQuery(me).data;
   const name = person?.name ?? "";
-  async function leave() {
-    try {
-      await send("POST", "/sign-out");
-      queryClient.clear();
-      await navigate({ to: "/sign-in" });
-    } catch (error) {
-      toast.failed(error);
-    }
-  }
   return (
     <Menu
       trigger={
@@ -45,34 +17,7 @@ export function Preferences() {
         </button>
       }
     >
-      <p className="px-2.5 py-1.5 font-medium">{name}</p>
-      <MenuLine />
-      {THEMES.map(([each, Icon]) => (
-        <MenuItem
-          key={each}
-          onSelect={() => {
-            chooseTheme(each);
-            setTheme(each);
-          }}
-        >
-          <Icon size={15} aria-hidden />
-          {t(`app.theme.${each}`)}
-          {theme === each && <Check size={14} className="ml-auto" aria-hidden />}
-        </MenuItem>
-      ))}
-      <MenuLine />
-      {LANGUAGES.map(([each, words]) => (
-        <MenuItem key={each} onSelect={() => chooseLanguage(each)}>
-          <Languages size={15} aria-hidden />
-          <span lang={each}>{words}</span>
-          {i18n.language === each && <Check size={14} className="ml-auto" aria-hidden />}
-        </MenuItem>
-      ))}
-      <MenuLine />
-      <MenuItem onSelect={() => void leave()}>
-        <LogOut size={15} aria-hidden />
-        {t("app.signOut")}
-      </MenuItem>
+      <Items />
     </Menu>
   );
 }

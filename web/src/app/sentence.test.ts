@@ -1,8 +1,8 @@
-import i18next from "i18next";
 import { describe, expect, it } from "vitest";
 
 import type { Event } from "@/api/model";
 import { sentence } from "@/app/sentence";
+import { wordsIn } from "@/i18n/words";
 
 const names = {
   agent: (id: string) => ({ w1: "Anna", boss: "Bo" })[id] ?? id,
@@ -28,8 +28,8 @@ function event(kind: string, data: Event["data"] = {}, more: Partial<Event> = {}
   };
 }
 
-const inEnglish = (each: Event) => sentence(each, names, i18next.getFixedT("en", "audit"));
-const inJapanese = (each: Event) => sentence(each, names, i18next.getFixedT("ja", "audit"));
+const inEnglish = (each: Event) => sentence(each, names, wordsIn("en", "audit"));
+const inJapanese = (each: Event) => sentence(each, names, wordsIn("ja", "audit"));
 
 describe("an event as a sentence", () => {
   it("names who did what to which task, in both languages", () => {

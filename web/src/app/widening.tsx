@@ -1,33 +1,38 @@
 // Changes that grant more rights ask for confirmation first. What widens, the server says: it is asked
 // by the same request with `preview`.
 import { useState } from "react";
-import { useTranslation } from "react-i18next";
 
-import { send } from "@/api/client";
+import { useTranslation } from "@/i18n/use-words";
 import { Confirm } from "@/ui";
 
 /** Somebody has decided against it: nothing was changed, and nothing has to be shown. */
 export class NotDone extends Error {}
+
+/** With `preview` the server says what a change widens, and changes nothing. */
+interface Previewed {
+  preview?: true;
+}
 
 interface Asked {
   widened: string[];
   answer: (yes: boolean) => void;
 }
 
+export type Patch = ReturnType<typeof useWidening>["patch"];
+
 /** `patch` sends a change, and rejects with NotDone where the answer was no; `dialog` asks. */
 export function useWidening() {
   const { t } = useTranslation();
   const [asked, setAsked] = useState<Asked | null>(null);
 
-  async function patch<T>(path: string, body: Record<string, unknown>, version: number): Promise<T> {
-    const preview = { body: { ...body, preview: true }, version };
-    const { widened = [] } = await send<{ widened?: string[] }>("PATCH", path, preview);
+  async function patch<Answer extends { widened?: string[] }>(send: (how: Previewed) => Promise<Answer>) {
+    const { widened = [] } = await send({ preview: true });
     if (widened.length > 0) {
       const yes = await new Promise<boolean>((answer) => setAsked({ widened, answer }));
       setAsked(null);
       if (!yes) throw new NotDone();
     }
-    return send<T>("PATCH", path, { body, version });
+    return send({});
   }
 
   const dialog = asked !== null && (

@@ -12,20 +12,37 @@ function texts(words: unknown): string[] {
   return typeof words === "string" ? [words] : Object.values(words as object).flatMap(texts);
 }
 
+const all = await catalogues();
+
 describe("the words", () => {
-  const { en, ja } = catalogues();
+  const { en, ja } = all;
 
   it("have the same keys in both languages", () => {
     expect(keys(ja).sort()).toEqual(keys(en).sort());
   });
 
   it("fill in the same values in both languages", () => {
-    const named = (words: unknown) => texts(words).map((text) => (text.match(/{{\w+}}/g) ?? []).sort().join());
+    const named = (words: unknown) => {
+      const paths = keys(words);
+      return new Map(texts(words).map((text, at) => [paths[at], (text.match(/{{\w+}}/g) ?? []).sort().join()]));
+    };
     expect(named(ja)).toEqual(named(en));
   });
 
   it("leave none empty", () => {
     expect([...texts(en), ...texts(ja)].filter((text) => text.trim() === "")).toEqual([]);
+  });
+
+  it("have a form for one and a form for many where a noun follows a number", () => {
+    /** Never said of one: a form for many tasks, a limit. */
+    const ALWAYS_MANY = /characters$|these {{count}} tasks|all {{count}} tasks|{{count}} tasks( created)?$/;
+    const counted = (words: unknown, path = ""): string[] =>
+      typeof words === "string"
+        ? /{{count}} (?:\w+ )*?\w{3,}s\b/.test(words) && !/_(one|other)$/.test(path) && !ALWAYS_MANY.test(words)
+          ? [`${path}: ${words}`]
+          : []
+        : Object.entries(words as object).flatMap(([name, each]) => counted(each, `${path}.${name}`));
+    expect(counted(en)).toEqual([]);
   });
 
   it("write product names in Japanese as the pages and the server do", () => {

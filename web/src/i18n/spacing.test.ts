@@ -1,8 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { marked, spacing } from "@/i18n/spacing";
-
-const said = (text: string) => spacing.process(text, "", {}, {});
+import { marked, spaced as said } from "@/i18n/spacing";
 
 describe("a value in a Japanese sentence", () => {
   it("has no space beside it if both sides are Japanese", () => {

@@ -1,27 +1,25 @@
-// The words of the page for a part that stands on the screen many times: a mark, an instant, a cell. As `useTranslation`,
-// but for the price of one comparison; nothing here is loaded, nothing suspends.
-import i18next, { type TFunction } from "i18next";
-import { useSyncExternalStore } from "react";
+// The words of the page in components. The function is the same one until another language is chosen; a component whose
+// words are not there yet waits for them (`Suspense`).
+import { use, useSyncExternalStore } from "react";
 
-let language = "";
+import { isLoaded, language, load, onLanguage, wordsIn, type Language, type TFunction } from "@/i18n/words";
+
 const told = new Map<string, TFunction>();
 
-/** The same function until another language is chosen. */
-function wordsOf(namespace: string): TFunction {
-  if (language !== i18next.language) {
-    told.clear();
-    language = i18next.language;
-  }
-  const known = told.get(namespace) ?? i18next.getFixedT(language, namespace);
-  told.set(namespace, known);
-  return known;
-}
-
-function subscribe(changed: () => void): () => void {
-  i18next.on("languageChanged", changed);
-  return () => i18next.off("languageChanged", changed);
+function wordsOf(of: Language, namespace: string): TFunction {
+  const name = `${of} ${namespace}`;
+  const found = told.get(name) ?? wordsIn(of, namespace);
+  told.set(name, found);
+  return found;
 }
 
 export function useWords(namespace = "translation"): TFunction {
-  return useSyncExternalStore(subscribe, () => wordsOf(namespace));
+  const shown = useSyncExternalStore(onLanguage, language);
+  if (!isLoaded(namespace)) use(load(namespace));
+  return wordsOf(shown, namespace);
+}
+
+/** `t` says the words of a namespace, else the common ones. */
+export function useTranslation(namespace?: string): { t: TFunction; i18n: { language: Language } } {
+  return { t: useWords(namespace), i18n: { language: language() } };
 }

@@ -1,7 +1,8 @@
 // A command or an id that one takes along: one press copies it; where the browser does not let us, it is selected.
 import { Check, Copy } from "lucide-react";
 import { useRef, useState } from "react";
-import { useTranslation } from "react-i18next";
+
+import { useTranslation } from "@/i18n/use-words";
 
 const SHOWN_MS = 1600;
 
@@ -19,7 +20,7 @@ export function Copyable({ text }: { text: string }) {
     }
   }
   return (
-    <span className="inline-flex max-w-full items-center rounded-md border border-line bg-sunken">
+    <span data-how-to className="inline-flex max-w-full items-center rounded-md border border-line bg-sunken">
       <code ref={words} className="overflow-x-auto px-2.5 py-1.5 font-mono text-[13px] whitespace-nowrap select-all">
         {text}
       </code>

@@ -1,10 +1,11 @@
 // What a view shows while it has nothing to show: loading, empty, failed. Empty states say what to do.
 import { TriangleAlert } from "lucide-react";
 import { Component, type ReactNode } from "react";
-import { useTranslation } from "react-i18next";
 
 import { Away, Refused } from "@/api/client";
+import { useTranslation } from "@/i18n/use-words";
 import { Button } from "@/ui/button";
+import { Told } from "@/ui/told";
 
 export function Panel({ title, aside, children }: { title?: ReactNode; aside?: ReactNode; children: ReactNode }) {
   return (
@@ -44,14 +45,20 @@ export function Empty({ icon, title, children }: { icon?: ReactNode; title: stri
 /** What went wrong, in the server's own words, with the next step. */
 export function Failed({ error, retry }: { error: unknown; retry?: () => void }) {
   const { t } = useTranslation();
-  const { what, next } = wordsOf(error, t("error.away"));
+  const { what, next } = wordsOf(error, t("error.away"), retry === undefined ? "" : t("error.awayRead"));
   return (
     <div role="alert" className="flex flex-col items-start gap-2 p-4">
       <p className="flex items-center gap-2 font-medium text-red">
         <TriangleAlert size={16} aria-hidden />
-        {what || t("error.title")}
+        <span>
+          <Told text={what || t("error.title")} />
+        </span>
       </p>
-      {next && <p className="text-soft">{next}</p>}
+      {next && (
+        <p className="text-soft">
+          <Told text={next} />
+        </p>
+      )}
       {retry !== undefined && (
         <Button small onClick={retry}>
           {t("app.retry")}
@@ -61,9 +68,10 @@ export function Failed({ error, retry }: { error: unknown; retry?: () => void })
   );
 }
 
-export function wordsOf(error: unknown, away: string): { what: string; next: string } {
+/** `awayNext`: what follows where the server did not answer. */
+export function wordsOf(error: unknown, away: string, awayNext = ""): { what: string; next: string } {
   if (error instanceof Refused) return { what: error.problem.detail, next: error.problem.instruction };
-  if (error instanceof Away) return { what: away, next: "" };
+  if (error instanceof Away) return { what: away, next: awayNext };
   return { what: error instanceof Error ? error.message : String(error), next: "" };
 }
 

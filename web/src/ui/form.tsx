@@ -1,5 +1,5 @@
 // Fields of forms: each has its label, its help and what is wrong with it; or, where one may not write, only its label
-// and what it says. And asking before an act.
+// and what it says.
 import { Check, Minus } from "lucide-react";
 import {
   createContext,
@@ -10,12 +10,8 @@ import {
   type SelectHTMLAttributes,
   type TextareaHTMLAttributes,
 } from "react";
-import { useTranslation } from "react-i18next";
 
-import { Button } from "@/ui/button";
-import { Failed } from "@/ui/feedback";
-import { Dialog } from "@/ui/overlay";
-import { useTrying } from "@/ui/trying";
+import { useTranslation } from "@/i18n/use-words";
 
 const BOX =
   "w-full rounded-md border border-line-strong bg-panel px-2.5 text-ink placeholder:text-faint disabled:opacity-60 aria-[invalid=true]:border-red";
@@ -108,12 +104,18 @@ export function TextArea(given: Own<TextareaHTMLAttributes<HTMLTextAreaElement>>
   );
 }
 
-export interface Choice {
-  value: string;
+export interface Choice<Value extends string = string> {
+  value: Value;
   label: string;
 }
 
-export function SelectField(given: Own<SelectHTMLAttributes<HTMLSelectElement>> & { choices: readonly Choice[] }) {
+type Select<Value extends string> = Omit<Own<SelectHTMLAttributes<HTMLSelectElement>>, "value" | "onChange"> & {
+  value: Value;
+  onChange: (value: Value) => void;
+  choices: readonly Choice<Value>[];
+};
+
+export function SelectField<Value extends string>(given: Select<Value>) {
   const { label, help, error, bare, onChange, choices, className = "", ...rest } = given;
   const id = useId();
   const reads = useContext(Reads);
@@ -125,7 +127,10 @@ export function SelectField(given: Own<SelectHTMLAttributes<HTMLSelectElement>> 
         {...described(id, given)}
         {...rest}
         className={`h-9 ${BOX} ${className}`}
-        onChange={(event) => onChange(event.target.value)}
+        onChange={({ target }) => {
+          const said = choices.find((each) => each.value === target.value);
+          if (said !== undefined) onChange(said.value);
+        }}
       >
         {choices.map((each) => (
           <option key={each.value} value={each.value}>
@@ -176,65 +181,5 @@ function Ticked({ label, checked }: { label: ReactNode; checked: boolean }) {
       />
       {label}
     </span>
-  );
-}
-
-/** Asks before what cannot be taken back. */
-export function Confirm({
-  open,
-  title,
-  children,
-  action,
-  onConfirm,
-  onClose,
-}: {
-  open: boolean;
-  title: string;
-  children: ReactNode;
-  action: string;
-  /** What it throws is shown in the dialog, which stays open. */
-  onConfirm: () => unknown;
-  onClose: () => void;
-}) {
-  return (
-    <Dialog open={open} onClose={onClose} title={title}>
-      <Asked action={action} onConfirm={onConfirm} onClose={onClose}>
-        {children}
-      </Asked>
-    </Dialog>
-  );
-}
-
-/** A component of its own: what was refused is forgotten when the dialog closes. */
-function Asked({
-  action,
-  onConfirm,
-  onClose,
-  children,
-}: {
-  action: string;
-  onConfirm: () => unknown;
-  onClose: () => void;
-  children: ReactNode;
-}) {
-  const { t } = useTranslation();
-  const { busy, refused, attempt } = useTrying(onClose);
-  return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        event.stopPropagation(); // React hands it on to a form that the dialog was opened from
-        void attempt(onConfirm);
-      }}
-    >
-      <div className="text-soft">{children}</div>
-      {refused !== null && <Failed error={refused} />}
-      <div className="mt-5 flex justify-end gap-2">
-        <Button onClick={onClose}>{t("app.cancel")}</Button>
-        <Button type="submit" look="danger" disabled={busy}>
-          {action}
-        </Button>
-      </div>
-    </form>
   );
 }

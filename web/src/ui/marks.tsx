@@ -112,17 +112,17 @@ export function AgentState({ state }: { state: Member["state"] }) {
   );
 }
 
-/** Two letters on a colour of its own: the same for the same id everywhere. */
+/** Two letters on a colour of its own: the same for the same id everywhere. They are a picture, no text: a button that
+ * shows them is not called by them. */
 export function Avatar({ id, name, size = 22 }: { id: string; name: string; size?: number }) {
   const { background, letters } = look(id, name);
   return (
     <span
       aria-hidden
-      className="inline-flex shrink-0 items-center justify-center rounded-full font-semibold text-white select-none"
+      data-letters={letters}
+      className="inline-flex shrink-0 items-center justify-center rounded-full font-semibold text-white select-none before:content-[attr(data-letters)]"
       style={{ width: size, height: size, fontSize: size * 0.42, background }}
-    >
-      {letters}
-    </span>
+    />
   );
 }
 

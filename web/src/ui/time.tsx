@@ -1,8 +1,8 @@
 // Instants and durations as people say them; they grow by themselves, all on one clock.
-import i18next from "i18next";
 import { useSyncExternalStore } from "react";
 
 import { useWords } from "@/i18n/use-words";
+import { language } from "@/i18n/words";
 import { numberFormat } from "@/ui/formats";
 
 let now = Date.now();
@@ -32,7 +32,7 @@ export function useNow(): number {
 }
 
 /** The current time as text: a component renders again only when the text changes. */
-function useTold(tell: (now: number) => string): string {
+export function useTold(tell: (now: number) => string): string {
   return useSyncExternalStore(subscribe, () => tell(now));
 }
 
@@ -43,9 +43,9 @@ const WHOLE = {
 const instants = new Map<string, Intl.DateTimeFormat>();
 
 function instant(at: string): string {
-  const { language } = i18next;
-  const known = instants.get(language) ?? new Intl.DateTimeFormat(language, WHOLE);
-  instants.set(language, known);
+  const shown = language();
+  const known = instants.get(shown) ?? new Intl.DateTimeFormat(shown, WHOLE);
+  instants.set(shown, known);
   const moment = Date.parse(at);
   return Number.isNaN(moment) ? at : known.format(moment);
 }
@@ -76,7 +76,7 @@ export function Ago({ at }: { at: string | null }) {
   const words = useTold((now) => {
     if (at === null) return "";
     const since = now - Date.parse(at);
-    return since < 5000 ? t("time.justNow") : t("time.ago", { time: duration(since, i18next.language) });
+    return since < 5000 ? t("time.justNow") : t("time.ago", { time: duration(since, language()) });
   });
   if (at === null) return null;
   return (
@@ -89,7 +89,7 @@ export function Ago({ at }: { at: string | null }) {
 /** How long something has lasted, or lasted. */
 export function Elapsed({ from, to = null }: { from: string; to?: string | null }) {
   useWords();
-  const words = useTold((now) => duration((to === null ? now : Date.parse(to)) - Date.parse(from), i18next.language));
+  const words = useTold((now) => duration((to === null ? now : Date.parse(to)) - Date.parse(from), language()));
   return <span className="tabular-nums">{words}</span>;
 }
 
@@ -98,7 +98,7 @@ export function Countdown({ until }: { until: string }) {
   const t = useWords();
   const words = useTold((now) => {
     const left = Date.parse(until) - now;
-    return left <= 0 ? t("time.now") : t("time.left", { time: duration(left, i18next.language) });
+    return left <= 0 ? t("time.now") : t("time.left", { time: duration(left, language()) });
   });
   return (
     <time dateTime={until} title={instant(until)} className="tabular-nums">

@@ -3,10 +3,11 @@
 import { CircleAlert, CircleCheck, X } from "lucide-react";
 import { createContext, useCallback, useContext, useMemo, useRef, useState, type ReactNode } from "react";
 import { createPortal } from "react-dom";
-import { useTranslation } from "react-i18next";
 
+import { useTranslation } from "@/i18n/use-words";
 import { wordsOf } from "@/ui/feedback";
 import { Button, IconButton } from "@/ui/button";
+import { Told } from "@/ui/told";
 
 interface Toast {
   id: number;
@@ -14,18 +15,25 @@ interface Toast {
   what: string;
   next: string;
   undo: (() => void) | null;
+  /** Leads to what was made. */
+  open: (() => void) | null;
+}
+
+interface More {
+  next?: string;
+  open?: () => void;
 }
 
 interface Toasts {
-  done: (what: string, undo?: () => void) => void;
+  done: (what: string, undo?: () => void, more?: More) => void;
   failed: (error: unknown) => void;
 }
 
-const Context = createContext<Toasts | null>(null);
+export const ToastContext = createContext<Toasts | null>(null);
 const STAYS_MS = 6000;
 
 export function useToast(): Toasts {
-  const found = useContext(Context);
+  const found = useContext(ToastContext);
   if (found === null) throw new Error("useToast stands outside of ToastProvider");
   return found;
 }
@@ -46,20 +54,23 @@ export function ToastProvider({ children }: { children: ReactNode }) {
   );
   const toasts = useMemo<Toasts>(
     () => ({
-      done: (what, undo) => add({ kind: "done", what, next: "", undo: undo ?? null }),
-      failed: (error) => add({ kind: "failed", ...wordsOf(error, t("error.away")), undo: null }),
+      done: (what, undo, { next = "", open } = {}) =>
+        add({ kind: "done", what, next, undo: undo ?? null, open: open ?? null }),
+      failed: (error) =>
+        add({ kind: "failed", ...wordsOf(error, t("error.away"), t("error.awaySent")), undo: null, open: null }),
     }),
     [add, t],
   );
 
   return (
-    <Context.Provider value={toasts}>
+    <ToastContext.Provider value={toasts}>
       {children}
       {createPortal(
         <div
           data-toasts
           aria-live="off" // each says by its role how urgent it is
-          className="pointer-events-none fixed right-4 bottom-4 z-[60] flex w-[calc(100vw-2rem)] max-w-sm flex-col gap-2"
+          // at the left: what a sheet saves or archives with stands at the right; on a phone, at its bottom
+          className="pointer-events-none fixed top-14 left-4 z-[60] flex w-[calc(100vw-2rem)] max-w-sm flex-col gap-2 md:top-auto md:bottom-4"
         >
           {shown.map((each) => (
             <div
@@ -73,19 +84,29 @@ export function ToastProvider({ children }: { children: ReactNode }) {
                 <CircleCheck size={18} className="mt-0.5 shrink-0 text-green" aria-hidden />
               )}
               <div className="min-w-0 flex-1">
-                <p className="font-medium break-words">{each.what}</p>
-                {each.next && <p className="break-words text-soft">{each.next}</p>}
+                <p className="font-medium break-words">
+                  <Told text={each.what} />
+                </p>
+                {each.next && (
+                  <p className="break-words text-soft">
+                    <Told text={each.next} />
+                  </p>
+                )}
               </div>
-              {each.undo !== null && (
-                <Button
-                  small
-                  onClick={() => {
-                    each.undo?.();
-                    drop(each.id);
-                  }}
-                >
-                  {t("app.undo")}
-                </Button>
+              {(["open", "undo"] as const).map(
+                (name) =>
+                  each[name] !== null && (
+                    <Button
+                      key={name}
+                      small
+                      onClick={() => {
+                        each[name]?.();
+                        drop(each.id);
+                      }}
+                    >
+                      {t(`app.${name}`)}
+                    </Button>
+                  ),
               )}
               <IconButton label={t("app.close")} className="size-6" onClick={() => drop(each.id)}>
                 <X size={14} />
@@ -95,6 +116,6 @@ export function ToastProvider({ children }: { children: ReactNode }) {
         </div>,
         document.body,
       )}
-    </Context.Provider>
+    </ToastContext.Provider>
   );
 }

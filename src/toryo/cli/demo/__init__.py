@@ -1,7 +1,8 @@
 """`toryo demo`: a complete run of Toryo without a model or an API key.
 
-It starts a server and a Coordinator as real processes, creates the team of toryo/demo_team and its four tasks, and lets
-them work. stories.py defines the expected results, task_watch.py waits, display.py shows progress, verdict.py checks.
+It starts a server and a Coordinator as real processes, creates the team of toryo/demo_team and its tasks, and lets them
+work. stories.py defines the expected results, task_watch.py waits, answers.py does what a person would do, display.py
+shows progress, verdict.py checks.
 """
 
 from __future__ import annotations
@@ -22,10 +23,14 @@ from toryo import data_directories, process_locks, untrusted_files
 from toryo.cli.command_context import Here, command
 from toryo.cli.exit_codes import FAILED, INTERRUPTED, Failure, Misuse
 
-LIMIT_SECONDS = 120
+LIMIT_SECONDS = 300
+PATIENCE_SECONDS, KEPT_PATIENCE_SECONDS = 5.0, 60.0
+"""How long something waits for a person before the demo does it itself; the second where somebody may be looking."""
 MARKER = "demo"
 """A file in `.toryo/`: a demo created this directory, so another demo may use it."""
 TEAM = "toryo.yaml"
+REVIEWED = "teahouse"
+"""The project in which a person decides."""
 LAST_WORDS = 10
 MAX_CONCURRENT = 8
 """Enough that no story waits for a process of another one."""
@@ -41,13 +46,19 @@ def demo(
         Path | None,
         typer.Option("--dir", metavar="DIR", help="The directory to work in, new or empty (default: a temporary one)."),
     ] = None,
-    keep: Annotated[bool, typer.Option("--keep", help="Keep the server running afterwards, until ^C.")] = False,
+    keep: Annotated[
+        bool, typer.Option("--keep", help="Offer the dashboard, and keep the server running afterwards, until ^C.")
+    ] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Without the pauses in which people can watch, for scripts.")
+    ] = False,
     no_browser: Annotated[
         bool, typer.Option("--no-browser", help="Do not open the dashboard with --keep; print the link only.")
     ] = False,
 ) -> None:
-    """Run a demo team. No model and no API key are needed. With --dir its files are kept; otherwise they are deleted at
-    the end, except those of a story that failed."""
+    """Run a demo team, for about a minute. No model and no API key are needed. What waits for a person is shown, and
+    settled by the demo itself. With --dir its files are kept; otherwise they are deleted at the end, except those of a
+    story that failed."""
     from toryo.cli.child_processes import heed_terminate
 
     heed_terminate()
@@ -56,7 +67,9 @@ def demo(
     data = _data_directory(directory, temporary and temporary / "data")
     try:
         ends = "ends it" if temporary is None else "stops it and removes its files (--dir keeps them)"
-        as_promised = _perform(here, directory, data, keeps_up=ends if keep else None, open_it=not no_browser)
+        as_promised = _perform(
+            here, directory, data, keeps_up=ends if keep else None, open_it=not no_browser, quick=quick
+        )
     except KeyboardInterrupt:
         _remove(temporary)
         raise typer.Exit(INTERRUPTED) from None
@@ -75,11 +88,13 @@ def _remove(temporary: Path | None) -> None:
         shutil.rmtree(temporary, ignore_errors=True)
 
 
-def _perform(here: Here, directory: Path, data: Path, *, keeps_up: str | None, open_it: bool) -> bool:
+def _perform(here: Here, directory: Path, data: Path, *, keeps_up: str | None, open_it: bool, quick: bool) -> bool:
     """Runs the demo in a directory; whether all results are correct. `keeps_up`: run until ^C, and what ^C does."""
+    from toryo import demo_team
     from toryo.cli import open_dashboard, output
     from toryo.cli.child_processes import Crew, without_toryo
     from toryo.cli.demo import display, task_watch, verdict
+    from toryo.cli.demo.answers import Answers
     from toryo.cli.demo.stories import STORIES
 
     log = directory / "demo.log"
@@ -91,9 +106,16 @@ def _perform(here: Here, directory: Path, data: Path, *, keeps_up: str | None, o
     ):
         there = Here(data_dir=data, server=crew.address, json=here.json)
         since = task_watch.newest_event(there)
-        _make_team(there, directory)
-        seen = task_watch.file_tasks(there, STORIES)
+        worktrees = _make_team(there, directory)
+        if keeps_up is not None:
+            open_dashboard.invite(there, data, open_it=open_it)
+        seen = task_watch.file_tasks(there, STORIES, demo_team.QUICK_PAUSE if quick else demo_team.PAUSE)
         progress = display.Progress(seen, live=sys.stderr.isatty() and not here.json)
+        patience = 0.0 if quick else PATIENCE_SECONDS if keeps_up is None else KEPT_PATIENCE_SECONDS
+        seen.answers = Answers(there, REVIEWED, patience, progress.told)
+        if not worktrees:
+            output.say("There is no git 2.38 or newer, so nothing is reviewed and merged: agents share a directory.")
+            seen.answers.expected.discard("review")
         with progress.shown():
             task_watch.until_over(there, seen, LIMIT_SECONDS, progress.changed, lambda: crew.ended(within_seconds=0))
         found = verdict.judge(there, seen, STORIES, directory, since)
@@ -102,7 +124,6 @@ def _perform(here: Here, directory: Path, data: Path, *, keeps_up: str | None, o
             display.stuck(there, seen, LIMIT_SECONDS)
         if keeps_up is not None:
             output.say(f"The demo keeps running at {crew.address} (data in {data}); ^C {keeps_up}.")
-            open_dashboard.invite(there, data, open_it=open_it)
             crew.wait()
     return found.ok
 
@@ -127,7 +148,8 @@ def _directory(given: Path) -> Path:
 def _is_demos(team: Path) -> bool:
     from toryo import demo_team
 
-    return not team.exists() or untrusted_files.text(team, errors="replace") == demo_team.text()
+    texts = (demo_team.text(worktrees=True), demo_team.text(worktrees=False))
+    return not team.exists() or untrusted_files.text(team, errors="replace") in texts
 
 
 def _data_directory(directory: Path, place: Path | None) -> Path:
@@ -138,15 +160,19 @@ def _data_directory(directory: Path, place: Path | None) -> Path:
     return data
 
 
-def _make_team(here: Here, directory: Path) -> None:
-    """Makes the project directories and applies team.yaml, as a user applies a toryo.yaml."""
+def _make_team(here: Here, directory: Path) -> bool:
+    """Makes the project directories and applies team.yaml, as a user applies a toryo.yaml. Whether tasks have
+    worktrees."""
     from toryo import demo_team
     from toryo.cli import manifest, manifest_apply
 
-    for job in demo_team.JOBS.values():
-        job.lay_out(directory)
-    (directory / TEAM).write_text(demo_team.text(), "utf-8")
+    try:
+        worktrees = demo_team.lay_out(directory)
+    except OSError as error:
+        raise Failure(f"{error.filename or directory}: {error.strerror}.", "Choose another directory.") from error
+    (directory / TEAM).write_text(demo_team.text(worktrees=worktrees), "utf-8")
     manifest_apply.apply(here, manifest.read(directory / TEAM))
+    return worktrees
 
 
 def _into(log: Path) -> Callable[[str, str], None]:

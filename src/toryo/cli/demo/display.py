@@ -15,8 +15,10 @@ from toryo.cli.demo.task_watch import Seen
 from toryo.cli.demo.verdict import Verdict
 from toryo.cli.why import told
 from toryo.domain.tasks import CLOSED
+from toryo.operations.launches import reason_texts
 
 if TYPE_CHECKING:
+    from rich.console import Group
     from rich.tree import Tree
 
 STATUS_WIDTH = 14
@@ -29,6 +31,7 @@ class Progress:
         self._seen = seen
         self._live = live
         self._said: dict[str, str] = {}
+        self._notes: list[str] = []
 
     @contextmanager
     def shown(self) -> Iterator[None]:
@@ -38,7 +41,7 @@ class Progress:
             return
         from rich.live import Live
 
-        with Live(get_renderable=self._tree, console=output.messages(), refresh_per_second=8):
+        with Live(get_renderable=self._drawn, console=output.messages(), refresh_per_second=8):
             yield
 
     def changed(self) -> None:
@@ -48,12 +51,25 @@ class Progress:
             for task in tasks:
                 self._say(task)
 
+    def told(self, line: str) -> None:
+        """What waits for a person, and who settled it."""
+        self._notes.append(line)
+        if not self._live:
+            output.say(f"{self._seen.seconds:6.1f} s  {line}")
+
     def _say(self, task: Task) -> None:
         if self._said.get(task["task_id"]) == task["status"]:
             return
         self._said[task["task_id"]] = task["status"]
         words = f"{output.MARKS[task['status']]} {task['status']:<11} {task['title']}  ({task['assignee_id'] or '-'})"
         output.say(f"{self._seen.seconds:6.1f} s  {task['project_id']:<12} {words}")
+
+    def _drawn(self) -> Group:
+        from rich.console import Group
+        from rich.text import Text
+
+        notes = [Text(line, "dim" if line.startswith(" ") else "yellow") for line in self._notes]
+        return Group(self._tree(), *([Text(), *notes] if notes else []))
 
     def _tree(self) -> Tree:
         from rich.tree import Tree
@@ -62,7 +78,8 @@ class Progress:
         for story in STORIES:
             branch = tree.add(f"[bold]{story.name}[/]")
             if story.project in self._seen.tasks:
-                self._grow(branch, self._seen.task(story.project))
+                for task in self._seen.roots(story.project):
+                    self._grow(branch, task)
         return tree
 
     def _grow(self, branch: Tree, task: Task) -> None:
@@ -107,7 +124,7 @@ def result(verdict: Verdict) -> None:
                 number,
                 start.agent,
                 start.project,
-                start.reason,
+                reason_texts.in_short(start.reason),
                 "" if start.seconds is None else f"{start.seconds:.1f}",
                 "none (idle)" if start.idle else ", ".join(_times(*change) for change in start.changes.items()),
             )

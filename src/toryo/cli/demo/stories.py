@@ -1,19 +1,33 @@
-"""The four stories of the demo: what must be true when each job is done. toryo/demo_team has the jobs and the team."""
+"""The five stories of the demo: what must be true when each job is done. toryo/demo_team has the jobs and the team."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from toryo import untrusted_files
+from toryo.cli.demo import answers
 from toryo.demo_team import JOBS, LINES, Job
 
 Task = Mapping[str, Any]
 Check = Callable[["Happened"], list[str]]
 """The problems found, in words."""
 
+MENU = """# Menu
+
+- Sencha: 4.50 EUR
+- Gyokuro: 7.00 EUR
+- Hojicha: 4.00 EUR
+- Cold green tea: 5.00 EUR
+"""
+HOURS = """# Opening hours
+
+- Monday to Friday: 9 to 18
+- Saturday: 10 to 17
+- Sunday: closed
+"""
 OFFER = "Ten pieces of oak: 42 a piece.\n"
 REPORT = "# Timber\n\n- beam: 11\n- plank: 42\n"
 
@@ -27,6 +41,8 @@ class Happened:
     launches: Sequence[Task]
     conversations: Sequence[Task] = ()
     """Each with its `messages`."""
+    by_people: Collection[str] = ()
+    """What somebody else than the demo has decided: an approval, a question, a review."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +51,19 @@ class Story(Job):
 
     name: str
     check: Check
+
+
+def _made_and_reviewed(story: Happened) -> list[str]:
+    wrong = [] if answers.REVIEW in story.by_people else _different(story.directory / "menu.md", MENU)
+    wrong += [] if answers.REVIEW in story.by_people else _different(story.directory / "hours.md", HOURS)
+    if sum(launch["agent_id"] == "nora" for launch in story.launches) != 2:
+        wrong.append("the failed task was not retried once")
+    summaries = {task["title"]: task.get("summary") or "" for task in story.tasks}
+    if answers.QUESTION not in story.by_people and answers.ANSWER not in summaries.get("Paint the sign", ""):
+        wrong.append("the answer to the question did not arrive")
+    if "Order new tea cups" not in summaries:
+        wrong.append("no task was requested")
+    return wrong
 
 
 def _translated(story: Happened) -> list[str]:
@@ -117,6 +146,7 @@ def _story(name: str, project: str, check: Check) -> Story:
 
 
 STORIES = (
+    _story("A team makes a website, and asks you", "teahouse", _made_and_reviewed),
     _story("Two translators work in parallel", "translation", _translated),
     _story("One task waits for another", "numbers", _doubled),
     _story("A worker splits its task", "timber", _reported),

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from toryo.cli.command_context import Here
+from toryo.cli.demo.answers import Answers
 from toryo.cli.demo.stories import Story, Task
 from toryo.cli.exit_codes import Failure
 from toryo.domain.tasks import CLOSED
@@ -26,6 +28,10 @@ class Seen:
     """The main task of each project."""
     tasks: dict[str, list[Task]] = field(default_factory=dict)
     after: int = 0
+    older: frozenset[str] = frozenset()
+    """The tasks that were there before: a directory that is used again also has those of the last run."""
+    answers: Answers | None = None
+    """What a person does meanwhile."""
     finished: float | None = None
 
     @property
@@ -35,11 +41,19 @@ class Seen:
 
     @property
     def over(self) -> bool:
-        """Whether every main task is closed. The tasks below a completed one are closed, too."""
-        return bool(self.tasks) and all(self.task(project)["status"] in CLOSED for project in self.main)
+        """Whether every main task is closed, also those that agents requested, and nothing waits for a person. The
+        tasks below a completed one are closed, too."""
+        roots = [task for project in self.tasks for task in self.roots(project)]
+        done = all(task["status"] in CLOSED or task.get("approval") == "rejected" for task in roots)
+        return bool(roots) and done and (self.answers is None or self.answers.over)
 
     def task(self, project: str) -> Task:
         return next(each for each in self.tasks[project] if each["task_id"] == self.main[project])
+
+    def roots(self, project: str) -> list[Task]:
+        """The main task, then the others that belong to no task."""
+        others = [each for each in self.tasks[project] if each.get("parent_task_id") is None]
+        return sorted(others, key=lambda each: each["task_id"] != self.main[project])
 
     def parts(self, task: Task) -> list[Task]:
         return [each for each in self.tasks[task["project_id"]] if each.get("parent_task_id") == task["task_id"]]
@@ -49,24 +63,30 @@ def newest_event(here: Here) -> int:
     return int(here.get("/status")["last_event"])
 
 
-def file_tasks(here: Here, stories: Sequence[Story]) -> Seen:
-    """Files every story's main task, in progress at once: that is all a person does here."""
-    seen = Seen(time.monotonic(), {}, after=newest_event(here))
+def file_tasks(here: Here, stories: Sequence[Story], pause: float) -> Seen:
+    """Files every story's main tasks, in progress at once, and writes to agents: a person does that at the beginning.
+
+    `pause`: seconds between two steps of an agent.
+    """
+    older = frozenset(task["task_id"] for story in stories for task in _all(here, story.project))
+    person = here.get("/me")["person_id"]
+    seen = Seen(time.monotonic(), {}, after=newest_event(here), older=older)
     for story in stories:
-        seen.main[story.project] = here.send("POST", f"/projects/{story.project}/tasks", story.task())["task_id"]
+        for agent, text in story.says.items():
+            here.send("POST", f"/projects/{story.project}/chats/{agent}/messages", {"content": text})
+        filed = [here.send("POST", f"/projects/{story.project}/tasks", task) for task in story.tasks(person, pause)]
+        seen.main[story.project] = filed[0]["task_id"]
     look(here, seen)
     return seen
 
 
 def look(here: Here, seen: Seen) -> None:
     for project in seen.main:
-        # The main task and all below it. A directory that is used again also has the tasks of the last run.
-        main = seen.main[project]
-        tasks = here.every(f"/projects/{project}/tasks", "tasks", tree_of=main)
-        family: list[Mapping[str, object]] = [task for task in tasks if task["task_id"] == main]
-        for each in family:
-            family += [part for part in tasks if part.get("parent_task_id") == each["task_id"]]
-        seen.tasks[project] = family
+        seen.tasks[project] = [task for task in _all(here, project) if task["task_id"] not in seen.older]
+
+
+def _all(here: Here, project: str) -> list[dict[str, Any]]:
+    return here.every(f"/projects/{project}/tasks", "tasks")
 
 
 def until_over(
@@ -77,6 +97,8 @@ def until_over(
         if _heard(here, seen):
             look(here, seen)
             changed()
+        if seen.answers is not None:
+            seen.answers.look(seen.tasks[seen.answers.project])
         ended = died()
         if ended is not None:
             raise Failure(f"{ended}.", "See its log in the demo's directory.")

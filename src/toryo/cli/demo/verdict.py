@@ -10,6 +10,7 @@ from typing import Any
 
 from toryo.cli import events
 from toryo.cli.command_context import Here
+from toryo.cli.demo.answers import REVIEW
 from toryo.cli.demo.stories import Happened, Story, Task
 from toryo.cli.demo.task_watch import Seen
 from toryo.cli.output import seconds_between
@@ -134,13 +135,16 @@ def judge(here: Here, seen: Seen, stories: Sequence[Story], directory: Path, sin
 def _outcome(here: Here, story: Story, seen: Seen, directory: Path, launches: list[Task]) -> Outcome:
     tasks = seen.tasks[story.project]
     made = [name for name in story.promised if (directory / name).is_file()]
-    wrong = [_not_completed(task) for task in tasks if task["status"] != "completed"]
-    wrong += [f"{name} is missing" for name in story.promised if name not in made]
+    by_people = seen.answers.by_people if seen.answers is not None else frozenset[str]()
+    wrong = [_not_completed(task) for task in tasks if task["status"] != "completed" and task["approval"] != "rejected"]
+    if not (story.in_git and REVIEW in by_people):
+        wrong += [f"{name} is missing" for name in story.promised if name not in made]
     # The conversations of a project with their messages, oldest first.
     found = here.get(f"/projects/{story.project}/conversations")["conversations"]
     shown = [here.get(f"/conversations/{each['conversation_id']}") for each in reversed(found)]
     talks: list[Task] = [{**each["conversation"], "messages": each["messages"]} for each in shown]
-    return Outcome(story, tasks, made, wrong or story.check(Happened(directory, tasks, launches, talks)), talks)
+    happened = Happened(directory, tasks, launches, talks, by_people)
+    return Outcome(story, tasks, made, wrong or story.check(happened), talks)
 
 
 def _not_completed(task: Task) -> str:

@@ -117,10 +117,12 @@ def _begun(item: dict[str, Any]) -> Iterable[Event]:
     match item.get("type"):
         case "mcp_tool_call":
             yield Answering()
-            yield Called(f"{item['server']}.{item['tool']}", json.dumps(item.get("arguments"), ensure_ascii=False))
+            yield Called(
+                f"{item['server']}.{item['tool']}", json.dumps(item.get("arguments"), ensure_ascii=False), _id(item)
+            )
         case "command_execution":
             yield Answering()
-            yield Called("shell", item["command"])
+            yield Called("shell", item["command"], _id(item))
 
 
 def _done(item: dict[str, Any]) -> Iterable[Event]:
@@ -128,18 +130,26 @@ def _done(item: dict[str, Any]) -> Iterable[Event]:
         case "agent_message":
             yield from (Answering(), Said(item["text"]))
         case "mcp_tool_call":
-            yield Returned(_result(item), item.get("status") == "failed")
+            yield Returned(_result(item), item.get("status") == "failed", _id(item))
         case "command_execution":
-            yield Returned(item.get("aggregated_output") or "", item.get("exit_code") != 0)
+            yield Returned(item.get("aggregated_output") or "", item.get("exit_code") != 0, _id(item))
         case "file_change":
             changes = " ".join(f"{change['kind']} {change['path']}" for change in item["changes"])
-            yield from (Answering(), Called("patch", changes), Returned("", item.get("status") == "failed"))
+            yield from (
+                Answering(),
+                Called("patch", changes, _id(item)),
+                Returned("", item.get("status") == "failed", _id(item)),
+            )
         case "web_search":
-            yield from (Answering(), Called("web_search", item.get("query") or ""))
+            yield from (Answering(), Called("web_search", item.get("query") or "", _id(item)))
         case "reasoning":
             yield Note(item["text"])
         case "error":
             yield Note(item["message"])
+
+
+def _id(item: dict[str, Any]) -> str:
+    return str(item.get("id") or "")
 
 
 def _result(item: dict[str, Any]) -> str:

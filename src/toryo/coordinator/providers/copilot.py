@@ -75,7 +75,11 @@ def _parse(line: dict[str, Any]) -> Iterable[Event]:
             if data.get("content"):
                 yield Said(data["content"])
         case "tool.execution_start":
-            yield Called(data["toolName"], json.dumps(data.get("arguments"), ensure_ascii=False))
+            yield Called(
+                data["toolName"],
+                json.dumps(data.get("arguments"), ensure_ascii=False),
+                str(data.get("toolCallId") or ""),
+            )
         case "tool.execution_complete":
             yield _returned(data)
         case "model.call_start" | "model.call_failure" | "session.error":
@@ -102,9 +106,10 @@ def _loaded(servers: Iterable[dict[str, Any]]) -> Iterable[Event]:
 
 
 def _returned(data: dict[str, Any]) -> Returned:
+    call = str(data.get("toolCallId") or "")
     if data.get("success"):
-        return Returned(str((data.get("result") or {}).get("content") or ""))
-    return Returned(str((data.get("error") or {}).get("message") or ""), failed=True)
+        return Returned(str((data.get("result") or {}).get("content") or ""), id=call)
+    return Returned(str((data.get("error") or {}).get("message") or ""), failed=True, id=call)
 
 
 def _status(data: dict[str, Any]) -> int | None:

@@ -129,10 +129,18 @@ def _parse(line: dict[str, Any]) -> Iterable[Event]:
             yield Piece(line["content"])
         case "tool_use":
             yield Answering()
-            yield Called(line["tool_name"], json.dumps(line.get("parameters"), ensure_ascii=False))
+            yield Called(
+                line["tool_name"],
+                json.dumps(line.get("parameters"), ensure_ascii=False),
+                str(line.get("tool_id") or ""),
+            )
         case "tool_result":
             failed = line.get("status") == "error"
-            yield Returned(str((line["error"]["message"] if failed else line.get("output")) or ""), failed)
+            yield Returned(
+                str((line["error"]["message"] if failed else line.get("output")) or ""),
+                failed,
+                str(line.get("tool_id") or ""),
+            )
         case "error":
             yield Note(line["message"])
         case "result":

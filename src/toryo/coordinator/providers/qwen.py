@@ -153,7 +153,7 @@ def _answered(message: dict[str, Any]) -> Iterable[Event]:
         if block.get("type") == "text":
             yield Said(block["text"])
         elif block.get("type") == "tool_use":
-            yield Called(block["name"], json.dumps(block.get("input"), ensure_ascii=False))
+            yield Called(block["name"], json.dumps(block.get("input"), ensure_ascii=False), str(block.get("id") or ""))
 
 
 def _ended(line: dict[str, Any]) -> Iterable[Event]:

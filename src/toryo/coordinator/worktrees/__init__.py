@@ -9,7 +9,7 @@ call them in a thread. Submodules are not checked out. No hook runs, and no prog
 names: filters (LFS) and merge drivers are those of the user's own configuration.
 """
 
-from toryo.coordinator.worktrees.commits_and_diffs import Diff, FileChange, Kept, diff, keep, unkept
+from toryo.coordinator.worktrees.commits_and_diffs import Diff, FileChange, Kept, diff, keep, merged_diff, unkept
 from toryo.coordinator.worktrees.creating import make
 from toryo.coordinator.worktrees.disk import Leftover, leftovers, size
 from toryo.coordinator.worktrees.git import Trouble
@@ -50,6 +50,7 @@ __all__ = [
     "make",
     "merge",
     "merged_before",
+    "merged_diff",
     "noted_repository",
     "opened_at",
     "person",

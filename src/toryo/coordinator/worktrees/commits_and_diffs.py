@@ -19,13 +19,15 @@ from pathlib import Path
 
 from toryo.coordinator.worktrees.git import LONG, Git, Trouble
 from toryo.coordinator.worktrees.paths import Worktree, contains, current_branch, inside, shown, signed, tip
-from toryo.coordinator.worktrees.repository import opened
+from toryo.coordinator.worktrees.repository import content, opened
 
 DIFF = ("--no-ext-diff", "--no-textconv", "--no-color", "--no-relative", "--find-renames", "--submodule=short")
 INDEX = "--cached"
 GITLINK = "160000"
 LARGEST_FILE = 4 * 1024**3
 """Bytes: a larger one is nothing for a repository, and takes minutes to be read."""
+TASK = "Toryo-Task"
+"""The line in a merge's message that identifies it later, also without the branch and the directory."""
 PREFIXES = ("--src-prefix=a/", "--dst-prefix=b/")
 STATUSES = {"A": "added", "D": "deleted", "M": "modified", "R": "renamed", "C": "copied", "T": "type changed"}
 UNFINISHED = {
@@ -96,6 +98,7 @@ def keep(worktree: Worktree, message: str, author_name: str) -> Kept:
     if git is None:
         words = f"The directory {worktree.path} is gone. Only the commits on its branch are kept."
         return _kept(opened(worktree.repository).git, worktree, trouble=words)
+    _refuse_unborn(git, worktree)
     hindrance = unfinished(git)
     if hindrance:
         return _kept(git, worktree, trouble=hindrance)
@@ -114,10 +117,29 @@ def diff(worktree: Worktree, context: int = 3, limit: int = 1_000_000) -> Diff:
     if git is None:
         git = opened(worktree.repository).git
         return _diff(git, worktree, f"refs/heads/{worktree.branch}", context, limit)
+    _refuse_unborn(git, worktree)
     with tempfile.TemporaryDirectory(prefix="toryo-index-") as place:
         aside = _index_of_its_own(git, Path(place) / "index")
         _stage(aside)
         return _diff(aside, worktree, INDEX, context, limit)
+
+
+def merged_diff(
+    repository: Path, name: str, commit: str, since: str, head: str | None, context: int = 3, limit: int = 1_000_000
+) -> Diff | None:
+    """The changes that came with a merge, after the worktree is gone. `commit` is the merge of this name; where it is
+    none (the branch already had everything), what was done from `since` to `head`. None if the repository does not
+    have these commits."""
+    git = opened(repository).git
+    body = git.ask("log", "--max-count=1", "--format=%P%n%B", "--end-of-options", commit)
+    parents, _, message = body.text.partition("\n")
+    if body.code == 0 and len(parents.split()) == 2 and f"{TASK}: {name}" in message.splitlines():
+        before, after = parents.split()[0], commit
+    else:
+        before, after = since, head or ""
+    if not all(each and git.holds("cat-file", "-e", f"{each}^{{commit}}") for each in (before, after)):
+        return None
+    return _between(git, [before, after], context, limit, head=after, base=before)
 
 
 def unkept(worktree: Worktree) -> str:
@@ -144,6 +166,20 @@ def unfinished(git: Git) -> str:
         doing = "resolving conflicts"
     words = f"{git.directory} is in the middle of {doing}. Finish or abort that there first."
     return words if doing else ""
+
+
+def _refuse_unborn(git: Git, worktree: Worktree) -> None:
+    """Raises Trouble if somebody has deleted the branch that is checked out: a commit would begin another history."""
+    if git.holds("rev-parse", "--verify", "--quiet", "HEAD"):
+        return
+    log = Path(git("rev-parse", "--path-format=absolute", "--git-path", "logs/HEAD"))
+    lines = content(log).decode(errors="replace").splitlines() if log.is_file() else []
+    last = re.match(r"[0-9a-f]+ ([0-9a-f]{7,64}) ", lines[-1] if lines else "")
+    commit = last[1] if last is not None else "COMMIT"
+    raise Trouble(
+        f"The branch {worktree.branch} was deleted. Restore it (git branch {worktree.branch} {commit}, in "
+        f"{worktree.repository}), then try again."
+    )
 
 
 def named(names: Sequence[str], most: int = 10) -> str:
@@ -259,12 +295,16 @@ def _index_of_its_own(git: Git, place: Path) -> Git:
 def _diff(git: Git, worktree: Worktree, to: str, context: int, limit: int) -> Diff:
     base = _base(git, worktree)
     range_ = [to, base] if to == INDEX else [base, to]
+    return _between(git, range_, context, limit, head=head_of(git, worktree), base=base)
+
+
+def _between(git: Git, range_: list[str], context: int, limit: int, *, head: str, base: str) -> Diff:
     arguments = ("diff", "--patch", f"--unified={context}", *PREFIXES, *DIFF, *range_, "--")
     patch, truncated = _cut(git.beginning(4 * limit + 1, *arguments), limit)
     names = git.must("diff", "--name-status", "-z", *DIFF, *range_, "--").names
     lines = dict(_lines(git.must("diff", "--numstat", "-z", *DIFF, *range_, "--").output))
     changes = tuple(_change(*status, *lines[status[1]]) for status in _statuses(iter(names)))
-    return Diff(patch, changes, truncated, head=head_of(git, worktree), base=base)
+    return Diff(patch, changes, truncated, head=head, base=base)
 
 
 def _cut(output: bytes, limit: int) -> tuple[str, bool]:

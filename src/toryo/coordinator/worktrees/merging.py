@@ -17,8 +17,6 @@ from toryo.coordinator.worktrees.git import LONG, Git, Trouble
 from toryo.coordinator.worktrees.paths import Worktree, checkout_of, contains, entries, joined, safe, signature, tip
 from toryo.coordinator.worktrees.repository import Checkout, content, opened
 
-TASK = "Toryo-Task"
-"""The line in a merge's message that identifies it later, also without the branch and the directory."""
 ATTEMPTS = 5
 """How often a merge is repeated because the branch moved on."""
 
@@ -105,7 +103,7 @@ def merged_before(repository: Path, name: str, into: str, since: str) -> Merged 
     git = checkout.git
     if tip(git, into) is None:
         return None
-    line = f"--grep=^{TASK}: {re.escape(safe(name))}$"
+    line = f"--grep=^{commits_and_diffs.TASK}: {re.escape(safe(name))}$"
     range_ = [f"refs/heads/{into}", "--not", since]
     found = git.ask("log", "--merges", "--max-count=1", "--format=%H", "--extended-regexp", line, *range_, seconds=LONG)
     return Merged(found.text, checkout_of(checkout, into), into) if found.code == 0 and found.text else None
@@ -121,7 +119,7 @@ def _attempt(checkout: Checkout, worktree: Worktree, target: str, message: str) 
     if isinstance(tree, tuple):
         return Conflict(tree, _conflict(worktree, target, tree))
     said = message.replace("\0", "").strip() or f"Merge {worktree.branch} into {target}"
-    words = f"{said}\n\n{TASK}: {worktree.name}"
+    words = f"{said}\n\n{commits_and_diffs.TASK}: {worktree.name}"
     commit = git("commit-tree", tree, "-p", old, "-p", new, given=f"{words}\n")
     place = checkout_of(checkout, target)
     there = checkout.at(place) if place is not None else None

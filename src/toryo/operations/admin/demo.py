@@ -12,15 +12,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from pydantic import Field
+
 from toryo import data_directories, demo_team
 from toryo.domain.agents import Agent
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.projects import Project, Status
-from toryo.domain.wording import constant, say
+from toryo.domain.wording import Worded, constant, say, together
 from toryo.operations.calls import visibility
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.callers import Login
-from toryo.operations.calls.catalogue import NoParameters, Route, catalogue, operation
+from toryo.operations.calls.catalogue import NoParameters, Parameters, Route, catalogue, operation
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
 from toryo.operations.launches import placement
@@ -30,12 +32,20 @@ PUT_AWAY = "The demo was removed."
 
 
 class Demo(Result):
-    """`waits_for` says why nobody works on it yet, and what to type; null: somebody can."""
+    """`waits_for` says why nobody works on it yet, and what to type; null: somebody can. The directories are told to
+    owners: of the demo's files, and the data directory that commands on this machine need (`--data-dir`)."""
 
     here: bool
     directory: str
+    data_directory: str
     projects: list[str]
     waits_for: str | None
+
+
+class StartDemo(Parameters):
+    pause: float = Field(
+        demo_team.PAUSE, ge=0, le=30, description="Seconds between two steps of an agent: so that people can watch."
+    )
 
 
 class DemoStarted(Demo):
@@ -59,56 +69,58 @@ def _shown(call: Call) -> Demo:
         for project in _projects(call)
         if project.status is not Status.ARCHIVED and visibility.sees(call, project.id)
     ]
+    owns = call.caller.login is Login.OWNER
     return {
         "success": True,
         "here": bool(here),
-        "directory": str(_directory(call)) if call.caller.login is Login.OWNER else "",
+        "directory": str(_directory(call)) if owns else "",
+        "data_directory": str(call.context.settings.directory()) if owns else "",
         "projects": here,
         "waits_for": _waits_for(call) if here else None,
     }
 
 
-def _waits_for(call: Call) -> str | None:
+def _waits_for(call: Call) -> Worded | None:
     """What keeps the Coordinators that are here from starting one of the team; the first thing that does."""
     coordinators = call.tx.coordinators.all()
     for agent in _agents(call):
         obstacle = placement.obstacle(agent, agent.programs[0], coordinators, call.now) if agent.programs else None
         if obstacle is not None:
-            return f"No Coordinator can start {agent.id}: {obstacle.words}"
+            unstarted = say("No Coordinator can start {agent_id}: {why}", agent_id=agent.id, why=obstacle.words)
+            return together((unstarted, obstacle.remedy))
     return None
 
 
 # --- starting --------------------------------------------------------------------------------------------------------
 
 
-def _look(call: Call, _: NoParameters) -> Callable[[], str]:
+def _look(call: Call, _: StartDemo) -> Callable[[], bool | str]:
     """The files are laid out outside of the transaction, and not at all where the call will be refused."""
     _refuse_taken(call)
     return partial(_lay_out, _directory(call))
 
 
-def _lay_out(directory: Path) -> str:
-    """What went wrong, in words; nothing if nothing did."""
+def _lay_out(directory: Path) -> bool | str:
+    """Whether its tasks can have worktrees; what went wrong, in words."""
     try:
-        for job in demo_team.JOBS.values():
-            job.lay_out(directory)
+        return demo_team.lay_out(directory)
     except OSError as error:
         return f"{error.filename or directory}: {error.strerror}"
-    return ""
 
 
 @operation(
     "start_demo",
     grant=Grant.OWNER,
+    parameters=StartDemo,
     route=Route("POST", "/demo", 201),
     tool=False,
     beforehand=_look,
 )
-def start_demo(call: Call, _: NoParameters) -> DemoStarted:
-    """See a team at work here: makes the four projects of the demo with their agents and tasks; no model, no key."""
+def start_demo(call: Call, wanted: StartDemo) -> DemoStarted:
+    """See a team at work here: makes the five projects of the demo with their agents and tasks; no model, no key."""
     call.tx.lock_everything()
     _refuse_taken(call)
-    if call.prepared != "":
+    if not isinstance(call.prepared, bool):
         raise Refusal(
             Code.UNAVAILABLE,
             say(
@@ -117,7 +129,8 @@ def start_demo(call: Call, _: NoParameters) -> DemoStarted:
             ),
             "Make sure that the server can write to its data directory, then try again.",
         )
-    team = demo_team.team()
+    worktrees, call.prepared = call.prepared, None  # nothing is prepared for what is asked below
+    team = demo_team.team(worktrees=worktrees)
     for each in team["projects"]:
         _make_project(call, each)
     for agent in team["agents"]:
@@ -125,8 +138,18 @@ def start_demo(call: Call, _: NoParameters) -> DemoStarted:
             _ask(call, "activate_agent", agent_id=agent["id"])
         else:
             _ask(call, "create_agent", **agent)
-    filed = [_ask(call, "file_task", project_id=job.project, **job.task()) for job in demo_team.JOBS.values()]
-    return {**_shown(call), "tasks": [each["task_id"] for each in filed]}
+    return {
+        **_shown(call),
+        "tasks": [each for job in demo_team.JOBS.values() for each in _begin(call, job, wanted.pause)],
+    }
+
+
+def _begin(call: Call, job: demo_team.Job, pause: float) -> list[str]:
+    """What a person does at the beginning of a job: files its tasks, and writes to agents."""
+    for agent, text in job.says.items():
+        _ask(call, "send_chat_message", project_id=job.project, agent_id=agent, content=text)
+    wanted = job.tasks(call.agent.id, pause)
+    return [_ask(call, "file_task", project_id=job.project, **each)["task_id"] for each in wanted]
 
 
 def _make_project(call: Call, said: dict[str, Any]) -> None:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+import re
+import socket
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, NotRequired
 
 from pydantic import Field
 
-from toryo.domain import ids, projects
+from toryo.domain import coordinators, ids, projects
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import replace
 from toryo.domain.handover import INTERRUPT, PAUSED, Notification
@@ -50,15 +54,55 @@ class CreateProject(Parameters):
     )
 
 
+def _look(call: Call, wanted: CreateProject | EditProject) -> Callable[[], str | None] | None:
+    """What is wrong with the directory; of one that may be on another machine nothing is known here. The file
+    system may be slow, so it is looked at outside of the transaction."""
+    here = [each for each in call.tx.coordinators.all() if not coordinators.gone(each.seen_at, call.now)]
+    if wanted.working_directory is None or not here or not all(_is_ours(each.id) for each in here):
+        return None
+    return partial(_missing, Path(_directory(wanted.working_directory)))
+
+
+def _is_ours(coordinator_id: str) -> bool:
+    """Whether a Coordinator is on this machine, by the id that it gives itself (`coordinator/identity_lock.py`)."""
+    return re.fullmatch(rf"{re.escape(socket.gethostname())}-[0-9a-f]{{6}}", coordinator_id) is not None
+
+
+def _missing(directory: Path) -> str | None:
+    """A service may not be shown the home directories: where nothing is seen, nothing is said."""
+    try:
+        if directory.is_dir():
+            return None
+        if directory.exists():
+            return "file"
+        above = next(each for each in directory.parents if each.is_dir())
+        return "missing" if any(above.iterdir()) else None
+    except OSError:
+        return None
+
+
+def _refuse_missing(call: Call, path: str | None) -> None:
+    if call.prepared is not None:
+        raise Refusal(
+            Code.VALIDATION_ERROR,
+            say("The working directory {path} does not exist.", path=path)
+            if call.prepared == "missing"
+            else say("The working directory {path} is not a directory.", path=path),
+            "Create the directory on the machine where the Coordinator runs, or choose another one.",
+        )
+
+
 @operation(
     "create_project",
     grant=Grant.OWNER,
     parameters=CreateProject,
     route=Route("POST", "/projects", 201),
     tool=False,
+    beforehand=_look,
 )
 def create_project(call: Call, wanted: CreateProject) -> ProjectResult:
     """Create a project."""
+    _refuse_missing(call, wanted.working_directory)
     call.tx.lock_everything()
     project_id = ids.chosen(wanted.id) if wanted.id else call.new_id(ids.PROJECT, wanted.name)
     if call.tx.projects.find(project_id) is not None:
@@ -151,10 +195,12 @@ class EditProject(OneProject):
     parameters=EditProject,
     route=Route("PATCH", "/projects/{project_id}"),
     tool=False,
+    beforehand=_look,
 )
 def edit_project(call: Call, wanted: EditProject) -> ProjectResult:
     """Change a project's name, description, directory or settings."""
     call.enter(wanted.project_id)
+    _refuse_missing(call, wanted.working_directory)
     project = call.project(wanted.project_id)
     refuse_stale(wanted.version, project.version)
     changed = replace(

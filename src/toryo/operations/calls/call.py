@@ -28,6 +28,8 @@ from toryo.storage import snapshots
 from toryo.storage.transaction import Transaction
 from toryo.workflow.snapshot import Snapshot
 
+DOING = "doing"
+"""The topic that wakes who tells people what agents do at the moment."""
 WORK = "work"
 """The topic that wakes all who decide which agents should run."""
 RIGHTS = "rights"

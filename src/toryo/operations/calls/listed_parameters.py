@@ -123,7 +123,7 @@ class _Brief:
         return bool(schema.get(_ONLY_FOR, self._audience.value) & self._audience.value)
 
     def _simplest(self, schema: dict[str, Any]) -> dict[str, Any]:
-        """That an optional parameter may be null says nothing, and objects with different names are one with all."""
+        """What may be null need not say so; objects that one name tells apart are one with the names of all."""
         others = [each for each in schema.get("anyOf", ()) if each != {"type": "null"}]
         if not others or (len(others) < len(schema["anyOf"]) and "default" not in schema):
             return schema
@@ -134,7 +134,10 @@ class _Brief:
         if any(one.get("type") != "object" for one in objects):
             return {**kept, "anyOf": others}
         names = {name: each for one in objects for name, each in one["properties"].items()}
-        needed = set.intersection(*(set(one.get("required", ())) for one in objects))
+        required = [set(one.get("required", ())) for one in objects]
+        needed = set.intersection(*required)
+        if any(len(each - needed) > 1 for each in required):
+            return {**kept, "anyOf": others}
         return {"type": "object", "properties": names, "required": sorted(needed), **kept}
 
 

@@ -114,7 +114,13 @@ def _refuse_person(operation: Operation, caller: Caller) -> None:
             say("Only an owner can call {operation_name}.", operation_name=operation.name),
             "Ask an owner of this server to do it.",
         )
-    if operation.grant is Grant.WRITER and caller.login is Login.VIEWER:
+    if operation.grant is Grant.WRITER:
+        refuse_viewer(caller)
+
+
+def refuse_viewer(caller: Caller) -> None:
+    """For what is everybody's; what is only one's own, a viewer may change, too."""
+    if caller.login is Login.VIEWER:
         raise Refusal(
             Code.PERMISSION_DENIED,
             "A viewer can read, but cannot change anything.",

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from toryo.domain import agents
 from toryo.domain.agents import Agent
 from toryo.domain.delegations import Delegation
+from toryo.domain.events import Event
 from toryo.domain.handover import INTERRUPT, Handoff, Notification
 from toryo.domain.launches import Launch
 from toryo.domain.projects import Project
@@ -15,6 +17,7 @@ from toryo.domain.task_tree import Tree
 from toryo.domain.tasks import Details, Task
 from toryo.domain.times import iso, iso_or_none
 from toryo.domain.usages import Usage
+from toryo.domain.wording import constant
 from toryo.operations.calls import schemas
 from toryo.storage.coordinators import Disk
 
@@ -184,7 +187,17 @@ def launch(each: Launch) -> schemas.Launch:
         "exit_code": each.exit_code,
         "exit_signal": each.exit_signal,
         "exit_error": each.exit_error,
+        "doing": doing(each),
     }
+
+
+def doing(each: Launch | None) -> schemas.Doing | None:
+    """What its program does now; nothing once it is over."""
+    if each is None or each.doing is None or not each.live:
+        return None
+    now = each.doing
+    kind: Any = now.kind
+    return {"kind": kind, "tool": now.tool, "text": now.text, "since": iso(now.since)}
 
 
 def used(each: Usage | None) -> schemas.Used | None:
@@ -248,3 +261,36 @@ def session(each: Session) -> schemas.Session:
         "end_reason": each.end_reason.value if each.end_reason else None,
         "runaway": each.runaway,
     }
+
+
+def event(each: Event) -> schemas.Event:
+    """An event as its readers are told of it."""
+    return {
+        "sequence": each.sequence,
+        "event_id": each.id,
+        "at": iso(each.at),
+        "kind": each.kind,
+        "actor_id": each.actor_id,
+        "by_person": bool(each.by_person),
+        "project_id": each.project_id,
+        "task_id": each.task_id,
+        "agent_id": each.agent_id,
+        "session_id": each.session_id,
+        "launch_id": each.launch_id,
+        "correlation_id": each.correlation_id,
+        "data": _timed(_worded(each.data)),
+    }
+
+
+_MOMENTS = ("_at", "until", "since")
+"""How the names of moments end."""
+
+
+def _timed(data: dict[str, Any]) -> dict[str, Any]:
+    """Moments are kept as numbers with an event, and told as everywhere."""
+    return {name: iso(each) if name.endswith(_MOMENTS) and type(each) is int else each for name, each in data.items()}
+
+
+def _worded(data: dict[str, Any]) -> dict[str, Any]:
+    """The words of a row are kept in English with a decision, and said in the reader's language."""
+    return {**data, "rule": constant(data["rule"])} if isinstance(data.get("rule"), str) else data

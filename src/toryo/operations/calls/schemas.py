@@ -9,6 +9,9 @@ from typing import Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
+from toryo.operations.calls.callers import Login
+
+ChecksName = Literal["none", "running", "passed", "failed"]
 StatusName = Literal["backlog", "todo", "in_progress", "blocked", "completed", "failed", "cancelled"]
 QueueStatus = Literal["pending", "backlog", "todo", "in_progress", "blocked", "completed", "failed", "cancelled"]
 PriorityName = Literal["critical", "high", "medium", "low"]
@@ -19,6 +22,7 @@ PurposeName = Literal["task", "chat"]
 IsolationName = Literal["none", "worktree"]
 LanguageName = Literal["en", "ja"]
 WorktreeJobKind = Literal["diff", "merge", "discard", "clean"]
+FileChangeName = Literal["added", "deleted", "modified", "renamed", "copied", "type changed"]
 
 
 class BriefTask(TypedDict):
@@ -28,6 +32,16 @@ class BriefTask(TypedDict):
     status: StatusName
     priority: PriorityName
     assignee_id: str | None
+
+
+class RequestedChanges(TypedDict):
+    """The open task that makes the changes which a person has requested in a review."""
+
+    task_id: str
+    title: str
+    status: StatusName
+    assignee_id: str | None
+    requested_by: str
 
 
 class AcceptanceCheck(TypedDict):
@@ -178,7 +192,7 @@ class DetailedTask(Task):
 
     context: Any
     acceptance: list[AcceptanceCheck]
-    checks: Literal["none", "running", "passed", "failed"]
+    checks: ChecksName
     check_failures: list[CheckFailure]
     next_steps: str | None
     artifacts: list[Any]
@@ -190,6 +204,22 @@ class FullTask(DetailedTask):
     """One task in detail."""
 
     handoffs: list[Handoff]
+
+
+class Judgement(TypedDict):
+    """Who approved or rejected a request, when, and why."""
+
+    by: str
+    at: str
+    reason: str | None
+
+
+class PersonsTask(FullTask):
+    """One task in detail, for people. `changes_requested`: a person has requested changes to its work, and this task
+    makes them. `judged`: how a request was answered; null for any other task, and until it is."""
+
+    changes_requested: RequestedChanges | None
+    judged: Judgement | None
 
 
 class Agent(TypedDict):
@@ -228,6 +258,15 @@ class Project(TypedDict):
     version: int
 
 
+class Doing(TypedDict):
+    """The newest sign of an agent's program: what it called (and then `returned` or `failed`), said or printed."""
+
+    kind: Literal["called", "returned", "failed", "said", "printed"]
+    tool: str | None
+    text: str
+    since: str
+
+
 class Launch(TypedDict):
     launch_id: str
     agent_id: str
@@ -248,6 +287,7 @@ class Launch(TypedDict):
     exit_code: int | None
     exit_signal: int | None
     exit_error: str | None
+    doing: Doing | None
 
 
 class Used(TypedDict):
@@ -286,6 +326,7 @@ class Session(TypedDict):
 
 
 class ListedSession(Session):
+    doing: Doing | None
     last_seen_at: str
     confirmed: bool
 
@@ -340,7 +381,8 @@ class Need(TypedDict):
 
 
 class Decision(TypedDict):
-    """Why an agent runs or not: the row that won, and the facts it read."""
+    """Why an agent runs or not: the row that won, and the facts it read. `explanation` is the `summary` with commands
+    that help."""
 
     project_id: str
     purpose: PurposeName
@@ -349,6 +391,7 @@ class Decision(TypedDict):
     row: str
     rule: str
     explanation: str
+    summary: str
     facts: dict[str, Any]
     task_id: str | None
     since: str | None
@@ -387,7 +430,7 @@ class Cooldown(TypedDict):
 
 class SignIn(TypedDict):
     sign_in_id: str
-    login: str
+    login: Login
     how: str
     browser: str | None
     created_at: str
@@ -417,6 +460,47 @@ class QueueAgent(TypedDict):
     current_tasks: list[str]
 
 
+class FileChange(TypedDict):
+    path: str
+    old_path: str | None
+    status: FileChangeName
+    insertions: int
+    deletions: int
+    binary: bool
+
+
+class DiffAnswer(TypedDict):
+    """What a task has changed. `truncated`: of the patch; `files_in_all`: more than are listed."""
+
+    trouble: str | None
+    hindered_by: str | None
+    patch: str
+    files: list[FileChange]
+    files_in_all: int
+    truncated: bool
+    head: str
+    base: str
+
+
+class MergedWork(TypedDict):
+    task_id: str
+    commit: str
+    into: str
+
+
+class OutcomeAnswer(TypedDict):
+    """How a merge or the removal of a worktree ended, or why there is no diff. `given_up`: its Coordinator is away."""
+
+    trouble: str | None
+    hindered_by: NotRequired[str | None]
+    given_up: NotRequired[bool]
+    merged: NotRequired[list[MergedWork]]
+    conflict: NotRequired[list[str]]
+    message: NotRequired[str]
+    branch: NotRequired[str]
+    commit: NotRequired[str | None]
+
+
 class WorktreeJob(TypedDict):
     """`answer` is what its Coordinator told: a diff, a merged commit, or what went wrong."""
 
@@ -428,7 +512,7 @@ class WorktreeJob(TypedDict):
     asked_at: str
     finished_at: str | None
     done: bool | None
-    answer: dict[str, Any] | None
+    answer: DiffAnswer | OutcomeAnswer | None
 
 
 class Message(TypedDict):
@@ -449,9 +533,12 @@ ChatState = Literal["person", "connected", "connecting", "terminating", "cooling
 
 
 class ChatStatus(TypedDict):
+    """`explanation` is the `summary` with commands that help."""
+
     state: ChatState
     reason: NotRequired[str]
     explanation: str
+    summary: str
     until: NotRequired[str | None]
 
 
@@ -490,9 +577,19 @@ class Conversation(TypedDict):
     summary: str | None
 
 
+ReviewName = Literal["to_review", "changes_requested", "with_parent", "left_to_agent", "at_work"]
+
+
 class Worktree(TypedDict):
+    """`review`: how it stands with the people who review it; null where there is nothing to review. With
+    `changes_requested` it waits for the task named there."""
+
     task_id: str
+    title: str
+    assignee_id: str | None
     project_id: str
+    review: ReviewName | None
+    changes_requested: RequestedChanges | None
     coordinator_id: str
     path: str
     directory: str

@@ -151,12 +151,14 @@ def close_chat(call: Call, wanted: CloseChat) -> Closed:
 def _status(call: Call, project_id: str, agent: Agent) -> schemas.ChatStatus:
     """`connected`, `connecting`, `terminating`, `cooling_down` or `disconnected`, and why."""
     if agent.human:
-        return {"state": "person", "explanation": f"{agent.name} is a person."}
+        said = say("{who} is a person.", who=agent.name)
+        return {"state": "person", "explanation": said, "summary": said}
     said = reason_texts.said(fault_isolation.REASON)
     unknown: schemas.ChatStatus = {
         "state": "disconnected",
         "reason": fault_isolation.REASON,
         "explanation": said,
+        "summary": said,
         "until": None,
     }
     look = partial(_status_of_program, call, project_id, agent)
@@ -173,12 +175,19 @@ def _status_of_program(call: Call, project_id: str, agent: Agent) -> schemas.Cha
     else:
         state = "cooling_down" if decision.reason == "cooling_down" else "disconnected"
     obstacle = placement.nobody_can(call.tx.coordinators.all(), snapshot, decision, Purpose.CHAT)
+    explained = partial(
+        reason_texts.explained,
+        decision,
+        agent.id,
+        obstacle,
+        project_id,
+        archived=decision.reason == "project_paused",
+    )
     return {
         "state": state,
         "reason": decision.reason,
-        "explanation": reason_texts.explained(
-            decision, agent.id, obstacle, project_id, archived=decision.reason == "project_paused"
-        ),
+        "explanation": explained(),
+        "summary": explained(commands=False),
         "until": iso_or_none(decision.until),
     }
 

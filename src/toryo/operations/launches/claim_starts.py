@@ -214,7 +214,7 @@ def _next_look(call: Call) -> Millis | None:
         if task is not None and (not task.in_progress or task.assignee_id != session.agent_id):
             ends.append(task.moved_at + limits.stop_grace)
     ends += [each + limits.pause_grace for each in call.tx.projects.paused()]
-    if any(project.settings.budget_per_day is not None for project in call.tx.projects.all()):
+    if any(project.settings.has_budget for project in call.tx.projects.all()):
         ends.append(usages.end_of_day(call.now))
     future = [end for end in ends if end is not None and end > call.now]
     return min(future, default=None)

@@ -18,10 +18,17 @@ from toryo.workflow.snapshot import Snapshot
 
 @dataclass(frozen=True, slots=True)
 class PlacementProblem:
-    """`none`, `no_provider`, `not_listed`, `no_capability` or `no_labels`; and the same for people."""
+    """`none`, `no_provider`, `not_listed`, `no_capability` or `no_labels`; what is missing in words, and what people do
+    about it with its command. `of_agent`: a change of the agent helps."""
 
     code: str
-    words: str
+    words: Worded
+    remedy: Worded
+    command: str
+
+    @property
+    def of_agent(self) -> bool:
+        return self.code in ("no_provider", "no_capability", "no_labels")
 
 
 def nobody_can(
@@ -43,46 +50,59 @@ def obstacle(agent: Agent, program: Program, coordinators: Iterable[Seen], now: 
     if not missing:
         return PlacementProblem(
             "none",
-            constant("none has called for 90 s. Start one: `toryo up`, or `toryo coordinator` if a server is running."),
+            constant("No Coordinator has called for 90 s."),
+            constant("Start one: `toryo up`, or `toryo coordinator` if a server is running."),
+            "toryo coordinator",
         )
     code = max((code for _, code in missing if code is not None), key=LACKS.index)
-    return PlacementProblem(code, _words(code, agent, program, [seen for seen, its in missing if its == code]))
+    return _problem(code, agent, program, [seen for seen, its in missing if its == code])
 
 
-def _words(code: str, agent: Agent, program: Program, near: list[Seen]) -> Worded:
+def _problem(code: str, agent: Agent, program: Program, near: list[Seen]) -> PlacementProblem:
     names = ", ".join(seen.id for seen in near)
     if code == "no_provider":
         have = ", ".join(sorted({name for seen in near for name in seen.providers or []})) or "none"
-        return say(
-            "its provider {provider} is not available at {names} (available: {have}). Install it there, or give "
-            "the agent another provider: toryo agent edit {agent_id} --provider NAME",
-            provider=program.provider,
-            names=names,
-            have=have,
-            agent_id=agent.id,
+        return PlacementProblem(
+            code,
+            say(
+                "Its provider {provider} is not available at {names} (available: {have}).",
+                provider=program.provider,
+                names=names,
+                have=have,
+            ),
+            say(
+                "Install it there, or give the agent another provider: toryo agent edit {agent_id} --provider NAME",
+                agent_id=agent.id,
+            ),
+            f"toryo agent edit {agent.id} --provider NAME",
         )
     if code == "not_listed":
-        return say(
-            "{names} starts only agents named in its file. Add agents.{agent_id} there, or remove agents: from "
-            "the file.",
-            names=names,
-            agent_id=agent.id,
+        return PlacementProblem(
+            code,
+            say("{names} starts only agents named in its file.", names=names),
+            say("Add agents.{agent_id} there, or remove agents: from the file.", agent_id=agent.id),
+            "toryo doctor",
         )
     if code == "no_capability":
         wanted = ", ".join(sorted({word for seen in near for word in seen.capabilities or []})) or "none"
-        return say(
-            "{names} starts only agents with one of the capabilities {wanted}. Add one: toryo agent edit "
-            "{agent_id} --capability WORD, or change capabilities: in the Coordinator's file.",
-            names=names,
-            wanted=wanted,
-            agent_id=agent.id,
+        return PlacementProblem(
+            code,
+            say("{names} starts only agents with one of the capabilities {wanted}.", names=names, wanted=wanted),
+            say(
+                "Add one: toryo agent edit {agent_id} --capability WORD, or change capabilities: in the Coordinator's "
+                "file.",
+                agent_id=agent.id,
+            ),
+            f"toryo agent edit {agent.id} --capability WORD",
         )
     lacking = ", ".join(sorted(agent.labels - set(min(near, key=lambda each: _lacks(agent, each)).labels)))
-    return say(
-        "it needs a machine with the label {label}, which {names} does not have. Add the label to labels: in the "
-        "Coordinator's file, or remove it from the agent's provider_options.labels.",
-        label=lacking,
-        names=names,
+    return PlacementProblem(
+        code,
+        say("It needs a machine with the label {label}, which {names} does not have.", label=lacking, names=names),
+        constant(
+            "Add the label to labels: in the Coordinator's file, or remove it from the agent's provider_options.labels."
+        ),
+        f"toryo agent edit {agent.id} --option labels=…",
     )
 
 

@@ -1,4 +1,7 @@
-"""Sentences for people for every reason of the launch tables."""
+"""Sentences for people for every reason of the launch tables, and the commands that help.
+
+The command line and agents read both. The dashboard has buttons instead of commands, and shows the sentences alone.
+"""
 
 from __future__ import annotations
 
@@ -11,21 +14,18 @@ from toryo.operations.launches.placement import PlacementProblem
 from toryo.workflow.launch_rules import Action, Decision
 
 WORDS = {
-    "project_paused": "The project is paused: no tasks are worked on; chats go on."
-    " Resume it: toryo project resume {project_id}",
-    "project_archived": "The project is archived: nothing is started. Resume it: toryo project resume {project_id}",
-    "agent_not_assigned": "The agent is not a member of the project. Add it:"
-    " toryo agent edit {agent_id} --project {project_id}",
-    "agent_inactive": "The agent is inactive. Activate it: toryo agent activate {agent_id}",
+    "project_paused": "The project is paused: no tasks are worked on; chats go on.",
+    "project_archived": "The project is archived: nothing is started.",
+    "agent_not_assigned": "The agent is not a member of the project.",
+    "agent_inactive": "The agent is inactive.",
     "not_managed": "It has no provider, so it is not started automatically.",
-    "bad_options": "Its provider options have a mistake, so it is not started. See which: toryo agent show {agent_id}. "
-    "Correct it: toryo agent edit {agent_id} --option NAME=VALUE",
+    "bad_options": "Its provider options have a mistake, so it is not started.",
     "task_withdrawn": "Its main task was taken from it, so its process is being stopped.",
     "runaway": "A guard stopped it: it kept calling without making progress.",
     "time_limit": "It has reached the time limit of one launch.",
     "silent": "Its process is running, but made no call and printed nothing for too long.",
-    "budget_exhausted": "Today's budget is used up. It continues at midnight (UTC), or as soon as the budget is raised:"
-    " toryo project edit {project_id} --set budget_per_day=N",
+    "budget_exhausted": "Today's budget is used up. "
+    "It continues at midnight (UTC), or as soon as the budget is raised.",
     "blocked_without_in_progress": "It has blocked tasks and none in progress.",
     "already_running": "It is running, or was started and is about to sign in.",
     "start_pending": "It is being started; its process has not signed in yet.",
@@ -46,6 +46,17 @@ WORDS = {
     "has_pending_purpose": "A chat message is waiting. The agent starts as soon as a Coordinator has a free chat slot.",
 }
 
+REMEDIES = {
+    "project_paused": "Resume it: toryo project resume {project_id}",
+    "project_archived": "Resume it: toryo project resume {project_id}",
+    "agent_not_assigned": "Add it: toryo agent edit {agent_id} --project {project_id}",
+    "agent_inactive": "Activate it: toryo agent activate {agent_id}",
+    "bad_options": "See which: toryo agent show {agent_id}. "
+    "Correct it: toryo agent edit {agent_id} --option NAME=VALUE",
+    "budget_exhausted": "Raise it: toryo project edit {project_id} --set budget_per_day=N (or tokens_per_day=N)",
+    "cooling_down": "To restart it sooner once the cause is fixed: toryo agent resume {agent_id}",
+}
+"""What people do about a reason, with its command."""
 
 STEPS = {
     "report_model": "reports its model",
@@ -72,10 +83,14 @@ STEPS = {
 """What an agent does that was told this next action, for people."""
 
 
-def said(reason: str, agent_id: str = "AGENT", project_id: str = "PRJ") -> Worded:
-    """The sentence for a reason of the launch tables."""
-    known = WORDS.get(reason, reason)
-    return say(known, agent_id=agent_id, project_id=project_id) if "{" in known else constant(known)
+def said(reason: str, agent_id: str = "AGENT", project_id: str = "PRJ", *, commands: bool = True) -> Worded:
+    """The sentence for a reason of the launch tables; with `commands`, also what helps."""
+    return together((constant(WORDS.get(reason, reason)), _remedy(reason, agent_id, project_id) if commands else ""))
+
+
+def _remedy(reason: str, agent_id: str, project_id: str) -> Worded | str:
+    known = REMEDIES.get(reason)
+    return say(known, agent_id=agent_id, project_id=project_id) if known is not None else ""
 
 
 def in_short(reason: str) -> str:
@@ -95,28 +110,28 @@ def explained(
     project_id: str = "PRJ",
     *,
     archived: bool = False,
+    commands: bool = True,
 ) -> Worded:
-    """`obstacle`: why none of the Coordinators can start it, where it should be. `archived`: whether the project is."""
+    """`obstacle`: why none of the Coordinators can start it, where it should be. `archived`: whether the project is.
+    `commands`: also what helps, as commands."""
     if obstacle is not None:
-        return say("It should be started, but no Coordinator can start it: {obstacle}", obstacle=obstacle.words)
+        unstarted = constant("It should be started, but no Coordinator can start it.")
+        return together((unstarted, obstacle.words, obstacle.remedy if commands else ""))
     if decision.reason == "cooling_down":
-        return say(
-            "In cooldown because {why}; it restarts automatically. To restart it sooner once the cause is fixed: "
-            "`toryo agent resume {agent_id}`",
-            why=_failure(decision.facts),
-            agent_id=agent_id,
-        )
+        why = say("In cooldown because {why}; it restarts automatically.", why=_failure(decision.facts))
+        return together((why, _remedy("cooling_down", agent_id, project_id) if commands else ""))
     if decision.reason == "handing_over" and "held_by" in decision.facts:
-        return say(
-            "A session of {agent} is still open on its task. It ends when {agent} leaves, or after the grace "
-            "period. To end it now: toryo sessions --end {session}",
+        told = say(
+            "A session of {agent} is still open on its task. It ends when {agent} leaves, or after the grace period.",
             agent=decision.facts["held_by"],
-            session=decision.facts.get("held_by_session", "SESSION"),
         )
+        session = decision.facts.get("held_by_session", "SESSION")
+        end = say("To end it now: toryo sessions --end {session}", session=session) if commands else ""
+        return together((told, end))
     if decision.reason == "project_paused" and archived:
-        return said("project_archived", agent_id, project_id)
+        return said("project_archived", agent_id, project_id, commands=commands)
     known = decision.reason in WORDS
-    told = said(decision.reason, agent_id, project_id) if known else constant(decision.words)
+    told = said(decision.reason, agent_id, project_id, commands=commands) if known else constant(decision.words)
     if "stands_in" in decision.facts and decision.action is Action.START:
         why = _failure(decision.facts)
         told = together(

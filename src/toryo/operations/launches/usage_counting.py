@@ -20,16 +20,17 @@ def count_usage(call: Call, launch: Launch, told: dict[str, Any] | None) -> None
         return
     project = call.tx.projects.find(launch.project_id)
     settings = project.settings if project is not None else Settings()
-    before = _budget_used_up(call, launch.project_id, settings)
+    before = _used_up_budget(call, launch.project_id, settings)
     call.tx.usages.put(launch, usage, call.now)
-    if not before and _budget_used_up(call, launch.project_id, settings):
-        data = {"budget_per_day": settings.budget_per_day}
+    now_used_up = _used_up_budget(call, launch.project_id, settings) if before is None else None
+    if now_used_up is not None:
+        data = {now_used_up: getattr(settings, now_used_up)}
         call.event("project.budget_used_up", project_id=launch.project_id, data=data)
         call.tx.hint(WORK)
 
 
-def _budget_used_up(call: Call, project_id: str, settings: Settings) -> bool:
+def _used_up_budget(call: Call, project_id: str, settings: Settings) -> str | None:
     """Without a budget, nothing is read."""
-    if settings.budget_per_day is None:
-        return False
-    return settings.budget_used_up(call.tx.usages.cost_of_day(project_id, usages.day_of(call.now)))
+    if not settings.has_budget:
+        return None
+    return settings.used_up_budget(call.tx.usages.spent_by(project_id, usages.day_of(call.now)))

@@ -47,7 +47,9 @@ def told(call: Call, agent_id: str, project_id: str, purpose: Purpose, *, advise
     advice = helps(call, snapshot, decision) if helps is not None else ""
     mistaken = _of_provider(call, snapshot) if advise and purpose is Purpose.TASK and obstacle is None else ""
     explained = _explained(call, purpose, decision, snapshot, obstacle)
+    summed_up = _explained(call, purpose, decision, snapshot, obstacle, commands=False)
     parts = (explained, advice, mistaken, held.words if held else "", said)
+    short = (summed_up, held.words if held else "", said)
     last = call.tx.launches.last_decision(agent_id, project_id, purpose.value)
     return {
         "project_id": project_id,
@@ -57,6 +59,7 @@ def told(call: Call, agent_id: str, project_id: str, purpose: Purpose, *, advise
         "row": decision.row,
         "rule": constant(decision.words),
         "explanation": together(parts, "\n" if advise else " "),
+        "summary": together(short, "\n" if advise else " "),
         "facts": {
             **decision.facts,
             **({"no_coordinator": obstacle.code} if obstacle else {}),
@@ -80,6 +83,7 @@ def not_decided(project_id: str, purpose: Purpose) -> schemas.Decision:
         "row": "",
         "rule": said,
         "explanation": said,
+        "summary": said,
         "facts": {},
         "task_id": None,
         "since": None,
@@ -89,7 +93,13 @@ def not_decided(project_id: str, purpose: Purpose) -> schemas.Decision:
 
 
 def _explained(
-    call: Call, purpose: Purpose, decision: Decision, s: Snapshot, obstacle: placement.PlacementProblem | None
+    call: Call,
+    purpose: Purpose,
+    decision: Decision,
+    s: Snapshot,
+    obstacle: placement.PlacementProblem | None,
+    *,
+    commands: bool = True,
 ) -> Worded:
     agent = call.tx.agents.find(s.agent_id) if decision.reason == "not_managed" else None
     if agent is not None and agent.human:
@@ -107,7 +117,7 @@ def _explained(
                 time=iso(seen.at),
             )
     archived = s.project is not None and s.project.status is ProjectStatus.ARCHIVED
-    return reason_texts.explained(decision, s.agent_id, obstacle, s.project_id, archived=archived)
+    return reason_texts.explained(decision, s.agent_id, obstacle, s.project_id, archived=archived, commands=commands)
 
 
 def _what_was_wrong(call: Call, agent_id: str, project_id: str, decision: Decision) -> str:

@@ -16,13 +16,12 @@ from toryo.domain.errors import Refusal
 from toryo.domain.events import Event
 from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.times import Millis
-from toryo.operations.calls import schemas, visibility
+from toryo.operations.calls import rendering, schemas, visibility
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.callers import Caller, Credentials
 from toryo.operations.calls.catalogue import catalogue
 from toryo.operations.calls.credential_verification import good_until, identify
 from toryo.operations.calls.permissions import refuse
-from toryo.operations.overview import events
 from toryo.storage.transaction import Transaction
 
 AT_ONCE = 500
@@ -62,10 +61,40 @@ def read(call: Call, after: int, readers: Mapping[Credentials, Reader | None], *
     still = {shown: reader for shown, reader in known.items() if reader is not None}
     return News(
         found[-1].sequence if found else after,
-        [(event.sequence, message(events.told(event))) for event in found],
+        [(event.sequence, message(rendering.event(event))) for event in found],
         still,
         {shown: tuple(_sees(call, reader, event) for event in found) for shown, reader in still.items()},
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Signs:
+    """What agents do now: for each change when it was stored, and what a stream sends of it; who sees which."""
+
+    last: Millis
+    told: dict[str, tuple[Millis, bytes]]
+    seen: Mapping[Credentials, frozenset[str]]
+
+
+def signs(call: Call, since: Millis, readers: Mapping[Credentials, Reader]) -> Signs:
+    """Of the live launches of which something was stored since, by their ids."""
+    found = call.tx.launches.doing_since(since)
+    return Signs(
+        max((launch.doing_at or 0 for launch in found), default=since),
+        {launch.id: (launch.doing_at or 0, sign(rendering.launch(launch))) for launch in found},
+        {
+            shown: frozenset(
+                each.id for each in found if visibility.sees(_Looking(call.tx, reader.caller), each.project_id)
+            )
+            for shown, reader in readers.items()
+        },
+    )
+
+
+def sign(launch: schemas.Launch) -> bytes:
+    """What an agent does now, as a stream sends it: of a type of its own and without an id, for it is no event."""
+    names = ("launch_id", "agent_id", "project_id", "task_id", "purpose", "doing")
+    return b"event: doing\ndata: %s\n\n" % orjson.dumps({name: launch[name] for name in names})  # type: ignore[literal-required]
 
 
 def message(event: schemas.Event) -> bytes:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, NotRequired
+from typing import NotRequired
 
 from pydantic import AwareDatetime, Field
 
 from toryo.domain.events import Event
-from toryo.domain.times import iso, of_datetime
-from toryo.domain.wording import constant
-from toryo.operations.calls import schemas, visibility
+from toryo.domain.times import of_datetime
+from toryo.operations.calls import rendering, schemas, visibility
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Later, Parameters, Route, operation
 from toryo.operations.calls.fields import Id
@@ -57,7 +56,7 @@ def read_events(call: Call, wanted: ReadEvents) -> EventsResult | Later:
     if not found and wanted.wait_seconds and not wanted.newest and call.may_wait:
         return Later(frozenset({"events"}))
     last = found[-1].sequence if found else wanted.after
-    answer: EventsResult = {"success": True, "events": [told(each) for each in visible], "last": last}
+    answer: EventsResult = {"success": True, "events": [rendering.event(each) for each in visible], "last": last}
     horizon = call.tx.retention.state().horizon
     begins = last if wanted.newest and len(found) >= wanted.limit else wanted.after
     return {**answer, "pruned_to": horizon} if begins < horizon else answer
@@ -100,36 +99,3 @@ def _of(wanted: ReadEvents) -> dict[str, str | int | None]:
         "since": of_datetime(wanted.since) if wanted.since is not None else None,
         "until": of_datetime(wanted.until) if wanted.until is not None else None,
     }
-
-
-def told(each: Event) -> schemas.Event:
-    """An event as its readers are told of it."""
-    return {
-        "sequence": each.sequence,
-        "event_id": each.id,
-        "at": iso(each.at),
-        "kind": each.kind,
-        "actor_id": each.actor_id,
-        "by_person": bool(each.by_person),
-        "project_id": each.project_id,
-        "task_id": each.task_id,
-        "agent_id": each.agent_id,
-        "session_id": each.session_id,
-        "launch_id": each.launch_id,
-        "correlation_id": each.correlation_id,
-        "data": _timed(_worded(each.data)),
-    }
-
-
-_MOMENTS = ("_at", "until", "since")
-"""How the names of moments end."""
-
-
-def _timed(data: dict[str, Any]) -> dict[str, Any]:
-    """Moments are kept as numbers with an event, and told as everywhere."""
-    return {name: iso(each) if name.endswith(_MOMENTS) and type(each) is int else each for name, each in data.items()}
-
-
-def _worded(data: dict[str, Any]) -> dict[str, Any]:
-    """The words of a row are kept in English with a decision, and said in the reader's language."""
-    return {**data, "rule": constant(data["rule"])} if isinstance(data.get("rule"), str) else data

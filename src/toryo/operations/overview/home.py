@@ -24,7 +24,9 @@ from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
 from toryo.operations.calls.schemas import Disk, Need
 from toryo.operations.launches import reason_texts
-from toryo.operations.overview import needs, queue_status, team_status
+from toryo.operations.overview import calm, conditions, needs, queue_status, team_status
+from toryo.operations.overview import unplaced as unplaced_agents
+from toryo.operations.overview.calm import Calm
 from toryo.operations.overview.home_state import Picture
 from toryo.operations.overview.queue_status import QueueStatus
 from toryo.operations.overview.team_status import Member
@@ -77,6 +79,7 @@ class SpentToday(TypedDict):
     tokens: int
     cost_usd: float | None
     budget_usd: float | None
+    budget_tokens: int | None
 
 
 class Fuel(TypedDict):
@@ -101,13 +104,17 @@ class Plant(TypedDict):
 
 
 class Overview(Result):
+    """Ask again after `look_again_after` seconds: Coordinators come and go without an event."""
+
     needs: list[RankedNeed]
+    calm: Calm
     since: Since
     team: list[Member]
     queue: QueueStatus
     fuel: Fuel
     plant: Plant
     last_event: int
+    look_again_after: int
 
 
 @operation(
@@ -124,15 +131,19 @@ def show_overview(call: Call, wanted: ShowOverview) -> Overview:
     last = call.tx.events.last()
     picture = Picture(call, wanted.project_id)
     team = team_status.members(picture)
+    unplaced = unplaced_agents.found(picture)
+    queue = queue_status.truth(picture, team, unplaced)
     return {
         "success": True,
         "needs": _needs(picture, wanted.project_id),
+        "calm": calm.of(picture, queue, wanted.project_id),
         "since": _since(picture, _left_at(call, wanted)),
         "team": team,
-        "queue": queue_status.truth(picture, team),
+        "queue": queue,
         "fuel": _fuel(picture),
         "plant": _plant(picture),
         "last_event": last,
+        "look_again_after": conditions.look_again_after(picture, waits=bool(unplaced)),
     }
 
 
@@ -141,7 +152,11 @@ def show_overview(call: Call, wanted: ShowOverview) -> Overview:
 
 def _needs(picture: Picture, only: str | None) -> list[RankedNeed]:
     found = needs.of(picture.call, picture.call.agent, picture)
-    seen = [each for each in found if each.project_id in picture.projects or (each.project_id is None and not only)]
+    seen = [
+        each
+        for each in found
+        if (needs.concerns(picture.call, each, only) if only else each.project_id in {None, *picture.projects})
+    ]
     count = queue_status.behind(picture)
     weighed = [(_blocks(picture, each, count), each) for each in seen]
     weighed.sort(key=lambda pair: (-(1 + pair[0]) * max(MINUTE, picture.now - pair[1].since), pair[1].order))
@@ -152,6 +167,8 @@ def _blocks(picture: Picture, need: domain.Need, count: Callable[[Iterable[str]]
     """Behind tasks: all that waits for them. Behind an agent or a budget: the main tasks that cannot be worked on."""
     if need.task_id is not None:
         return count((need.task_id, *need.also))
+    if need.also:
+        return len(need.also) + count(need.also)
     main = picture.main_tasks.items()
     if need.kind.value == "budget_used_up":
         return sum(len(tasks) for (_, project_id), tasks in main if project_id == need.project_id)
@@ -244,6 +261,7 @@ def _today(picture: Picture, project_id: str) -> SpentToday:
         "tokens": tokens,
         "cost_usd": cost,
         "budget_usd": project.settings.budget_per_day,
+        "budget_tokens": project.settings.tokens_per_day,
     }
 
 

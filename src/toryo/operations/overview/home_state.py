@@ -21,7 +21,7 @@ from toryo.domain.sessions import Session
 from toryo.domain.task_tree import Tree
 from toryo.domain.tasks import Task
 from toryo.domain.tree_state import TreeState
-from toryo.domain.usages import day_of
+from toryo.domain.usages import Spent, day_of
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.callers import Login
 from toryo.storage.lazy import LazyMapping
@@ -198,8 +198,10 @@ class Picture:
         sums = self.call.tx.usages.sums(("project_id",), wanted, len(self.projects) + 1)
         return {each["project_id"]: (each["input_tokens"] + each["output_tokens"], each["cost_usd"]) for each in sums}
 
-    def budget_used_up(self, project: Project) -> bool:
-        return project.settings.budget_used_up(self.spent_today.get(project.id, (0, None))[1] or 0.0)
+    def used_up_budget(self, project: Project) -> str | None:
+        """The setting whose budget of today is used up."""
+        tokens, usd = self.spent_today.get(project.id, (0, None))
+        return project.settings.used_up_budget(Spent(tokens, usd or 0.0))
 
     @cached_property
     def ready_tasks(self) -> dict[tuple[str, str], list[Task]]:
@@ -247,7 +249,7 @@ class Picture:
             others_on=self._others_on(place),
             cooldowns=self.cooldowns.get(agent.id, {}),
             accounts=self.accounts,
-            budget_used_up=self.budget_used_up(project),
+            budget_used_up=self.used_up_budget(project) is not None,
             offers=self._offers(place),
         )
 

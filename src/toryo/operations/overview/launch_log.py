@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from typing import Any, NotRequired
 
 from pydantic import Field
+from typing_extensions import TypedDict
 
 from toryo.domain import ids, usages
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.launches import Launch
-from toryo.domain.times import DAY
+from toryo.domain.times import DAY, SECOND, Millis, iso
 from toryo.domain.wording import say
 from toryo.operations.calls import did_you_mean, rendering, schemas, visibility
 from toryo.operations.calls.call import Call
@@ -26,9 +27,19 @@ class ReadLog(Parameters):
     wait_seconds: int = Field(0, ge=0, le=45, description="How long to wait for more.")
 
 
+class PieceTime(TypedDict):
+    """From this character on, the text came at this time."""
+
+    offset: int
+    at: str
+
+
 class LogResult(Result):
+    """`times`: when the pieces of `text` came; empty where that was not recorded."""
+
     launch_id: str
     text: str
+    times: list[PieceTime]
     next_offset: int
     ended: bool
     removed: NotRequired[str]
@@ -58,7 +69,7 @@ def read_launch_log(call: Call, wanted: ReadLog) -> LogResult | Later:
             ),
         )
     parts = call.tx.launches.log(launch.id, wanted.offset)
-    text = "".join(part[max(0, wanted.offset - start) :] for start, part in parts)
+    text = "".join(part[max(0, wanted.offset - start) :] for start, part, _ in parts)
     ended = launch.exit_reported_at is not None
     if not text and not ended and wanted.wait_seconds and call.may_wait:
         return Later(frozenset({f"log:{launch.id}", f"launch:{launch.id}"}))
@@ -71,11 +82,23 @@ def read_launch_log(call: Call, wanted: ReadLog) -> LogResult | Later:
         "success": True,
         "launch_id": launch.id,
         "text": text,
+        "times": _times(parts, wanted.offset),
         "next_offset": wanted.offset + len(text),
         "ended": ended,
         "launch": {**rendering.launch(launch), "usage": rendering.used(used)},
     }
     return {**answer, "removed": _removed(call, launch)} if _is_removed(call, launch, parts) else answer
+
+
+def _times(parts: Sequence[tuple[int, str, Millis | None]], offset: int) -> list[PieceTime]:
+    """One for each second at most: pieces come twice a second."""
+    found: list[PieceTime] = []
+    last: Millis | None = None
+    for start, _, at in parts:
+        if at is not None and (last is None or at - last >= SECOND):
+            found.append({"offset": max(start, offset), "at": iso(at)})
+            last = at
+    return found
 
 
 def oldest_kept(call: Call) -> str:

@@ -6,7 +6,7 @@ request concerns everyone who may judge it; any other need the person nearest ab
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from copy import copy
 from functools import cached_property, partial
 from typing import Any
@@ -21,10 +21,10 @@ from toryo.domain.needs import Action, Kind, Need, Request, requested
 from toryo.domain.projects import Project
 from toryo.domain.projects import Status as ProjectStatus
 from toryo.domain.task_readiness import StartBlocker
-from toryo.domain.tasks import Details, Status, Task
+from toryo.domain.tasks import Details, Task
 from toryo.domain.times import DAY, Millis, iso
 from toryo.domain.wording import Worded, constant, say, together
-from toryo.domain.worktrees import Worktree
+from toryo.domain.worktrees import Review, Worktree
 from toryo.failures import NATURES, Failure, nature_of
 from toryo.operations.calls import fault_isolation, schemas, sign_in_lockout, visibility
 from toryo.operations.calls.call import Call
@@ -33,10 +33,14 @@ from toryo.operations.calls.catalogue import catalogue
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.internal_faults import Fault
 from toryo.operations.directory import wider_rights
-from toryo.operations.overview import stuck
+from toryo.operations.launches import reason_texts
+from toryo.operations.overview import stuck, unplaced
 from toryo.operations.overview.home_state import Picture
 from toryo.operations.overview.stuck import Stuck
+from toryo.operations.overview.unplaced import Unplaced
+from toryo.operations.tasks import above as above_tasks
 from toryo.operations.tasks import remedies
+from toryo.operations.worktrees import reviews
 from toryo.storage.errors import DatabaseUnavailable
 from toryo.storage.needs import Unread
 
@@ -60,12 +64,14 @@ GUARDS = {
 NEEDS = "needs"
 
 CARRIED_OUT_BY = {
+    "add_agent": "create_agent",
     "activate": "activate_agent",
     "answer": "send_chat_message",
     "approve": "approve_task",
     "assign": "edit_task",
     "block": "move_task",
     "cancel": "move_task",
+    "change_program": "edit_agent",
     "complete": "move_task",
     "correct": "edit_agent",
     "correct_project": "edit_project",
@@ -75,6 +81,7 @@ CARRIED_OUT_BY = {
     "join": "add_member",
     "list": "show_task",
     "log": "read_launch_log",
+    "machines": "server_status",
     "merge": "merge_task",
     "open": "open_chat",
     "put_back": "move_task",
@@ -82,7 +89,9 @@ CARRIED_OUT_BY = {
     "reject": "reject_task",
     "renew": "renew_passkey",
     "requeue": "requeue_task",
+    "restore": "resume_project",
     "resume": "resume_agent",
+    "resume_project": "resume_project",
     "retry": "move_task",
     "review": "diff_task",
     "serve": "file_task",
@@ -97,7 +106,7 @@ CARRIED_OUT_BY = {
 _NOT_FOR_VIEWERS = (Grant.WRITER, Grant.OWNER)
 
 
-def _may(login: Login, action: Action) -> bool:
+def may(login: Login, action: Action) -> bool:
     grant = catalogue()[CARRIED_OUT_BY[action.name]].grant
     if login is Login.VIEWER:
         return grant not in _NOT_FOR_VIEWERS
@@ -106,7 +115,14 @@ def _may(login: Login, action: Action) -> bool:
 
 def of(call: Call, person: Agent, picture: Picture | None = None) -> list[Need]:
     """What needs this person, the most urgent first. Of a `picture` that was taken already: in its projects."""
-    return [need for need in _found(_View(call, [person]), picture) if need.person_id == person.id]
+    return [need for need in _found(_View(call, [person], picture)) if need.person_id == person.id]
+
+
+def concerns(call: Call, need: Need, project_id: str) -> bool:
+    """Whether it belongs to a project: it names it, or only an agent that is a member of it."""
+    if need.project_id is not None or need.agent_id is None:
+        return need.project_id == project_id
+    return project_id in call.tx.agents.projects_of(need.agent_id)
 
 
 def of_everybody(call: Call) -> list[Need]:
@@ -152,10 +168,12 @@ def judges(call: Call, agent_id: str | None, project_id: str) -> list[Agent]:
 
 
 class _View:
-    """Agents and projects, read once, and which people a need concerns. `people`: those it is computed for."""
+    """Agents and projects, read once, and which people a need concerns. `people`: those it is computed for; `picture`:
+    of open work, if it was taken already."""
 
-    def __init__(self, call: Call, people: Collection[Agent] | None) -> None:
+    def __init__(self, call: Call, people: Collection[Agent] | None, picture: Picture | None = None) -> None:
         self.call = call
+        self.taken = picture
         self.now = call.now
         self.agents = {agent.id: agent for agent in call.tx.agents.all()}
         self.tree = {agent.id: agent.reports_to for agent in self.agents.values()}
@@ -165,7 +183,6 @@ class _View:
         self.projects = frozenset(
             project.id for project in all_projects if project.status is not ProjectStatus.ARCHIVED
         )
-        self.narrow = False
         self._logins: dict[str, Login] = {}
         self._places: dict[str, frozenset[str] | None] = {}
 
@@ -178,8 +195,14 @@ class _View:
     def only(self, project_id: str) -> _View:
         """The same, with nothing in it but one project."""
         narrow = copy(self)
-        narrow.projects, narrow.narrow = frozenset({project_id}), True
+        narrow.projects, narrow.taken = frozenset({project_id}), Picture(self.call, project_id, idle=False)
         return narrow
+
+    @property
+    def picture(self) -> Picture:
+        if self.taken is None:
+            self.taken = Picture(self.call, idle=False)
+        return self.taken
 
     def name(self, agent_id: str | None) -> str:
         agent = self.agents.get(agent_id or "")
@@ -216,7 +239,7 @@ class _View:
     def allowed(self, need: Need) -> Need:
         """With nothing to do but what its person may do."""
         login = self._login(need.person_id)
-        return replace(need, actions=tuple(action for action in need.actions if _may(login, action)))
+        return replace(need, actions=tuple(action for action in need.actions if may(login, action)))
 
     def _login(self, person_id: str) -> Login:
         """What somebody asks with; of somebody else, what their account is for."""
@@ -241,11 +264,10 @@ class _View:
         return [task for task in tasks if task.project_id in self.projects]
 
 
-def _found(view: _View, picture: Picture | None = None) -> list[Need]:
+def _found(view: _View) -> list[Need]:
     found = [need for source in SOURCES for need in _by_project(view, source)]
     told = {each.task_id for each in found if each.task_id is not None}
-    cannot_start = {each.agent_id for each in found if each.kind is Kind.AGENT_CANNOT_START and each.agent_id}
-    whole = partial(_stuck_in, told=told, told_agents=cannot_start, picture=picture)
+    whole = partial(_stuck_in, told=told)
     found += _by_project(view, whole)
     found += _faults(view)
     mine = _folded(each for each in found if each.person_id in view.people)
@@ -384,7 +406,7 @@ def _listed(commands: Iterable[str]) -> Worded:
 def _blocks(view: _View) -> Iterator[Need]:
     """Blocks that a guard has set, and those that no agent above decides about. Where they lead to is left out."""
     blocked = view.here(view.call.tx.needs.blocked())
-    above = _ancestors(view, blocked)
+    above = above_tasks.ancestors(view.call, blocked)
     needing = {each.id: each for each in blocked if each.blocked_by_guard or not _left_to_agent(view, each, above)}
     told = [each for each in needing.values() if not any(other in needing for other in each.blocked_on)]
     details = view.call.tx.tasks.details_of(each.id for each in told)
@@ -444,25 +466,8 @@ def _said_by(name: str, reason: str) -> Worded:
     return say("{who}: {reason}", who=name, reason=brief) if name else constant(brief)
 
 
-def _ancestors(view: _View, tasks: Iterable[Task]) -> dict[str, Task]:
-    """Every task above these, by id: one read for each level of the tree."""
-    known = {task.id: task for task in tasks}
-    wanted = {task.parent_id for task in known.values() if task.parent_id} - set(known)
-    while wanted:
-        read = view.call.tx.tasks.find_all(sorted(wanted))
-        known |= {task.id: task for task in read}
-        wanted = {task.parent_id for task in read if task.parent_id} - set(known)
-    return known
-
-
 def _left_to_agent(view: _View, task: Task, known: dict[str, Task]) -> bool:
-    """An agent at work on a task above decides about it. It cannot finish without, so the task does not wait
-    indefinitely.
-    """
-    return any(
-        each.in_progress and each.assignee_id is not None and not view.human(each.assignee_id)
-        for each in _over(task, known)
-    )
+    return above_tasks.left_to_agent(task, known, view.human)
 
 
 def _failures(view: _View) -> Iterator[Need]:
@@ -472,7 +477,7 @@ def _failures(view: _View) -> Iterator[Need]:
     """
     newest = view.here(view.call.tx.needs.failed(view.now - FAILED_WITHIN, MOST_FAILED))
     failed = [each for each in newest if each.for_queue or each.moved_session is not None]
-    above = _ancestors(view, failed)
+    above = above_tasks.ancestors(view.call, failed)
     open_ones = [each for each in failed if each.parent_id is None or above[each.parent_id].open]
     unminded = [task for task in open_ones if not _left_to_agent(view, task, above)]
     details = view.call.tx.tasks.details_of(each.id for each in unminded)
@@ -501,15 +506,13 @@ def _failure_of(view: _View, task: Task, why: str, log: Action | None) -> Iterat
 
 
 def _reviews(view: _View) -> Iterator[Need]:
-    """Work in worktrees that waits for a person: what belongs to a completed task is merged with it, and by nobody
-    before an agent above has decided about it."""
+    """Work in worktrees that waits for a person."""
     changed = {worktree.task_id: worktree for worktree in view.call.tx.worktrees.open() if worktree.changed}
-    done = [each for each in view.here(view.call.tx.tasks.find_all(sorted(changed))) if each.status is Status.COMPLETED]
-    above = _ancestors(view, done)
-    for task in done:
-        inside = any(each.id in changed and each.status is Status.COMPLETED for each in _over(task, above))
-        if not inside and not _left_to_agent(view, task, above):
-            yield from _review(view, task, changed[task.id])
+    here = {task.id for task in view.here(view.call.tx.tasks.find_all(sorted(changed)))}
+    found = reviews.standing(view.call, [each for each in changed.values() if each.task_id in here], view.human)
+    for each in found.values():
+        if each.review is Review.TO_REVIEW and each.task is not None:
+            yield from _review(view, each.task, changed[each.task.id])
 
 
 def _review(view: _View, task: Task, work: Worktree) -> Iterator[Need]:
@@ -530,13 +533,6 @@ def _review(view: _View, task: Task, work: Worktree) -> Iterator[Need]:
         Action("discard", f"toryo task discard {task.id}"),
         since=task.completed_at or task.moved_at,
     )
-
-
-def _over(task: Task, known: dict[str, Task]) -> Iterator[Task]:
-    """What stands above a task, the nearest first."""
-    while task.parent_id is not None and task.parent_id in known:
-        task = known[task.parent_id]
-        yield task
 
 
 def _stalls(view: _View) -> Iterator[Need]:
@@ -564,7 +560,7 @@ def _freed(view: _View) -> Iterator[Need]:
     waits for other tasks or for an approval is told where those are.
     """
     freed = view.here(view.call.tx.needs.freed())
-    above = _ancestors(view, freed)
+    above = above_tasks.ancestors(view.call, freed)
     for task in freed:
         event = view.call.tx.events.newest_of(task.id, ["task.unblocked"])
         if event is None or "caused_by" not in event.data or _left_to_agent(view, task, above):
@@ -596,13 +592,9 @@ def _released(task: Task, hindrance: StartBlocker | None) -> Iterator[Action]:
         yield Action("assign", f"toryo task edit {task.id} --assignee AGENT")
 
 
-def _stuck_in(
-    view: _View, told: Collection[str], told_agents: Collection[str], picture: Picture | None
-) -> Iterator[Need]:
+def _stuck_in(view: _View, told: Collection[str]) -> Iterator[Need]:
     """What cannot move by itself, where nothing else above says so."""
-    if view.narrow:
-        picture = Picture(view.call, next(iter(view.projects)), idle=False)
-    for each in stuck.found(picture or Picture(view.call, idle=False), told, told_agents):
+    for each in stuck.found(view.picture, told):
         about = " ".join([each.task.project_id, *each.cause]) if each.cause else each.task.id
         for person_id in view.responsible(each.task.assignee_id, each.task.project_id):
             yield replace(_stuck(view, person_id, each), about=about)
@@ -634,7 +626,7 @@ def _own_tasks(view: _View) -> Iterator[Need]:
             task,
             (
                 say("Your task: {title}", title=task.title),
-                say("It is in progress and assigned to you. Created by {creator}.", creator=task.created_by),
+                say("It is in progress and assigned to you. Created by {creator}.", creator=view.name(task.created_by)),
             ),
             Action("complete", f"toryo task move {task.id} completed"),
             Action("block", f"toryo task move {task.id} blocked --reason …"),
@@ -711,10 +703,10 @@ def _budgets(view: _View) -> Iterator[Need]:
     """Projects whose budget of today is used up while work is waiting."""
     call, today = view.call, usages.day_of(view.now)
     mine = (each for each in call.tx.projects.all() if each.id in view.projects)
-    limited = [each for each in mine if each.active and each.settings.budget_per_day is not None]
+    limited = [each for each in mine if each.active and each.settings.has_budget]
     if not limited:
         return
-    spent = call.tx.usages.cost_of_projects([each.id for each in limited], today)
+    spent = call.tx.usages.spent([each.id for each in limited], today)
     # Projects with tasks in progress, or with a ready queue task for an agent that Toryo starts.
     tx = view.call.tx
     ready = {(project_id, queue) for project_id, queue, _ in tx.queues.ready_types(view.now)}
@@ -724,14 +716,21 @@ def _budgets(view: _View) -> Iterator[Need]:
         started[project_id] = min(since, started.get(project_id, since))
     waiting = served | started.keys()
     for project in limited:
-        budget, cost = project.settings.budget_per_day or 0.0, spent.get(project.id, 0.0)
-        if project.settings.budget_used_up(cost) and project.id in waiting:
-            spent_of = say("${cost:,.2f} of ${budget:,.2f}", cost=cost, budget=budget)
-            yield from _used_up(view, project, spent_of, started.get(project.id, 0))
+        settings, used = project.settings, spent.get(project.id, usages.Spent())
+        used_up = settings.used_up_budget(used) if project.id in waiting else None
+        if used_up is not None:
+            spent_of = (
+                say("${cost:,.2f} of ${budget:,.2f}", cost=used.usd, budget=settings.budget_per_day)
+                if used_up == "budget_per_day"
+                else say("{tokens:,} of {budget:,} tokens", tokens=used.tokens, budget=settings.tokens_per_day)
+            )
+            yield from _used_up(view, project, used_up, spent_of, started.get(project.id, 0))
 
 
-def _used_up(view: _View, project: Project, spent: Worded, waiting_since: Millis) -> Iterator[Need]:
-    """Since both hold: the budget is used up (one of nothing is, from midnight on), and work waits."""
+def _used_up(view: _View, project: Project, name: str, spent: Worded, waiting_since: Millis) -> Iterator[Need]:
+    """Of the setting `name`. Since both hold: the budget is used up (one of nothing is, from midnight on), and work
+    waits.
+    """
     today = usages.day_of(view.now)
     used_up = view.call.tx.usages.used_up_at(project.id, today) or today * DAY
     for person_id in view.judges(None, project.id):
@@ -746,7 +745,7 @@ def _used_up(view: _View, project: Project, spent: Worded, waiting_since: Millis
             ),
             since=max(used_up, waiting_since),
             actions=(
-                Action("raise", f"toryo project edit {project.id} --set budget_per_day=…"),
+                Action("raise", f"toryo project edit {project.id} --set {name}=…"),
                 Action("usage", f"toryo usage --project {project.id} --days 1 --by agent,task"),
             ),
             project_id=project.id,
@@ -759,7 +758,8 @@ def _used_up(view: _View, project: Project, spent: Worded, waiting_since: Millis
 def _cannot_start(view: _View) -> Iterator[Need]:
     """Agents whose last start failed for a reason that does not pass with time."""
     for agent, reason in _ended_for(view, _FIXED_BY_PEOPLE):
-        title = say("{agent} cannot be started: {reason}", agent=agent.name, reason=reason)
+        why = reason_texts.failed(reason)
+        title = say("{agent} cannot be started: {reason}", agent=agent.name, reason=why)
         yield from view.about(agent, _failing, Kind.AGENT_CANNOT_START, title, reason)
 
 
@@ -778,7 +778,7 @@ def _mistakes(view: _View, agent: Agent, reported: Collection[str] | None) -> It
                 person_id=person_id,
                 kind=Kind.AGENT_CANNOT_START,
                 about=f"{agent.id} {code}",
-                title=say("{agent} cannot be started: {reason}", agent=agent.name, reason=code),
+                title=say("{agent} cannot be started: {reason}", agent=agent.name, reason=constant(MISTAKEN[code])),
                 text=together(found),
                 since=agent.updated_at,
                 actions=(Action("correct", f"toryo agent edit {agent.id} {_CORRECTED_BY[code]}"),),
@@ -786,7 +786,53 @@ def _mistakes(view: _View, agent: Agent, reported: Collection[str] | None) -> It
             )
 
 
+MISTAKEN = {"bad_options": "its options have a mistake", "no_provider": "no Coordinator has its provider"}
 _CORRECTED_BY = {"bad_options": "--option NAME=VALUE", "no_provider": "--provider NAME"}
+
+
+def _unplaced(view: _View) -> Iterator[Need]:
+    """Agents with work that no Coordinator can start: one need for each program that is missing in a project."""
+    told = {agent.id for agent, _ in _ended_for(view, _FIXED_BY_PEOPLE)}
+    reported = wider_rights.reported_providers(view.call)
+    alike: dict[tuple[str, ...], list[Unplaced]] = {}
+    for each in unplaced.found(view.picture):
+        if each.agent.id in told or mistakes_of(each.agent) or wider_rights.warnings(each.agent, reported):
+            continue
+        for person_id in view.responsible(each.agent.id, each.project_id):
+            alike.setdefault((person_id, *each.cause), []).append(each)
+    for (person_id, *cause), those in alike.items():
+        first, owner = those[0], view.owns(person_id)
+        by_owner = constant("An owner can change the agent.") if first.obstacle.of_agent else ""
+        correct = Action("change_program", f"toryo agent edit {first.agent.id} --provider NAME")
+        if first.obstacle.code != "no_provider":
+            correct = Action("correct", first.obstacle.command)
+        yield Need(
+            person_id=person_id,
+            kind=Kind.AGENT_CANNOT_START,
+            about=" ".join(cause),
+            title=_unplaced_title(first, those),
+            text=together((first.obstacle.words, "" if owner else by_owner)),
+            since=min(each.since for each in those),
+            actions=(
+                *([correct] if owner and first.obstacle.of_agent else []),
+                Action("machines", "toryo doctor"),
+                Action("why", f"toryo why {first.agent.id}"),
+            ),
+            project_id=first.project_id,
+            agent_id=first.agent.id,
+            also=tuple(task.id for each in those for task in each.tasks),
+        )
+
+
+def _unplaced_title(first: Unplaced, those: Sequence[Unplaced]) -> Worded:
+    names: Worded | str = first.agent.name
+    if len(those) > 1:
+        names = together((first.agent.name, say("and {more} more", more=len(those) - 1)))
+    if first.obstacle.code == "none":
+        return say("No Coordinator is running: {agents} cannot start", agents=names)
+    if first.obstacle.code == "no_provider":
+        return say("No Coordinator has {program}: {agents} cannot start", program=first.program.provider, agents=names)
+    return say("No Coordinator accepts {agents}", agents=names)
 
 
 def _runaways(view: _View) -> Iterator[Need]:
@@ -796,7 +842,8 @@ def _runaways(view: _View) -> Iterator[Need]:
         return {agent_id for agent_id, _ in view.call.tx.tasks.at_work()}
 
     for agent, reason in _ended_for(view, _GUARDED, unless_rested=at_work):
-        title = say("{agent} was stopped: {reason}", agent=agent.name, reason=reason)
+        why = reason_texts.failed(reason)
+        title = say("{agent} was stopped: {reason}", agent=agent.name, reason=why)
         yield from view.about(agent, _failing, Kind.RUNAWAY, title, reason)
 
 
@@ -928,6 +975,7 @@ SOURCES: tuple[Callable[[_View], Iterator[Need]], ...] = (
     _budgets,
     _cannot_start,
     _mistaken,
+    _unplaced,
     _runaways,
     _locked,
     _reviews,

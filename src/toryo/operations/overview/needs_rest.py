@@ -40,7 +40,7 @@ def needs_you(call: Call, wanted: NeedsYou) -> NeededFor:
     found = [
         each
         for each in needs.of(call, person)
-        if wanted.project_id in (None, each.project_id)
+        if (wanted.project_id is None or needs.concerns(call, each, wanted.project_id))
         and (each.project_id is None or visibility.sees(call, each.project_id))
     ]
     return {

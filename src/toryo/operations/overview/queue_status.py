@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from typing_extensions import TypedDict
 
 from toryo.domain import moves, task_readiness
+from toryo.domain.coordinators import LACKS
+from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.launches import Purpose
 from toryo.domain.task_readiness import StartBlocker
 from toryo.domain.tasks import Status, Task
@@ -16,8 +18,10 @@ from toryo.domain.times import Millis, iso
 from toryo.domain.tree_state import TreeState
 from toryo.domain.wording import Worded, constant, say, together
 from toryo.operations.calls.schemas import StatusName
+from toryo.operations.overview import held_reasons
 from toryo.operations.overview.home_state import Picture, Place
 from toryo.operations.overview.team_status import Member
+from toryo.operations.overview.unplaced import Unplaced
 
 MOST = 50
 _SHOWN = 3
@@ -26,11 +30,12 @@ Why = Callable[[], "HeldBy"]
 
 
 class HeldBy(TypedDict):
-    """`reason` is one word; the rest are sentences."""
+    """`reason` is one word; the rest are sentences. `until`: when it continues by itself, if that is known."""
 
     reason: str
     explanation: str
     released_by: str
+    until: str | None
 
 
 class Held(HeldBy):
@@ -44,6 +49,9 @@ class Held(HeldBy):
 class QueueStatus(TypedDict):
     """Main tasks in progress, and tasks in `todo`. `ready`: nothing blocks them; `waiting`: for subordinates, for an
     answer, or for a person whose task it is. `held` lists the most important ones.
+
+    Of those that are ready, `to_start` are left to a person to start. Of those that are held, `stopped` do not go on by
+    themselves; the first of the others that goes on at a known time does so at `next_at`.
     """
 
     running: int
@@ -51,17 +59,43 @@ class QueueStatus(TypedDict):
     waiting: int
     held_in_all: int
     held: list[Held]
+    to_start: int
+    stopped: int
+    next_at: str | None
 
 
-def truth(picture: Picture, team: list[Member]) -> QueueStatus:
+class _Hold(NamedTuple):
+    """`until`: when it ends by itself, as ISO 8601."""
+
+    reason: str
+    why: Why
+    until: str | None = None
+
+    @property
+    def stopped(self) -> bool:
+        return self.until is None and not held_reasons.moves_by_itself(self.reason)
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """What is known of agents: `doing` why they do not run; `cannot_start` what no Coordinator can start, with why."""
+
+    picture: Picture
+    doing: Mapping[Place, Member]
+    cannot_start: Mapping[str, str]
+
+
+def truth(picture: Picture, team: list[Member], unplaced: Iterable[Unplaced] = ()) -> QueueStatus:
     """`team` are the members of the same picture: they know why agents do not run."""
-    counts = {"running": picture.unread.total(), "ready": 0, "waiting": 0}
-    held: list[tuple[Task, Why]] = []
+    counts = {"running": picture.unread.total(), "ready": 0, "waiting": 0, "to_start": 0}
+    held: list[tuple[Task, _Hold]] = []
     doing: dict[Place, Member] = {(each["agent_id"], each["project_id"]): each for each in team}
+    look = _Look(picture, doing, {task.id: each.obstacle.code for each in unplaced for task in each.tasks})
     for task in picture.open.values():
-        found = _judged(picture, task, doing)
+        found = _judged(look, task)
         if isinstance(found, str):
             counts[found] += 1
+            counts["to_start"] += found == "ready" and _left_to_people(picture, task)
         elif found is not None:
             held.append((task, found))
     held.sort(key=lambda each: each[0].order)
@@ -70,8 +104,19 @@ def truth(picture: Picture, team: list[Member]) -> QueueStatus:
         "ready": counts["ready"],
         "waiting": counts["waiting"],
         "held_in_all": len(held),
-        "held": [_shown(task, why()) for task, why in held[:MOST]],
+        "held": [_shown(task, hold.why()) for task, hold in held[:MOST]],
+        "to_start": counts["to_start"],
+        "stopped": sum(hold.stopped for _, hold in held),
+        "next_at": min((hold.until for _, hold in held if hold.until is not None), default=None),
     }
+
+
+def _left_to_people(picture: Picture, task: Task) -> bool:
+    """Whether it is started by a person: and not by an agent of a queue or of the task above."""
+    if task.status is not Status.TODO or task.for_queue:
+        return False
+    above = picture.tree_states[task.project_id].tree.ancestors(task)
+    return not any(each.in_progress for each in above)
 
 
 def _shown(task: Task, why: HeldBy) -> Held:
@@ -85,16 +130,17 @@ def _shown(task: Task, why: HeldBy) -> Held:
     }
 
 
-def _judged(picture: Picture, task: Task, doing: Mapping[Place, Member]) -> str | Why | None:
+def _judged(look: _Look, task: Task) -> str | _Hold | None:
     """The count it belongs to, or by what it is held; None: it belongs to another task that is told."""
+    picture = look.picture
     tree_state = picture.tree_states[task.project_id]
     if task.status is Status.BLOCKED:
-        return partial(_blocked, picture, task) if task.blocked_cause is None else None
+        return _Hold("blocked", partial(_blocked, picture, task)) if task.blocked_cause is None else None
     if task.status in (Status.TODO, Status.BACKLOG):  # of drafts, those that wait for an approval
         return _to_do(picture, tree_state, task)
     if task.id in picture.claims:
         return "running"
-    return _in_progress(picture, tree_state, task, doing) if tree_state.tree.is_main(task) else None
+    return _in_progress(look, tree_state, task) if tree_state.tree.is_main(task) else None
 
 
 def _blocked(picture: Picture, task: Task) -> HeldBy:
@@ -106,21 +152,26 @@ def _blocked(picture: Picture, task: Task) -> HeldBy:
             "{who}, a person, or someone above the assignee must unblock it.",
             who=by.name if by is not None else task.blocked_by or constant("The member that blocked it"),
         ),
+        "until": None,
     }
 
 
-def _to_do(picture: Picture, tree_state: TreeState, task: Task) -> str | Why:
+def _to_do(picture: Picture, tree_state: TreeState, task: Task) -> str | _Hold:
     for_queue = {StartBlocker.UNASSIGNED} if task.for_queue else set()
     hindrance = next(
         (blocker for blocker in task_readiness.hindrances(tree_state, task) if blocker not in for_queue), None
     )
     if hindrance is not None:
-        return partial(_hindered, picture, tree_state, task, hindrance)
+        return _hindrance(picture, tree_state, task, hindrance)
     if task.for_queue and task.not_before is not None and task.not_before > picture.now:
-        return partial(_resting, task.not_before)
+        return _Hold("resting", partial(_resting, task.not_before), iso(task.not_before))
     if task.for_queue and task.agent_type not in tree_state.served:
-        return partial(_unserved, task.agent_type or "")
+        return _Hold("no_agent_for_queue", partial(_unserved, task.agent_type or ""))
     return "ready"
+
+
+def _hindrance(picture: Picture, tree_state: TreeState, task: Task, hindrance: StartBlocker) -> _Hold:
+    return _Hold(hindrance.value, partial(_hindered, picture, tree_state, task, hindrance))
 
 
 def _hindered(picture: Picture, tree_state: TreeState, task: Task, hindrance: StartBlocker) -> HeldBy:
@@ -128,6 +179,7 @@ def _hindered(picture: Picture, tree_state: TreeState, task: Task, hindrance: St
         "reason": hindrance.value,
         "explanation": moves.refusal_to_start(tree_state, task, hindrance).message,
         "released_by": _RELEASED_BY[hindrance](picture, tree_state, task),
+        "until": None,
     }
 
 
@@ -136,7 +188,8 @@ def _resting(until: Millis) -> HeldBy:
     return {
         "reason": "resting",
         "explanation": said,
-        "released_by": say("It continues automatically at {time}.", time=iso(until)),
+        "released_by": constant("It continues automatically."),
+        "until": iso(until),
     }
 
 
@@ -145,46 +198,52 @@ def _unserved(agent_type: str) -> HeldBy:
         "reason": "no_agent_for_queue",
         "explanation": say("No agent serves the queue {queue}.", queue=agent_type),
         "released_by": say("Start an agent that serves {queue}, or have one poll it.", queue=agent_type),
+        "until": None,
     }
 
 
-def _in_progress(picture: Picture, tree_state: TreeState, task: Task, doing: Mapping[Place, Member]) -> str | Why:
-    member = doing.get((task.assignee_id or "", task.project_id))
+def _in_progress(look: _Look, tree_state: TreeState, task: Task) -> str | _Hold:
+    picture = look.picture
+    member = look.doing.get((task.assignee_id or "", task.project_id))
     if member is None:
-        return partial(_hindered, picture, tree_state, task, StartBlocker.ASSIGNEE_NOT_ACTIVE)
+        return _hindrance(picture, tree_state, task, StartBlocker.ASSIGNEE_NOT_ACTIVE)
     session = picture.sessions.get((task.assignee_id or "", task.project_id), {}).get(Purpose.TASK)
     if session is not None:
         return "running" if session.task_id == task.id else "waiting"
     if member["kind"] == "human" or member["state"] == "starting":
         return "waiting" if member["kind"] == "human" else "ready"
-    if member["state"] == "waiting":
+    cannot = look.cannot_start.get(task.id)
+    if member["state"] == "waiting" and cannot is None:
         return "waiting" if str(member["reason"]).startswith("waiting_for") else "ready"
-    return partial(_by_member, member)
+    reason = cannot or str(member["reason"] or member["state"])
+    return _Hold(reason, partial(_by_member, member, reason), member["until"])
 
 
-def _by_member(member: Mapping[str, Any]) -> HeldBy:
+def _by_member(member: Mapping[str, Any], reason: str) -> HeldBy:
     """Its agent does not run: as the strip says."""
-    reason = str(member["reason"] or member["state"])
     explanation = member["explanation"] or constant("No one is working on it.")
-    return {"reason": reason, "explanation": explanation, "released_by": _by_agent(reason, member["until"])}
+    released_by, until = _by_agent(reason, member["until"]), member["until"]
+    return {"reason": reason, "explanation": explanation, "released_by": released_by, "until": until}
 
 
 def _by_agent(reason: str, until: str | None) -> Worded:
     if until is not None:
-        return say("It continues automatically at {time}, or earlier if a person acts as described.", time=until)
-    return constant(OF_AGENTS.get(reason, "A person must act as described. Details: toryo why ID"))
+        return constant("It continues automatically, or earlier if a person acts as described.")
+    return constant(OF_AGENTS.get(reason, "A person must act as described."))
 
 
 OF_AGENTS = {
     "project_paused": "Resume the project.",
     "agent_inactive": "Activate the agent, or assign the task to another one.",
     "agent_not_assigned": "Add the agent to the project, or assign the task to another one.",
-    "bad_options": "Correct the options of its agent (toryo agent show ID names the mistakes).",
+    "bad_options": "Correct the options of its agent.",
     "not_managed": "Start its process by hand, or give the agent a provider.",
     "handled_blocked": "Unblock its blocked subtasks.",
     "handing_over": "The session of the other agent must end.",
     "has_in_progress_task": "A Coordinator must start its agent.",
     "no_in_progress_task": "Its agent continues as soon as it is started.",
+    "none": "Start a Coordinator.",
+    **dict.fromkeys(LACKS, "A Coordinator must be able to start its agent; or assign the task to another agent."),
 }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pydantic import AwareDatetime, Field
 
+from toryo.domain.launches import Launch
 from toryo.domain.sessions import Session
 from toryo.domain.times import DAY, iso, of_datetime
 from toryo.operations.calls import rendering, schemas, visibility
@@ -47,19 +48,26 @@ def list_sessions(call: Call, wanted: ListSessions) -> SessionsResult:
     launches = {launch.id: launch for launch in call.tx.launches.find_all(each.launch_id for each in shown)}
     answer: SessionsResult = {
         "success": True,
-        "sessions": [_listed(each, last_seen.of(call, launches.get(each.launch_id), each)) for each in shown],
+        "sessions": [_listed(call, each, launches.get(each.launch_id)) for each in shown],
     }
     return paged(answer, more)
 
 
-def _listed(session: Session, seen: last_seen.LastSeen) -> schemas.ListedSession:
-    return {**rendering.session(session), "last_seen_at": iso(seen.at), "confirmed": seen.confirmed}
+def _listed(call: Call, session: Session, launch: Launch | None) -> schemas.ListedSession:
+    seen = last_seen.of(call, launch, session)
+    return {
+        **rendering.session(session),
+        "last_seen_at": iso(seen.at),
+        "confirmed": seen.confirmed,
+        "doing": None if session.over else rendering.doing(launch),
+    }
 
 
 class ListLaunches(Paged):
     project_id: Id | None = Field(None, description="Only of this project.")
     agent_id: Id | None = Field(None, description="Only of this agent.")
     task_id: Id | None = Field(None, description="Only for this main task.")
+    live: bool = Field(False, description="Only those that are not over.")
     since: AwareDatetime | None = Field(None, description="Only what still lived then.")
     until: AwareDatetime | None = Field(None, description="Only what was ordered before.")
 
@@ -90,6 +98,7 @@ def list_launches(call: Call, wanted: ListLaunches) -> LaunchesResult:
         since=since,
         not_before=since - call.context.limits.run_time - DAY if since is not None else None,
         until=of_datetime(wanted.until) if wanted.until is not None else None,
+        live=wanted.live or None,
         after=after[0] if after is not None else None,
     )
     more = cursor_of(found[limit - 1].id) if len(found) > limit else None

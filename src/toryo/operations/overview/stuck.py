@@ -12,7 +12,6 @@ from collections.abc import Collection, Iterable, Iterator
 from functools import cached_property
 
 from toryo.domain import task_readiness
-from toryo.domain.agents import Program, Role
 from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.launches import Purpose
 from toryo.domain.needs import Action
@@ -21,10 +20,8 @@ from toryo.domain.tasks import Status, Task
 from toryo.domain.times import SECOND, Millis
 from toryo.domain.tree_state import TreeState
 from toryo.domain.wording import Worded, constant, say, together
-from toryo.operations.launches import placement
+from toryo.operations.overview import main_task_waits
 from toryo.operations.overview.home_state import Picture, Place
-from toryo.workflow import facts, launch_rules, program_choice
-from toryo.workflow.snapshot import RuleInput, Snapshot
 
 _SHOWN = 3
 
@@ -55,10 +52,10 @@ class _Idle:
     by_owner: Worded | None
 
 
-def found(picture: Picture, told: Collection[str], told_agents: Collection[str] = ()) -> list[Stuck]:
-    """`told` are the tasks of which people are told anyway, for another reason; `told_agents` the agents of which they
-    are told that nothing can start them."""
-    look = _Look(picture, told, told_agents)
+def found(picture: Picture, told: Collection[str]) -> list[Stuck]:
+    """`told` are the tasks of which people are told anyway, for another reason. Agents that no Coordinator can start
+    are told by themselves (`unplaced.py`): their tasks count as if they went on."""
+    look = _Look(picture, told)
     causes: dict[str, Stuck] = {}
     for task in sorted((each for each in picture.open.values() if _may_be(picture, each)), key=lambda each: each.order):
         for stuck in look.at(task):
@@ -73,12 +70,10 @@ def _may_be(picture: Picture, task: Task) -> bool:
 
 
 class _Look:
-    def __init__(self, picture: Picture, told: Collection[str], told_agents: Collection[str]) -> None:
+    def __init__(self, picture: Picture, told: Collection[str]) -> None:
         self.picture = picture
         self.told = told
-        self.told_agents = told_agents
         self.places = frozenset(picture.places)
-        self._programs: dict[Place, Program | None] = {}
         self.waits: dict[str, frozenset[str]] = {}
         """By main task that waits: of which others one must move on first."""
         self.moving = self._moving()
@@ -102,35 +97,17 @@ class _Look:
             for task in tasks:
                 if self._idle(place, task) is not None:
                     continue
-                awaited = self._awaited(place, task)
-                if awaited is None and self._not_placed(place, task) is None:
+                awaited = main_task_waits.awaited(self.picture, place, task)
+                if awaited is None:
                     moving.add(task.id)
-                elif awaited is not None:
+                else:
                     self.waits[task.id] = awaited
         while more := {each for each, others in self.waits.items() if others & moving} - moving:
             moving |= more
         return moving
 
-    def _awaited(self, place: Place, task: Task) -> frozenset[str] | None:
-        """Of which tasks one must move on before this one does; None: it does by itself."""
-        agent = self.picture.agents[place[0]]
-        if agent.human or task.id in self.picture.claims or self._runs(place):
-            return None
-        case = self._case(place, task)
-        if agent.role is Role.MANAGER:
-            return (facts.awaited(case) or None) if task.wait is not None else None
-        return facts.awaited_from_others(case) if launch_rules.worker_waits_for_others(case) else None
-
-    def _case(self, place: Place, task: Task) -> RuleInput:
-        agent, project = self.picture.agents[place[0]], self.picture.projects[place[1]]
-        snapshot = Snapshot(self.picture.now, agent.id, project.id, agent, project, member=True)
-        return RuleInput(snapshot, self._tree_state(task), task, fetched=True)
-
     def _tree_state(self, task: Task) -> TreeState:
         return self.picture.tree_states[task.project_id]
-
-    def _runs(self, place: Place) -> bool:
-        return any(Purpose.TASK in each.get(place, {}) for each in (self.picture.sessions, self.picture.launches))
 
     def _idle(self, place: Place, task: Task) -> _Idle | None:
         """Why its assignee will do nothing about it, and what would help."""
@@ -163,37 +140,10 @@ class _Look:
             )
         return None
 
-    def _not_placed(self, place: Place, task: Task) -> _Idle | None:
-        """It should be started and no Coordinator can; after the stall time where one that can may be restarting."""
-        agent = self.picture.agents[place[0]]
-        if agent.id in self.told_agents or task.id in self.picture.claims or self._runs(place):
-            return None
-        program = self._program(place)
-        if program is None:
-            return None
-        obstacle = placement.obstacle(agent, program, self.picture.coordinators, self.picture.now)
-        if obstacle is None or (obstacle.code != "no_provider" and not self._nobody_starts_it(place, task)):
-            return None
-        why = say(
-            "No Coordinator can start its assignee {agent}: {obstacle}",
-            agent=agent.name,
-            obstacle=obstacle.words,
-        )
-        if obstacle.code == "no_provider":
-            correct = Action("correct", f"toryo agent edit {place[0]} --provider NAME")
-            return _Idle(why, correct, constant("An owner can give it a provider."))
-        return _Idle(why, Action("why", f"toryo why {place[0]}"), None)
-
-    def _program(self, place: Place) -> Program | None:
-        """What would be started for it."""
-        if place not in self._programs:
-            self._programs[place] = program_choice.chosen(self.picture.snapshot(place), Purpose.TASK)
-        return self._programs[place]
-
     def _nobody_starts_it(self, place: Place, task: Task) -> bool:
-        """By hand, or with a Coordinator, within the stall time: until then, somebody may just be about to."""
+        """By hand, within the stall time: until then, somebody may just be about to."""
         since = max(task.moved_at, self._left.get(place, task.moved_at), self.picture.call.context.started_at)
-        return not self._runs(place) and self._stalls(self.picture.projects[place[1]], since)
+        return not main_task_waits.runs(self.picture, place) and self._stalls(self.picture.projects[place[1]], since)
 
     def _stalls(self, project: Project, since: Millis) -> bool:
         return since + project.settings.stall_seconds * SECOND <= self.picture.now
@@ -217,7 +167,7 @@ class _Look:
             return
         if top.id in self.moving or task.id != top.id:
             return
-        idle = self._idle(place, top) or (self._not_placed(place, top) if top.id not in self.waits else None)
+        idle = self._idle(place, top)
         if idle is not None:
             given = (_given_away(top),)
             cause = ("agent", top.assignee_id or "", idle.for_owners.name)

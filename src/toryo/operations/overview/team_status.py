@@ -19,12 +19,13 @@ from toryo.domain.sessions import Session
 from toryo.domain.tasks import Task
 from toryo.domain.times import iso, iso_or_none
 from toryo.domain.wording import constant
-from toryo.operations.calls import fault_isolation
+from toryo.operations.calls import fault_isolation, rendering, schemas
 from toryo.operations.launches import placement, reason_texts
 from toryo.operations.overview import agent_diagnosis
 from toryo.operations.overview.home_state import Picture, Place
 from toryo.workflow import launch_rules
 from toryo.workflow.launch_rules import Action
+from toryo.workflow.snapshot import Snapshot
 
 IN_FULL = 8
 """How many waiting agents are diagnosed in full; limits the cost of the overview."""
@@ -37,7 +38,7 @@ STOPPED = frozenset({"blocked_without_in_progress", "budget_exhausted", "handled
 
 class Member(TypedDict):
     """One agent in one project. `action` is the next action it was told last, `step` the same in words; `reason` and
-    `explanation` say why it does not run."""
+    `explanation` say why it does not run. `doing`: the newest sign of its program."""
 
     agent_id: str
     name: str
@@ -53,6 +54,7 @@ class Member(TypedDict):
     action: str | None
     step: str | None
     last_call_at: str | None
+    doing: schemas.Doing | None
     started_at: str | None
     lease_until: str | None
     tokens: int | None
@@ -148,6 +150,7 @@ def _nothing_yet(picture: Picture, place: Place) -> Member:
         "action": None,
         "step": None,
         "last_call_at": None,
+        "doing": None,
         "started_at": None,
         "lease_until": None,
         "tokens": None,
@@ -188,26 +191,45 @@ def _signed_in(
     decide = launch_rules.decide if works else launch_rules.decide_chat
     decision = decide(picture.snapshot(place))
     stops = decision.action is Action.STOP
+    leaving = _leaves_until(picture.snapshot(place), decision.reason) if works and not stops else None
     tokens, cost = used.get(session.launch_id, (None, None))
     action = session.told.split(" ")[0] if session.told else None
     launch = picture.launches.get(place, {}).get(session.purpose)
-    return {
+    found: Member = {
         **shown,
-        "state": "stopping" if stops else "working" if works else "talking",
+        "state": "stopping" if stops or leaving else "working" if works else "talking",
         "purpose": session.purpose.value,
         **_task(picture, session.task_id),
         "model": session.model_id or (launch.model if launch is not None else None) or shown["model"],
         "action": action,
         "step": reason_texts.step(action),
         "last_call_at": iso(session.last_call_at),
+        "doing": rendering.doing(launch),
         "started_at": iso(session.created_at),
         "lease_until": iso(session.expires_at),
         "tokens": tokens,
         "cost_usd": cost,
         "launch_id": session.launch_id,
         "reason": decision.reason if stops else None,
-        "explanation": reason_texts.explained(decision, place[0], project_id=place[1]) if stops else None,
+        "explanation": reason_texts.explained(decision, place[0], commands=False) if stops else None,
     }
+    return {**found, **leaving} if leaving is not None else found
+
+
+class _Leaving(TypedDict):
+    reason: str
+    explanation: str
+    until: str
+
+
+def _leaves_until(s: Snapshot, reason: str) -> _Leaving | None:
+    """Of a session whose work is over: why, and when its process is ended at the latest."""
+    withdrawn = launch_rules.withdrawn_from(s)
+    if reason == "project_paused" and s.project is not None:
+        return {**_words(reason), "until": iso((s.project.paused_at or s.now) + s.limits.pause_grace)}
+    if withdrawn is None:
+        return None
+    return {**_words("task_withdrawn"), "until": iso(withdrawn[1] + s.limits.stop_grace)}
 
 
 def _starting(picture: Picture, shown: Member, launch: Launch) -> Member:
@@ -219,6 +241,7 @@ def _starting(picture: Picture, shown: Member, launch: Launch) -> Member:
         "model": launch.model,
         "started_at": iso(launch.ordered_at),
         "launch_id": launch.id,
+        "doing": rendering.doing(launch),
         **_words("start_pending"),
         "until": iso(launch.deadline),
     }
@@ -254,7 +277,7 @@ def _not_running(
             **_task(picture, told["task_id"] or first["task_id"]),
             "state": "held" if hindered else state_of(told["action"], told["reason"]),
             "reason": told["reason"],
-            "explanation": told["explanation"],
+            "explanation": told["summary"],
             "until": told["until"],
         }
     snapshot = picture.snapshot(place)
@@ -267,7 +290,7 @@ def _not_running(
         **first,
         "state": "held" if obstacle is not None else state_of(decision.action.value, decision.reason),
         "reason": decision.reason,
-        "explanation": reason_texts.explained(decision, place[0], obstacle, place[1]),
+        "explanation": reason_texts.explained(decision, place[0], obstacle, place[1], commands=False),
         "until": iso_or_none(decision.until),
     }
 
@@ -281,7 +304,7 @@ class _Why(TypedDict):
 
 
 def _words(reason: str) -> _Why:
-    return {"reason": reason, "explanation": reason_texts.said(reason)}
+    return {"reason": reason, "explanation": reason_texts.said(reason, commands=False)}
 
 
 def state_of(action: str, reason: str) -> Doing:

@@ -55,6 +55,8 @@ class Budget(TypedDict):
     name: str
     budget_per_day: float | None
     spent_today: float
+    tokens_per_day: int | None
+    tokens_today: int
     used_up: bool
     day_ends_at: str
 
@@ -153,18 +155,21 @@ def _rows(call: Call, by: tuple[Group, ...], meant: Wanted) -> list[Row]:
 
 def _budgets(call: Call, projects: Iterable[Project]) -> list[Budget]:
     here = [project for project in projects if project.status is not Status.ARCHIVED]
-    spent = call.tx.usages.cost_of_projects([project.id for project in here], usages.day_of(call.now))
-    return [_budget(project, spent.get(project.id, 0.0), iso(usages.end_of_day(call.now))) for project in here]
+    spent = call.tx.usages.spent([project.id for project in here], usages.day_of(call.now))
+    return [
+        _budget(project, spent.get(project.id, usages.Spent()), iso(usages.end_of_day(call.now))) for project in here
+    ]
 
 
-def _budget(project: Project, spent: float, ends: str) -> Budget:
-    budget = project.settings.budget_per_day
+def _budget(project: Project, today: usages.Spent, ends: str) -> Budget:
     return {
         "project_id": project.id,
         "name": project.name,
-        "budget_per_day": budget,
-        "spent_today": round(spent, 6),
-        "used_up": project.settings.budget_used_up(spent),
+        "budget_per_day": project.settings.budget_per_day,
+        "spent_today": round(today.usd, 6),
+        "tokens_per_day": project.settings.tokens_per_day,
+        "tokens_today": today.tokens,
+        "used_up": project.settings.used_up_budget(today) is not None,
         "day_ends_at": ends,
     }
 

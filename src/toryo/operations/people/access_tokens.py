@@ -47,7 +47,7 @@ class ShownToken(TypedDict):
     token_id: str
     person_id: str
     name: str
-    login: str
+    login: Login
     created_at: str
     expires_at: str | None
     last_used_on: str | None
@@ -72,11 +72,8 @@ def make_access_token(call: Call, wanted: MakeToken) -> TokenMade:
     A token that is made with another one is good no longer than that one, and is revoked with it.
     """
     person = _whose(call, wanted.person_id)
-    own = (
-        person_roles.of_caller(call).value
-        if person.id == call.agent.id
-        else person_roles.capped(call, person, people.OWNER)
-    )
+    mine = person.id == call.agent.id
+    own = (person_roles.of_caller(call) if mine else person_roles.capped(call, person, people.OWNER)).value
     at_most = wanted.login or own
     person_roles.refuse_more(person, at_most, own)
     if sum(each.live(call.now) for each in call.tx.people.tokens_of(person.id)) >= MOST:

@@ -38,7 +38,7 @@ class Person(TypedDict):
 
     person_id: str
     name: str
-    login: str
+    login: Login
     active: bool
     version: int
     projects: NotRequired[list[str]]
@@ -58,7 +58,7 @@ def _shown(call: Call, person: Agent) -> Person:
     shown: Person = {
         "person_id": person.id,
         "name": person.name,
-        "login": people.role_of(person, account),
+        "login": Login(people.role_of(person, account)),
         "active": person.active,
         "version": person.version,
     }
@@ -243,7 +243,7 @@ class SetPassword(Parameters):
 
 class PasswordSet(Result):
     person_id: str
-    login: str
+    login: Login
     signed_out: int
 
 
@@ -293,7 +293,7 @@ def set_password(call: Call, wanted: SetPassword) -> PasswordSet:
     credential_revocation.lose_ownership(call, person.id, people.role_of(person, before), login)
     told = wider_rights.told_of_login(people.role_of(person, before), login)
     call.event("person.password_set", agent_id=person.id, data=told)
-    return {"success": True, "person_id": person.id, "login": login, "signed_out": signed_out}
+    return {"success": True, "person_id": person.id, "login": Login(login), "signed_out": signed_out}
 
 
 def _refuse_foreign(call: Call, wanted: SetPassword) -> None:

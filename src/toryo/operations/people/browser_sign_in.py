@@ -40,7 +40,7 @@ Role = Literal["owner", "member", "viewer"]
 class Myself(Result):
     person_id: str
     name: str
-    login: str
+    login: Login
     version: str
     signed_in_by: str | None
     last_event: int
@@ -61,7 +61,7 @@ def who_am_i(call: Call, _: NoParameters) -> Myself:
         "success": True,
         "person_id": person.id,
         "name": person.name,
-        "login": (login or Login.VIEWER).value,
+        "login": login or Login.VIEWER,
         "version": toryo.__version__,
         "signed_in_by": sign_in.how.value if sign_in is not None else None,
         "last_event": call.tx.events.last(),
@@ -132,7 +132,7 @@ class SignInWith(Parameters):
 class SignedIn(Result):
     person_id: str
     name: str
-    login: str
+    login: Login
     expires_at: str
     browser_token: str
 

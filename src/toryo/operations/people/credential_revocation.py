@@ -46,8 +46,12 @@ def capped(call: Call, until: Millis) -> Millis:
 
 
 def end_sign_in(call: Call, sign_in: SignIn) -> Ended:
-    """A browser is signed out. Tokens that its person made there stay: they are listed, and revoked by themselves."""
+    """A browser is signed out, and no longer notified.
+
+    Tokens that its person made there stay: they are listed, and revoked by themselves.
+    """
     call.tx.people.end(sign_in, call.now)
+    call.tx.push.unsubscribe(sign_in.id)
     call.event("person.signed_out", agent_id=sign_in.agent_id)
     call.tx.hint(RIGHTS)
     return Ended(browsers=1)

@@ -43,7 +43,7 @@ def refuse(call: Call, operation: Operation) -> None:
 
 def still_belongs(call: Call, session: Session) -> bool:
     """Whether the agent of a session that may be over is still one of the project."""
-    member = call.tx.agents.membership(session.project_id, session.agent_id) is not None
+    member = session.agent_id in call.tx.agents.members_among(session.project_id, [session.agent_id])
     dismissed = session.end_reason is End.DISMISSED or _passkey_renewed_since(call, session)
     return member and call.agent.active and not dismissed
 

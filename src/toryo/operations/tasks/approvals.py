@@ -18,8 +18,7 @@ def ask_approvers(call: Call, task: Task) -> None:
     tree = {agent.id: agent.reports_to for agent in known.values()}
     asked = approvers(task.assignee_id, known, tree, lambda person: _is_asked(call, person, task.project_id))
     told = say(
-        "{asker} requests a task for {assignee_id}: {title} ({task_id}). Approve or reject it: toryo task approve "
-        "{task_id}, or toryo task reject {task_id} --reason …",
+        "{asker} requests a task for {assignee_id}: {title} ({task_id}).",
         asker=_asker(call, task),
         assignee_id=task.assignee_id,
         title=quoted(task.title),
@@ -40,8 +39,7 @@ def _is_asked(call: Call, person: Agent, project_id: str) -> bool:
 def tell_consented(call: Call, task: Task, person: Agent) -> None:
     """What a person's message has approved, in their own thread: they have not seen the text that was filed."""
     told = say(
-        "{agent} created {title} ({task_id}) for {assignee_id}; your message approved it. See it: toryo task show "
-        "{task_id}. Start it: toryo task move {task_id} in_progress. Cancel it: toryo task cancel {task_id} --reason …",
+        "{agent} created {title} ({task_id}) for {assignee_id}; your message approved it.",
         agent=call.agent.name,
         title=quoted(task.title),
         task_id=task.id,

@@ -12,7 +12,7 @@ from typing_extensions import TypedDict
 from toryo.domain import moves
 from toryo.domain.errors import Refusal
 from toryo.domain.moves import NEEDS_REASON, Order
-from toryo.domain.tasks import CLOSED, Status, Task, priority_ranked
+from toryo.domain.tasks import CLOSED, Checks, Status, Task, priority_ranked
 from toryo.domain.times import Millis, iso, iso_or_none
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Parameters, Route, catalogue, operation
@@ -21,8 +21,8 @@ from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.pagination import cursor_of, key_of, not_a_cursor
 from toryo.operations.calls.permissions import refuse
 from toryo.operations.calls.results import Result
-from toryo.operations.calls.schemas import NeedAction, PriorityName, StatusName
-from toryo.operations.tasks import remedies
+from toryo.operations.calls.schemas import ChecksName, NeedAction, PriorityName, StatusName
+from toryo.operations.tasks import remedies, requested_changes
 from toryo.storage.overview import Card
 
 # --- cards -----------------------------------------------------------------------------------------------------------
@@ -66,7 +66,11 @@ class ShowBoard(Parameters):
 
 
 class BoardTask(TypedDict):
-    """A card. `children` counts subtasks that were not cancelled; `running`: somebody is signed in for it."""
+    """A card. `waits_for` counts dependencies that are not completed; `children` subtasks that were not cancelled;
+    `running`: somebody is signed in for it;
+    `changes_requested`: the open task that makes the changes which a person has requested in its review; `cost_usd`,
+    `insertions`, `deletions`: what its launches cost, and its worktree's lines, at the newest event of the task; null
+    if unknown."""
 
     task_id: str
     title: str
@@ -77,6 +81,7 @@ class BoardTask(TypedDict):
     parent_task_id: str | None
     root_task_id: str
     dependencies: list[str]
+    waits_for: int
     approval: str
     blocked_reason: str | None
     attempt: int
@@ -89,6 +94,11 @@ class BoardTask(TypedDict):
     started_at: str | None
     completed_at: str | None
     version: int
+    checks: ChecksName
+    changes_requested: str | None
+    cost_usd: float | None
+    insertions: int | None
+    deletions: int | None
 
 
 class BoardColumn(TypedDict):
@@ -223,7 +233,9 @@ def _changed(call: Call, project_id: str, after: int | None, last: int) -> set[s
     if not touched:
         return touched
     parents = {card.parent_id for card in call.tx.glances.cards(project_id, touched)} - {None}
-    return touched | parents  # type: ignore[operator] # they count their subtasks
+    touched |= requested_changes.about(call, touched)  # they show whether those go on
+    waiting = call.tx.glances.waiting_for(touched)  # they count what they wait for
+    return touched | waiting | parents  # type: ignore[operator] # those count their subtasks
 
 
 def _shown(call: Call, project_id: str, cards: list[Card]) -> list[BoardTask]:
@@ -236,6 +248,8 @@ def _shown(call: Call, project_id: str, cards: list[Card]) -> list[BoardTask]:
     for parent, status, many in call.tx.glances.children(ids):
         children[parent] += many if status != Status.CANCELLED else 0
         done[parent] += many if status == Status.COMPLETED else 0
+    costs, lines = call.tx.glances.costs(ids), call.tx.glances.changed(ids)
+    changes = requested_changes.standing(call, [card.id for card in cards if card.status == Status.COMPLETED])
     return [
         {
             "task_id": card.id,
@@ -246,7 +260,8 @@ def _shown(call: Call, project_id: str, cards: list[Card]) -> list[BoardTask]:
             "agent_type": card.agent_type,
             "parent_task_id": card.parent_id,
             "root_task_id": card.root_id,
-            "dependencies": edges.get(card.id, []),
+            "dependencies": list(edges.get(card.id, ())),
+            "waits_for": sum(status not in (None, Status.COMPLETED) for status in edges.get(card.id, {}).values()),
             "approval": card.approval,
             "blocked_reason": card.blocked_reason,
             "attempt": card.attempt,
@@ -259,6 +274,11 @@ def _shown(call: Call, project_id: str, cards: list[Card]) -> list[BoardTask]:
             "started_at": iso_or_none(card.started_at),
             "completed_at": iso_or_none(card.completed_at),
             "version": card.version,
+            "checks": Checks(card.checks).value,
+            "changes_requested": changes[card.id].id if card.id in changes else None,
+            "cost_usd": costs.get(card.id),
+            "insertions": lines[card.id][0] if card.id in lines else None,
+            "deletions": lines[card.id][1] if card.id in lines else None,
         }
         for card in cards
     ]

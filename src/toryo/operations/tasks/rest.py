@@ -14,7 +14,7 @@ from toryo.domain.fast_dataclasses import replace
 from toryo.domain.projects import Project
 from toryo.domain.tasks import Approval, CheckFailure, Checks, Status, Task, priority_named, status_named
 from toryo.domain.texts import quoted
-from toryo.domain.times import of_datetime
+from toryo.domain.times import iso, of_datetime
 from toryo.domain.wording import constant, say
 from toryo.operations.calls import schemas
 from toryo.operations.calls.call import WORK, Call
@@ -24,14 +24,14 @@ from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.optimistic_concurrency import refuse_stale
 from toryo.operations.calls.pagination import Page, Paged, cursor_of, key_of, paged
 from toryo.operations.calls.results import MoveResult, Result
-from toryo.operations.tasks import acceptance_checks, below_main_task, mutations
+from toryo.operations.tasks import acceptance_checks, below_main_task, mutations, requested_changes
 from toryo.operations.tasks.acceptance_checks import Acceptance
 from toryo.storage.task_lists import Place, Wanted
 
 
 class FiledTask(Result):
     task_id: str
-    task: schemas.FullTask
+    task: schemas.PersonsTask
 
 
 class FileTask(Parameters):
@@ -86,7 +86,9 @@ def file_task(call: Call, wanted: FileTask) -> FiledTask:
     first = Status.TODO if to is Status.IN_PROGRESS else to
     [made] = mutations.create(call, project, parent, [draft], status=first).values()
     if to is not Status.IN_PROGRESS:
-        return {"success": True, "task_id": made.task.id, "task": below_main_task.show_created(made)}
+        created = below_main_task.show_created(made)
+        shown: schemas.PersonsTask = {**created, "changes_requested": None, "judged": None}
+        return {"success": True, "task_id": made.task.id, "task": shown}
     try:
         mutations.move(call, call.tree_state(made.task), made.task, to)
     except Refusal as refusal:
@@ -136,7 +138,24 @@ def _refuse_assignee(call: Call, project: Project, assignee_id: str | None, agen
 
 def _shown(call: Call, task_id: str) -> FiledTask:
     task = call.task(task_id)
-    return {"success": True, "task_id": task.id, "task": below_main_task.show(call, task)}
+    changes = requested_changes.shown(requested_changes.of(call, task))
+    shown: schemas.PersonsTask = {
+        **below_main_task.show(call, task),
+        "changes_requested": changes,
+        "judged": _how_judged(call, task),
+    }
+    return {"success": True, "task_id": task.id, "task": shown}
+
+
+def _how_judged(call: Call, task: Task) -> schemas.Judgement | None:
+    """How a request was answered: by a click or a command, or by the message in a chat that it was made for."""
+    if task.approval is Approval.PENDING or (task.approval is Approval.APPROVED and task.approved_by is None):
+        return None
+    kind = "task.approved" if task.approval is Approval.APPROVED else "task.rejected"
+    event = call.tx.events.newest_of(task.id, (kind,))
+    if event is not None:
+        return {"by": event.actor_id, "at": iso(event.at), "reason": event.data.get("reason")}
+    return {"by": task.approved_by, "at": iso(task.created_at), "reason": None} if task.approved_by else None
 
 
 USUAL = 100
@@ -291,7 +310,7 @@ class MoveTask(OneTask):
 
 
 class Moved(MoveResult):
-    task: schemas.FullTask
+    task: schemas.PersonsTask
 
 
 @operation(

@@ -10,6 +10,7 @@ from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import replace
 from toryo.domain.launches import Launch
 from toryo.domain.worktrees import Kind, State, Worktree, WorktreeJob
+from toryo.operations.calls import schemas
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.calls.catalogue import Parameters, operation
 from toryo.operations.calls.fields import Id, Printed
@@ -122,6 +123,31 @@ class MergedOne(Parameters):
     into: Printed = Field(max_length=300, description="The branch that has it now.")
 
 
+class ChangedFile(Parameters):
+    path: Printed = Field(description="Where it is now, or was.")
+    old_path: Printed | None = Field(description="Where it was, if it was renamed or copied.")
+    status: schemas.FileChangeName = Field(description="What was done to it.")
+    insertions: Count = Field(description="Lines.")
+    deletions: Count = Field(description="Lines.")
+    binary: bool = Field(description="Then its lines are not counted.")
+
+
+class DiffTold(Parameters):
+    patch: Printed = Field(description="In git's format.")
+    files: list[ChangedFile] = Field(fail_fast=True, description="The first of them.")
+    files_in_all: Count = Field(description="How many there are.")
+    truncated: bool = Field(description="Whether the patch is longer.")
+    head: Printed = Field(description="The last commit.")
+    base: Printed = Field(description="What it started from.")
+
+
+class OutcomeTold(Parameters):
+    conflict: list[Printed] = Field(default_factory=list, fail_fast=True, description="Files that prevent the merge.")
+    message: Printed = Field("", description="What was done, and how to get it back.")
+    branch: Printed = Field("", description="The branch that was removed.")
+    commit: Printed | None = Field(None, description="Its last commit.")
+
+
 class ReportWorktreeJob(Parameters):
     job_id: Id = Field(description="From claim_starts.")
     done: bool = Field(description="Whether it could be done.")
@@ -131,7 +157,7 @@ class ReportWorktreeJob(Parameters):
     )
     trouble: Printed | None = Field(None, max_length=10_000, description="Why it failed, and the next step.")
     task_id: Id | None = Field(None, description="The task at which it failed.")
-    answer: dict[str, Any] = Field(default_factory=dict, description="What was asked for.")
+    answer: DiffTold | OutcomeTold = Field(default_factory=OutcomeTold, description="What was asked for.")
 
 
 @operation("report_worktree_job", grant=Grant.COORDINATOR, parameters=ReportWorktreeJob)
@@ -148,7 +174,7 @@ def report_worktree_job(call: Call, told: ReportWorktreeJob) -> Taken:
     job = call.tx.worktrees.job(told.job_id) or job
     if job.over and not job.given_up:
         return {"success": True}
-    answer = {**told.answer, "trouble": told.trouble, "hindered_by": told.task_id}
+    answer = {**told.answer.model_dump(exclude_unset=True), "trouble": told.trouble, "hindered_by": told.task_id}
     if job.kind is Kind.MERGE:
         answer["merged"] = [each.model_dump() for each in told.merged]
     call.tx.worktrees.save_job(job, replace(job, finished_at=call.now, done=told.done, answer=answer))
@@ -169,7 +195,8 @@ def _carry_over(call: Call, job: WorktreeJob, told: ReportWorktreeJob) -> None:
             _event(call, "worktree.merged", worktree.task_id, {"commit": one.commit, "into": one.into})
         elif worktree.task_id in told.gone:
             _put(call, worktree, State.DISCARDED, trouble=None)
-            _event(call, "worktree.discarded", worktree.task_id, {"by": job.kind.value, **told.answer})
+            said = told.answer.model_dump(exclude_unset=True)
+            _event(call, "worktree.discarded", worktree.task_id, {"by": job.kind.value, **said})
         elif job.kind is not Kind.DIFF:
             _put(call, worktree, State.OPEN, trouble=told.trouble)
             _event(call, "worktree.hindered", worktree.task_id, {"kind": job.kind.value, "trouble": told.trouble})

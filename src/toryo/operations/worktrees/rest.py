@@ -6,16 +6,15 @@ waited for by its id.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NotRequired
 
 from pydantic import Field
 
-from toryo.domain import worktrees
 from toryo.domain.errors import Code, Refusal
-from toryo.domain.tasks import Task
+from toryo.domain.texts import quoted
 from toryo.domain.times import iso, iso_or_none
-from toryo.domain.wording import constant, say
+from toryo.domain.wording import say
 from toryo.domain.worktrees import Kind, State, Worktree, WorktreeJob
 from toryo.operations.calls import schemas, visibility
 from toryo.operations.calls.call import Call
@@ -24,7 +23,8 @@ from toryo.operations.calls.fields import Id, Lines
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.pagination import Page, Paged, cursor_of, key_of, paged
 from toryo.operations.calls.results import Result
-from toryo.operations.worktrees import worktree_locks
+from toryo.operations.tasks import requested_changes
+from toryo.operations.worktrees import worktree_locks, worktree_requests
 
 
 class OneTask(Parameters):
@@ -75,7 +75,7 @@ def list_worktrees(call: Call, wanted: ListWorktrees) -> WorktreesResult:
     before = (key[0], key[1]) if key is not None else None
     found = call.tx.worktrees.of_project(project.id, limit + 1, before, wanted.state)
     more = cursor_of(found[limit - 1].created_at, found[limit - 1].task_id) if len(found) > limit else None
-    answer: WorktreesResult = {"success": True, "worktrees": [_shown(each) for each in found[:limit]]}
+    answer: WorktreesResult = {"success": True, "worktrees": worktree_requests.shown(call, found[:limit])}
     return paged(answer, more)
 
 
@@ -89,7 +89,8 @@ def list_worktrees(call: Call, wanted: ListWorktrees) -> WorktreesResult:
 )
 def show_worktree(call: Call, wanted: OneTask) -> WorktreeResult:
     """Where a task's work stands, and how much of it there is."""
-    return {"success": True, "worktree": _shown(_worktree(call, call.task(wanted.task_id)))}
+    found = worktree_requests.worktree_of(call, call.task(wanted.task_id))
+    return {"success": True, "worktree": worktree_requests.shown(call, [found])[0]}
 
 
 class AskDiff(OneTask):
@@ -104,15 +105,22 @@ class AskDiff(OneTask):
     tool=False,
 )
 def diff_task(call: Call, wanted: AskDiff) -> Asked:
-    """Ask for what a task has changed, committed or not; the worktree job's answer has it."""
-    worktree = _open(call, call.task(wanted.task_id))
-    return {"success": True, "job_id": _ask(call, worktree, Kind.DIFF, {"context": wanted.context}).id}
+    """Ask for what a task has changed, committed or not, also after it was merged; the worktree job's answer has it."""
+    worktree = worktree_requests.worktree_of(call, call.task(wanted.task_id))
+    options: dict[str, Any] = {"context": wanted.context}
+    if worktree.state is State.MERGED:
+        merge = {"commit": worktree.merged_commit, "base": worktree.base_commit, "head": worktree.head_commit}
+        options["merged"] = merge
+    else:
+        worktree = worktree_requests.open_worktree(call, call.task(wanted.task_id))
+    return {"success": True, "job_id": worktree_requests.ask(call, worktree, Kind.DIFF, options).id}
 
 
 class MergeTask(OneTask):
     into: str | None = Field(None, min_length=1, max_length=250, description="The branch; default: where it started.")
     message: Lines | None = Field(None, min_length=1, max_length=10_000, description="Of the merge commit.")
     below: bool = Field(True, description="Whether what its subtasks changed is merged before it.")
+    anyway: bool = Field(False, description="Also while changes to it are requested and not made yet.")
 
 
 @operation(
@@ -126,21 +134,23 @@ def merge_task(call: Call, wanted: MergeTask) -> Asked:
     """Merge what a task (and its subtasks, dependencies first) has changed. A conflict changes nothing and is told."""
     task = call.task(wanted.task_id)
     call.enter(task.project_id)
-    found = _to_merge(call, task, below=wanted.below)
+    found = worktree_requests.to_merge(call, task, below=wanted.below)
     _refuse_scattered(found)
+    if not wanted.anyway:
+        _refuse_sent_back(call, found)
     worktree_locks.refuse_at_work(call, found)
     order = [
         {
             "task_id": each.task_id,
             "path": each.path,
-            "title": _title(call, each),
+            "title": worktree_requests.title_of(call, each),
             "base": each.base_commit,
             "into": each.base_branch,
         }
         for each in found
     ]
     options = {"into": wanted.into, "message": wanted.message, "order": order}
-    job = _ask(call, found[-1], Kind.MERGE, options)
+    job = worktree_requests.ask(call, found[-1], Kind.MERGE, options)
     return {"success": True, "job_id": job.id, "task_ids": [each.task_id for each in found]}
 
 
@@ -155,9 +165,9 @@ def discard_task_work(call: Call, wanted: OneTask) -> Asked:
     """Throw away what a task has changed: its directory and branch. The answer says how to get the commits back."""
     task = call.task(wanted.task_id)
     call.enter(task.project_id)
-    worktree = _open(call, task)
+    worktree = worktree_requests.open_worktree(call, task)
     worktree_locks.refuse_at_work(call, [worktree])
-    return {"success": True, "job_id": _ask(call, worktree, Kind.DISCARD, None).id}
+    return {"success": True, "job_id": worktree_requests.ask(call, worktree, Kind.DISCARD, None).id}
 
 
 class OneWorktreeJob(Parameters):
@@ -188,70 +198,7 @@ def show_worktree_job(call: Call, wanted: OneWorktreeJob) -> WorktreeJobResult |
     return {"success": True, "worktree_job": _told(job)}
 
 
-# --- what may be asked -----------------------------------------------------------------------------------------------
-
-
-def _worktree(call: Call, task: Task) -> Worktree:
-    found = call.tx.worktrees.find(task.id)
-    if found is None:
-        raise Refusal(
-            Code.WORKTREE_NOT_FOUND,
-            say("Task {task_id} has no worktree.", task_id=task.id),
-            "In a project with isolation=worktree, a task gets one when it is first started (toryo project edit "
-            "PRJ --set isolation=worktree).",
-            task_id=task.id,
-        )
-    return found
-
-
-def _open(call: Call, task: Task) -> Worktree:
-    found = _worktree(call, task)
-    if not found.open:
-        merged = found.state is worktrees.State.MERGED
-        how = (
-            say(
-                "The work of task {task_id} was already merged into {branch}.",
-                task_id=task.id,
-                branch=found.merged_into,
-            )
-            if merged
-            else say("The work of task {task_id} was already discarded.", task_id=task.id)
-        )
-        raise Refusal(
-            Code.WORKTREE_NOT_FOUND,
-            how,
-            "There is nothing to do.",
-            task_id=task.id,
-        )
-    return found
-
-
-def _to_merge(call: Call, task: Task, *, below: bool) -> list[Worktree]:
-    """The open worktrees of a task and of what is below it: what others depend on before them, the task last."""
-    if not below:
-        return [_open(call, task)]
-    tree = call.tree_state(task).tree
-    inside = {each.id: each for each in (task, *tree.descendants(task))}
-    found = {worktree.task_id: worktree for worktree in call.tx.worktrees.of(inside) if worktree.open}
-    if not found:
-        _open(call, task)
-    return [found[each] for each in _in_order(inside, tree.depends_on) if each in found]
-
-
-def _in_order(tasks: Mapping[str, Task], dependencies: Mapping[str, tuple[str, ...]]) -> list[str]:
-    """Deepest first, what others depend on before them."""
-    done: dict[str, None] = {}
-
-    def visit(task_id: str) -> None:
-        if task_id in done or task_id not in tasks:
-            return
-        for dependency in dependencies.get(task_id, ()):
-            visit(dependency)
-        done[task_id] = None
-
-    for task in sorted(tasks.values(), key=lambda one: (-one.depth, one.order)):
-        visit(task.id)
-    return list(done)
+# --- what is not merged -----------------------------------------------------------------------------------------------
 
 
 def _refuse_scattered(found: Sequence[Worktree]) -> None:
@@ -273,64 +220,31 @@ def _refuse_scattered(found: Sequence[Worktree]) -> None:
         )
 
 
-def _ask(call: Call, worktree: Worktree, kind: Kind, options: dict[str, Any] | None) -> WorktreeJob:
-    _refuse_away(call, worktree)
-    return worktree_locks.send(call, worktree, kind, options)
-
-
-def _refuse_away(call: Call, worktree: Worktree) -> None:
-    """Raises Refusal if the Coordinator is not running, because a person would wait without an answer."""
-    if not worktree_locks.is_away(call, worktree.coordinator_id):
-        return
-    at = worktree_locks.seen_at(call, worktree.coordinator_id)
-    since = say("since {time}", time=iso(at)) if at is not None else constant("yet")
-    raise Refusal(
-        Code.NOT_NOW,
-        say(
-            "The files are on the machine of Coordinator {coordinator_id}, which has not called {since}.",
-            coordinator_id=worktree.coordinator_id,
-            since=since,
-        ),
-        say(
-            "Start the Coordinator there (toryo coordinator), or look at the files yourself: git log {branch}, "
-            "in {path}.",
-            branch=worktree.branch,
-            path=worktree.path,
-        ),
-        task_id=worktree.task_id,
-    )
-
-
-def _title(call: Call, worktree: Worktree) -> str:
-    task = call.tx.tasks.find(worktree.task_id)
-    return task.title if task is not None else worktree.task_id
-
-
-def _shown(each: Worktree) -> schemas.Worktree:
-    return {
-        "task_id": each.task_id,
-        "project_id": each.project_id,
-        "coordinator_id": each.coordinator_id,
-        "path": each.path,
-        "directory": each.directory,
-        "branch": each.branch,
-        "base_branch": each.base_branch,
-        "base_commit": each.base_commit,
-        "head_commit": each.head_commit,
-        "commits": each.commits,
-        "files_changed": each.files_changed,
-        "insertions": each.insertions,
-        "deletions": each.deletions,
-        "state": each.state.value,
-        "merged_commit": each.merged_commit,
-        "merged_into": each.merged_into,
-        "trouble": each.trouble,
-        "created_at": iso(each.created_at),
-        "updated_at": iso(each.updated_at),
-    }
+def _refuse_sent_back(call: Call, found: Sequence[Worktree]) -> None:
+    """What a person has sent back is not merged by mistake while the changes are being made."""
+    asked = requested_changes.standing(call, [worktree.task_id for worktree in found])
+    for worktree in found:
+        if (changes := asked.get(worktree.task_id)) is None:
+            continue
+        raise Refusal(
+            Code.NOT_NOW,
+            say(
+                "Changes to {title} were requested, and {changes} ({task_id}) is not finished.",
+                title=quoted(worktree_requests.title_of(call, worktree)),
+                changes=quoted(changes.title),
+                task_id=changes.id,
+            ),
+            say(
+                "Wait until it is finished, or merge it as it is: toryo task merge {task_id} --anyway",
+                task_id=found[-1].task_id,
+            ),
+            task_id=worktree.task_id,
+            changes_requested=changes.id,
+        )
 
 
 def _told(job: WorktreeJob) -> schemas.WorktreeJob:
+    answer: Any = job.answer  # as it was reported, which was validated then
     return {
         "job_id": job.id,
         "kind": job.kind.value,
@@ -340,5 +254,5 @@ def _told(job: WorktreeJob) -> schemas.WorktreeJob:
         "asked_at": iso(job.created_at),
         "finished_at": iso_or_none(job.finished_at),
         "done": job.done,
-        "answer": job.answer,
+        "answer": answer,
     }

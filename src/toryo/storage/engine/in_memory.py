@@ -5,6 +5,7 @@ For simulations and for tests. The statements, and what a work may do, are those
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from pathlib import Path
 
@@ -75,7 +76,11 @@ class InMemory(Database):
         return result
 
     def save(self, file: Path) -> None:
-        """Copies everything to an SQLite file, which a server opens like its own. Raises sqlite3.Error."""
+        """Copies everything to an SQLite file, which a server opens like its own and others cannot read.
+
+        Raises OSError (also if there is such a file) or sqlite3.Error.
+        """
+        os.close(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
         target = sqlite3.connect(file)
         try:
             self._driver.backup(target)

@@ -51,6 +51,7 @@ _BRIEF = 100
 _WRITE_TOGETHER = b"BEGIN; SET LOCAL lock_timeout = %d" % _BRIEF
 _READ = b"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _PAUSES_SECONDS = (0.0, 0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.128, 0.256)
+_LIMITS = b"SET lock_timeout = %d; SET idle_in_transaction_session_timeout = 60000"
 _BY_INDEX = "; ".join(
     [
         *(f"SET enable_{way} = off" for way in ("seqscan", "bitmapscan", "hashjoin", "mergejoin", "material")),
@@ -103,21 +104,22 @@ class PostgreSQLDatabase(Database):
                 f"PostgreSQL at {self.place} cannot be reached: {_first_line(error)}.",
                 "Start PostgreSQL or correct the database URL. A running server continues by itself.",
             ) from error
-        if line is not None:
-            line.leads(driver)
+        line = line or silent_postgresql.Line()
+        line.leads(driver)
         driver.prepared_max = _STATEMENTS_KEPT
         driver.adapters.register_loader("numeric", _PlainNumber)
         driver.adapters.register_dumper(int, Int8Dumper)  # By size there would be a prepared statement for each.
         connection = PostgreSQLConnection(
-            driver, self.place, self.memory, reads_only=reads_only, lock_milliseconds=self._lock_milliseconds
+            driver, line, self.place, self.memory, reads_only=reads_only, lock_milliseconds=self._lock_milliseconds
         )
-        connection.command(
-            f"SET lock_timeout = {self._lock_milliseconds}; SET idle_in_transaction_session_timeout = 60000".encode()
-        )
-        if not reads_only:
-            connection.command(_BY_INDEX)
-        if line is not None:
-            line.leads(driver, connection.command(silent_postgresql.WHO).get_value(0, 0) or b"")
+        try:
+            connection.command(_LIMITS % self._lock_milliseconds)
+            if not reads_only:
+                connection.command(_BY_INDEX)
+            line.leads_to(connection.command(silent_postgresql.WHO))
+        except BaseException:
+            connection.close()
+            raise
         return connection
 
     def close(self) -> None:
@@ -148,6 +150,7 @@ class PostgreSQLConnection(DriverConnection):
     def __init__(
         self,
         driver: psycopg.Connection[Row],
+        line: silent_postgresql.Line,
         place: str,
         memory: DirectoryMemory,
         *,
@@ -157,6 +160,7 @@ class PostgreSQLConnection(DriverConnection):
         super().__init__(memory)
         self.steady = reads_only
         self._driver = driver
+        self._line = line
         self._cursor = driver.cursor()
         self._place = place
         self._reads_only = reads_only
@@ -307,6 +311,7 @@ class PostgreSQLConnection(DriverConnection):
             result = self._driver.pgconn.exec_(text)
             if result.status not in _DONE:
                 raise psycopg.errors.error_from_result(result, encoding="utf-8")
+            self._line.heard = time.monotonic()
         except psycopg.Error as error:
             self.fail(error)
         return result
@@ -332,6 +337,7 @@ class PostgreSQLConnection(DriverConnection):
             self.close()
 
     def close(self) -> None:
+        self._line.leads(None)
         self._driver.close()
 
     def meaning(self, error: Exception) -> Exception | None:
@@ -366,6 +372,7 @@ class PostgreSQLConnection(DriverConnection):
         if compiled.changes_directory:
             self.reads_directory = True
         cursor = self._cursor.execute(compiled.text, params if compiled.plain else compiled.prepare(params))
+        self._line.heard = time.monotonic()
         if compiled.writes and cursor.rowcount:
             self._wrote = True
         return cursor
@@ -413,7 +420,6 @@ class _Hand:
         return 1
 
     def close(self) -> None:
-        self._line.leads(None)
         if self._connection is not None:
             self._connection.close()
         self._connection = None

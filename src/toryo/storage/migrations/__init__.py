@@ -41,6 +41,9 @@ STEPS: tuple[ModuleType, ...] = (
     _read_when_used("step_0007_directory"),
     _read_when_used("step_0008_reads_of_history"),
     _read_when_used("step_0009_retention"),
+    _read_when_used("step_0010_push"),
+    _read_when_used("step_0011_doing"),
+    _read_when_used("step_0012_saved_views"),
 )
 """In order; the position is the version."""
 

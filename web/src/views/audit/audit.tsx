@@ -1,23 +1,36 @@
 // What has happened, the newest first: every change with who did it. What happens now comes in at the top by itself.
 import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
-import { useParams, useSearch } from "@tanstack/react-router";
+import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { History } from "lucide-react";
-import { useCallback, useMemo, useState } from "react";
-import { useTranslation } from "react-i18next";
+import { useCallback, useMemo } from "react";
 
 import type { Event } from "@/api/model";
-import { history, type EventsWanted } from "@/api/queries";
+import { history, oneEvent, type EventsWanted } from "@/api/queries";
 import { useEvents } from "@/app/live";
 import { useNames } from "@/app/names";
+import { useTranslation } from "@/i18n/use-words";
 import { Bar, Button, Empty, Failed, Loading, Panel } from "@/ui";
 import { Entry } from "@/views/audit/entry";
-import { EVERYTHING, Filters, wantedOf, type Filter } from "@/views/audit/filters";
+import { EVERYTHING, Filters, parsed, wantedOf, written, type Filter } from "@/views/audit/filters";
 
 export function Audit() {
   const { t } = useTranslation("audit");
   const { projectId = "" } = useParams({ strict: false });
   const { task = "", agent = "", q = "" } = useSearch({ strict: false });
-  const [filter, setFilter] = useState<Filter>({ ...EVERYTHING, task, agent, trace: q });
+  const navigate = useNavigate();
+  const filter = useMemo(() => {
+    const said = parsed(q);
+    return { ...said, task: said.task || task, agent: said.agent || agent };
+  }, [q, task, agent]);
+  const setFilter = (next: Filter) =>
+    void navigate({
+      to: ".",
+      replace: true,
+      search: () => {
+        const line = written(next);
+        return line === undefined ? {} : { q: line };
+      },
+    });
   const wanted = useMemo(() => wantedOf(filter, projectId), [filter, projectId]);
   return (
     <div className="mx-auto max-w-6xl space-y-4 p-4 md:p-6">
@@ -73,20 +86,29 @@ function Log({ wanted, projectId, onTrace }: LogProps) {
 /** Puts what happens now in front, if it is of what is wanted. */
 function useArrivals(wanted: EventsWanted): void {
   const client = useQueryClient();
+  const { language } = useTranslation().i18n;
   const hear = useCallback(
-    (event: Event) => {
-      if (!belongs(event, wanted)) return;
-      client.setQueryData(history(wanted).queryKey, (known) => {
-        const [first, ...rest] = known?.pages ?? [];
-        if (known === undefined || first === undefined) return known;
-        if (first.events.some((each) => each.sequence === event.sequence)) return known;
-        const events = [event, ...first.events].sort((a, b) => b.sequence - a.sequence);
-        return { ...known, pages: [{ ...first, events }, ...rest] };
-      });
+    (heard: Event) => {
+      if (!belongs(heard, wanted)) return;
+      void inLanguage(heard, language).then((event) =>
+        client.setQueryData(history(wanted).queryKey, (known) => {
+          const [first, ...rest] = known?.pages ?? [];
+          if (known === undefined || first === undefined) return known;
+          if (first.events.some((each) => each.sequence === event.sequence)) return known;
+          const events = [event, ...first.events].sort((a, b) => b.sequence - a.sequence);
+          return { ...known, pages: [{ ...first, events }, ...rest] };
+        }),
+      );
     },
-    [client, wanted],
+    [client, language, wanted],
   );
   useEvents(hear);
+}
+
+/** The stream tells the words of a rule in English, to all readers the same: in another language it is read again. */
+async function inLanguage(heard: Event, language: string): Promise<Event> {
+  if (language === "en" || typeof heard.data["rule"] !== "string") return heard;
+  return (await oneEvent(heard)) ?? heard;
 }
 
 export function belongs(event: Event, wanted: EventsWanted): boolean {

@@ -15,10 +15,10 @@ import {
   type LucideIcon,
 } from "lucide-react";
 import { useState } from "react";
-import { useTranslation } from "react-i18next";
 
 import type { Event } from "@/api/model";
 import { sentence, type Names } from "@/app/sentence";
+import { useTranslation } from "@/i18n/use-words";
 import { Ago, Button } from "@/ui";
 
 const ICONS: Record<string, LucideIcon> = {
@@ -67,7 +67,6 @@ export function Entry({ event, names, projectId, onTrace }: EntryProps) {
         />
         <Icon size={15} aria-hidden className={`mt-0.5 shrink-0 ${BAD.test(event.kind) ? "text-red" : "text-faint"}`} />
         <span className="min-w-0 flex-1 break-words">{sentence(event, names, t)}</span>
-        <span className="hidden shrink-0 font-mono text-xs text-faint lg:inline">{event.kind}</span>
         <span className="w-20 shrink-0 text-right text-xs text-faint">
           <Ago at={event.at} />
         </span>
@@ -87,7 +86,7 @@ function Everything({ event, names, projectId, onTrace }: EntryProps) {
         <span>{t("sequence", { number: event.sequence })}</span>
         <span className="font-mono">{event.kind}</span>
         {event.task_id !== null && (
-          <Link to="/t/$taskId" params={{ taskId: event.task_id }} className="text-accent underline">
+          <Link to="/t/$taskId" params={{ taskId: event.task_id }} className="link">
             {names.task(event.task_id)}
           </Link>
         )}
@@ -96,7 +95,7 @@ function Everything({ event, names, projectId, onTrace }: EntryProps) {
             to="/p/$projectId/logs"
             params={{ projectId: event.project_id ?? projectId }}
             search={{ launch: event.launch_id }}
-            className="text-accent underline"
+            className="link"
           >
             {t("nav.logs")}
           </Link>
@@ -110,8 +109,8 @@ function Everything({ event, names, projectId, onTrace }: EntryProps) {
           <Link
             to="/p/$projectId/timeline"
             params={{ projectId: event.project_id ?? projectId }}
-            search={{ q: trace }}
-            className="inline-flex h-7 items-center text-accent underline"
+            search={{ trace }}
+            className="inline-flex h-7 items-center link"
           >
             {t("timeline")}
           </Link>

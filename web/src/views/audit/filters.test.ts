@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import type { Event } from "@/api/model";
 import { belongs } from "@/views/audit/audit";
-import { EVERYTHING, wantedOf } from "@/views/audit/filters";
+import { EVERYTHING, parsed, wantedOf, written } from "@/views/audit/filters";
 
 const event = { kind: "task.failed", at: "2026-03-02T12:00:00Z", project_id: "prj", agent_id: "w1" } as Event;
 
@@ -11,6 +11,14 @@ describe("what of the log is wanted", () => {
     const wanted = wantedOf({ ...EVERYTHING, since: "2026-03-02", until: "2026-03-02" }, "prj");
     expect(Date.parse(wanted.until ?? "") - Date.parse(wanted.since ?? "")).toBe(86_400_000);
     expect(new Date(wanted.since ?? "").getHours()).toBe(0);
+  });
+
+  it("stands in the address, and is read from there", () => {
+    const filter = { ...EVERYTHING, kind: "task", actor: "ada", since: "2026-03-02", trace: "req_1" };
+    expect(written(filter)).toBe("actor:ada kind:task since:2026-03-02 req_1");
+    expect(parsed(written(filter) ?? "")).toEqual(filter);
+    expect(written(EVERYTHING)).toBeUndefined();
+    expect(parsed("kind:")).toEqual(EVERYTHING);
   });
 
   it("lets in what happens now only if it is of it", () => {

@@ -1,10 +1,11 @@
 // What of the log is shown.
 import { useQuery } from "@tanstack/react-query";
 import { X } from "lucide-react";
-import { useTranslation } from "react-i18next";
 
 import { agents, type EventsWanted } from "@/api/queries";
-import { Button, SelectField, TextField, type Choice } from "@/ui";
+import { FilterBar, type Facet } from "@/app/filter";
+import { useTranslation } from "@/i18n/use-words";
+import { Avatar, Button, TextField } from "@/ui";
 
 export interface Filter {
   agent: string;
@@ -34,6 +35,7 @@ const NOUNS = [
   "worktree",
   "state",
   "guard",
+  "view",
 ] as const;
 const DAY_MS = 86_400_000;
 
@@ -52,41 +54,69 @@ export function wantedOf(filter: Filter, projectId: string): EventsWanted {
   };
 }
 
+/** As it stands in the address: `kind:task actor:ada since:2026-03-02`; what is no filter is the id of a request. */
+export function parsed(line: string): Filter {
+  const filter = { ...EVERYTHING };
+  for (const word of line.split(/\s+/).filter(Boolean)) {
+    const [name, value] = [word.slice(0, word.indexOf(":")), word.slice(word.indexOf(":") + 1)];
+    if (name !== "trace" && name in filter) filter[name as keyof Filter] = value;
+    else filter.trace = word;
+  }
+  return filter;
+}
+
+/** undefined where nothing is filtered, so that the address stays clean. */
+export function written({ trace, ...filter }: Filter): string | undefined {
+  const parts = Object.entries(filter).filter(([, value]) => value !== "");
+  return [...parts.map(([name, value]) => `${name}:${value}`), trace].filter(Boolean).join(" ") || undefined;
+}
+
 export function Filters({ filter, change }: { filter: Filter; change: (filter: Filter) => void }) {
   const { t } = useTranslation("audit");
   const people = useQuery(agents).data ?? [];
-  const anybody: Choice[] = [
-    { value: "", label: t("any") },
-    ...people.map((each) => ({ value: each.agent_id, label: each.name })),
-  ];
-  const kinds: Choice[] = [
-    { value: "", label: t("kinds.all") },
-    ...NOUNS.map((each) => ({ value: each, label: t(`kinds.${each}`) })),
-  ];
+  const facet = (name: "kind" | "agent" | "actor", options: Facet["options"]): Facet => ({
+    name,
+    label: t(name),
+    options,
+    one: true,
+    chosen: filter[name] === "" ? [] : [filter[name]],
+    onChoose: ([chosen = ""]) => change({ ...filter, [name]: chosen }),
+  });
+  const anybody = people.map(({ agent_id: value, name }) => ({
+    value,
+    words: name,
+    sign: <Avatar id={value} name={name} size={18} />,
+  }));
   const set = (name: keyof Filter) => (value: string) => change({ ...filter, [name]: value });
   return (
     <div className="space-y-2">
-      <div role="search" aria-label={t("filters")} className="grid grid-cols-2 gap-2 sm:grid-cols-3 xl:grid-cols-6">
-        <SelectField label={t("kind")} value={filter.kind} choices={kinds} onChange={set("kind")} />
-        <SelectField label={t("agent")} value={filter.agent} choices={anybody} onChange={set("agent")} />
-        <SelectField label={t("actor")} value={filter.actor} choices={anybody} onChange={set("actor")} />
-        <TextField
-          label={t("task")}
-          value={filter.task}
-          placeholder="tsk_…"
-          onChange={(text) => set("task")(text.trim())}
+      <div className="flex flex-wrap items-center gap-2">
+        <FilterBar
+          facets={[
+            facet(
+              "kind",
+              NOUNS.map((value) => ({ value, words: t(`kinds.${value}`) })),
+            ),
+            facet("agent", anybody),
+            facet("actor", anybody),
+          ]}
+          search={{ text: filter.task, onText: (text) => set("task")(text.trim()), label: t("task") }}
+          onClear={() => change(EVERYTHING)}
         />
-        <TextField label={t("since")} type="date" value={filter.since} onChange={set("since")} />
-        <TextField label={t("until")} type="date" value={filter.until} onChange={set("until")} />
+        <div className="flex items-center gap-2">
+          <TextField bare label={t("since")} type="date" value={filter.since} onChange={set("since")} />
+          <span aria-hidden>–</span>
+          <TextField bare label={t("until")} type="date" value={filter.until} onChange={set("until")} />
+        </div>
       </div>
-      {Object.values(filter).some(Boolean) && (
+      {(filter.trace || filter.since || filter.until) && (
         <div className="flex flex-wrap items-center gap-2">
           {filter.trace && (
             <span className="font-mono text-xs break-all text-soft">{t("onlyTrace", { id: filter.trace })}</span>
           )}
-          <Button small look="quiet" onClick={() => change(EVERYTHING)}>
+          <Button small look="quiet" onClick={() => change({ ...filter, trace: "", since: "", until: "" })}>
             <X size={14} aria-hidden />
-            {t("clear")}
+            {t(filter.trace ? "allRequests" : "allDays")}
           </Button>
         </div>
       )}

@@ -1,14 +1,12 @@
-import { act, cleanup, renderHook, screen, within } from "@testing-library/react";
+import { cleanup, fireEvent, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
-import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
-import type { ReactNode } from "react";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { QueryClient } from "@tanstack/react-query";
+import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 
 import type { Move, TaskStatus } from "@/api/model";
-import { card, fullTask, refusal, serve, show } from "@/testkit";
-import { ToastProvider } from "@/ui";
+import { card, choose, fullTask, press, refusal, serve, show } from "@/testkit";
+import { loadAll } from "@/ui";
 import { Board } from "@/views/board";
-import { useMoving } from "@/views/board/moving";
 
 const tasks = [
   card({ task_id: "t1", title: "Pay with a card", assignee_id: "ada", priority: "high" }),
@@ -30,7 +28,9 @@ const move = (status: TaskStatus, allowed: boolean, reason: string | null = null
   needs_reason: false,
 });
 
+beforeAll(loadAll);
 beforeEach(() => {
+  localStorage.clear();
   // jsdom lays nothing out: the virtual columns need a height to draw cards in.
   vi.spyOn(Element.prototype, "clientHeight", "get").mockReturnValue(600);
   vi.spyOn(HTMLElement.prototype, "offsetHeight", "get").mockReturnValue(80);
@@ -73,8 +73,29 @@ describe("the board", () => {
     await user.click(screen.getByRole("button", { name: "Clear filter" }));
     await screen.findByText("Write to customers");
     await user.type(screen.getByRole("searchbox"), "customers");
-    await vi.waitFor(() => expect(screen.queryByText("Pay with a card")).toBeNull());
+    await waitFor(() => expect(screen.queryByText("Pay with a card")).toBeNull());
     expect(href()).toBe("/p/shop/board?q=customers");
+  });
+
+  it("shows a chip for what it is narrowed by, which narrows it otherwise or lets go", async () => {
+    serve(answers);
+    const { href } = await open("?q=priority%3Ahigh");
+    await screen.findByText("Pay with a card");
+    expect(screen.queryByText("Test it")).toBeNull();
+    await choose("Priority: High", "Medium");
+    await screen.findByText("Test it");
+    expect(href()).toBe("/p/shop/board?q=priority%3Ahigh%2Cmedium");
+    await press("Remove filter: Priority");
+    await waitFor(() => expect(href()).toBe("/p/shop/board"));
+  });
+
+  it("offers by f all that it can be narrowed by", async () => {
+    serve(answers);
+    await open();
+    await screen.findByText("Pay with a card");
+    fireEvent.keyDown(document.body, { key: "f" });
+    const names = (await screen.findAllByRole("menuitem")).map((each) => each.textContent);
+    expect(names).toEqual(["Status", "Assignee", "Priority"]);
   });
 
   it("is walked by keys: down and sideways, and Enter opens the card", async () => {
@@ -83,12 +104,12 @@ describe("the board", () => {
     await screen.findByText("Pay with a card");
     const user = userEvent.setup();
     await user.keyboard("jl");
-    await vi.waitFor(() => expect(document.activeElement?.getAttribute("data-card")).toBe("t2"));
+    await waitFor(() => expect(document.activeElement?.getAttribute("data-card")).toBe("t2"));
     await user.keyboard("{Enter}");
-    await vi.waitFor(() => expect(href()).toBe("/p/shop/board?task=t2"));
+    await waitFor(() => expect(href()).toBe("/p/shop/board?task=t2"));
   });
 
-  it("asks why before a task is cancelled by `x`", async () => {
+  it("asks why before a task is cancelled by ⌫", async () => {
     const asked = serve({
       ...answers,
       "POST /tasks/t1/move": { task: fullTask({ task_id: "t1", status: "cancelled", version: 2 }) },
@@ -97,12 +118,48 @@ describe("the board", () => {
     await open();
     await screen.findByText("Pay with a card");
     const user = userEvent.setup();
-    await user.keyboard("jx");
+    await user.keyboard("j{Backspace}");
     const dialog = within(await screen.findByRole("dialog"));
     await user.type(dialog.getByLabelText("Reason"), "Not wanted");
     await user.click(dialog.getByRole("button", { name: "Move" }));
     await screen.findByText("Pay with a card: Cancelled");
     expect(asked.find((each) => each.method === "POST")?.body).toEqual({ status: "cancelled", reason: "Not wanted" });
+  });
+
+  it.each(["agent", "parent"])("has its lanes by %s at once where its tasks are known already", async (by) => {
+    serve(answers);
+    const client = new QueryClient({ defaultOptions: { queries: { retry: false, staleTime: Infinity } } });
+    client.setQueryData(["board", "shop"], { tasks, last_event: 1 });
+    client.setQueryData(["agents"], answers["GET /agents"].agents);
+    client.setQueryData(["projects"], answers["GET /projects"].projects);
+    await show(<Board />, `/p/shop/board?by=${by}`, "/p/$projectId/board", "owner", client);
+    expect(screen.getByText("Pay with a card")).toBeTruthy();
+    expect(screen.getByText("Test it")).toBeTruthy();
+  });
+
+  it("folds empty columns to a rail with name and count, that opens", async () => {
+    serve(answers);
+    await open();
+    await screen.findByText("Pay with a card");
+    const [user, failed] = [userEvent.setup(), () => screen.getByRole("button", { name: /column: Failed/ })];
+    expect(failed().getAttribute("aria-expanded")).toBe("false");
+    expect(column("failed").getByText("0")).toBeTruthy();
+    await user.click(failed());
+    expect(failed().getAttribute("aria-expanded")).toBe("true");
+  });
+
+  it("tells how long a task has been worked on, and how its checks ended", async () => {
+    const at = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
+    const worked = [
+      card({ task_id: "t1", status: "in_progress", started_at: at(4) }),
+      card({ task_id: "t2", status: "completed", started_at: at(9), completed_at: at(2), checks: "passed" }),
+    ];
+    serve({ ...answers, "GET /projects/shop/board": { tasks: worked, last_event: 1 } });
+    await open();
+    await screen.findByText("t1");
+    expect(column("in_progress").getByText("4 min")).toBeTruthy();
+    expect(column("completed").getByText("7 min")).toBeTruthy();
+    expect(column("completed").getByText("Acceptance checks passed")).toBeTruthy();
   });
 
   it("says how many of a column are not shown, and shows the next ones", async () => {
@@ -131,78 +188,90 @@ describe("the board", () => {
   });
 });
 
-describe("a card that is carried", () => {
-  function carry(more: Parameters<typeof serve>[0]) {
-    const asked = serve({ ...answers, ...more });
-    const client = new QueryClient({ defaultOptions: { queries: { retry: false } } });
-    client.setQueryData(["board", "shop"], { tasks, last_event: 1 });
-    const wrapper = ({ children }: { children: ReactNode }) => (
-      <QueryClientProvider client={client}>
-        <ToastProvider>{children}</ToastProvider>
-      </QueryClientProvider>
-    );
-    const { result } = renderHook(() => useMoving("shop"), { wrapper });
-    return { asked, moving: result };
-  }
-  const [first] = tasks as [(typeof tasks)[0]];
+describe("marked cards", () => {
   const posts = (asked: ReturnType<typeof serve>) =>
-    asked.filter((each) => each.method === "POST").map((each) => each.body);
+    asked.filter((each) => each.method !== "GET").map((each) => [each.method, each.path, each.body]);
+  const bar = () => screen.findByRole("toolbar");
 
-  it("is not put where the server has said no: nothing is tried, its reason is said", async () => {
-    const { asked, moving } = carry({
-      "GET /tasks/t1/moves": { moves: [move("completed", false, "It was not begun.")] },
-    });
-    act(() => moving.current.pick(first));
-    await vi.waitFor(() => expect(moving.current.carried?.moves).toHaveLength(1));
-    act(() => moving.current.drop("completed"));
-    expect((await screen.findByRole("alert")).textContent).toContain("It was not begun.");
-    expect(posts(asked)).toEqual([]);
-    expect(moving.current.carried).toBeNull();
+  it("are marked by x and by shift-click, and Escape clears the marks", async () => {
+    serve(answers);
+    const { href } = await open();
+    const user = userEvent.setup();
+    await screen.findByText("Pay with a card");
+    await user.keyboard("jx");
+    expect((await bar()).getAttribute("aria-label")).toBe("1 selected");
+    fireEvent.click(screen.getByText("Test it"), { shiftKey: true });
+    expect((await bar()).getAttribute("aria-label")).toBe("3 selected");
+    expect(screen.getAllByText("Selected")).toHaveLength(3);
+    expect(href()).not.toContain("task=");
+    await user.keyboard("{Escape}");
+    expect(screen.queryByRole("toolbar")).toBeNull();
   });
 
-  it("can be taken back, and then stands where it was", async () => {
-    let status: TaskStatus = "todo";
-    const { asked, moving } = carry({
-      "GET /tasks/t1/moves": () => ({ moves: [move(status === "todo" ? "in_progress" : "todo", true)] }),
-      "POST /tasks/t1/move": ({ body }) => {
-        status = (body as { status: TaskStatus }).status;
-        return { task: fullTask({ task_id: "t1", title: first.title, status, version: 2 }) };
-      },
+  it("are changed together, refusals are told by reason, and Undo takes the rest back", async () => {
+    const asked = serve({
+      ...answers,
+      "POST /tasks/t1/move": ({ body }) => ({ task: fullTask({ task_id: "t1", version: 2, ...(body as object) }) }),
+      "POST /tasks/t2/move": refusal(409, "invalidTransition", "Task t2 is at work.", "Wait for it."),
+      "POST /tasks/t3/move": refusal(409, "invalidTransition", "Task t3 is at work.", "Wait for it."),
+      "GET /tasks/t1/moves": { moves: [move("todo", true)], may_judge: true },
     });
-    act(() => moving.current.pick(first));
-    await vi.waitFor(() => expect(moving.current.carried?.moves).toHaveLength(1));
-    act(() => moving.current.drop("in_progress"));
-    await userEvent.click(await screen.findByRole("button", { name: "Undo" }));
-    await screen.findByText("Pay with a card: To do");
-    expect(posts(asked)).toEqual([{ status: "in_progress" }, { status: "todo" }]);
+    await open();
+    await screen.findByText("Pay with a card");
+    fireEvent.click(screen.getByText("Pay with a card"), { shiftKey: true });
+    fireEvent.click(screen.getByText("Test it"), { shiftKey: true });
+    await choose("Move", "Backlog");
+    const dialog = within(await screen.findByRole("dialog", { name: "2 not updated" }));
+    expect(dialog.getByText("Task … is at work.")).toBeTruthy();
+    expect(dialog.getByText("Test it")).toBeTruthy();
+    await userEvent.setup().click(dialog.getByRole("button", { name: "Close" }));
+    await press("Undo");
+    await screen.findByText("Undone: 1 task");
+    expect(posts(asked).filter(([, path]) => path === "/tasks/t1/move")).toEqual([
+      ["POST", "/tasks/t1/move", { status: "backlog" }],
+      ["POST", "/tasks/t1/move", { status: "todo" }],
+    ]);
   });
 
-  it("offers no undo where the server allows no way back", async () => {
-    const { moving } = carry({
-      "GET /tasks/t1/moves": { moves: [move("todo", false, "It is closed.")] },
-      "POST /tasks/t1/move": { task: fullTask({ task_id: "t1", title: first.title, status: "completed" }) },
+  it("get their own assignees and priorities back", async () => {
+    const edited = ({ path, body }: { path: string; body: unknown }) => ({
+      task: fullTask({ task_id: path.slice(7), version: 2, ...(body as object) }),
     });
-    act(() => moving.current.put(first, "completed"));
-    await screen.findByText("Pay with a card: Completed");
+    const asked = serve({ ...answers, "PATCH /tasks/t1": edited, "PATCH /tasks/t2": edited });
+    await open();
+    await screen.findByText("Pay with a card");
+    fireEvent.click(screen.getByText("Pay with a card"), { shiftKey: true });
+    fireEvent.click(screen.getByText("Write to customers"), { shiftKey: true });
+    await choose("Priority", "Critical");
+    await press("Undo");
+    await screen.findByText("Undone: 2 tasks");
+    expect(posts(asked).map(([, path, body]) => [path, body])).toEqual([
+      ["/tasks/t1", { priority: "critical" }],
+      ["/tasks/t2", { priority: "critical" }],
+      ["/tasks/t1", { priority: "high" }],
+      ["/tasks/t2", { priority: "medium" }],
+    ]);
+  });
+
+  it("offer no undo where there is no way back", async () => {
+    serve({
+      ...answers,
+      "POST /tasks/t1/move": { task: fullTask({ task_id: "t1", status: "completed", version: 2 }) },
+      "GET /tasks/t1/moves": { moves: [], may_judge: true },
+    });
+    await open();
+    await screen.findByText("Pay with a card");
+    fireEvent.click(screen.getByText("Pay with a card"), { shiftKey: true });
+    await choose("Move", "Completed");
+    await screen.findByText("1 task updated");
     expect(screen.queryByRole("button", { name: "Undo" })).toBeNull();
   });
 
-  it("says the server's reason where it is refused only then", async () => {
-    const { moving } = carry({
-      "POST /tasks/t1/move": refusal(409, "limitReached", "Ada has 1 main task in progress.", "Wait for it."),
-    });
-    act(() => moving.current.put(first, "in_progress"));
-    const alert = await screen.findByRole("alert");
-    expect(alert.textContent).toContain("Ada has 1 main task in progress.");
-    expect(alert.textContent).toContain("Wait for it.");
-  });
-
-  it("stays where it is when it is dropped on its own column or outside", () => {
-    const { asked, moving } = carry({});
-    act(() => moving.current.pick(first));
-    act(() => moving.current.drop("todo"));
-    act(() => moving.current.pick(first));
-    act(() => moving.current.drop(null));
-    expect(posts(asked)).toEqual([]);
+  it("are not there for who only reads", async () => {
+    serve(answers);
+    await show(<Board />, "/p/shop/board", "/p/$projectId/board", "viewer");
+    await screen.findByText("Pay with a card");
+    await userEvent.setup().keyboard("jx");
+    expect(screen.queryByRole("toolbar")).toBeNull();
   });
 });

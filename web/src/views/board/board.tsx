@@ -1,49 +1,56 @@
 // The board of a project: a column for every status, lanes by agent or parent. Cards are carried; the server decides.
-import { DndContext, DragOverlay, MeasuringStrategy } from "@dnd-kit/core";
 import { useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import { SquareKanban } from "lucide-react";
-import { useMemo, useRef, type ReactNode, type RefObject } from "react";
-import { useTranslation } from "react-i18next";
+import { useMemo, useRef } from "react";
 
 import { matches } from "@/api/filter";
 import type { BoardTask } from "@/api/model";
-import { agents, board, projects } from "@/api/queries";
+import { agents, board } from "@/api/queries";
+import { Bulk, useMarks } from "@/app/bulk";
+import { useChoosing } from "@/app/chosen";
 import { useOpenTask } from "@/app/going";
 import { useCursor } from "@/app/keys";
 import { useWrites } from "@/app/may";
 import { OlderTasks, useMoreTasks } from "@/app/older";
 import { newTask } from "@/app/overlays";
-import { AskWords, Bar, Button, Empty, Failed, Kbd, Loading } from "@/ui";
+import { PastClock, PastStrip, useCardsThen } from "@/app/past";
+import { useTranslation } from "@/i18n/use-words";
+import { AskWords, Bar, Button, Empty, Failed, HoldsKeys, Kbd, Loading } from "@/ui";
 import { useAddress } from "@/views/board/address";
-import { Face } from "@/views/board/card";
-import { columnOf, underPointer, useAnnouncements, useCarrying } from "@/views/board/carrying";
+import { useFolds } from "@/views/board/folds";
 import { Grid } from "@/views/board/grid";
-import { HOW_TO_CARRY, Hand, type Press } from "@/views/board/hand";
+import { useHand } from "@/views/board/hand";
 import { useBoardKeys } from "@/views/board/keys";
-import { lanes } from "@/views/board/lanes";
+import { inOrder, lanes, without } from "@/views/board/lanes";
 import { useMoving, type Moving } from "@/views/board/moving";
+import { HOW_TO_CARRY } from "@/views/board/press";
 import { Toolbar } from "@/views/board/toolbar";
 
 export function Board() {
   const { t } = useTranslation("board");
   const { projectId = "" } = useParams({ strict: false });
-  const name = useQuery(projects).data?.find((each) => each.project_id === projectId)?.name;
   const known = useQuery(board(projectId));
+  const cards = useCardsThen(projectId, known.data?.tasks);
   return (
-    <>
-      <Bar title={name === undefined ? t("nav.board") : `${name} · ${t("nav.board")}`}>
+    <div className="flex h-full flex-col">
+      <Bar title={t("nav.board")}>
+        <PastClock />
         <OlderTasks projectId={projectId} />
       </Bar>
+      <PastStrip projectId={projectId} />
       {known.isPending && <Loading rows={6} />}
       {known.isError && known.data === undefined && <Failed error={known.error} retry={() => void known.refetch()} />}
-      {known.data !== undefined && <Cards projectId={projectId} tasks={known.data.tasks} />}
-    </>
+      {cards !== undefined && (
+        <div className="min-h-0 flex-1">
+          <Cards key={projectId} projectId={projectId} tasks={cards} />
+        </div>
+      )}
+    </div>
   );
 }
 
 const NO_AGENTS: never[] = [];
-const MEASURING = { droppable: { strategy: MeasuringStrategy.Always } };
 
 function Cards({ projectId, tasks }: { projectId: string; tasks: BoardTask[] }) {
   const { t } = useTranslation("board");
@@ -55,76 +62,48 @@ function Cards({ projectId, tasks }: { projectId: string; tasks: BoardTask[] }) 
   const order = by === "agent" ? names : titles;
   const found = useMemo(() => lanes(shown, by, [...order.keys()]), [shown, by, order]);
   const cursor = useCursor(useMemo(() => shown.map((each) => each.task_id), [shown]));
+  useChoosing(cursor.at);
   const field = useRef<HTMLInputElement>(null);
-  const press = useRef<Press>(null);
+  const { Carry, press, waiting, soon, taken } = useHand();
   const moving = useMoving(projectId);
   const more = useMoreTasks(projectId);
   const open = useOpenTask();
-  useBoardKeys({ lanes: found, at: cursor.at, put: cursor.put, open, moving, field });
-  const assignees = useMemo(() => {
-    const used = new Set(tasks.map((each) => each.assignee_id));
-    return team.filter((each) => used.has(each.agent_id)).map((each) => ({ id: each.agent_id, name: each.name }));
-  }, [tasks, team]);
+  const { folded, turn } = useFolds(tasks);
+  const walked = useMemo(() => found.map((each) => without(each, folded)), [found, folded]);
+  const marks = useMarks(useMemo(() => inOrder(walked), [walked]));
+  const writes = useWrites();
+  const chosen = shown.filter((each) => marks.marked.has(each.task_id));
+  useBoardKeys({ lanes: walked, at: cursor.at, put: cursor.put, open, moving, field, marks });
   if (tasks.length === 0) return <NoTask projectId={projectId} />;
   return (
-    <div className="flex h-full flex-col">
+    <div className="relative flex h-full flex-col" onPointerOver={soon} onFocus={soon}>
       <Toolbar
-        {...{ projectId, filter, by, assignees, field }}
+        {...{ projectId, filter, by, tasks, field }}
+        agents={team}
         shown={shown.length}
-        total={tasks.length}
         onFilter={setFilter}
         onBy={setBy}
       />
       {shown.length === 0 && <Empty title={t("none")} />}
-      <Carrying {...{ tasks, titles, names, moving, press }}>
-        <Grid
-          lanes={found}
-          by={by}
-          titles={order}
-          more={more}
-          {...{ names, press, at: cursor.at, carried: moving.carried, onOpen: open, onSelect: cursor.put }}
-        />
-      </Carrying>
+      <Grid
+        lanes={found}
+        by={by}
+        titles={order}
+        more={more}
+        folded={folded}
+        onFold={turn}
+        marked={marks.marked}
+        onMark={writes ? marks.mark : null}
+        {...{ names, press, at: cursor.at, carried: moving.carried, onOpen: open, onSelect: cursor.put }}
+      />
+      <p id={HOW_TO_CARRY} hidden>
+        {t("drag.how")}
+      </p>
+      {Carry !== undefined && <Carry {...{ tasks, titles, names, moving, press, waiting, taken }} />}
+      {waiting?.key !== undefined && <HoldsKeys />}
       <Asking moving={moving} />
+      {writes && <Bulk projectId={projectId} tasks={chosen} agents={team} onNone={marks.none} onKeep={marks.keep} />}
     </div>
-  );
-}
-
-interface CarryingProps {
-  tasks: BoardTask[];
-  titles: Map<string, string>;
-  names: Map<string, string>;
-  moving: Moving;
-  press: RefObject<Press | null>;
-  children: ReactNode;
-}
-
-function Carrying({ tasks, titles, names, moving, press, children }: CarryingProps) {
-  const { t } = useTranslation("board");
-  const announcements = useAnnouncements((id) => titles.get(id) ?? id);
-  const card = moving.carried?.card;
-  return (
-    <DndContext
-      id={HOW_TO_CARRY}
-      sensors={useCarrying()}
-      collisionDetection={underPointer}
-      measuring={MEASURING}
-      accessibility={{ announcements, screenReaderInstructions: { draggable: t("drag.how") } }}
-      onDragStart={({ active }) => {
-        const picked = tasks.find((each) => each.task_id === active.id);
-        if (picked !== undefined) moving.pick(picked);
-      }}
-      onDragEnd={({ over }) => moving.drop(columnOf(over?.id))}
-      onDragCancel={() => moving.drop(null)}
-    >
-      <Hand press={press} />
-      {children}
-      <DragOverlay dropAnimation={null}>
-        {card !== undefined && (
-          <Face card={card} who={names.get(card.assignee_id ?? "") ?? card.assignee_id} t={t} carried />
-        )}
-      </DragOverlay>
-    </DndContext>
   );
 }
 

@@ -4,18 +4,18 @@ import {
   KeyboardSensor,
   MouseSensor,
   TouchSensor,
+  closestCenter,
   pointerWithin,
-  rectIntersection,
   useSensor,
   useSensors,
   type Announcements,
   type CollisionDetection,
   type KeyboardCoordinateGetter,
 } from "@dnd-kit/core";
-import { useTranslation } from "react-i18next";
 
 import { useWrites } from "@/app/may";
 import { STATUSES, type TaskStatus } from "@/api/model";
+import { useTranslation } from "@/i18n/use-words";
 
 /** Viewers cannot drag cards. */
 export function useCarrying() {
@@ -35,10 +35,10 @@ export function useCarrying() {
   return useWrites() ? all : none;
 }
 
-/** The column under the pointer; carried by keys, the one that is covered most. */
+/** The column under the pointer; carried by keys, the one whose middle the card is at: a folded one is narrower. */
 export const underPointer: CollisionDetection = (args) => {
   const under = pointerWithin(args);
-  return under.length > 0 || args.pointerCoordinates !== null ? under : rectIntersection(args);
+  return under.length > 0 || args.pointerCoordinates !== null ? under : closestCenter(args);
 };
 
 export function columnOf(over: string | number | undefined): TaskStatus | null {

@@ -1,23 +1,26 @@
 // One column of a lane: only the cards that are seen are drawn. While a card is carried it says whether it takes it.
-import { useDroppable } from "@dnd-kit/core";
-import { measureElement, useVirtualizer, type Virtualizer } from "@tanstack/react-virtual";
 import { Ban } from "lucide-react";
-import { memo, useCallback, useEffect, useMemo, useRef, type RefObject } from "react";
-import { useTranslation } from "react-i18next";
+import { createElement, memo, useMemo, useState, type RefObject } from "react";
 
 import type { BoardTask, Move, TaskStatus } from "@/api/model";
-import { Button } from "@/ui";
+import { useTranslation } from "@/i18n/use-words";
+import { Button, Told, late, useLate } from "@/ui";
+import { useArea } from "@/views/board/areas";
 import { Card } from "@/views/board/card";
-import type { Press } from "@/views/board/hand";
-import { firstGuess, kindOf } from "@/views/board/heights";
+import { FirstCards } from "@/views/board/first-cards";
+import type { Press } from "@/views/board/press";
 
-const GAP_PX = 8;
+/** Draws only the cards that are seen. */
+const seen = late(() => import("@/views/board/seen-cards").then((part) => part.SeenCards));
 
 export interface Shown {
   names: Map<string, string>;
   at: string | null;
   onOpen: (taskId: string) => void;
   onSelect: (taskId: string) => void;
+  marked: ReadonlySet<string>;
+  /** null: who looks may change nothing, so nothing is marked. */
+  onMark: ((taskId: string, until: boolean) => void) | null;
   press: RefObject<Press | null>;
   /** The card that is carried, and where it may go; null: none is. */
   carried: { card: BoardTask; moves: Move[] | null } | null;
@@ -36,44 +39,37 @@ interface ColumnProps extends Shown {
 
 export const Column = memo(function Column(given: ColumnProps) {
   const { lane, status, cards, short, hidden, onMore, names, at, press, onOpen, onSelect, carried } = given;
+  const { marked, onMark } = given;
   const { t } = useTranslation("board");
-  const frame = useRef<HTMLDivElement>(null);
+  const [frame, setFrame] = useState<HTMLDivElement | null>(null); // a ref is still empty when the cards look for it
   const verdict = verdictOf(carried, status);
-  const { setNodeRef, isOver } = useDroppable({ id: `${lane}|${status}` });
-  const virtual = useCards(cards, frame);
   const place = useMemo(() => (at === null ? -1 : cards.findIndex((each) => each.task_id === at)), [at, cards]);
-  useEffect(() => {
-    if (place >= 0) virtual.scrollToIndex(place);
-  }, [place, virtual]);
   return (
     <div
-      ref={setNodeRef}
+      ref={useArea(lane, status)}
       role="group"
       aria-label={t(`status.${status}`)}
       data-column={status}
-      className={`relative flex min-h-16 flex-col rounded-lg bg-sunken/70 ${short ? "max-h-[26rem]" : "h-full min-h-0"} ${isOver && verdict.allowed ? "ring-2 ring-accent" : ""}`}
+      className={`relative flex min-h-16 flex-col rounded-lg bg-sunken/70 ${short ? "max-h-[26rem]" : "h-full min-h-0"} ${verdict.allowed ? "data-over:ring-2 data-over:ring-accent" : ""}`}
     >
-      <div ref={frame} className="min-h-0 flex-1 overflow-y-auto px-2">
-        <div className="relative w-full" style={{ height: virtual.getTotalSize() }}>
-          {virtual.getVirtualItems().map((item) => {
-            const card = cards[item.index];
-            return (
-              card !== undefined && (
-                <Card
-                  key={item.key}
-                  card={card}
-                  who={card.assignee_id === null ? null : (names.get(card.assignee_id) ?? card.assignee_id)}
-                  selected={card.task_id === at}
-                  carried={card.task_id === carried?.card.task_id}
-                  index={item.index}
-                  start={item.start}
-                  measure={virtual.measureElement}
-                  {...{ press, t, onOpen, onSelect }}
-                />
-              )
-            );
-          })}
-        </div>
+      <div ref={setFrame} className="min-h-0 flex-1 overflow-y-auto px-2">
+        {createElement(useLate(seen) ?? FirstCards, {
+          cards,
+          frame,
+          place,
+          draw: (card, stands) => (
+            <Card
+              key={card.task_id}
+              card={card}
+              who={card.assignee_id === null ? null : (names.get(card.assignee_id) ?? card.assignee_id)}
+              selected={card.task_id === at}
+              carried={card.task_id === carried?.card.task_id}
+              marked={marked.has(card.task_id)}
+              {...stands}
+              {...{ press, t, onOpen, onSelect, onMark }}
+            />
+          ),
+        })}
         {hidden > 0 && (
           <div className="flex justify-center pb-2">
             <Button small disabled={onMore === null} onClick={() => onMore?.([status])}>
@@ -88,48 +84,15 @@ export const Column = memo(function Column(given: ColumnProps) {
           className="absolute inset-0 z-10 flex flex-col items-center justify-start gap-1 overflow-hidden rounded-lg bg-sunken/95 p-3 pt-6 text-center text-xs text-soft"
         >
           <Ban size={18} className="shrink-0 text-faint" aria-hidden />
-          <p>{verdict.reason ?? t("looking")}</p>
+          <p>{verdict.reason === null ? t("looking") : <Told text={verdict.reason} />}</p>
         </div>
       )}
     </div>
   );
 });
 
-/** The cards that are seen, as high as others of their kind have turned out to be. */
-function useCards(cards: BoardTask[], frame: RefObject<HTMLDivElement | null>) {
-  const measured = useRef(new Map<string, number>());
-  const guess = (index: number) => {
-    const kind = kindAt(index);
-    return measured.current.get(kind) ?? firstGuess(kind);
-  };
-  const kindAt = (index: number) => {
-    const card = cards[index];
-    return card === undefined ? "" : kindOf(card, frame.current?.clientWidth ?? 0);
-  };
-  const measure = (
-    node: Element,
-    entry: ResizeObserverEntry | undefined,
-    all: Virtualizer<HTMLDivElement, Element>,
-  ) => {
-    const size = measureElement(node, entry, all);
-    measured.current.set(kindAt(all.indexFromElement(node)), size);
-    return size;
-  };
-  return useVirtualizer({
-    count: cards.length,
-    getScrollElement: () => frame.current,
-    estimateSize: guess,
-    measureElement: measure,
-    getItemKey: useCallback((index: number) => cards[index]?.task_id ?? index, [cards]), // a new one measures again
-    gap: GAP_PX,
-    paddingStart: GAP_PX,
-    paddingEnd: GAP_PX,
-    overscan: 6,
-  });
-}
-
 /** What the server says of a move to this column. Where it stands already, nothing is said. */
-function verdictOf(carried: Shown["carried"], status: TaskStatus): { allowed: boolean; reason: string | null } {
+export function verdictOf(carried: Shown["carried"], status: TaskStatus): { allowed: boolean; reason: string | null } {
   if (carried === null || carried.card.status === status || carried.moves === null)
     return { allowed: true, reason: null };
   const move = carried.moves.find((each) => each.status === status);

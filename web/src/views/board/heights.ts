@@ -2,11 +2,13 @@
 // scrolling, where wrong ones move everything below. What a kind of card has measured is the guess for the next of it.
 import type { BoardTask } from "@/api/model";
 
+import { hasSigns } from "./face";
+
 const PADDING_PX = 22;
 const LINE_PX = 19.25;
-const PART_PX = 26;
-const BESIDE_TITLE_PX = 89;
-const MOST_LINES = 3;
+const PART_PX = 22;
+const BESIDE_TITLE_PX = 62;
+const MOST_LINES = 2;
 
 const WIDE = /[\u1100-\u11ff\u2e80-\ud7ff\uf900-\ufaff\uff00-\uff60\ud800-\udfff]/;
 const NARROW = /[ijltfrI1.,:;'|()[\] -]/;
@@ -27,16 +29,19 @@ function textWidth(text: string): number {
 /** Cards of one kind have the same height: this many lines, plus these parts. */
 export function kindOf(card: BoardTask, columnPx: number): string {
   const lines = Math.min(MOST_LINES, Math.ceil(textWidth(card.title) / Math.max(60, columnPx - BESIDE_TITLE_PX)) || 1);
-  const blocked = card.status === "blocked" && card.blocked_reason !== null;
-  const reason = blocked
-    ? Math.min(2, Math.ceil(textWidth(card.blocked_reason ?? "") / Math.max(60, columnPx - 50)))
-    : 0;
-  const signs = card.running || card.children > 0 || card.dependencies.length > 0 || card.attempt > 1;
-  return `${lines}${reason}${signs ? "s" : ""}${card.approval === "approved" ? "" : "a"}`;
+  const parts = [
+    (card.assignee_id !== null || card.agent_type !== null) && "w",
+    hasSigns(card) && "s",
+    card.status === "blocked" && card.blocked_reason !== null && "b",
+    card.running && "r",
+    card.approval !== "approved" && "a",
+    card.changes_requested !== null && "c",
+  ].filter((each) => each !== false);
+  return `${lines}${parts.join("")}`;
 }
 
 /** Before one of its kind was measured. */
 export function firstGuess(kind: string): number {
-  const [lines = 1, reason = 0] = [...kind].map(Number);
-  return Math.round(PADDING_PX + lines * LINE_PX + reason * PART_PX * 0.8 + (kind.length - 2) * PART_PX);
+  const below = kind.slice(1).replace("ws", "s").length; // who has it stands in the line of the signs
+  return Math.round(PADDING_PX + Number(kind[0]) * LINE_PX + below * PART_PX);
 }

@@ -1,10 +1,12 @@
 // The board by keyboard: from card to card, and what can be done with the one that is chosen.
 import type { RefObject } from "react";
-import { useTranslation } from "react-i18next";
+import { useSearch } from "@tanstack/react-router";
 
 import type { BoardTask } from "@/api/model";
+import type { Marks } from "@/app/bulk";
 import { useKeys, type Key } from "@/app/keys";
 import { useWrites } from "@/app/may";
+import { useTranslation } from "@/i18n/use-words";
 import { neighbour, type Lane } from "@/views/board/lanes";
 import type { Moving } from "@/views/board/moving";
 
@@ -15,12 +17,18 @@ interface Given {
   open: (taskId: string) => void;
   moving: Moving;
   field: RefObject<HTMLInputElement | null>;
+  marks: Marks;
 }
 
-export function useBoardKeys({ lanes, at, put, open, moving, field }: Given): void {
+export function useBoardKeys({ lanes, at, put, open, moving, field, marks }: Given): void {
   const { t } = useTranslation("board");
-  const go = (step: Parameters<typeof neighbour>[2]) => () =>
-    moving.carried === null && put(neighbour(lanes, at, step));
+  const { task: shown } = useSearch({ strict: false });
+  const go = (step: Parameters<typeof neighbour>[2]) => () => {
+    if (moving.carried !== null) return;
+    const next = neighbour(lanes, at ?? shown ?? null, step);
+    put(next);
+    if (shown !== undefined && next !== null) open(next); // the panel shows it, too
+  };
   const onCard = (act: (card: BoardTask) => void) => () => {
     const card = lanes.flatMap((each) => Object.values(each.cards).flat()).find((each) => each.task_id === at);
     if (card !== undefined && moving.carried === null) act(card);
@@ -39,7 +47,10 @@ export function useBoardKeys({ lanes, at, put, open, moving, field }: Given): vo
       run: onCard((card) => card.approval === "pending_approval" && open(card.task_id)), // it is read before
     },
     { key: "r", words: t("keyRetry"), run: onCard((card) => retry(card, moving)) },
-    { key: "x", words: t("keyCancel"), run: onCard((card) => moving.put(card, "cancelled")) },
+    { key: "x", words: t("bulk.mark"), run: onCard((card) => marks.mark(card.task_id, false)) },
+    { key: "X", words: t("bulk.mark"), run: onCard((card) => marks.mark(card.task_id, true)) },
+    { key: "Escape", words: t("bulk.unselect"), run: marks.none },
+    { key: "Backspace", words: t("keyCancel"), run: onCard((card) => moving.put(card, "cancelled")) },
   ];
   const search: Key = { key: "/", words: t("keySearch"), run: () => field.current?.focus() };
   useKeys([...steps, ...(useWrites() ? acts : []), search]);

@@ -37,6 +37,13 @@ export function columns(tasks: readonly BoardTask[]): Record<TaskStatus, BoardTa
   return found;
 }
 
+/** The lane as one walks through it: what is folded is stepped over. */
+export function without(lane: Lane, folded: ReadonlySet<TaskStatus>): Lane {
+  const cards = { ...lane.cards };
+  for (const status of folded) cards[status] = [];
+  return { ...lane, cards };
+}
+
 function mostUrgent(one: BoardTask, other: BoardTask): number {
   return RANK[one.priority] - RANK[other.priority] || compare(one.created_at, other.created_at);
 }
@@ -47,6 +54,11 @@ function newest(one: BoardTask, other: BoardTask): number {
 
 function compare(one: string, other: string): number {
   return one < other ? -1 : one > other ? 1 : 0;
+}
+
+/** The cards as one reads them: lane after lane, column after column. */
+export function inOrder(all: readonly Lane[]): string[] {
+  return all.flatMap((lane) => STATUSES.flatMap((status) => lane.cards[status].map((each) => each.task_id)));
 }
 
 /** The card that a step leads to: up and down in its column, left and right to the next column that has cards. */

@@ -2,12 +2,12 @@
 // server's reason, and can be undone where the server lets it.
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { useTranslation } from "react-i18next";
 
 import { WANTS_REASON, mayMove, moveCard, rejectTask } from "@/api/actions";
 import { Refused } from "@/api/client";
 import type { Board, BoardTask, Move, TaskStatus } from "@/api/model";
 import { board, moves } from "@/api/queries";
+import { useTranslation } from "@/i18n/use-words";
 import { useToast } from "@/ui";
 
 export interface Asking {

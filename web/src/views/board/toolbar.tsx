@@ -1,12 +1,14 @@
-// What the board shows and how: words, assignee, priority, lanes. All of it stands in the address.
-import { Plus, Search, X } from "lucide-react";
-import type { RefObject, SelectHTMLAttributes } from "react";
-import { useTranslation } from "react-i18next";
+// What the board shows and how: the filter, lanes, and the button for a new task. All of it stands in the address.
+import { Check, Plus, Rows3 } from "lucide-react";
+import type { RefObject } from "react";
 
-import { EVERYTHING, NOBODY, PRIORITIES, type Filter } from "@/api/filter";
+import { EVERYTHING, written, type Filter } from "@/api/filter";
+import type { Agent, BoardTask } from "@/api/model";
+import { FilterBar, useTaskFacets } from "@/app/filter";
 import { useWrites } from "@/app/may";
 import { newTask } from "@/app/overlays";
-import { Button, IconButton, Kbd } from "@/ui";
+import { useTranslation } from "@/i18n/use-words";
+import { Button, Kbd, Menu, MenuItem } from "@/ui";
 import { BYS, type By } from "@/views/board/lanes";
 
 interface ToolbarProps {
@@ -14,78 +16,44 @@ interface ToolbarProps {
   filter: Filter;
   by: By;
   shown: number;
-  total: number;
-  assignees: { id: string; name: string }[];
+  tasks: readonly BoardTask[];
+  agents: readonly Agent[];
   field: RefObject<HTMLInputElement | null>;
   onFilter: (filter: Filter) => void;
   onBy: (by: By) => void;
 }
 
-export function Toolbar({ projectId, filter, by, shown, total, assignees, field, onFilter, onBy }: ToolbarProps) {
+export function Toolbar({ projectId, filter, by, shown, tasks, agents, field, onFilter, onBy }: ToolbarProps) {
   const { t } = useTranslation("board");
   const writes = useWrites();
-  const filtered = filter.text !== "" || filter.assignee.length + filter.priority.length + filter.status.length > 0;
+  const facets = useTaskFacets({ filter, onFilter, agents, tasks });
+  const narrowed = written(filter) !== undefined;
   return (
     <div className="flex shrink-0 flex-wrap items-center gap-2 px-3 pt-3 pb-2">
-      <div className="relative min-w-0 flex-1 basis-48 sm:max-w-72">
-        <Search size={14} className="absolute top-2.5 left-2.5 text-faint" aria-hidden />
-        <input
-          ref={field}
-          type="search"
-          aria-label={t("search")}
-          placeholder={t("search")}
-          value={filter.text}
-          onChange={(event) => onFilter({ ...filter, text: event.target.value })}
-          onKeyDown={(event) => event.key === "Escape" && event.currentTarget.blur()}
-          className="h-8 w-full rounded-md border border-line-strong bg-panel pr-2 pl-8 placeholder:text-faint"
-        />
-      </div>
-      <Select
-        aria-label={t("assignee")}
-        value={filter.assignee[0] ?? ""}
-        onChange={(event) => onFilter({ ...filter, assignee: event.target.value === "" ? [] : [event.target.value] })}
+      <FilterBar
+        facets={facets}
+        search={{ text: filter.text, onText: (text) => onFilter({ ...filter, text }), label: t("search") }}
+        field={field}
+        onClear={() => onFilter(EVERYTHING)}
+        found={narrowed ? t("count", { count: shown, total: tasks.length }) : undefined}
       >
-        <option value="">{t("anybody")}</option>
-        <option value={NOBODY}>{t("app.nobody")}</option>
-        {assignees.map((each) => (
-          <option key={each.id} value={each.id}>
-            {each.name}
-          </option>
-        ))}
-      </Select>
-      <Select
-        aria-label={t("priority")}
-        value={filter.priority[0] ?? ""}
-        onChange={(event) =>
-          onFilter({ ...filter, priority: PRIORITIES.filter((each) => each === event.target.value) })
-        }
-      >
-        <option value="">{t("anyPriority")}</option>
-        {PRIORITIES.map((each) => (
-          <option key={each} value={each}>
-            {t(`priority.${each}`)}
-          </option>
-        ))}
-      </Select>
-      <Select
-        aria-label={t("lanes")}
-        value={by}
-        onChange={(event) => onBy(BYS.find((each) => each === event.target.value) ?? "none")}
-      >
-        {BYS.map((each) => (
-          <option key={each} value={each}>
-            {t(`by.${each}`)}
-          </option>
-        ))}
-      </Select>
-      {filtered && (
-        <span className="inline-flex items-center text-xs text-faint tabular-nums" role="status">
-          {t("count", { count: shown, total })}
-          <IconButton label={t("clear")} className="size-7" onClick={() => onFilter(EVERYTHING)}>
-            <X size={14} />
-          </IconButton>
-        </span>
-      )}
+        <Menu
+          align="start"
+          trigger={
+            <Button small look="quiet" className="h-8" aria-label={`${t("lanes")}: ${t(`by.${by}`)}`}>
+              <Rows3 size={14} aria-hidden />
+              {t(`by.${by}`)}
+            </Button>
+          }
+        >
+          {BYS.map((each) => (
+            <MenuItem key={each} onSelect={() => onBy(each)}>
+              {t(`by.${each}`)}
+              {each === by && <Check size={14} className="ml-auto" aria-label="✓" />}
+            </MenuItem>
+          ))}
+        </Menu>
+      </FilterBar>
       {writes && (
         <Button small look="primary" className="ml-auto h-8" onClick={() => newTask({ projectId })}>
           <Plus size={15} aria-hidden />
@@ -96,14 +64,5 @@ export function Toolbar({ projectId, filter, by, shown, total, assignees, field,
         </Button>
       )}
     </div>
-  );
-}
-
-function Select(given: SelectHTMLAttributes<HTMLSelectElement>) {
-  return (
-    <select
-      {...given}
-      className={`h-8 max-w-40 min-w-0 rounded-md border bg-panel px-2 ${given.value === "" || given.value === "none" ? "border-line-strong text-soft" : "border-accent text-ink"}`}
-    />
   );
 }

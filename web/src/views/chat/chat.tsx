@@ -2,9 +2,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { MessagesSquare } from "lucide-react";
-import { useTranslation } from "react-i18next";
 
 import { me } from "@/api/queries";
+import { useTranslation } from "@/i18n/use-words";
 import { Bar, Empty, Loading } from "@/ui";
 import { ConversationPane } from "@/views/chat/conversation";
 import { ThreadPane } from "@/views/chat/pane";

@@ -1,10 +1,11 @@
 import { QueryClientProvider } from "@tanstack/react-query";
 import { cleanup, fireEvent, render, screen, waitFor } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
-import i18next from "i18next";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
 import { queryClient } from "@/api/queries";
+import { DraftsOf } from "@/drafts";
+import { chooseLanguage } from "@/i18n/words";
 import { Composer } from "@/views/chat/composer";
 import { Pending } from "@/views/chat/messages";
 import { drop, useOutbox } from "@/views/chat/outbox";
@@ -17,7 +18,9 @@ function Page() {
   return (
     <QueryClientProvider client={queryClient}>
       <Pending all={outbox} between={between} me="owner" />
-      <Composer between={between} name="Clara" />
+      <DraftsOf person="olga">
+        <Composer between={between} name="Clara" />
+      </DraftsOf>
       <button type="button" onClick={() => outbox.forEach((each) => drop(between, each.key))}>
         empty
       </button>
@@ -26,17 +29,17 @@ function Page() {
 }
 
 function answerWith(body: object, status: number): void {
-  vi.stubGlobal("fetch", (_: string, init: RequestInit) => {
-    sent.push((JSON.parse(String(init.body)) as { content: string }).content);
-    return Promise.resolve(new Response(JSON.stringify(body), { status }));
+  vi.stubGlobal("fetch", async (request: Request) => {
+    sent.push(((await request.json()) as { content: string }).content);
+    return Response.json(body, { status });
   });
 }
 
 const line = () => screen.getByRole<HTMLTextAreaElement>("textbox", { name: "Message to Clara" });
 
-beforeEach(async () => {
+beforeEach(() => {
   sent = [];
-  await i18next.changeLanguage("en");
+  chooseLanguage("en");
   vi.stubGlobal("matchMedia", () => ({ matches: false }));
   answerWith({ message: { sequence: 1, content: "x" } }, 201);
 });
@@ -44,7 +47,7 @@ beforeEach(async () => {
 afterEach(() => {
   if (screen.queryByText("empty") !== null) fireEvent.click(screen.getByText("empty"));
   cleanup();
-  sessionStorage.clear();
+  localStorage.clear();
   vi.unstubAllGlobals();
 });
 

@@ -1,9 +1,10 @@
 // The line to write on. What is half written is kept for its thread. Enter sends, Shift+Enter begins a line; on a
 // phone Enter begins a line and the button sends.
 import { SendHorizontal, ShieldCheck } from "lucide-react";
-import { useId, useState, type KeyboardEvent } from "react";
-import { useTranslation } from "react-i18next";
+import { useId, type KeyboardEvent } from "react";
 
+import { useDraft } from "@/drafts";
+import { useTranslation } from "@/i18n/use-words";
 import { say } from "@/views/chat/outbox";
 import type { Between } from "@/views/chat/thread";
 
@@ -18,19 +19,13 @@ export function approves(content: string): boolean {
   return marked && wanted.some((each) => each.trim() !== "");
 }
 
-const draftOf = ({ projectId, agentId }: Between) => `toryo.draft.${projectId}.${agentId}`;
-
 export function Composer({ between, name }: { between: Between; name: string }) {
   const { t } = useTranslation("chat");
-  const [text, setText] = useState(() => sessionStorage.getItem(draftOf(between)) ?? "");
+  const [text, write] = useDraft(`chat.${between.projectId}.${between.agentId}`, "", { quiet: true });
   const hint = useId();
   const length = [...text].length;
   const possible = text.trim() !== "" && length <= MOST;
 
-  function write(next: string) {
-    setText(next);
-    sessionStorage.setItem(draftOf(between), next);
-  }
   function send() {
     if (!possible) return;
     void say(between, text.trim());

@@ -3,12 +3,12 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { ArrowLeft, MessageCircleMore } from "lucide-react";
 import { useState } from "react";
-import { useTranslation } from "react-i18next";
 
-import { send } from "@/api/client";
+import { api } from "@/api/client";
 import type { Conversation } from "@/api/model";
 import { agents, conversation } from "@/api/queries";
 import { useWrites } from "@/app/may";
+import { useTranslation } from "@/i18n/use-words";
 import { Badge, Button, Confirm, Failed, IconButton, Loading, Prose, useToast } from "@/ui";
 import { Messages } from "@/views/chat/messages";
 import { useScrolling } from "@/views/chat/scrolling";
@@ -64,7 +64,7 @@ export function ConversationPane({ id, back }: { id: string; back: () => void })
         <Badge tone={open ? "violet" : "plain"}>{t(`conversationState.${each.state}`)}</Badge>
         <span className="ml-auto flex items-center gap-2">
           {each.task_id !== null && (
-            <Link to="/t/$taskId" params={{ taskId: each.task_id }} className="text-[13px] text-accent underline">
+            <Link to="/t/$taskId" params={{ taskId: each.task_id }} className="text-[13px] link">
               {t("seeTask")}
             </Link>
           )}
@@ -106,7 +106,7 @@ function End({ conversation: each, name }: { conversation: Conversation; name: (
   const client = useQueryClient();
   const [asking, setAsking] = useState(false);
   async function end() {
-    await send("POST", `/conversations/${encodeURIComponent(each.conversation_id)}/end`, { body: {} });
+    await api.post("/conversations/{conversation_id}/end", { path: { conversation_id: each.conversation_id } });
     toast.done(t("ended"));
     void client.invalidateQueries({ queryKey: ["conversations"] });
   }

@@ -1,23 +1,31 @@
 // What was said, in the order in which it was: mine on the right, others' on the left, Toryo's in the middle.
 import { useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
 import { CircleAlert, RotateCcw, Trash2 } from "lucide-react";
-import { useTranslation } from "react-i18next";
+import { useMemo } from "react";
 
 import type { Message } from "@/api/model";
 import { task } from "@/api/queries";
-import { Ago, Avatar, Button, Prose, StatusIcon, wordsOf } from "@/ui";
+import { RequestCard, isRequest } from "@/app/request-card";
+import { TaskChip } from "@/app/task-chip";
+import { useTranslation } from "@/i18n/use-words";
+import { Ago, Avatar, Button, Prose, withoutTitles, wordsOf } from "@/ui";
 import { drop, sayAgain, type Outgoing } from "@/views/chat/outbox";
 import type { Between } from "@/views/chat/thread";
 
 const TOGETHER_MS = 5 * 60_000;
 
 export function Messages({ messages, me }: { messages: readonly Message[]; me: string | null }) {
+  const asks = useMemo(() => askingMessages(messages), [messages]);
   return (
     <ol className="flex flex-col gap-1" aria-live="polite">
       {messages.map((each, place) => (
         <li key={each.sequence} className={goesOn(messages[place - 1], each) ? "" : "mt-3 first:mt-0"}>
-          <One message={each} mine={each.from_agent_id === me} begins={!goesOn(messages[place - 1], each)} />
+          <One
+            asks={asks.has(each.message_id)}
+            message={each}
+            mine={each.from_agent_id === me}
+            begins={!goesOn(messages[place - 1], each)}
+          />
         </li>
       ))}
     </ol>
@@ -30,8 +38,24 @@ export function goesOn(before: Message | undefined, each: Message): boolean {
   return Date.parse(each.created_at) - Date.parse(before.created_at) < TOGETHER_MS;
 }
 
-function One({ message, mine, begins }: { message: Message; mine: boolean; begins: boolean }) {
-  if (message.kind === "system") return <FromToryo message={message} />;
+/** Of what Toryo says about a task the first may be that it was requested: the others tell what came of it. */
+export function askingMessages(messages: readonly Message[]): ReadonlySet<string> {
+  const first = new Map<string, string>();
+  for (const each of messages)
+    if (each.kind === "system" && each.related_task_id !== null && !first.has(each.related_task_id))
+      first.set(each.related_task_id, each.message_id);
+  return new Set(first.values());
+}
+
+interface OneProps {
+  message: Message;
+  mine: boolean;
+  begins: boolean;
+  asks: boolean;
+}
+
+function One({ message, mine, begins, asks }: OneProps) {
+  if (message.kind === "system") return <FromToryo message={message} asks={asks} />;
   return (
     <article className={`flex gap-2.5 ${mine ? "flex-row-reverse" : ""}`}>
       {!mine && (
@@ -60,8 +84,20 @@ function Head({ message, mine }: { message: Message; mine: boolean }) {
   );
 }
 
-function FromToryo({ message }: { message: Message }) {
+/** A request is shown as what it is now, with its answers or with what was answered, and never as commands to type. */
+function FromToryo({ message, asks }: { message: Message; asks: boolean }) {
   const { t } = useTranslation("chat");
+  const taskId = asks ? message.related_task_id : null;
+  const about = useQuery({ ...task(taskId ?? ""), enabled: taskId !== null }).data;
+  if (about !== undefined && isRequest(about))
+    return (
+      <div className="mx-auto w-full max-w-xl space-y-1">
+        <p className="text-xs text-faint">
+          {t("system")} · <Ago at={message.created_at} />
+        </p>
+        <RequestCard task={about} keys />
+      </div>
+    );
   return (
     <div className="mx-auto flex max-w-[90%] gap-2 rounded-lg border border-line bg-sunken px-3 py-2 text-[13px] text-soft">
       <CircleAlert size={16} className="mt-0.5 shrink-0 text-amber" aria-hidden />
@@ -69,23 +105,17 @@ function FromToryo({ message }: { message: Message }) {
         <p className="text-xs text-faint">
           {t("system")} · <Ago at={message.created_at} />
         </p>
-        <Prose text={message.content} />
+        <Prose text={withoutTitles(message.content)} />
       </div>
     </div>
   );
 }
 
 function About({ taskId }: { taskId: string }) {
-  const found = useQuery(task(taskId)).data;
   return (
-    <Link
-      to="/t/$taskId"
-      params={{ taskId }}
-      className="inline-flex max-w-full items-center gap-1.5 text-xs text-soft hover:text-ink hover:underline"
-    >
-      {found && <StatusIcon status={found.status} size={13} />}
-      <span className="truncate">{found?.title ?? taskId}</span>
-    </Link>
+    <span className="max-w-full text-xs">
+      <TaskChip taskId={taskId} />
+    </span>
   );
 }
 

@@ -26,7 +26,7 @@ function message(sequence: number, content: string, from = ME): Message {
 }
 
 function known(...messages: Message[]): Thread {
-  const status = { state: "connected", explanation: "" } as const;
+  const status = { state: "connected", explanation: "", summary: "" } as const;
   return { messages, last: 0, unread: 0, observing: false, status, conversation: null, more: false };
 }
 
@@ -69,8 +69,8 @@ describe("what is being sent", () => {
     await say(between, "hello"); // the same words as before: only what came after counts
     const [failed] = waiting();
     const asked: string[] = [];
-    vi.stubGlobal("fetch", (_: string, init: RequestInit) => {
-      asked.push(init.method ?? "");
+    vi.stubGlobal("fetch", (request: Request) => {
+      asked.push(request.method);
       return answer({ ...known(message(2, "hello")), last: 2 });
     });
     if (failed !== undefined) await sayAgain(between, failed, ME);

@@ -2,10 +2,9 @@
 // did not answer, nobody knows whether it took the message: so before it is sent again, the thread is looked at.
 import { useSyncExternalStore } from "react";
 
-import { Refused, send } from "@/api/client";
-import type { Message } from "@/api/model";
+import { Refused, api } from "@/api/client";
 import { queryClient } from "@/api/queries";
-import { keep, path, thread, type Between } from "@/views/chat/thread";
+import { inThread, keep, thread, type Between } from "@/views/chat/thread";
 
 export interface Outgoing {
   key: string;
@@ -57,7 +56,8 @@ export function drop(between: Between, key: string): void {
 
 async function attempt(between: Between, one: Outgoing): Promise<void> {
   try {
-    const { message } = await send<{ message: Message }>("POST", path(between, "messages"), {
+    const { message } = await api.post("/projects/{project_id}/chats/{agent_id}/messages", {
+      ...inThread(between),
       body: { content: one.content },
     });
     keep(queryClient, between, message);

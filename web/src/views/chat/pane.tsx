@@ -2,11 +2,12 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { ArrowDown, ArrowLeft, Eye, X } from "lucide-react";
 import { useCallback, useRef } from "react";
-import { useTranslation } from "react-i18next";
 
 import type { Agent, ChatStatus } from "@/api/model";
 import { agents } from "@/api/queries";
+import { DoingOf } from "@/app/doing-of";
 import { useWrites } from "@/app/may";
+import { useTranslation } from "@/i18n/use-words";
 import { Avatar, Button, Failed, IconButton, Loading } from "@/ui";
 import { Composer } from "@/views/chat/composer";
 import { TurnBar } from "@/views/chat/conversation";
@@ -37,6 +38,9 @@ export function ThreadPane({ between, me, back }: PaneProps) {
         <Avatar id={between.agentId} name={name} size={28} />
         <h2 className="min-w-0 truncate font-semibold">{name}</h2>
         {found.data && <StateBadge status={found.data.status} />}
+        {found.data?.status.state === "connected" && (
+          <DoingOf agent={between.agentId} project={between.projectId} purpose="chat" className="hidden sm:flex" />
+        )}
         <div className="ml-auto flex min-w-0 items-center gap-2">
           <Model agent={other} />
           <span className="hidden md:inline">

@@ -15,14 +15,13 @@ const between = { projectId: "prj", agentId: "clerk" };
 beforeEach(() => {
   vi.useFakeTimers();
   calls = [];
-  vi.stubGlobal("fetch", (address: string, init: RequestInit) => {
-    const verb = address.split("/").at(-1) ?? "";
+  vi.stubGlobal("fetch", async (request: Request) => {
+    const verb = request.url.split("/").at(-1) ?? "";
+    const body = (await request.json()) as Call["body"];
+    const status = { state: "connecting", explanation: "" };
+    const answer = { viewer_id: "vwr_1", heartbeat_seconds: 15, status };
     return new Promise((resolve) => {
-      const status = { state: "connecting", explanation: "" };
-      const answer = { viewer_id: "vwr_1", heartbeat_seconds: 15, status };
-      const body = JSON.parse(String(init.body)) as Call["body"];
-      const keepalive = init.keepalive ?? false;
-      calls.push({ verb, body, keepalive, answer: () => resolve(new Response(JSON.stringify(answer))) });
+      calls.push({ verb, body, keepalive: request.keepalive, answer: () => resolve(Response.json(answer)) });
     });
   });
 });

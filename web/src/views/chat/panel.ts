@@ -2,15 +2,9 @@
 // leaves says so with the id of this panel only; a tab that is killed says nothing, and its panel ends by itself.
 import { useEffect, useRef } from "react";
 
-import { send } from "@/api/client";
+import { api } from "@/api/client";
 import type { ChatStatus } from "@/api/model";
-import { path, type Between } from "@/views/chat/thread";
-
-interface Opened {
-  viewer_id: string;
-  heartbeat_seconds: number;
-  status: ChatStatus;
-}
+import { inThread, type Between } from "@/views/chat/thread";
 
 const AGAIN_MS = 5000;
 
@@ -49,7 +43,9 @@ export class Panel {
     this.after(async () => {
       const viewer = this.viewer;
       this.viewer = null;
-      if (viewer !== null) await send("POST", path(this.between, "close"), { body: { viewer_id: viewer }, last: true });
+      if (viewer === null) return;
+      const body = { viewer_id: viewer };
+      await api.post("/projects/{project_id}/chats/{agent_id}/close", { ...inThread(this.between), body, last: true });
     });
   }
 
@@ -65,8 +61,11 @@ export class Panel {
 
   private async open(): Promise<number> {
     try {
-      const body = { ...(this.viewer === null ? {} : { viewer_id: this.viewer }), seen: this.seen };
-      const opened = await send<Opened>("POST", path(this.between, "open"), { body });
+      const body = { viewer_id: this.viewer ?? undefined, seen: this.seen };
+      const opened = await api.post("/projects/{project_id}/chats/{agent_id}/open", {
+        ...inThread(this.between),
+        body,
+      });
       this.viewer = opened.viewer_id;
       this.told(opened.status);
       return opened.heartbeat_seconds * 1000;

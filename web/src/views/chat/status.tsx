@@ -1,8 +1,8 @@
 // Whether the other side is there: a sign, the word, and the reason in the server's words.
-import { useTranslation } from "react-i18next";
 
 import type { ChatStatus } from "@/api/model";
-import { Badge, Countdown, type Tone } from "@/ui";
+import { useTranslation } from "@/i18n/use-words";
+import { Badge, Countdown, Told, type Tone } from "@/ui";
 
 const TONES: Record<ChatStatus["state"], Tone> = {
   connected: "green",
@@ -49,7 +49,7 @@ export function Why({ status }: { status: ChatStatus }) {
   if (status.state === "connected" || status.state === "person") return null;
   return (
     <p className="border-b border-line bg-sunken px-4 py-2 text-[13px] text-soft">
-      {status.explanation} {status.until && <Countdown until={status.until} />}
+      <Told text={status.summary} /> {status.until && <Countdown until={status.until} />}
     </p>
   );
 }

@@ -9,16 +9,16 @@ const one = (sequence: number) => ({ sequence, content: `no. ${sequence}` }) as 
 const some = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, place) => one(from + place));
 
 function page(messages: Message[]): ChatPage {
-  const status = { state: "connected", explanation: "" } as const;
+  const status = { state: "connected", explanation: "", summary: "" } as const;
   return { messages, last: 0, unread: 0, observing: false, status, conversation: null };
 }
 
 /** A server with 500 messages that answers as the real one does. */
 function stubServer(): string[] {
   const asked: string[] = [];
-  vi.stubGlobal("fetch", (address: string) => {
-    asked.push(address);
-    const query = new URL(address, "http://there").searchParams;
+  vi.stubGlobal("fetch", ({ url }: Request) => {
+    asked.push(url);
+    const query = new URL(url).searchParams;
     const limit = Number(query.get("limit"));
     const after = query.get("after");
     const before = Number(query.get("before") ?? 501);

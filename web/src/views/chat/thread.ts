@@ -2,7 +2,7 @@
 import type { QueryClient } from "@tanstack/react-query";
 import { queryOptions } from "@tanstack/react-query";
 
-import { get } from "@/api/client";
+import { api } from "@/api/client";
 import type { ChatPage, Message } from "@/api/model";
 import { queryClient } from "@/api/queries";
 
@@ -21,8 +21,14 @@ export interface Between {
   withId?: string | undefined;
 }
 
-export const path = ({ projectId, agentId }: Between, verb: string) =>
-  `/projects/${encodeURIComponent(projectId)}/chats/${encodeURIComponent(agentId)}/${verb}`;
+/** Its place among the routes. */
+export const inThread = ({ projectId, agentId }: Between) => ({ path: { project_id: projectId, agent_id: agentId } });
+
+const readPage = ({ withId, ...between }: Between, query: { before?: number; after?: number; limit: number }) =>
+  api.get("/projects/{project_id}/chats/{agent_id}/messages", {
+    ...inThread(between),
+    query: { ...query, with_agent_id: withId },
+  });
 
 export const thread = (between: Between) => {
   const queryKey = ["chat", between.projectId, between.agentId, between.withId ?? null] as const;
@@ -34,15 +40,14 @@ export const thread = (between: Between) => {
 
 /** The newest messages; or, where some are known, whatever came after them, without a gap. */
 export async function read(between: Between, known: Thread | undefined): Promise<Thread> {
-  const query = { with_agent_id: between.withId };
   if (known === undefined || known.messages.length === 0) {
-    const page = await get<ChatPage>(path(between, "messages"), { ...query, limit: PAGE });
+    const page = await readPage(between, { limit: PAGE });
     return { ...page, more: page.messages.length === PAGE };
   }
   let messages = known.messages;
   for (;;) {
     const after = messages.at(-1)?.sequence ?? 0;
-    const page = await get<ChatPage>(path(between, "messages"), { ...query, after, limit: MOST });
+    const page = await readPage(between, { after, limit: MOST });
     messages = merged(messages, page.messages);
     if (page.messages.length < MOST) return { ...page, messages, more: known.more };
   }
@@ -53,8 +58,7 @@ export async function readOlder(client: QueryClient, between: Between): Promise<
   const { queryKey } = thread(between);
   const oldest = client.getQueryData(queryKey)?.messages[0]?.sequence;
   if (oldest === undefined) return;
-  const query = { with_agent_id: between.withId, before: oldest, limit: PAGE };
-  const page = await get<ChatPage>(path(between, "messages"), query);
+  const page = await readPage(between, { before: oldest, limit: PAGE });
   client.setQueryData(queryKey, (known) =>
     known === undefined
       ? known

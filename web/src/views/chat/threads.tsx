@@ -2,12 +2,12 @@
 import { useQuery } from "@tanstack/react-query";
 import { Plus } from "lucide-react";
 import { useState, type ReactNode } from "react";
-import { useTranslation } from "react-i18next";
 
 import type { Agent, ChatThread, Conversation } from "@/api/model";
-import { agents, chats, conversations, members } from "@/api/queries";
+import { agents, board, chats, conversations, members } from "@/api/queries";
 import { useWrites } from "@/app/may";
-import { Ago, Avatar, Badge, Button, Dialog, Empty, Failed, Loading } from "@/ui";
+import { useTranslation } from "@/i18n/use-words";
+import { Ago, Avatar, Badge, Button, Dialog, Empty, Failed, Loading, usePlainly } from "@/ui";
 import { StateDot } from "@/views/chat/status";
 
 /** What is open: a thread with an agent (perhaps of somebody else), or a conversation of agents. */
@@ -28,6 +28,7 @@ export function Threads({ projectId, me, chosen, choose }: ThreadsProps) {
   const { t } = useTranslation("chat");
   const found = useQuery(chats(projectId));
   const among = useQuery(conversations(projectId));
+  useQuery(board(projectId)); // the titles of tasks that messages name
   const [starting, setStarting] = useState(false);
   const writes = useWrites();
   if (found.isPending) return <Loading rows={6} />;
@@ -89,6 +90,7 @@ interface ThreadRowProps {
 function ThreadRow({ thread, me, chosen, choose }: ThreadRowProps) {
   const { t } = useTranslation("chat");
   const mine = thread.newest?.from_agent_id === me;
+  const plainly = usePlainly();
   const by = thread.observing ? thread.with_agent_id : undefined;
   return (
     <Row chosen={chosen} onClick={() => choose({ agent: thread.agent_id, by })}>
@@ -106,7 +108,7 @@ function ThreadRow({ thread, me, chosen, choose }: ThreadRowProps) {
         <span className="flex items-center gap-2">
           <span className={`min-w-0 flex-1 truncate text-[13px] ${thread.unread > 0 ? "text-ink" : "text-soft"}`}>
             {mine && `${t("you")}: `}
-            {thread.newest?.content ?? ""}
+            {plainly(thread.newest?.content ?? "")}
           </span>
           {thread.unread > 0 && (
             <span

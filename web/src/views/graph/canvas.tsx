@@ -1,18 +1,28 @@
-// The canvas: pans, zooms, fits itself, has a map in the corner; dragging from dot to dot links.
-import { Background, Controls, MiniMap, ReactFlow, type Edge, type ReactFlowInstance } from "@xyflow/react";
+// The canvas: pans, zooms, fits itself, has a map in the corner; dragging from dot to dot links. Only what is seen is
+// drawn, and from far away rectangles.
+import {
+  Background,
+  ControlButton,
+  Controls,
+  MiniMap,
+  ReactFlow,
+  ReactFlowProvider,
+  useReactFlow,
+  useStore,
+  type Edge,
+} from "@xyflow/react";
 import "@xyflow/react/dist/style.css";
-import { useEffect, useMemo, useState, type CSSProperties } from "react";
-import { useTranslation } from "react-i18next";
+import { Maximize } from "lucide-react";
+import { useEffect, useMemo, type CSSProperties } from "react";
 
+import { useTranslation } from "@/i18n/use-words";
+
+import { COLOURS, Far, OTHER, nodeAt } from "./far";
+import { NEAREST, useFitting } from "./fitting";
 import { TaskBox, type TaskNode } from "./node";
+import { GIVEN_AT_MOST, useSeen } from "./seen";
 
 const TYPES = { task: TaskBox };
-const COLOURS: Record<string, string> = {
-  in_progress: "var(--blue)",
-  blocked: "var(--amber)",
-  failed: "var(--red)",
-  completed: "var(--green)",
-};
 const STYLE = {
   "--xy-background-color": "var(--paper)",
   "--xy-background-pattern-color": "var(--line)",
@@ -26,9 +36,7 @@ const STYLE = {
   "--xy-connectionline-stroke": "var(--accent)",
 } as CSSProperties;
 
-/** Below this, titles cannot be read: rather a part of the graph than all of it as dots. */
-const READABLE = 0.45;
-/** This many fit into a window; more need a map. */
+/** This many fit into a window; more need a map. Of very many, the whole graph is the map. */
 const WITHOUT_MAP = 25;
 
 interface CanvasProps {
@@ -44,15 +52,24 @@ interface CanvasProps {
   children: React.ReactNode;
 }
 
-export function Canvas({ nodes, edges, fit, onChoose, onChooseLink, onOpen, onLink, children }: CanvasProps) {
+export function Canvas(props: CanvasProps) {
+  return (
+    <ReactFlowProvider>
+      <Picture {...props} />
+    </ReactFlowProvider>
+  );
+}
+
+function Picture({ nodes, edges, fit, onChoose, onChooseLink, onOpen, onLink, children }: CanvasProps) {
   const { t } = useTranslation("graph");
-  const [flow, setFlow] = useState<ReactFlowInstance<TaskNode> | null>(null);
+  const { screenToFlowPosition } = useReactFlow();
+  const { far, beyond, ...seen } = useSeen(nodes, edges);
+  const { begin, whole } = useFitting(nodes);
+  const ready = useStore((store) => store.width > 0 && store.panZoom !== null);
   useEffect(() => {
-    const frame = requestAnimationFrame(
-      () => void flow?.fitView({ padding: 0.15, minZoom: READABLE, maxZoom: 1.1, duration: 250 }),
-    );
-    return () => cancelAnimationFrame(frame);
-  }, [flow, fit]);
+    if (ready) begin();
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- a task that moves on leaves the window where it is
+  }, [ready, fit]);
   const words = useMemo(
     () => ({
       "node.a11yDescription.default": t("controls.task"),
@@ -61,7 +78,6 @@ export function Canvas({ nodes, edges, fit, onChoose, onChooseLink, onOpen, onLi
       "controls.ariaLabel": t("controls.whole"),
       "controls.zoomIn.ariaLabel": t("controls.nearer"),
       "controls.zoomOut.ariaLabel": t("controls.farther"),
-      "controls.fitView.ariaLabel": t("controls.fit"),
       "minimap.ariaLabel": t("canvas"),
       "handle.ariaLabel": t("controls.dot"),
     }),
@@ -71,10 +87,9 @@ export function Canvas({ nodes, edges, fit, onChoose, onChooseLink, onOpen, onLi
     <ReactFlow<TaskNode>
       aria-label={t("canvas")}
       ariaLabelConfig={words}
-      nodes={nodes}
-      edges={edges}
+      nodes={seen.nodes}
+      edges={seen.edges}
       nodeTypes={TYPES}
-      onInit={setFlow}
       onNodeClick={(_, node) => onChoose(node.id)}
       onNodeDoubleClick={(_, node) => onOpen(node.id)}
       onNodesChange={(changes) => {
@@ -85,8 +100,9 @@ export function Canvas({ nodes, edges, fit, onChoose, onChooseLink, onOpen, onLi
         const chosen = changes.find((each) => each.type === "select" && each.selected);
         if (chosen?.type === "select") onChooseLink(chosen.id);
       }}
-      onPaneClick={() => {
-        onChoose(null);
+      onPaneClick={(event) => {
+        const { x, y } = screenToFlowPosition({ x: event.clientX, y: event.clientY });
+        onChoose(far ? nodeAt(nodes, x, y) : null);
         onChooseLink(null);
       }}
       nodesConnectable={onLink !== null}
@@ -94,21 +110,24 @@ export function Canvas({ nodes, edges, fit, onChoose, onChooseLink, onOpen, onLi
       deleteKeyCode={null}
       nodesDraggable={false}
       zoomOnDoubleClick={false}
-      onlyRenderVisibleElements={nodes.length > 150}
-      minZoom={0.08}
-      maxZoom={1.75}
+      minZoom={0.01}
+      maxZoom={NEAREST}
       style={STYLE}
-      fitView
     >
       <Background gap={22} size={1.5} />
-      <Controls showInteractive={false} position="bottom-left" />
-      {nodes.length > WITHOUT_MAP && (
+      {(far || beyond.length > 0) && <Far nodes={nodes} edges={far ? edges : beyond} linesOnly={!far} />}
+      <Controls showInteractive={false} showFitView={false} position="bottom-left">
+        <ControlButton onClick={whole} aria-label={t("controls.fit")} title={t("controls.fit")}>
+          <Maximize aria-hidden className="!fill-none" />
+        </ControlButton>
+      </Controls>
+      {!far && nodes.length > WITHOUT_MAP && nodes.length <= GIVEN_AT_MOST && (
         <MiniMap<TaskNode>
           pannable
           zoomable
           position="bottom-right"
           className="!hidden rounded-lg border border-line sm:!block"
-          nodeColor={(node) => COLOURS[node.data.task.status] ?? "var(--line-strong)"}
+          nodeColor={(node) => `var(${COLOURS[node.data.task.status] ?? OTHER})`}
           nodeBorderRadius={12}
           ariaLabel={t("canvas")}
         />

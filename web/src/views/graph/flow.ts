@@ -69,7 +69,7 @@ export function criticalPath(tasks: readonly BoardTask[], links: readonly Link[]
 }
 
 /** Everything before what waits for it; a circle (the server refuses them) is cut where it is met. */
-function inOrder(ids: readonly string[], before: ReadonlyMap<string, readonly Link[]>): string[] {
+export function inOrder(ids: readonly string[], before: ReadonlyMap<string, readonly Link[]>): string[] {
   const order: string[] = [];
   const seen = new Set<string>();
   for (const start of ids) {
@@ -79,7 +79,7 @@ function inOrder(ids: readonly string[], before: ReadonlyMap<string, readonly Li
       else if (!seen.has(at.id)) {
         seen.add(at.id);
         stack.push({ id: at.id, left: true });
-        for (const each of before.get(at.id) ?? [])
+        for (const each of (before.get(at.id) ?? []).toReversed())
           if (!seen.has(each.from)) stack.push({ id: each.from, left: false });
       }
     }
@@ -125,7 +125,7 @@ export function layoutInput(tasks: readonly BoardTask[], links: readonly Link[],
   };
 }
 
-function grouped<Value>(values: readonly Value[], key: (value: Value) => string): Map<string, Value[]> {
+export function grouped<Value>(values: readonly Value[], key: (value: Value) => string): Map<string, Value[]> {
   const groups = new Map<string, Value[]>();
   for (const each of values) {
     const group = groups.get(key(each));

@@ -1,62 +1,91 @@
 // What must be done before what: subtasks and dependencies as a graph, the critical path marked, links drawn by hand.
 import { useQuery } from "@tanstack/react-query";
-import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import { CircleAlert, Network, Route, X } from "lucide-react";
+import { useParams } from "@tanstack/react-router";
+import { CircleAlert, Network, X } from "lucide-react";
 import { useMemo, useState } from "react";
-import { useTranslation } from "react-i18next";
 
 import type { BoardTask } from "@/api/model";
 import { agents, board } from "@/api/queries";
 import { useKeys } from "@/app/keys";
 import { useWrites } from "@/app/may";
 import { useNarrow } from "@/app/narrow";
-import { OlderTasks } from "@/app/older";
-import { Bar, Button, Empty, Failed, IconButton, Loading } from "@/ui";
+import { OlderTasks, useEveryOpenTask } from "@/app/older";
+import { PastClock, PastStrip, useCardsThen } from "@/app/past";
+import { SaveView } from "@/app/saved";
+import { useTranslation } from "@/i18n/use-words";
+import { Bar, Button, Empty, Failed, IconButton, Loading, Told } from "@/ui";
 
+import { useAddress } from "./address";
 import { Canvas } from "./canvas";
-import { chosen, criticalPath, linksOf } from "./flow";
+import { Chains } from "./chains";
+import { chosen, criticalPath, heldUp, linksOf } from "./flow";
 import { Inspector } from "./inspector";
 import { useLayout } from "./layout";
 import { useLinking, type Circle } from "./linking";
+import { partsOf } from "./parts";
 import { picture } from "./picture";
+import { Tools } from "./tools";
 
 export function Graph() {
   const { t } = useTranslation("graph");
   const { projectId = "" } = useParams({ strict: false });
   const known = useQuery(board(projectId));
-  if (known.isPending) return <Loading rows={8} />;
-  if (known.isError) return <Failed error={known.error} retry={() => void known.refetch()} />;
-  if (known.data.tasks.length === 0)
-    return (
-      <Empty icon={<Network size={28} />} title={t("empty")}>
-        {t("emptyText")}
-      </Empty>
-    );
-  return <Whole projectId={projectId} all={known.data.tasks} />;
+  useEveryOpenTask(projectId);
+  const { finished } = useAddress();
+  const cards = useCardsThen(projectId, known.data?.tasks);
+  if (known.isError && known.data === undefined)
+    return <Failed error={known.error} retry={() => void known.refetch()} />;
+  return (
+    <div className="flex h-full flex-col">
+      <Bar title={t("nav.graph", { ns: "translation" })}>
+        <PastClock />
+        {finished && <OlderTasks projectId={projectId} closedOnly />}
+      </Bar>
+      <PastStrip projectId={projectId} />
+      {cards === undefined ? (
+        <Loading rows={8} />
+      ) : cards.length === 0 ? (
+        <Empty icon={<Network size={28} />} title={t("empty")}>
+          {t("emptyText")}
+        </Empty>
+      ) : (
+        <Whole projectId={projectId} all={cards} />
+      )}
+    </div>
+  );
 }
 
-function useAddress() {
-  const { by, q } = useSearch({ strict: false });
-  const navigate = useNavigate();
-  const say = (said: Record<string, string | undefined>) =>
-    void navigate({ to: ".", search: (before) => ({ ...before, ...said }) as never, replace: true });
-  return {
-    root: by,
-    openOnly: q === "open",
-    setRoot: (next: string) => say({ by: next || undefined }),
-    setOpenOnly: (next: boolean) => say({ q: next ? "open" : undefined }),
-    open: (taskId: string) => void navigate({ to: ".", search: (before) => ({ ...before, task: taskId }) as never }),
-  };
+/** This many without links are shown until somebody says otherwise. */
+const FEW = 12;
+const NONE: never[] = [];
+
+function useGraph(all: BoardTask[], address: ReturnType<typeof useAddress>) {
+  const { root, finished } = address;
+  const tasks = useMemo(() => chosen(all, root, !finished), [all, root, finished]);
+  const links = useMemo(() => linksOf(tasks), [tasks]);
+  const { parts, loose } = useMemo(() => partsOf(tasks, links), [tasks, links]);
+  const path = useMemo(() => criticalPath(tasks, links), [tasks, links]);
+  const held = useMemo(() => heldUp(tasks, links), [tasks, links]);
+  const looseShown = address.loose ?? loose.length <= FEW;
+  const shown = useMemo(() => {
+    const without = new Set(looseShown ? NONE : loose);
+    return without.size === 0 ? tasks : tasks.filter((each) => !without.has(each));
+  }, [tasks, loose, looseShown]);
+  return { tasks, links, parts, loose, looseShown, shown, path, held };
 }
 
 function Whole({ projectId, all }: { projectId: string; all: BoardTask[] }) {
   const { t } = useTranslation("graph");
   const address = useAddress();
-  const { root, openOnly, open } = address;
-  const tasks = useMemo(() => chosen(all, root, openOnly), [all, root, openOnly]);
-  const links = useMemo(() => linksOf(tasks), [tasks]);
+  const { root, finished, open } = address;
+  const { tasks, links, parts, loose, looseShown, shown, path, held } = useGraph(all, address);
   const narrow = useNarrow(); // a phone is high: the graph runs down it
-  const { layout, failed } = useLayout(tasks, links, narrow);
+  const { layout, failed } = useLayout({
+    of: [root, finished, looseShown, narrow].join(" "),
+    parts: address.list ? NONE : parts,
+    loose: looseShown && !address.list ? loose : NONE,
+    downwards: narrow,
+  });
   const [at, setAt] = useState<string | null>(null);
   const [link, setLink] = useState<string | null>(null);
   const linking = useLinking(projectId, all);
@@ -68,9 +97,11 @@ function Whole({ projectId, all }: { projectId: string; all: BoardTask[] }) {
     () =>
       layout &&
       picture({
-        tasks,
+        tasks: shown,
         links,
-        layout,
+        places: layout.places,
+        path,
+        held,
         agents: byId,
         selected: at,
         selectedLink: link,
@@ -78,7 +109,7 @@ function Whole({ projectId, all }: { projectId: string; all: BoardTask[] }) {
         downwards: narrow,
         words: { dependency: t("dependency"), subtask: t("subtask") },
       }),
-    [tasks, links, layout, byId, at, link, linking.circle, narrow, t],
+    [shown, links, layout, path, held, byId, at, link, linking.circle, narrow, t],
   );
   const unlinkChosen = () => {
     const found = links.find((each) => each.id === link && each.kind === "dependency");
@@ -98,21 +129,30 @@ function Whole({ projectId, all }: { projectId: string; all: BoardTask[] }) {
 
   if (failed !== null) return <Failed error={failed} />;
   return (
-    <div className="flex h-full flex-col">
-      <Bar title={t("nav.graph", { ns: "translation" })}>
-        <OlderTasks projectId={projectId} />
-      </Bar>
-      <Tools all={all} {...address} path={criticalPath(tasks, links).length} />
+    <div className="flex min-h-0 flex-1 flex-col">
+      <Tools {...{ address, all, parts, looseShown }} loose={loose.length} path={path.length}>
+        <SaveView />
+      </Tools>
       <div className="relative min-h-0 flex-1">
         {linking.circle !== null && <CircleAlarm circle={linking.circle} tasks={all} onClose={linking.forget} />}
         {tasks.length === 0 ? (
           <Empty title={t("nothing")}>{t("nothingText")}</Empty>
-        ) : drawn === null ? (
+        ) : address.list ? (
+          <Chains
+            {...{ parts, loose, looseShown, held, at }}
+            onLoose={address.setLoose}
+            agents={byId}
+            critical={new Set(path)}
+            onChoose={setAt}
+          />
+        ) : drawn === null || layout === null ? (
           <Loading rows={6} />
+        ) : shown.length === 0 ? (
+          <Empty title={t("allLoose")}>{t("allLooseText", { count: loose.length })}</Empty>
         ) : (
           <Canvas
             {...drawn}
-            fit={layout?.asked ?? ""}
+            fit={layout.of}
             onChoose={setAt}
             onChooseLink={setLink}
             onOpen={open}
@@ -132,6 +172,7 @@ function Whole({ projectId, all }: { projectId: string; all: BoardTask[] }) {
             task={chosenTask}
             tasks={all}
             onOpen={() => open(chosenTask.task_id)}
+            onTree={root === chosenTask.root_task_id ? null : () => address.setRoot(chosenTask.root_task_id)}
             onClose={() => setAt(null)}
             onChoose={setAt}
             onLink={writes ? linking.link : null}
@@ -139,45 +180,6 @@ function Whole({ projectId, all }: { projectId: string; all: BoardTask[] }) {
           />
         )}
       </div>
-    </div>
-  );
-}
-
-type ToolsProps = ReturnType<typeof useAddress> & { all: readonly BoardTask[]; path: number };
-
-function Tools({ all, root, setRoot, openOnly, setOpenOnly, path }: ToolsProps) {
-  const { t } = useTranslation("graph");
-  const roots = all.filter((each) => each.parent_task_id === null);
-  return (
-    <div className="flex flex-wrap items-center gap-x-4 gap-y-2 border-b border-line px-4 py-2">
-      <select
-        aria-label={t("root")}
-        value={root ?? ""}
-        onChange={(event) => setRoot(event.target.value)}
-        className="h-8 max-w-full min-w-0 rounded-md border border-line-strong bg-panel px-2 sm:max-w-80"
-      >
-        <option value="">{t("whole")}</option>
-        {roots.map((each) => (
-          <option key={each.task_id} value={each.task_id}>
-            {each.title}
-          </option>
-        ))}
-      </select>
-      <label className="flex items-center gap-2 text-soft">
-        <input
-          type="checkbox"
-          checked={!openOnly}
-          onChange={(event) => setOpenOnly(!event.target.checked)}
-          className="size-4 accent-[var(--accent)]"
-        />
-        {t("finished")}
-      </label>
-      {path > 1 && (
-        <span className="flex items-center gap-1.5 text-xs text-accent">
-          <Route size={14} aria-hidden />
-          {t("legend.critical", { count: path })}
-        </span>
-      )}
     </div>
   );
 }
@@ -224,7 +226,9 @@ function CircleAlarm({ circle, tasks, onClose }: { circle: Circle; tasks: readon
       <div className="min-w-0 flex-1 space-y-1">
         <p className="font-medium">{t("circle")}</p>
         <p className="break-words text-red">{circle.ids.map(title).join(" → ")}</p>
-        <p className="break-words text-soft">{circle.error.problem.instruction}</p>
+        <p className="break-words text-soft">
+          <Told text={circle.error.problem.instruction} />
+        </p>
       </div>
       <IconButton label={t("close")} className="size-7" onClick={onClose}>
         <X size={15} />

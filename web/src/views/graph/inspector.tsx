@@ -1,15 +1,17 @@
 // The task that is chosen: what it waits for and what waits for it. Everything that can be dragged can be done here too.
-import { ArrowUpRight, Link2Off, X } from "lucide-react";
+import { ArrowUpRight, Link2Off, Network, X } from "lucide-react";
 import { useState } from "react";
-import { useTranslation } from "react-i18next";
 
 import type { BoardTask } from "@/api/model";
-import { Button, IconButton, StatusBadge, StatusIcon } from "@/ui";
+import { useTranslation } from "@/i18n/use-words";
+import { Button, IconButton, StatusBadge, StatusIcon, Told } from "@/ui";
 
 interface InspectorProps {
   task: BoardTask;
   tasks: readonly BoardTask[];
   onOpen: () => void;
+  /** Null: only its tree is shown already. */
+  onTree?: (() => void) | null;
   onClose: () => void;
   onChoose: (taskId: string) => void;
   /** Makes `to` depend on `from`. Null: the current user may not. */
@@ -17,7 +19,8 @@ interface InspectorProps {
   onUnlink: ((from: string, to: string) => void) | null;
 }
 
-export function Inspector({ task, tasks, onOpen, onClose, onChoose, onLink, onUnlink }: InspectorProps) {
+export function Inspector(given: InspectorProps) {
+  const { task, tasks, onOpen, onTree = null, onClose, onChoose, onLink, onUnlink } = given;
   const { t } = useTranslation("graph");
   const waitsFor = tasks.filter((each) => task.dependencies.includes(each.task_id));
   const waiting = tasks.filter((each) => each.dependencies.includes(task.task_id));
@@ -35,7 +38,11 @@ export function Inspector({ task, tasks, onOpen, onClose, onChoose, onLink, onUn
           <X size={15} />
         </IconButton>
       </header>
-      {task.blocked_reason !== null && <p className="break-words text-amber">{task.blocked_reason}</p>}
+      {task.blocked_reason !== null && (
+        <p className="break-words text-amber">
+          <Told text={task.blocked_reason} />
+        </p>
+      )}
       <Linked
         title={t("waitsFor")}
         empty={t("waitsForNothing")}
@@ -55,6 +62,12 @@ export function Inspector({ task, tasks, onOpen, onClose, onChoose, onLink, onUn
         <ArrowUpRight size={15} aria-hidden />
         {t("open")}
       </Button>
+      {onTree !== null && (
+        <Button onClick={onTree}>
+          <Network size={15} aria-hidden />
+          {t("tree")}
+        </Button>
+      )}
     </aside>
   );
 }

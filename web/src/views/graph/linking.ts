@@ -1,11 +1,11 @@
 // Linking and unlinking: shown at once, taken back when refused; a circle is told with its path.
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { useTranslation } from "react-i18next";
 
 import { Refused } from "@/api/client";
 import type { BoardTask } from "@/api/model";
 import { relink } from "@/api/tasks";
+import { useTranslation } from "@/i18n/use-words";
 import { useToast } from "@/ui";
 
 export interface Circle {

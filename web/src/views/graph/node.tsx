@@ -1,9 +1,9 @@
 // One task in the graph. Blocked and held up are said by colour, sign and words; finished ones step back.
-import { Handle, Position, type Node, type NodeProps } from "@xyflow/react";
+import { Handle, Position, type Node, type NodeHandle, type NodeProps } from "@xyflow/react";
 import { Hourglass, Route } from "lucide-react";
-import { useTranslation } from "react-i18next";
 
 import { isFinal, type BoardTask } from "@/api/model";
+import { useTranslation } from "@/i18n/use-words";
 import { Avatar, PriorityIcon, StatusIcon } from "@/ui";
 
 import { NODE } from "./flow";
@@ -20,6 +20,24 @@ export type TaskNode = Node<
   "task"
 >;
 
+/** Where lines begin and end, known before a task is drawn. */
+export function dotsOf(downwards: boolean): NodeHandle[] {
+  const { width, height } = NODE;
+  const [begin, end] = downwards
+    ? [
+        { position: Position.Top, x: width / 2, y: 0 },
+        { position: Position.Bottom, x: width / 2, y: height },
+      ]
+    : [
+        { position: Position.Left, x: 0, y: height / 2 },
+        { position: Position.Right, x: width, y: height / 2 },
+      ];
+  return [
+    { type: "target", ...begin, width: 1, height: 1 },
+    { type: "source", ...end, width: 1, height: 1 },
+  ];
+}
+
 const EDGE: Partial<Record<BoardTask["status"], string>> = {
   blocked: "border-amber bg-amber-soft",
   failed: "border-red bg-red-soft",
@@ -33,13 +51,13 @@ export function TaskBox({ data, selected, isConnectable }: NodeProps<TaskNode>) 
   return (
     <div
       style={NODE}
-      className={`flex flex-col justify-between rounded-lg border px-3 py-2 text-left transition-shadow ${frame} ${isFinal(task) && !circle ? "border-dashed bg-sunken text-faint" : ""} ${critical ? "ring-2 ring-accent/60" : ""} ${selected ? "shadow-[var(--shadow)] outline-2 outline-offset-2 outline-accent" : ""}`}
+      className={`flex flex-col justify-between rounded-lg border px-3 py-2 text-left transition-shadow ${frame} ${isFinal(task) && !circle ? "border-dashed bg-sunken text-faint" : ""} ${critical ? "ring-2 ring-ink/60" : ""} ${selected ? "shadow-[var(--shadow)] outline-2 outline-offset-2 outline-accent" : ""}`}
     >
       <Handle
         type="target"
         position={data.downwards ? Position.Top : Position.Left}
         isConnectable={isConnectable}
-        className="!size-2.5 !border-line-strong !bg-panel"
+        className={`!size-2.5 !border-line-strong !bg-panel ${isConnectable ? "" : "invisible"}`}
       />
       <p className="flex items-start gap-1.5">
         <span className="mt-0.5">
@@ -51,7 +69,7 @@ export function TaskBox({ data, selected, isConnectable }: NodeProps<TaskNode>) 
         {task.assignee_id !== null && <Avatar id={task.assignee_id} name={name} size={16} />}
         <span className="truncate">{name || task.agent_type || t("nobody")}</span>
         <span className="ml-auto flex items-center gap-1.5">
-          {critical && <Route size={14} className="text-accent" role="img" aria-label={t("critical")} />}
+          {critical && <Route size={14} className="text-ink" role="img" aria-label={t("critical")} />}
           {held && <Hourglass size={14} className="text-amber" role="img" aria-label={t("held")} />}
           <PriorityIcon priority={task.priority} />
         </span>
@@ -60,7 +78,7 @@ export function TaskBox({ data, selected, isConnectable }: NodeProps<TaskNode>) 
         type="source"
         position={data.downwards ? Position.Bottom : Position.Right}
         isConnectable={isConnectable}
-        className="!size-2.5 !border-line-strong !bg-accent"
+        className={`!size-2.5 !border-line-strong !bg-accent ${isConnectable ? "" : "invisible"}`} // else it leads nowhere
       />
     </div>
   );

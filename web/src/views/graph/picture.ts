@@ -3,14 +3,15 @@ import { MarkerType, type Edge } from "@xyflow/react";
 
 import { isFinal, type Agent, type BoardTask } from "@/api/model";
 
-import { NODE, criticalPath, heldUp, type Link } from "./flow";
-import type { Layout } from "./layout";
-import type { TaskNode } from "./node";
+import { NODE, type Link, type Place } from "./flow";
+import { dotsOf, type TaskNode } from "./node";
 
 export interface Asked {
   tasks: readonly BoardTask[];
   links: readonly Link[];
-  layout: Layout;
+  places: ReadonlyMap<string, Place>;
+  path: readonly string[];
+  held: ReadonlySet<string>;
   agents: ReadonlyMap<string, Agent>;
   selected: string | null;
   selectedLink: string | null;
@@ -20,15 +21,15 @@ export interface Asked {
 }
 
 export function picture(asked: Asked): { nodes: TaskNode[]; edges: Edge[] } {
-  const { tasks, links, layout } = asked;
-  const path = criticalPath(tasks, links);
-  const [critical, held] = [new Set(path), heldUp(tasks, links)];
-  const placed = tasks.filter((each) => layout.places.has(each.task_id));
+  const { tasks, links, places, path, held } = asked;
+  const critical = new Set(path);
+  const placed = tasks.filter((each) => places.has(each.task_id));
   const nodes = placed.map((task): TaskNode => ({
     id: task.task_id,
     type: "task",
-    position: layout.places.get(task.task_id) ?? { x: 0, y: 0 },
+    position: places.get(task.task_id) ?? { x: 0, y: 0 },
     ...NODE,
+    handles: dotsOf(asked.downwards), // lines are drawn to tasks, too, that are not
     selected: task.task_id === asked.selected,
     ariaLabel: task.title,
     data: {
@@ -41,18 +42,25 @@ export function picture(asked: Asked): { nodes: TaskNode[]; edges: Edge[] } {
     },
   }));
   const byId = new Map(tasks.map((each) => [each.task_id, each]));
-  return { nodes, edges: links.map((each) => edge(each, asked, byId, path)) };
+  const next = new Map(path.map((each, at) => [each, path[at + 1]]));
+  const drawn = links.filter((each) => places.has(each.from) && places.has(each.to));
+  return { nodes, edges: drawn.map((each) => edge(each, asked, byId, next.get(each.from) === each.to)) };
 }
 
-function edge(link: Link, asked: Asked, byId: ReadonlyMap<string, BoardTask>, path: readonly string[]): Edge {
-  const place = path.indexOf(link.from);
-  const critical = place >= 0 && path[place + 1] === link.to;
+function edge(link: Link, asked: Asked, byId: ReadonlyMap<string, BoardTask>, critical: boolean): Edge {
   const from = byId.get(link.from);
   const stuck = from?.status === "blocked" || from?.status === "failed";
   const quiet = from !== undefined && isFinal(from);
   const selected = link.id === asked.selectedLink;
-  const colour =
-    selected || critical ? "var(--accent)" : stuck ? "var(--amber)" : quiet ? "var(--line-strong)" : "var(--ink-faint)";
+  const colour = selected
+    ? "var(--accent)"
+    : critical
+      ? "var(--ink)"
+      : stuck
+        ? "var(--amber)"
+        : quiet
+          ? "var(--line-strong)"
+          : "var(--ink-faint)";
   return {
     id: link.id,
     source: link.from,

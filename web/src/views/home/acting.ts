@@ -3,9 +3,9 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import { useTranslation } from "react-i18next";
 
 import type { Need } from "@/api/model";
+import { useTranslation } from "@/i18n/use-words";
 import { useToast } from "@/ui";
 import { actOf, subject } from "@/views/home/acts";
 

@@ -110,6 +110,8 @@ const ACTS: Record<string, [needs: Deed | null, Made]> = {
   raise: ["own", settings("projects")],
   renew: ["own", settings("agents")],
   correct: ["own", settings("agents")],
+  change_program: ["own", settings("agents")],
+  machines: [null, () => ({ how: "go", to: "/settings", search: { tab: "machines" } })],
   correct_project: ["own", settings("projects")],
   join: ["own", settings("agents")],
   show: [null, taskPage],

@@ -1,14 +1,18 @@
-// The demo's team, while it is here: why nobody works on it yet, where its files are, and how it is put away again.
+// The demo's team, while it is here: why nobody works on it yet, where to look, where its files are, and how it is put
+// away again.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { useTranslation } from "react-i18next";
 
-import { send } from "@/api/client";
+import { api } from "@/api/client";
+import type { Need } from "@/api/model";
 import { demo } from "@/api/queries";
 import { useOwns } from "@/app/may";
+import { useTranslation } from "@/i18n/use-words";
 import { Button, Confirm, Panel, useToast } from "@/ui";
+import { HintList } from "@/views/home/hint-list";
+import { forgetDismissed } from "@/views/home/hints";
 
-export function DemoPanel({ projectId }: { projectId: string | null }) {
+export function DemoPanel({ projectId, needs }: { projectId: string | null; needs: readonly Need[] }) {
   const { t } = useTranslation("home");
   const toast = useToast();
   const client = useQueryClient();
@@ -16,7 +20,8 @@ export function DemoPanel({ projectId }: { projectId: string | null }) {
   const [asking, setAsking] = useState(false);
   const found = useQuery(demo).data;
   async function putAway() {
-    await send("DELETE", "/demo");
+    await api.delete("/demo");
+    forgetDismissed();
     toast.done(t("demoGone"));
     await client.invalidateQueries();
   }
@@ -39,6 +44,7 @@ export function DemoPanel({ projectId }: { projectId: string | null }) {
           </Button>
         )}
       </div>
+      <HintList needs={needs} projectIds={projectId === null ? found.projects : [projectId]} />
       <Confirm
         open={asking}
         title={t("demoPutAwayTitle")}

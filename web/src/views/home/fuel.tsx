@@ -1,7 +1,8 @@
 // Accounts and agents in cooldown, with its end, and today's use of each budget.
-import { useTranslation } from "react-i18next";
+import { Link } from "@tanstack/react-router";
 
 import type { Fuel } from "@/api/model";
+import { useTranslation } from "@/i18n/use-words";
 import { Countdown, Panel, compact, money } from "@/ui";
 
 export function FuelPanel({ fuel, names }: { fuel: Fuel; names: Map<string, string> }) {
@@ -15,8 +16,8 @@ export function FuelPanel({ fuel, names }: { fuel: Fuel; names: Map<string, stri
           <ul className="space-y-1">
             {fuel.cooldowns.map((each) => (
               <li key={`${each.kind} ${each.name}`} className="flex items-baseline justify-between gap-3">
-                <span className="min-w-0 truncate">
-                  {each.name} <span className="text-xs text-faint">{each.reason}</span>
+                <span className="min-w-0 truncate" title={each.explanation}>
+                  {each.name} <span className="text-xs text-faint">{each.explanation}</span>
                 </span>
                 <span className="shrink-0 text-[13px] text-amber">
                   <Countdown until={each.until} />
@@ -39,14 +40,26 @@ export function FuelPanel({ fuel, names }: { fuel: Fuel; names: Map<string, stri
   );
 }
 
+/** The part of a budget that is used; null without one. */
+const of = (used: number, budget: number | null) =>
+  budget === null || budget === 0 ? null : Math.min(1, used / budget);
+
 function Spent({ name, spent }: { name: string; spent: Fuel["today"][number] }) {
   const { t, i18n } = useTranslation("home");
-  const { cost_usd: cost, budget_usd: budget } = spent;
-  const part = budget === null || budget === 0 ? null : Math.min(1, (cost ?? 0) / budget);
+  const { cost_usd: cost, budget_usd: budget, budget_tokens: most } = spent;
+  const parts = [of(cost ?? 0, budget), of(spent.tokens, most)].filter((each) => each !== null);
+  const part = parts.length === 0 ? null : Math.max(...parts);
   return (
     <li className="space-y-1">
       <div className="flex items-baseline justify-between gap-3">
-        <span className="min-w-0 truncate">{name}</span>
+        <Link
+          to="/p/$projectId/usage"
+          params={{ projectId: spent.project_id }}
+          title={t("toUsage", { name })}
+          className="min-w-0 truncate hover:underline"
+        >
+          {name}
+        </Link>
         <span className="shrink-0 text-[13px] tabular-nums">
           {cost === null && spent.tokens > 0 ? <span className="text-faint">{t("noPrice")}</span> : money(cost ?? 0)}{" "}
           {budget !== null && (cost !== null || spent.tokens === 0) && (
@@ -70,7 +83,9 @@ function Spent({ name, spent }: { name: string; spent: Fuel["today"][number] }) 
         </div>
       )}
       <p className="text-xs text-faint tabular-nums">
-        {t("tokensToday", { tokens: compact(spent.tokens, i18n.language) })}
+        {most === null
+          ? t("tokensToday", { tokens: compact(spent.tokens, i18n.language) })
+          : t("tokensOf", { tokens: compact(spent.tokens, i18n.language), budget: compact(most, i18n.language) })}
       </p>
     </li>
   );

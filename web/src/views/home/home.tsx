@@ -1,19 +1,22 @@
 // The first glance, in the order in which a person decides: everything, or one project.
 import { useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
-import { useTranslation } from "react-i18next";
 
 import { agents, board, overview, projects } from "@/api/queries";
 import { useWrites } from "@/app/may";
-import { Bar, Failed, Loading } from "@/ui";
-import { DemoPanel } from "@/views/home/demo";
-import { FuelPanel } from "@/views/home/fuel";
+import { useTranslation } from "@/i18n/use-words";
+import { Bar, Failed, Loading, lateComponent } from "@/ui";
 import { NeedsPanel } from "@/views/home/needs";
-import { PlantPanel } from "@/views/home/plant";
-import { QueuePanel } from "@/views/home/queue";
 import { SincePanel } from "@/views/home/since";
 import { TeamStrip } from "@/views/home/team";
-import { FirstTask, Welcome } from "@/views/home/welcome";
+
+const DemoPanel = lateComponent(() => import("@/views/home/demo").then((part) => part.DemoPanel), { beside: true });
+// Where there is nothing yet.
+const Welcome = lateComponent(() => import("@/views/home/welcome").then((part) => part.Welcome), { beside: true });
+const QueuePanel = lateComponent(() => import("@/views/home/queue").then((part) => part.QueuePanel), { beside: true });
+const FuelPanel = lateComponent(() => import("@/views/home/fuel").then((part) => part.FuelPanel), { beside: true });
+const PlantPanel = lateComponent(() => import("@/views/home/plant").then((part) => part.PlantPanel), { beside: true });
+const FirstTask = lateComponent(() => import("@/views/home/welcome").then((part) => part.FirstTask), { beside: true });
 
 export function Home() {
   const { t } = useTranslation("home");
@@ -24,7 +27,7 @@ export function Home() {
   const writes = useWrites();
   useQuery(agents); // names, for every panel
   const project = all.data?.find((each) => each.project_id === projectId);
-  const bar = <Bar title={project?.name ?? t("nav.home")} />;
+  const bar = <Bar title={t("nav.home")} />;
   if (all.data?.every((each) => each.status === "archived") && project === undefined)
     return (
       <>
@@ -32,23 +35,28 @@ export function Home() {
         <Welcome />
       </>
     );
-  if (seen.isPending) return <Loading rows={6} />;
-  if (seen.data === undefined) return <Failed error={seen.error} retry={() => void seen.refetch()} />;
+  if (seen.data === undefined)
+    return (
+      <>
+        {bar}
+        {seen.isPending ? <Loading rows={6} /> : <Failed error={seen.error} retry={() => void seen.refetch()} />}
+      </>
+    );
   const names = new Map(all.data?.map((each) => [each.project_id, each.name]));
-  const { needs, since, team, queue, fuel, plant } = seen.data;
+  const { needs, calm, since, team, queue, fuel, plant } = seen.data;
   return (
-    <div className="mx-auto max-w-6xl space-y-4 p-3 sm:p-5">
+    <div className="mx-auto max-w-7xl p-3 sm:p-5">
       {bar}
-      <DemoPanel projectId={projectId ?? null} />
-      <NeedsPanel needs={needs} />
-      <SincePanel since={since} />
-      {writes && project !== undefined && tasks?.length === 0 && <FirstTask project={project} />}
-      <TeamStrip team={team} projects={project === undefined ? names : null} />
-      <div className="grid items-start gap-4 lg:grid-cols-3">
-        <div className="lg:col-span-2">
+      <div className="grid items-start gap-4 xl:grid-cols-[minmax(0,1fr)_18rem]">
+        <div className="min-w-0 space-y-4">
+          <DemoPanel projectId={projectId ?? null} needs={needs} />
+          <NeedsPanel needs={needs} calm={calm} projectId={projectId ?? null} />
+          <SincePanel since={since} projectId={projectId ?? null} />
+          {writes && project !== undefined && tasks?.length === 0 && <FirstTask project={project} />}
+          <TeamStrip team={team} projects={project === undefined ? names : null} />
           <QueuePanel queue={queue} projectId={projectId ?? null} />
         </div>
-        <div className="space-y-4">
+        <div className="grid gap-4 sm:grid-cols-2 xl:grid-cols-1">
           <FuelPanel fuel={fuel} names={names} />
           <PlantPanel plant={plant} />
         </div>

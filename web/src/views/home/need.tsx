@@ -1,4 +1,5 @@
-// One row of what needs a person.
+// One line of what needs a person: what, who, why, for how long, what waits behind it, and what to do. It unfolds where
+// the cursor stands: then the whole reason, and all that would be approved.
 import {
   Ban,
   Clock,
@@ -16,17 +17,17 @@ import {
   type LucideIcon,
 } from "lucide-react";
 import { useEffect, useRef } from "react";
-import { useTranslation } from "react-i18next";
 
 import type { Need } from "@/api/model";
 import { useOpenTask } from "@/app/going";
-import { useNames } from "@/app/names";
-import { Ago, Avatar, Badge, Button, Copyable, IconButton, Kbd, Menu, MenuItem, visible, type Tone } from "@/ui";
+import { RequestTexts } from "@/app/request-texts";
+import { useTranslation } from "@/i18n/use-words";
+import { Ago, Avatar, Badge, Button, Copyable, IconButton, Kbd, Menu, MenuItem, Told, visible, type Tone } from "@/ui";
 import type { Acting } from "@/views/home/acting";
 import { actOf, offered, primary, subject, type May } from "@/views/home/acts";
 
 const KINDS: Record<string, { icon: LucideIcon; tone: Tone }> = {
-  approval: { icon: ShieldQuestion, tone: "accent" },
+  approval: { icon: ShieldQuestion, tone: "amber" },
   blocked_by_guard: { icon: OctagonAlert, tone: "red" },
   blocked: { icon: Ban, tone: "amber" },
   message: { icon: MessageCircle, tone: "violet" },
@@ -56,13 +57,15 @@ interface NeedRowProps {
 
 export function NeedRow({ need, who, selected, onSelect, acting, may }: NeedRowProps) {
   const { t } = useTranslation("home");
-  const openTask = useOpenTask();
   const row = useRef<HTMLLIElement>(null);
+  const asked = useRef(false);
   const { icon: Icon, tone } = KINDS[need.kind] ?? OTHER;
-  const main = primary(need, may);
   const behind = need.blocks ?? 0;
   useEffect(() => {
-    if (selected) row.current?.scrollIntoView?.({ block: "nearest" });
+    if (!selected) return;
+    row.current?.scrollIntoView?.({ block: "nearest" });
+    if (asked.current) row.current?.querySelector<HTMLElement>("[data-main]")?.focus();
+    asked.current = false;
   }, [selected]);
   return (
     <li
@@ -70,96 +73,117 @@ export function NeedRow({ need, who, selected, onSelect, acting, may }: NeedRowP
       aria-current={selected}
       onPointerDown={onSelect}
       onFocus={onSelect}
-      className={`flex flex-col gap-2 border-l-2 px-4 py-3 sm:flex-row sm:items-start sm:gap-4 ${selected ? "border-l-accent bg-sunken/50" : "border-l-transparent"}`}
+      className={`border-l-2 px-3 ${selected ? "border-l-accent bg-sunken/50" : "border-l-transparent"}`}
     >
-      <div className="min-w-0 flex-1 space-y-1">
-        <div className="flex flex-wrap items-center gap-x-2 gap-y-1">
-          <Badge tone={tone}>
-            <Icon size={13} aria-hidden />
-            {t(KINDS[need.kind] === undefined ? "kind.other" : `kind.${need.kind}`)}
-          </Badge>
-          {who !== null && (
-            <span className="inline-flex items-center gap-1.5 text-[13px] text-soft">
-              <Avatar id={need.agent_id ?? ""} name={who} size={18} />
-              {who}
-            </span>
-          )}
-          <span className="text-xs text-faint">
-            <Ago at={need.since} />
-            {behind > 0 && ` · ${t("behind", { count: behind })}`}
+      <div className="flex min-h-11 flex-wrap items-center gap-x-2.5 gap-y-1 py-1.5 sm:h-11 sm:flex-nowrap sm:py-0">
+        <Badge tone={tone}>
+          <Icon size={13} aria-hidden />
+          {t(KINDS[need.kind] === undefined ? "kind.other" : `kind.${need.kind}`)}
+        </Badge>
+        <Title need={need} wide={selected} />
+        {who !== null && (
+          <span className="inline-flex shrink-0 items-center gap-1.5 text-[13px] text-soft">
+            <Avatar id={need.agent_id ?? ""} name={who} size={18} />
+            <span className="max-w-24 truncate">{who}</span>
           </span>
-        </div>
-        <p className="font-medium break-words">
-          {need.task_id === null ? (
-            subject(need)
-          ) : (
-            <button type="button" className="text-left hover:underline" onClick={() => openTask(need.task_id)}>
-              {subject(need)}
-            </button>
-          )}
-        </p>
-        {need.request ? (
-          <Request request={need.request} />
-        ) : (
-          <p className="line-clamp-2 break-words text-soft">{need.text}</p>
         )}
-        {main !== undefined && actOf(need, main.name).how === "command" && (
-          <p className="text-[13px] text-soft">
-            {t("byHand")} <Copyable text={main.command} />
+        {!selected && (
+          <p className="hidden min-w-0 flex-1 truncate text-[13px] text-soft sm:block">
+            {need.request ? visible(need.request.description) : <Told text={need.text} />}
           </p>
         )}
+        <span className="shrink-0 text-xs text-faint">
+          {behind > 0 && <span title={t("behind", { count: behind })}>{t("behindShort", { count: behind })} · </span>}
+          <Ago at={need.since} />
+        </span>
+        <Actions
+          need={need}
+          selected={selected}
+          acting={acting}
+          may={may}
+          see={() => {
+            asked.current = true;
+            onSelect();
+          }}
+        />
       </div>
-      <Actions need={need} selected={selected} acting={acting} may={may} />
+      {selected && <Unfolded need={need} may={may} />}
     </li>
   );
 }
 
-/** All that would be approved: who really asks, and every text that counts, as somebody's words. */
-function Request({ request }: { request: NonNullable<Need["request"]> }) {
-  const { t } = useTranslation("home");
-  const names = useNames("").agent;
-  const texts = [
-    ["description", request.description],
-    ["context", request.context ?? ""],
-    ["acceptance", request.acceptance.join("\n")],
-    ["commands", request.commands.join("\n")],
-  ] as const;
-  return (
-    <div className="space-y-1 text-soft">
-      <p className="break-words">
-        {t(request.asked_for === null ? "request.asks" : "request.asksFor", {
-          asker: names(request.asked_by),
-          person: names(request.asked_for ?? ""),
-          assignee: names(request.assignee_id ?? ""),
-        })}
+function Title({ need, wide }: { need: Need; wide: boolean }) {
+  const openTask = useOpenTask();
+  const look = `order-first w-full min-w-0 truncate font-medium sm:order-none sm:w-auto ${wide ? "sm:flex-1" : "sm:max-w-[45%]"}`;
+  if (need.task_id === null)
+    return (
+      <p className={look} title={subject(need)}>
+        {subject(need)}
       </p>
-      {texts.map(
-        ([name, text]) =>
-          text !== "" && (
-            <div key={name} className={name === "commands" ? "text-amber" : ""}>
-              <p className="text-xs">{t(`request.${name}`)}</p>
-              <pre className="max-h-40 overflow-auto rounded-md bg-sunken px-2 py-1 font-mono text-xs break-words whitespace-pre-wrap">
-                {visible(text)}
-              </pre>
-            </div>
-          ),
+    );
+  return (
+    <button
+      type="button"
+      title={subject(need)}
+      className={`${look} text-left hover:underline`}
+      onClick={() => openTask(need.task_id)}
+    >
+      {subject(need)}
+    </button>
+  );
+}
+
+function Unfolded({ need, may }: Pick<NeedRowProps, "need" | "may">) {
+  const { t } = useTranslation("home");
+  const main = primary(need, may);
+  return (
+    <div className="space-y-1 pb-2.5 text-[13px]">
+      {need.request ? (
+        <RequestTexts request={need.request} asker />
+      ) : (
+        <p className="break-words text-soft">
+          <Told text={need.text} />
+        </p>
       )}
-      {!request.complete && <p className="text-xs text-amber">{t("request.cut")}</p>}
+      {main !== undefined && actOf(need, main.name).how === "command" && (
+        <p className="text-soft">
+          {t("byHand")} <Copyable text={main.command} />
+        </p>
+      )}
     </div>
   );
 }
 
-function Actions({ need, selected, acting, may }: Pick<NeedRowProps, "need" | "selected" | "acting" | "may">) {
+interface ActionsProps extends Pick<NeedRowProps, "need" | "selected" | "acting" | "may"> {
+  /** Unfolds the row, so that all is read before it is approved. */
+  see: () => void;
+}
+
+function Actions({ need, selected, acting, may, see }: ActionsProps) {
   const { t } = useTranslation("home");
   const main = primary(need, may);
   const doable = offered(need, may).filter((each) => actOf(need, each.name).how !== "command");
   if (main === undefined || doable.length === 0) return null;
   const rest = doable.filter((each) => each !== main);
-  return (
-    <div className="flex shrink-0 items-center gap-1 sm:pt-1">
+  if (need.request && !selected)
+    return (
       <Button
+        key="see"
+        className="h-10 sm:h-8"
+        onPointerDown={(event) => event.stopPropagation()}
+        onFocus={(event) => event.stopPropagation()}
+        onClick={see}
+      >
+        {t("seeRequest")}
+      </Button>
+    );
+  return (
+    <div className="ml-auto flex shrink-0 items-center gap-1">
+      <Button
+        key="act"
+        data-main
         look={selected ? "primary" : "plain"}
-        className="h-10 flex-1 sm:h-8 sm:flex-none"
+        className="h-10 sm:h-8"
         disabled={acting.busy === need.key}
         onClick={() => acting.begin(need, main.name)}
       >

@@ -1,4 +1,4 @@
-import { cleanup, screen, within } from "@testing-library/react";
+import { cleanup, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, describe, expect, it, vi } from "vitest";
 
@@ -56,6 +56,7 @@ const message = need({
   title: "New message from Ren",
   actions: [{ name: "answer", command: "toryo chat ren --project shop" }],
 });
+const runs = { state: "runs" as const, tasks: 0, until: null };
 const agents = { "GET /agents": { agents: [{ agent_id: "ada", name: "Ada" }] } };
 
 afterEach(() => {
@@ -66,7 +67,7 @@ afterEach(() => {
 describe("what needs you", () => {
   it("says who, what and for how long, without saying the kind twice", async () => {
     serve(agents);
-    await show(<NeedsPanel needs={[approval]} />);
+    await show(<NeedsPanel needs={[approval]} calm={runs} projectId="shop" />);
     const row = within((await screen.findAllByRole("listitem"))[0] as HTMLElement);
     expect(await row.findByText("Ada")).toBeTruthy();
     expect(row.getByRole("button", { name: "Buy a server" })).toBeTruthy();
@@ -75,7 +76,7 @@ describe("what needs you", () => {
 
   it("shows who really asks, and every text that would be approved", async () => {
     serve(agents);
-    await show(<NeedsPanel needs={[approval]} />);
+    await show(<NeedsPanel needs={[approval]} calm={runs} projectId="shop" />);
     expect(await screen.findByText("Requested by Ada for olga. Assignee: Ada.")).toBeTruthy();
     for (const text of ["A big one.", '{"limit": "1; id"}', "make \\u{202e}test"])
       expect(screen.getByText(text)).toBeTruthy();
@@ -83,14 +84,14 @@ describe("what needs you", () => {
 
   it("is read where all of it stands, if that is more than a row shows", async () => {
     const asked = serve({ ...agents, "POST /tasks/t1/approve": {} });
-    await show(<NeedsPanel needs={[{ ...approval, request: cut }]} />);
+    await show(<NeedsPanel needs={[{ ...approval, request: cut }]} calm={runs} projectId="shop" />);
     await userEvent.click(await screen.findByRole("button", { name: "Approve" }));
     expect(asked.filter((each) => each.method === "POST")).toEqual([]);
   });
 
   it("is done by `a`: the row of the cursor, which `j` moves", async () => {
     const asked = serve({ ...agents, "POST /tasks/t1/approve": {}, "POST /tasks/t2/move": {} });
-    await show(<NeedsPanel needs={[approval, blocked]} />);
+    await show(<NeedsPanel needs={[approval, blocked]} calm={runs} projectId="shop" />);
     await screen.findByText("Buy a server");
     const user = userEvent.setup();
     await user.keyboard("a");
@@ -99,14 +100,14 @@ describe("what needs you", () => {
     await screen.findByText("Unblocked: Call the bank");
     const done = asked.filter((each) => each.method === "POST").map(({ path, body }) => [path, body]);
     expect(done).toEqual([
-      ["/tasks/t1/approve", {}],
+      ["/tasks/t1/approve", undefined],
       ["/tasks/t2/move", { status: "in_progress" }],
     ]);
   });
 
   it("is rejected by `r` only with a reason", async () => {
     const asked = serve({ ...agents, "POST /tasks/t1/reject": {} });
-    await show(<NeedsPanel needs={[approval]} />);
+    await show(<NeedsPanel needs={[approval]} calm={runs} projectId="shop" />);
     await screen.findByText("Buy a server");
     const user = userEvent.setup();
     await user.keyboard("r");
@@ -123,7 +124,7 @@ describe("what needs you", () => {
       ...agents,
       "POST /tasks/t1/approve": refusal(409, "invalidTransition", "Task t1 is cancelled.", "File anew."),
     });
-    await show(<NeedsPanel needs={[approval]} />);
+    await show(<NeedsPanel needs={[approval]} calm={runs} projectId="shop" />);
     await userEvent.click(await screen.findByRole("button", { name: "Approve" }));
     const alert = await screen.findByRole("alert");
     expect(alert.textContent).toContain("Task t1 is cancelled.");
@@ -132,9 +133,9 @@ describe("what needs you", () => {
 
   it("leads to the chat where an answer is wanted", async () => {
     serve(agents);
-    const { href } = await show(<NeedsPanel needs={[message]} />);
+    const { href } = await show(<NeedsPanel needs={[message]} calm={runs} projectId="shop" />);
     await userEvent.click(await screen.findByRole("button", { name: "Reply" }));
-    await vi.waitFor(() => expect(href()).toBe("/p/shop/chat?agent=ren"));
+    await waitFor(() => expect(href()).toBe("/p/shop/chat?agent=ren"));
   });
 
   it("leads from the dead letters of a queue to just these, whatever its name", async () => {
@@ -146,9 +147,9 @@ describe("what needs you", () => {
       title: "Dead letter: One and 2 more",
       actions: [{ name: "list", command: "toryo queue dead --project shop" }],
     });
-    const { href } = await show(<NeedsPanel needs={[dead]} />);
+    const { href } = await show(<NeedsPanel needs={[dead]} calm={runs} projectId="shop" />);
     await userEvent.click(await screen.findByRole("button", { name: "Open list" }));
-    await vi.waitFor(() => expect(href()).toContain("/p/shop/list?q="));
+    await waitFor(() => expect(href()).toContain("/p/shop/list?q="));
     const filter = parsed(new URLSearchParams(href().split("?")[1]).get("q") ?? "");
     expect(filter).toEqual({ ...EVERYTHING, status: ["failed"], queue: ["re view, 50%"] });
     const task = card({ task_id: "t3", status: "failed" });
@@ -158,14 +159,62 @@ describe("what needs you", () => {
 
   it("shows the command of an action that no page knows", async () => {
     serve(agents);
-    await show(<NeedsPanel needs={[need({ kind: "new", actions: [{ name: "dance", command: "toryo dance" }] })]} />);
+    await show(
+      <NeedsPanel
+        needs={[need({ kind: "new", actions: [{ name: "dance", command: "toryo dance" }] })]}
+        calm={runs}
+        projectId="shop"
+      />,
+    );
     expect(await screen.findByText("toryo dance")).toBeTruthy();
   });
 
-  it("says that nothing needs you where nothing does", async () => {
+  it("approves nothing that is folded: the request is shown first", async () => {
+    const asked = serve({ ...agents, "POST /tasks/t1/approve": {} });
+    await show(<NeedsPanel needs={[blocked, approval]} calm={runs} projectId="shop" />);
+    expect(screen.queryByRole("button", { name: "Approve" })).toBeNull();
+    await userEvent.click(await screen.findByRole("button", { name: "View request" }));
+    expect(screen.getByText('{"limit": "1; id"}')).toBeTruthy();
+    const button = screen.getByRole("button", { name: "Approve" });
+    expect(document.activeElement).toBe(button);
+    expect(asked.filter((each) => each.method === "POST")).toEqual([]);
+    await userEvent.click(button);
+    await screen.findByText("Approved: Buy a server");
+  });
+
+  it("leads to the agent whose program nobody has, and to the machines", async () => {
     serve(agents);
-    await show(<NeedsPanel needs={[]} />);
-    expect(await screen.findByText("Nothing needs attention")).toBeTruthy();
+    const cannot = need({
+      kind: "agent_cannot_start",
+      agent_id: "ada",
+      title: "No Coordinator has codex: Ada cannot start",
+      actions: [
+        { name: "change_program", command: "toryo agent edit ada --provider NAME" },
+        { name: "machines", command: "toryo doctor" },
+      ],
+    });
+    const { href } = await show(<NeedsPanel needs={[cannot]} calm={runs} projectId="shop" />);
+    await userEvent.click(await screen.findByRole("button", { name: /^Change program/ }));
+    expect(href()).toBe("/settings?tab=agents&agent=ada");
+  });
+
+  it.each([
+    ["runs", 0, "Nothing needs attention"],
+    ["runs", 2, "2 tasks are not started"],
+    ["not_started", 3, "3 tasks are ready"],
+    ["waits", 1, "Work continues by itself at"],
+    ["held", 54, "54 tasks wait for something"],
+    ["nothing_open", 0, "No open tasks"],
+    ["no_team", 0, "No agents in the team"],
+    ["paused", 4, "Paused"],
+    ["archived", 0, "Archived"],
+    ["no_project", 0, "No projects"],
+  ] as const)("where nothing needs anybody it says what is true: %s, %i", async (state, tasks, words) => {
+    serve(agents);
+    const until = state === "waits" ? "2026-01-01T14:05:00Z" : null;
+    const page = await show(<NeedsPanel needs={[]} calm={{ state, tasks, until }} projectId="shop" />);
+    expect((await screen.findByRole("heading")).closest("section")?.textContent).toContain(words);
+    expect(page.container.querySelector(".text-green") !== null).toBe(state === "runs" && tasks === 0);
   });
 });
 
@@ -180,25 +229,59 @@ describe("since you left", () => {
     spent_usd: null,
   };
 
-  it("is dismissed by `x`, and the server knows", async () => {
-    const asked = serve({ "POST /visits": {} });
-    await show(<SincePanel since={since} />);
+  const moved = (sequence: number, what: string) => ({
+    ...{ sequence, what, at: "2026-01-01T01:00:00Z", actor_id: "ada", by_person: false, reason: null },
+  });
+  const changed = (task_id: string, title: string, ...moves: object[]) => ({
+    ...{ task_id, title, project_id: "shop", status: "completed", assignee_id: "ada", cost_usd: 0.5, tokens: 9, moves },
+  });
+  const news = {
+    "GET /news": {
+      since: since.at,
+      complete: true,
+      tasks: [
+        changed("t1", "Built the house", moved(4, "completed"), moved(5, "merged")),
+        changed("t2", "Painted it", moved(1, "asked")),
+      ],
+    },
+  };
+
+  it("is stepped through task by task, with what happened to each and its cost", async () => {
+    serve(news);
+    await show(<SincePanel projectId="shop" since={since} />);
     await screen.findByText("Built the house");
-    await userEvent.keyboard("x");
-    await vi.waitFor(() => expect(screen.queryByText("Built the house")).toBeNull());
-    expect(asked.map((each) => each.path)).toEqual(["/visits"]);
+    expect(screen.getByText("Merged")).toBeTruthy();
+    expect(screen.getByText("$0.50")).toBeTruthy();
+    expect(screen.getByText("1 of 2")).toBeTruthy();
+    await userEvent.click(screen.getByRole("button", { name: "Next task" }));
+    expect(screen.getByText("Painted it")).toBeTruthy();
+    expect(screen.getByText("Asked for approval")).toBeTruthy();
+    expect(screen.getByRole("button", { name: "Next task" }).hasAttribute("disabled")).toBe(true);
+    await userEvent.keyboard("{[}");
+    expect(screen.getByText("Built the house")).toBeTruthy();
+  });
+
+  it("is dismissed by `d`, and the server knows", async () => {
+    const asked = serve({ "POST /visits": {}, ...news });
+    await show(<SincePanel projectId={null} since={since} />);
+    await screen.findByText("Built the house");
+    await userEvent.keyboard("d");
+    await waitFor(() => expect(screen.queryByText("Built the house")).toBeNull());
+    expect(asked.filter((each) => each.method === "POST").map((each) => each.path)).toEqual(["/visits"]);
   });
 
   it("comes back where the server did not take it", async () => {
-    serve({ "POST /visits": refusal(503, "unavailable", "Not now.") });
-    await show(<SincePanel since={since} />);
+    serve({ "POST /visits": refusal(503, "unavailable", "Not now."), ...news });
+    await show(<SincePanel projectId={null} since={since} />);
     await userEvent.click(await screen.findByRole("button", { name: /Dismiss/ }));
     expect((await screen.findByRole("alert")).textContent).toContain("Not now.");
     expect(screen.getByText("Built the house")).toBeTruthy();
   });
 
-  it("is not there for who was never away", async () => {
-    await show(<SincePanel since={{ ...since, at: null }} />);
+  it("is not there for who looks for the first time: what is news begins with that look", async () => {
+    const asked = serve({ "POST /visits": {} });
+    await show(<SincePanel projectId={null} since={{ ...since, at: null }} />);
     expect(screen.queryByText("Built the house")).toBeNull();
+    await vi.waitFor(() => expect(asked.map((each) => each.path)).toEqual(["/visits"]));
   });
 });

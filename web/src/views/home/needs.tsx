@@ -1,22 +1,28 @@
 // Needs you: who, what, why, for how long, and the one thing to do about it, with a key.
 import { useQuery } from "@tanstack/react-query";
-import { CircleCheckBig } from "lucide-react";
 import { useState } from "react";
-import { useTranslation } from "react-i18next";
 
-import type { Need } from "@/api/model";
+import type { Need, Overview } from "@/api/model";
 import { agents } from "@/api/queries";
 import { useOpenTask } from "@/app/going";
 import { useCursor, useKeys } from "@/app/keys";
 import { useMay } from "@/app/may";
-import { AskWords, Badge, Button, Empty, Panel } from "@/ui";
+import { useTranslation } from "@/i18n/use-words";
+import { AskWords, Badge, Button, Panel } from "@/ui";
 import { useActing, type Acting } from "@/views/home/acting";
 import { primary, second, type May } from "@/views/home/acts";
+import { CalmLine } from "@/views/home/calm";
 import { NeedRow } from "@/views/home/need";
 
 const SHOWN = 12;
 
-export function NeedsPanel({ needs }: { needs: Need[] }) {
+interface NeedsPanelProps {
+  needs: Need[];
+  calm: Overview["calm"];
+  projectId: string | null;
+}
+
+export function NeedsPanel({ needs, calm, projectId }: NeedsPanelProps) {
   const { t } = useTranslation("home");
   const [whole, setWhole] = useState(false);
   const shown = whole ? needs : needs.slice(0, SHOWN);
@@ -26,11 +32,7 @@ export function NeedsPanel({ needs }: { needs: Need[] }) {
   const names = new Map(useQuery(agents).data?.map((each) => [each.agent_id, each.name]));
   return (
     <Panel title={t("needs")} aside={needs.length > 0 && <Badge tone="accent">{needs.length}</Badge>}>
-      {needs.length === 0 && (
-        <Empty icon={<CircleCheckBig size={28} className="text-green" />} title={t("needsNothing")}>
-          {t("needsNothingMore")}
-        </Empty>
-      )}
+      {needs.length === 0 && <CalmLine calm={calm} projectId={projectId} />}
       <ul className="divide-y divide-line">
         {shown.map((need) => (
           <NeedRow

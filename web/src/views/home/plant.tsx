@@ -1,8 +1,8 @@
 // The server, and the Coordinators with their last heartbeat and disk usage.
 import { CircleAlert, CircleCheck } from "lucide-react";
-import { useTranslation } from "react-i18next";
 
 import type { Plant } from "@/api/model";
+import { useTranslation } from "@/i18n/use-words";
 import { Ago, Badge, Copyable, Panel, bytes } from "@/ui";
 
 export function PlantPanel({ plant }: { plant: Plant }) {

@@ -1,13 +1,18 @@
 // The truth of the queue: what runs, what could, what waits, and what is held by what.
 import { Link } from "@tanstack/react-router";
-import { useTranslation } from "react-i18next";
+import { useState } from "react";
 
 import type { QueueStatus } from "@/api/model";
 import { useOpenTask } from "@/app/going";
-import { Panel, StatusIcon } from "@/ui";
+import { useTranslation } from "@/i18n/use-words";
+import { Button, Countdown, Panel, StatusIcon, Told } from "@/ui";
+
+const SHOWN = 8;
 
 export function QueuePanel({ queue, projectId }: { queue: QueueStatus; projectId: string | null }) {
   const { t } = useTranslation("home");
+  const [whole, setWhole] = useState(false);
+  const shown = whole ? queue.held : queue.held.slice(0, SHOWN);
   const hidden = queue.held_in_all - queue.held.length;
   return (
     <Panel title={t("queue")}>
@@ -19,16 +24,23 @@ export function QueuePanel({ queue, projectId }: { queue: QueueStatus; projectId
       </dl>
       {queue.held.length === 0 && <p className="px-4 py-6 text-center text-soft">{t("heldNone")}</p>}
       <ul className="divide-y divide-line">
-        {queue.held.map((each) => (
+        {shown.map((each) => (
           <HeldRow key={each.task_id} held={each} />
         ))}
       </ul>
-      {hidden > 0 && (
+      {queue.held.length > SHOWN && (
+        <div className="border-t border-line p-2 text-center">
+          <Button look="quiet" small onClick={() => setWhole(!whole)}>
+            {whole ? t("less") : t("app.more", { count: queue.held.length - SHOWN })}
+          </Button>
+        </div>
+      )}
+      {(whole || queue.held.length <= SHOWN) && hidden > 0 && (
         <p className="border-t border-line px-4 py-2 text-xs text-faint">
           {projectId === null ? (
             t("heldMore", { count: hidden })
           ) : (
-            <Link to="/p/$projectId/board" params={{ projectId }} className="text-accent hover:underline">
+            <Link to="/p/$projectId/board" params={{ projectId }} className="link">
               {t("heldMore", { count: hidden })}
             </Link>
           )}
@@ -63,9 +75,11 @@ function HeldRow({ held }: { held: QueueStatus["held"][number] }) {
         >
           {held.title}
         </button>
-        <p className="break-words text-[13px] text-soft">{held.explanation}</p>
+        <p className="break-words text-[13px] text-soft">
+          <Told text={held.explanation} />
+        </p>
         <p className="break-words text-xs text-faint">
-          {t("released")}: {held.released_by}
+          {t("released")}: <Told text={held.released_by} /> {held.until !== null && <Countdown until={held.until} />}
         </p>
       </div>
     </li>

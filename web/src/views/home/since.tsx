@@ -1,17 +1,17 @@
-// Summary since the last visit: completed, failed, decided, spent. Dismissing it starts a new period.
+// Summary since the last visit: completed, failed, decided, spent; and the tasks, one by one. The first look starts a
+// period, dismissing a new one.
 import { useQueryClient } from "@tanstack/react-query";
-import { useState, type ReactNode } from "react";
-import { useTranslation } from "react-i18next";
+import { useEffect, useState, type ReactNode } from "react";
 
 import { dismissSince } from "@/api/actions";
 import type { Since } from "@/api/model";
-import { useOpenTask } from "@/app/going";
 import { useKeys } from "@/app/keys";
-import { Ago, Button, Kbd, Panel, StatusIcon, useToast, money } from "@/ui";
+import { useTranslation } from "@/i18n/use-words";
+import { Button, Kbd, Panel, lateComponent, useToast, money } from "@/ui";
 
-const SHOWN = 5;
+const NewsSteps = lateComponent(() => import("@/views/home/news").then((part) => part.NewsSteps), { beside: true });
 
-export function SincePanel({ since }: { since: Since }) {
+export function SincePanel({ since, projectId }: { since: Since; projectId: string | null }) {
   const { t, i18n } = useTranslation("home");
   const client = useQueryClient();
   const toast = useToast();
@@ -29,7 +29,8 @@ export function SincePanel({ since }: { since: Since }) {
       toast.failed(error);
     }
   }
-  useKeys([{ key: "x", words: t("keyDismiss"), run: () => void dismiss() }]);
+  useKeys([{ key: "d", words: t("keyDismiss"), run: () => void dismiss() }]);
+  useFirstLook(since.at);
   if (!shown || since.at === null) return null;
   const at = new Date(since.at).toLocaleString(i18n.language, { dateStyle: "medium", timeStyle: "short" });
   return (
@@ -43,7 +44,7 @@ export function SincePanel({ since }: { since: Since }) {
         <Button small look="quiet" onClick={() => void dismiss()}>
           {t("dismiss")}
           <span aria-hidden className="hidden sm:inline">
-            <Kbd>x</Kbd>
+            <Kbd>d</Kbd>
           </span>
         </Button>
       }
@@ -56,10 +57,20 @@ export function SincePanel({ since }: { since: Since }) {
         </Figure>
         <Figure name={t("spent")}>{since.spent_usd === null ? "–" : money(since.spent_usd)}</Figure>
       </dl>
-      <Tasks tasks={since.failed} status="failed" all={since.failed_in_all} />
-      <Tasks tasks={since.completed} status="completed" all={since.completed_in_all} />
+      <NewsSteps since={since} projectId={projectId} />
     </Panel>
   );
+}
+
+/** For a person who has never looked before, a period starts now: else none would ever be over. */
+function useFirstLook(at: string | null): void {
+  const client = useQueryClient();
+  useEffect(() => {
+    if (at !== null) return;
+    dismissSince()
+      .then(() => client.invalidateQueries({ queryKey: ["overview"] }))
+      .catch(() => undefined); // the next look starts it
+  }, [at, client]);
 }
 
 function Figure({ name, hint, children }: { name: string; hint?: string; children: ReactNode }) {
@@ -68,34 +79,5 @@ function Figure({ name, hint, children }: { name: string; hint?: string; childre
       <dt className="text-xs text-faint">{name}</dt>
       <dd className="text-lg font-semibold tabular-nums">{children}</dd>
     </div>
-  );
-}
-
-function Tasks({ tasks, status, all }: { tasks: Since["failed"]; status: "failed" | "completed"; all: number }) {
-  const { t } = useTranslation("home");
-  const openTask = useOpenTask();
-  const shown = tasks.slice(0, SHOWN);
-  if (shown.length === 0) return null;
-  return (
-    <ul className="px-2 py-1.5">
-      {shown.map((each) => (
-        <li key={each.task_id}>
-          <button
-            type="button"
-            onClick={() => openTask(each.task_id)}
-            className="flex min-h-8 w-full items-center gap-2 rounded px-2 text-left hover:bg-sunken"
-          >
-            <StatusIcon status={status} size={15} />
-            <span className="min-w-0 flex-1 truncate">{each.title}</span>
-            <span className="shrink-0 text-xs text-faint">
-              <Ago at={each.at} />
-            </span>
-          </button>
-        </li>
-      ))}
-      {all > shown.length && (
-        <li className="px-2 py-1 text-xs text-faint">{t("andMore", { count: all - shown.length })}</li>
-      )}
-    </ul>
   );
 }

@@ -1,16 +1,19 @@
 // Before there is anything: what Toryo is, and the one button that shows it; then the first task.
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import { useTranslation } from "react-i18next";
 
-import { send } from "@/api/client";
-import type { Demo, Project } from "@/api/model";
+import { api } from "@/api/client";
+import type { Project } from "@/api/model";
+import { demo } from "@/api/queries";
 import { useOwns } from "@/app/may";
 import { newTask } from "@/app/overlays";
+import { useTranslation } from "@/i18n/use-words";
 import { Button, Copyable, Empty, Failed, Kbd, Panel } from "@/ui";
 
 export function Welcome() {
   const { t } = useTranslation("home");
+  const owns = useOwns();
   return (
     <div className="mx-auto flex max-w-2xl flex-col gap-5 px-4 py-10 sm:py-16">
       <img src="/favicon.svg" alt="" width={44} height={44} />
@@ -21,11 +24,38 @@ export function Welcome() {
       <div className="divide-y divide-line rounded-xl border border-line bg-panel shadow-[var(--shadow)]">
         <DemoWay />
         <Way title={t("ownTitle")} more={t("ownMore")}>
-          <Copyable text="toryo init && toryo up" />
+          {owns && (
+            <Link
+              to="/settings"
+              search={{ tab: "projects", q: "new" }}
+              className="inline-flex h-9 items-center rounded-md border border-line-strong bg-panel px-3 text-sm font-medium hover:bg-sunken"
+            >
+              {t("ownStart")}
+            </Link>
+          )}
+          <OwnCommand />
         </Way>
       </div>
     </div>
   );
+}
+
+/** For who has the server's machine at hand: the server runs already, so nothing is started. */
+function OwnCommand() {
+  const { t } = useTranslation("home");
+  const data = useQuery(demo).data?.data_directory ?? "";
+  if (data === "") return null;
+  return (
+    <>
+      <p className="text-soft">{t("ownCommand")}</p>
+      <Copyable text={`toryo init && toryo apply --data-dir ${quoted(data)}`} />
+    </>
+  );
+}
+
+/** As a word of the shell. */
+function quoted(path: string): string {
+  return /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`;
 }
 
 /** Owners have a button; everybody else is told how to see it on a server of their own. */
@@ -34,7 +64,7 @@ function DemoWay() {
   const client = useQueryClient();
   const owns = useOwns();
   const start = useMutation({
-    mutationFn: () => send<Demo>("POST", "/demo"),
+    mutationFn: () => api.post("/demo"),
     onSuccess: () => client.invalidateQueries(),
   });
   return (

@@ -1,8 +1,8 @@
 // Why an agent does or does not run: what the launch decision says of it now, project by project.
 import { useQuery } from "@tanstack/react-query";
-import { useTranslation } from "react-i18next";
 
 import { why } from "@/api/queries";
+import { useTranslation } from "@/i18n/use-words";
 import { DecisionCard, Dialog, Failed, Loading } from "@/ui";
 
 export function WhyDialog({ agentId, name, onClose }: { agentId: string; name: string; onClose: () => void }) {

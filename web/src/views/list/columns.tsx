@@ -7,11 +7,11 @@ import {
   tableFeatures,
 } from "@tanstack/react-table";
 import { useMemo } from "react";
-import { useTranslation } from "react-i18next";
 
 import { isFinal, STATUSES, type Agent, type BoardTask } from "@/api/model";
 import { useWords } from "@/i18n/use-words";
-import { Ago, Avatar, PriorityIcon, StatusIcon } from "@/ui";
+import { useTranslation } from "@/i18n/use-words";
+import { Ago, Avatar, PriorityIcon, StatusIcon, usePlainly } from "@/ui";
 
 import { PRIORITIES } from "./filter";
 
@@ -73,11 +73,11 @@ export function useColumns(agents: ReadonlyMap<string, Agent>, narrow: boolean) 
         ...by(name),
         cell: ({ row }) => <Assignee task={row.original} name={name(row.original)} narrow={narrow} />,
       }),
-      helper.accessor((task) => task.dependencies.length, {
+      helper.accessor("waits_for", {
         id: "waits",
         header: t("column.waits"),
-        ...by((task) => task.dependencies.length),
-        cell: ({ row }) => <Count many={row.original.dependencies.length} />,
+        ...by((task) => task.waits_for),
+        cell: ({ row }) => <Count many={row.original.waits_for} />,
       }),
       helper.accessor("children", {
         header: t("column.children"),
@@ -128,20 +128,20 @@ function Title({ task, narrow }: { task: BoardTask; narrow: boolean }) {
   const over = isFinal(task);
   return (
     <span className="flex min-w-0 items-center gap-2">
-      {task.parent_task_id !== null && (
-        <span aria-hidden className="text-faint">
-          └
-        </span>
-      )}
       {narrow && <PriorityIcon priority={task.priority} />}
       <span className={`truncate ${over ? "text-faint" : "font-medium"}`} title={task.title}>
         {task.title}
       </span>
-      {task.blocked_reason !== null && !narrow && (
-        <span className="hidden truncate text-xs text-amber lg:inline" title={task.blocked_reason}>
-          {task.blocked_reason}
-        </span>
-      )}
+      {task.blocked_reason !== null && !narrow && <Reason text={task.blocked_reason} />}
+    </span>
+  );
+}
+
+function Reason({ text }: { text: string }) {
+  const words = usePlainly()(text);
+  return (
+    <span className="hidden truncate text-xs text-amber lg:inline" title={words}>
+      {words}
     </span>
   );
 }

@@ -1,30 +1,39 @@
 // The tasks of a project as rows: looked for, ordered, marked, and changed many at once.
 import { useQuery } from "@tanstack/react-query";
-import { useParams } from "@tanstack/react-router";
+import { useParams, useSearch } from "@tanstack/react-router";
 import { ListTodo } from "lucide-react";
 import { useMemo, useState } from "react";
-import { useTranslation } from "react-i18next";
 
 import type { BoardTask } from "@/api/model";
 import { agents, board } from "@/api/queries";
+import { Bulk, useMarks } from "@/app/bulk";
+import { useChoosing } from "@/app/chosen";
 import { useCursor, useKeys } from "@/app/keys";
 import { useNarrow } from "@/app/narrow";
 import { useWrites } from "@/app/may";
 import { OlderTasks } from "@/app/older";
+import { useTranslation } from "@/i18n/use-words";
 import { Bar, Empty, Failed, Loading } from "@/ui";
 
-import { Bulk } from "./actions";
 import { matches } from "./filter";
 import { Rows } from "./rows";
 import { Toolbar } from "./toolbar";
-import { useAddress, useMarks, useVisibleColumns } from "./use-list";
+import { useAddress, useVisibleColumns } from "./use-list";
 
 export function List() {
   const { projectId = "" } = useParams({ strict: false });
+  const { t } = useTranslation();
   const known = useQuery(board(projectId));
-  if (known.isPending) return <Loading rows={8} />;
-  if (known.isError) return <Failed error={known.error} retry={() => void known.refetch()} />;
-  return <Tasks projectId={projectId} tasks={known.data.tasks} />;
+  return (
+    <>
+      <Bar title={t("nav.list")}>
+        <OlderTasks projectId={projectId} />
+      </Bar>
+      {known.isPending && <Loading rows={8} />}
+      {known.isError && <Failed error={known.error} retry={() => void known.refetch()} />}
+      {known.isSuccess && <Tasks projectId={projectId} tasks={known.data.tasks} />}
+    </>
+  );
 }
 
 const NO_AGENTS: never[] = [];
@@ -40,18 +49,28 @@ function Tasks({ projectId, tasks }: { projectId: string; tasks: BoardTask[] }) 
   const [order, setOrder] = useState<string[]>([]);
   const { marked, mark, all, none, keep } = useMarks(order);
   const cursor = useCursor(order);
+  useChoosing(cursor.at);
+  const { task: shown } = useSearch({ strict: false });
   const writes = useWrites();
   const chosen = found.filter((each) => marked.has(each.task_id));
 
+  const step = (by: number) => () => {
+    const next = cursor.step(by);
+    if (shown !== undefined && next !== null) open(next); // the panel shows it, too
+  };
   useKeys([
-    { key: "j", words: t("keys"), run: () => cursor.step(1) },
-    { key: "ArrowDown", words: t("keys"), run: () => cursor.step(1) },
-    { key: "k", words: t("keys"), run: () => cursor.step(-1) },
-    { key: "ArrowUp", words: t("keys"), run: () => cursor.step(-1) },
-    { key: "x", words: t("mark"), run: () => cursor.at !== null && mark(cursor.at, false) },
-    { key: "X", words: t("mark"), run: () => cursor.at !== null && mark(cursor.at, true) },
+    { key: "j", words: t("keys"), run: step(1) },
+    { key: "ArrowDown", words: t("keys"), run: step(1) },
+    { key: "k", words: t("keys"), run: step(-1) },
+    { key: "ArrowUp", words: t("keys"), run: step(-1) },
+    ...(writes
+      ? [
+          { key: "x", words: t("bulk.mark"), run: () => cursor.at !== null && mark(cursor.at, false) },
+          { key: "X", words: t("bulk.mark"), run: () => cursor.at !== null && mark(cursor.at, true) },
+        ]
+      : []),
     { key: "Enter", words: t("openKey"), run: () => cursor.at !== null && open(cursor.at) },
-    { key: "Escape", words: t("unselect"), run: none },
+    { key: "Escape", words: t("bulk.unselect"), run: none },
   ]);
 
   if (tasks.length === 0)
@@ -62,9 +81,6 @@ function Tasks({ projectId, tasks }: { projectId: string; tasks: BoardTask[] }) 
     );
   return (
     <div className="relative flex h-full flex-col">
-      <Bar title={t("nav.list", { ns: "translation" })}>
-        <OlderTasks projectId={projectId} />
-      </Bar>
       <Toolbar
         filter={filter}
         onFilter={setFilter}
@@ -72,7 +88,7 @@ function Tasks({ projectId, tasks }: { projectId: string; tasks: BoardTask[] }) 
         visible={visible}
         onShow={show}
         found={found.length}
-        total={tasks.length}
+        tasks={tasks}
       />
       {found.length === 0 ? (
         <Empty title={t("none")}>{t("noneText", { total: tasks.length })}</Empty>
@@ -85,7 +101,7 @@ function Tasks({ projectId, tasks }: { projectId: string; tasks: BoardTask[] }) 
           onSort={turn}
           visible={visible}
           marked={marked}
-          onMark={mark}
+          onMark={writes ? mark : null}
           onMarkAll={all}
           at={cursor.at}
           onOpen={open}

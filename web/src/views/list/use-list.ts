@@ -1,6 +1,8 @@
 // What the list remembers: filter and order in the address, columns in the browser, marks until one leaves.
-import { useNavigate, useSearch } from "@tanstack/react-router";
+import { useSearch } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
+
+import { useSay } from "@/app/address";
 
 import { HIDDEN_AT_FIRST } from "./columns";
 import { byOf, parsed, sortOf, written, type Filter } from "./filter";
@@ -10,18 +12,16 @@ const COLUMNS = "toryo.list.columns";
 
 export function useAddress() {
   const { q, by } = useSearch({ strict: false });
-  const navigate = useNavigate();
-  const say = (said: Record<string, string | undefined>) =>
-    void navigate({ to: ".", search: (before) => ({ ...before, ...said }) as never, replace: true });
+  const say = useSay();
   const filter = useMemo(() => parsed(q ?? ""), [q]);
   const sort = useMemo(() => sortOf(by), [by]);
   return {
     filter,
     sort,
-    setFilter: (next: Filter) => say({ q: written(next) }),
+    setFilter: (next: Filter) => say({ q: written(next) }, { replace: true }),
     /** Upwards, downwards, as the server orders them. */
-    turn: (column: string) => say({ by: byOf(turned(sort, column)) }),
-    open: (taskId: string) => void navigate({ to: ".", search: (before) => ({ ...before, task: taskId }) as never }),
+    turn: (column: string) => say({ by: byOf(turned(sort, column)) }, { replace: true }),
+    open: (taskId: string) => say({ task: taskId }),
   };
 }
 
@@ -48,36 +48,4 @@ function kept(): Record<string, boolean> {
   } catch {
     return HIDDEN_AT_FIRST;
   }
-}
-
-/** Marked rows; a mark with shift marks everything from the last one on. */
-export function useMarks(order: readonly string[]) {
-  const [marked, setMarked] = useState<ReadonlySet<string>>(new Set());
-  const [last, setLast] = useState<string | null>(null);
-  return {
-    marked,
-    mark: (id: string, until: boolean) => {
-      setMarked((before) => (until ? withRange(before, order, last, id) : toggled(before, id)));
-      setLast(id);
-    },
-    all: () => setMarked((before) => (order.every((id) => before.has(id)) ? new Set() : new Set(order))),
-    none: () => setMarked(new Set()),
-    keep: (ids: readonly string[]) => setMarked(new Set(ids)),
-  };
-}
-
-function toggled(marked: ReadonlySet<string>, id: string): Set<string> {
-  const next = new Set(marked);
-  if (!next.delete(id)) next.add(id);
-  return next;
-}
-
-export function withRange(
-  marked: ReadonlySet<string>,
-  order: readonly string[],
-  from: string | null,
-  to: string,
-): Set<string> {
-  const [start, end] = [order.indexOf(from ?? to), order.indexOf(to)].sort((a, b) => a - b);
-  return new Set([...marked, ...order.slice(Math.max(0, start ?? 0), (end ?? 0) + 1)]);
 }

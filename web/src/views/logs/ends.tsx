@@ -1,33 +1,27 @@
 // How a launch goes or went, in a word, and why, in a few.
-import type { TFunction } from "i18next";
-import { useTranslation } from "react-i18next";
 
 import type { Launch } from "@/api/model";
+import { endOf, errorOf, failed, runs } from "@/app/launch-end";
+import { useTranslation } from "@/i18n/use-words";
+import type { TFunction } from "@/i18n/words";
 import { Badge, type Tone } from "@/ui";
 
-const LIVE = new Set<Launch["state"]>(["ordered", "signed_in"]);
-/** Ends that somebody ordered are no failures. */
-const ORDERED = new Set(["stopped", "coordinator_stopped"]);
+/** Ends of sessions that neither the agent nor its work brought about. */
+const BY_OTHERS = new Set(["superseded", "project_paused", "task_withdrawn"]);
 
-export const runs = (launch: Launch) => LIVE.has(launch.state);
-
-/** `crashed: words of the program`: the class, and what it said. */
-export function errorOf(launch: Launch): { name: string; words: string } | null {
-  if (!launch.exit_error) return null;
-  const [name = "", ...words] = launch.exit_error.split(":");
-  return { name: name.trim(), words: words.join(":").trim() };
-}
-
-export function failed(launch: Launch): boolean {
-  const error = errorOf(launch);
-  return launch.state === "expired" || launch.state === "lost" || (error !== null && !ORDERED.has(error.name));
+/** What became of a process that is over: none of these says how its task went on. */
+export function becameOf(launch: Launch): "failed" | "stopped" | "reported" | "waits" | "other" {
+  const end = endOf(launch);
+  if (end === "failed") return "failed";
+  if (end !== "ended" || BY_OTHERS.has(launch.end_reason ?? "")) return "stopped"; // what was ordered is no failure
+  if (launch.end_reason === "reported") return "reported";
+  return launch.end_reason === "left_to_wait" ? "waits" : "other";
 }
 
 export function LaunchBadge({ launch }: { launch: Launch }) {
   const { t } = useTranslation("logs");
   const tone: Tone = failed(launch) ? "red" : runs(launch) ? "blue" : "plain";
-  const error = errorOf(launch);
-  const words = error !== null && failed(launch) ? t("status.failed") : t(`launchState.${launch.state}`);
+  const words = launch.state === "exited" ? t(`launchEnd.${becameOf(launch)}`) : t(`launchState.${launch.state}`);
   return (
     <Badge tone={tone}>
       {runs(launch) && <span aria-hidden className="size-1.5 animate-pulse rounded-full bg-current" />}
@@ -37,7 +31,7 @@ export function LaunchBadge({ launch }: { launch: Launch }) {
 }
 
 /** Everything that is known of the end, as one line; empty while it runs. */
-export function endWords(launch: Launch, t: TFunction<"logs">): string {
+export function endWords(launch: Launch, t: TFunction): string {
   if (runs(launch)) return "";
   const error = errorOf(launch);
   const reason = launch.end_reason ?? "";

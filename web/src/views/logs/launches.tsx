@@ -1,11 +1,12 @@
 // The launches of a project, the newest first: whose, for what, how it goes or went.
 import { useState } from "react";
-import { useTranslation } from "react-i18next";
 
 import type { Launch } from "@/api/model";
 import { useNames } from "@/app/names";
+import { useTranslation } from "@/i18n/use-words";
 import { Ago, Avatar, Checkbox, Elapsed, Empty, SelectField } from "@/ui";
-import { LaunchBadge, failed } from "@/views/logs/ends";
+import { failed } from "@/app/launch-end";
+import { LaunchBadge } from "@/views/logs/ends";
 
 interface LaunchListProps {
   all: readonly Launch[];

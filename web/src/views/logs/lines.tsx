@@ -1,7 +1,7 @@
 // The lines of a log, in blocks that the browser draws only where one looks; at the end while one follows.
 import { memo, useEffect, useRef, useState } from "react";
-import { useTranslation } from "react-i18next";
 
+import { useTranslation } from "@/i18n/use-words";
 import { Button } from "@/ui";
 import { pieces } from "@/views/logs/searching";
 

@@ -2,9 +2,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { ScrollText } from "lucide-react";
-import { useTranslation } from "react-i18next";
 
 import { launches } from "@/api/queries";
+import { useTranslation } from "@/i18n/use-words";
 import { Bar, Empty, Failed, Loading } from "@/ui";
 import { LaunchList } from "@/views/logs/launches";
 import { LogPane } from "@/views/logs/pane";
@@ -25,20 +25,23 @@ export function Logs() {
         ...(task === undefined ? {} : { task }),
       },
     });
-  if (found.isPending) return <Loading rows={8} />;
-  if (found.isError) return <Failed error={found.error} retry={() => void found.refetch()} />;
-  if (found.data.length === 0 && launch === undefined)
+  const bar = <Bar title={t("title")} />;
+  if (found.data === undefined || (found.data.length === 0 && launch === undefined))
     return (
       <>
-        <Bar title={t("title")} />
-        <Empty icon={<ScrollText size={26} aria-hidden />} title={t("none")}>
-          {t("noneHelp")}
-        </Empty>
+        {bar}
+        {found.isPending && <Loading rows={8} />}
+        {found.isError && <Failed error={found.error} retry={() => void found.refetch()} />}
+        {found.isSuccess && (
+          <Empty icon={<ScrollText size={26} aria-hidden />} title={t("none")}>
+            {t("noneHelp")}
+          </Empty>
+        )}
       </>
     );
   return (
     <div className="flex h-full min-h-0">
-      <Bar title={t("title")} />
+      {bar}
       <div
         className={`${launch === undefined ? "flex" : "hidden md:flex"} w-full shrink-0 flex-col border-r border-line md:w-80`}
       >

@@ -1,16 +1,20 @@
-// One launch: what is known of it, its tools, and what it printed.
-import { Link } from "@tanstack/react-router";
-import { ArrowDownToLine, ArrowLeft, ChevronDown, ChevronUp, Download, WrapText } from "lucide-react";
+// One launch: what is known of it, its tools, and what it said and did, as a conversation or as it was printed.
+import { Link, useSearch } from "@tanstack/react-router";
+import { ArrowLeft } from "lucide-react";
 import { useMemo, useState } from "react";
-import { useTranslation } from "react-i18next";
 
 import type { LaunchUsage, LogPage } from "@/api/model";
+import { DoingOf } from "@/app/doing-of";
 import { useNames } from "@/app/names";
-import { readable, useOutput } from "@/app/output";
+import { isPlain, readable, useItems, useOutput } from "@/app/output";
+import { useTranslation } from "@/i18n/use-words";
 import { Elapsed, Failed, IconButton, Loading } from "@/ui";
-import { LaunchBadge, endWords, errorOf } from "@/views/logs/ends";
+import { Transcript } from "@/ui/transcript";
+import { errorOf, runs } from "@/app/launch-end";
+import { LaunchBadge, endWords } from "@/views/logs/ends";
 import { Lines } from "@/views/logs/lines";
-import { linesWith, stepped } from "@/views/logs/searching";
+import { lineAt, linesWith, stepped } from "@/views/logs/searching";
+import { Tools, type Looks } from "@/views/logs/tools";
 
 interface PaneProps {
   launchId: string;
@@ -20,75 +24,57 @@ interface PaneProps {
 
 export function LogPane({ launchId, projectId, back }: PaneProps) {
   const { t } = useTranslation("logs");
-  const { text, page, error } = useOutput(launchId);
-  const [wrap, setWrap] = useState(true);
-  const [following, setFollowing] = useState(true);
+  const output = useOutput(launchId);
+  const { text, page, error } = output;
+  const items = useItems(output);
+  const { pos } = useSearch({ strict: false });
+  const place = useMemo(() => lineAt(output, pos), [output, pos]);
+  const [looks, setLooks] = useState<Looks>({ raw: false, wrap: true, filter: "all", following: pos === undefined });
   const [words, setWords] = useState("");
   const [current, setCurrent] = useState(0);
   const lines = useMemo(() => readable(text).replace(/\n$/, "").split("\n"), [text]);
   const found = useMemo(() => linesWith(lines, words), [lines, words]);
   if (page === null) return error === null ? <Loading /> : <Failed error={error} />;
+  const change = (next: Partial<Looks>) => setLooks((known) => ({ ...known, ...next }));
+  const search = (next: string) => {
+    setWords(next);
+    setCurrent(0);
+    change(next === "" ? {} : { following: false, filter: "all" }); // it shows the first match at once
+  };
   const step = (by: 1 | -1) => {
-    setFollowing(false);
+    change({ following: false });
     setCurrent(stepped(current, found.length, by));
   };
+  const line = found[current] ?? (words === "" && !looks.following ? place : null);
   return (
     <>
       <Facts page={page} projectId={projectId} back={back} />
-      <div className="flex flex-wrap items-center gap-1 border-b border-line px-2 py-1.5 md:px-3">
-        <input
-          type="search"
-          aria-label={t("search")}
-          placeholder={t("search")}
-          value={words}
-          className="h-8 min-w-0 flex-1 rounded-md border border-line-strong bg-panel px-2.5 placeholder:text-faint"
-          onChange={(event) => {
-            setWords(event.target.value);
-            setCurrent(0);
-          }}
-          onKeyDown={(event) => event.key === "Enter" && step(event.shiftKey ? -1 : 1)}
-        />
-        {words !== "" && (
-          <>
-            <span role="status" className="px-1 text-xs text-soft tabular-nums">
-              {found.length === 0 ? t("noMatches") : t("matches", { current: current + 1, count: found.length })}
-            </span>
-            <IconButton label={t("previous")} className="size-8" onClick={() => step(-1)}>
-              <ChevronUp size={16} />
-            </IconButton>
-            <IconButton label={t("next")} className="size-8" onClick={() => step(1)}>
-              <ChevronDown size={16} />
-            </IconButton>
-          </>
-        )}
-        <IconButton
-          label={t("wrap")}
-          aria-pressed={wrap}
-          className={`size-8 ${wrap ? "bg-sunken text-ink" : ""}`}
-          onClick={() => setWrap(!wrap)}
-        >
-          <WrapText size={16} />
-        </IconButton>
-        <IconButton
-          label={following ? t("following") : t("follow")}
-          aria-pressed={following}
-          className={`size-8 ${following ? "bg-sunken text-ink" : ""}`}
-          onClick={() => setFollowing(!following)}
-        >
-          <ArrowDownToLine size={16} />
-        </IconButton>
-        <IconButton label={t("download")} className="size-8" onClick={() => download(launchId, text)}>
-          <Download size={16} />
-        </IconButton>
-      </div>
+      <Tools
+        {...{ looks, words, current, change, search, step }}
+        found={found.length}
+        plain={isPlain(output)}
+        download={() => download(launchId, text)}
+      />
       {page.removed !== undefined && <p className="bg-sunken px-4 py-2 text-[13px] text-soft">{page.removed}</p>}
       {text === "" && page.removed === undefined ? (
         <p className="p-4 text-soft">{t(page.ended ? "empty" : "waiting")}</p>
-      ) : (
+      ) : looks.raw ? (
         <Lines
-          {...{ lines, words, wrap, following }}
-          current={found[current] ?? null}
-          onScrolled={(bottom) => setFollowing(bottom)}
+          {...{ lines, words }}
+          wrap={looks.wrap}
+          following={looks.following}
+          current={line}
+          onScrolled={(following) => change({ following })}
+        />
+      ) : (
+        <Transcript
+          {...{ items, words }}
+          lives={!page.ended}
+          filter={looks.filter}
+          current={line === null ? null : { line, text: lines[line] ?? "" }}
+          following={looks.following}
+          onFollow={(following) => change({ following })}
+          className="flex-1"
         />
       )}
     </>
@@ -110,7 +96,7 @@ function Facts({ page, projectId, back }: { page: LogPage; projectId: string; ba
         <h2 className="truncate font-semibold">{names.agent(launch.agent_id)}</h2>
         <LaunchBadge launch={launch} />
         {launch.task_id !== null && (
-          <Link to="/t/$taskId" params={{ taskId: launch.task_id }} className="min-w-0 truncate text-accent underline">
+          <Link to="/t/$taskId" params={{ taskId: launch.task_id }} className="min-w-0 truncate link">
             {names.task(launch.task_id)}
           </Link>
         )}
@@ -125,6 +111,7 @@ function Facts({ page, projectId, back }: { page: LogPage; projectId: string; ba
         {ended && <span className={error === null ? "" : "text-red"}>{ended}</span>}
         <Used usage={launch.usage} />
       </p>
+      {runs(launch) && <DoingOf launch={launch.launch_id} mayWait={launch.purpose === "chat"} />}
       {error !== null && error.words && <p className="text-[13px] break-words text-red">{error.words}</p>}
     </header>
   );

@@ -2,8 +2,9 @@ import { describe, expect, it } from "vitest";
 
 import type { Launch } from "@/api/model";
 import { readable } from "@/app/output";
-import { failed } from "@/views/logs/ends";
-import { linesWith, pieces, stepped } from "@/views/logs/searching";
+import { failed } from "@/app/launch-end";
+import { becameOf } from "@/views/logs/ends";
+import { lineAt, linesWith, pieces, stepped } from "@/views/logs/searching";
 
 describe("searching in a log", () => {
   it("finds the lines that hold the words, whatever their case", () => {
@@ -39,5 +40,38 @@ describe("a launch", () => {
     expect(failed({ ...launch, state: "expired" })).toBe(true);
     expect(failed({ ...launch, exit_error: "stopped: by order" })).toBe(false);
     expect(failed(launch)).toBe(false);
+  });
+
+  it("that is over says how: what failed, was stopped, reported or waits is not the same", () => {
+    const ends = (given: Partial<Launch>) => becameOf({ ...launch, end_reason: null, ...given });
+    expect(ends({ exit_error: "crashed: oh" })).toBe("failed");
+    expect(ends({ exit_error: "stopped: by order" })).toBe("stopped");
+    expect(ends({ exit_error: "coordinator_stopped" })).toBe("stopped");
+    expect(ends({ end_reason: "ended_by_person" })).toBe("stopped");
+    expect(ends({ end_reason: "reported" })).toBe("reported");
+    expect(ends({ end_reason: "left_to_wait" })).toBe("waits");
+    expect(ends({ end_reason: "logged_out" })).toBe("other");
+  });
+});
+
+describe("the place that an address names", () => {
+  const log = {
+    text: "one\ntwo\nthree\n",
+    times: [
+      { offset: 0, at: 1000 },
+      { offset: 8, at: 5000 },
+    ],
+  };
+
+  it("is a line by its number, or the first one that was printed at an instant or later", () => {
+    expect(lineAt(log, "L1")).toBe(1);
+    expect(lineAt(log, new Date(3000).toISOString())).toBe(2);
+    expect(lineAt(log, new Date(9000).toISOString())).toBe(2);
+  });
+
+  it("is none where the address names none, or nothing was printed", () => {
+    expect(lineAt(log, undefined)).toBeNull();
+    expect(lineAt(log, "somewhere")).toBeNull();
+    expect(lineAt({ text: "", times: [] }, "L1")).toBeNull();
   });
 });

@@ -1,4 +1,4 @@
-// Finding words in the lines of a log, and the pieces of a line between them.
+// Finding words in the lines of a log, and the pieces of a line between them; and the line that an address names.
 
 /** The numbers of the lines that hold the words, whatever their case. */
 export function linesWith(lines: readonly string[], words: string): number[] {
@@ -30,4 +30,19 @@ export function pieces(line: string, words: string): Piece[] {
   }
   if (from < line.length) result.push({ text: line.slice(from), found: false });
   return result;
+}
+
+interface Told {
+  text: string;
+  times: readonly { offset: number; at: number }[];
+}
+
+/** The line that an address names: by its number (`L12`), or by the instant of what was printed. Null: none. */
+export function lineAt({ text, times }: Told, named: string | undefined): number | null {
+  if (named === undefined || text === "") return null;
+  if (/^L\d+$/.test(named)) return Number(named.slice(1));
+  const wanted = Date.parse(named);
+  const piece = times.find((each) => each.at >= wanted) ?? times.at(-1);
+  if (Number.isNaN(wanted) || piece === undefined) return null;
+  return text.slice(0, piece.offset).split("\n").length - 1;
 }

@@ -1,20 +1,25 @@
 // Requests changes: sends all comments and a general remark as one message to the agent.
 import { useQueryClient } from "@tanstack/react-query";
-import type { TFunction } from "i18next";
-import { useState, type FormEvent } from "react";
-import { useTranslation } from "react-i18next";
+import { useState } from "react";
 
-import { fileTask, mayMove, moveTask, steerTask } from "@/api/actions";
+import { mayMove, moveTask, steerTask } from "@/api/actions";
 import { isFinal, type Task } from "@/api/model";
 import { board } from "@/api/queries";
-import { Button, Dialog, Failed, TextArea, useToast } from "@/ui";
+import { requestChanges } from "@/api/worktrees";
+import { useOpenTask } from "@/app/going";
+import { DraftLine, useDraft } from "@/drafts";
+import { useTranslation } from "@/i18n/use-words";
+import type { TFunction } from "@/i18n/words";
+import { Button, Dialog, Failed, Form, TextArea, useToast } from "@/ui";
+import { Said } from "@/views/review/said";
 import { MOST_LETTERS, asMessage, type Comment, type Comments } from "@/views/review/comments";
 
 export function Asking({ task, comments, onClose }: { task: Task; comments: Comments; onClose: () => void }) {
   const { t } = useTranslation("review");
   const client = useQueryClient();
   const toast = useToast();
-  const [general, setGeneral] = useState("");
+  const open = useOpenTask();
+  const [general, setGeneral, draft] = useDraft(`changes.${task.task_id}`, "");
   const [busy, setBusy] = useState(false);
   const [failed, setFailed] = useState<unknown>(null);
   const [key] = useState(() => crypto.randomUUID());
@@ -22,15 +27,16 @@ export function Asking({ task, comments, onClose }: { task: Task; comments: Comm
   const text = asMessage(general, comments.all, (each) => placed(each, t));
   const over = text.length - MOST_LETTERS;
 
-  async function send(event: FormEvent) {
-    event.preventDefault();
+  async function send() {
     setBusy(true);
     setFailed(null);
     try {
-      if (closed) toast.done(t("changes.filed", { title: await followUp() }));
+      if (closed) await sendBack();
       else toast.done(await tell());
+      draft.done();
       comments.clear();
-      void client.invalidateQueries({ queryKey: board(task.project_id).queryKey });
+      for (const queryKey of [board(task.project_id).queryKey, ["worktree"], ["worktrees"], ["task", task.task_id]])
+        void client.invalidateQueries({ queryKey });
       onClose();
     } catch (error) {
       setFailed(error);
@@ -47,18 +53,14 @@ export function Asking({ task, comments, onClose }: { task: Task; comments: Comm
     return warnings?.[0] ?? t("changes.sent", { who: delivered_to });
   }
 
-  /** It depends on this task, so it starts from what that has changed. */
-  async function followUp(): Promise<string> {
-    const wanted = {
-      title: t("changes.followUpTitle", { title: task.title }).slice(0, 300),
-      description: `${t("changes.begin")} ${task.task_id}\n\n${text}`,
-      assignee_id: task.assignee_id,
-      priority: task.priority,
-      parent_task_id: null,
-      dependencies: [task.task_id],
-      status: "in_progress" as const,
-    };
-    return (await fileTask(task.project_id, wanted, key)).task.title;
+  /** Another task makes the changes; this review waits for it. */
+  async function sendBack(): Promise<void> {
+    const title = t("changes.followUpTitle", { title: task.title }).slice(0, 300);
+    const { changes_requested: made, waits } = await requestChanges(task.task_id, { title, text }, key);
+    toast.done(t("changes.filed", { title: made.title }), undefined, {
+      open: () => open(made.task_id),
+      ...(waits === undefined ? {} : { next: waits }),
+    });
   }
 
   return (
@@ -69,15 +71,15 @@ export function Asking({ task, comments, onClose }: { task: Task; comments: Comm
       title={t("changes.title")}
       description={t(closed ? "changes.followUp" : "changes.how")}
     >
-      <form onSubmit={(event) => void send(event)} className="space-y-4">
+      <Form onSend={() => void send()} className="space-y-4">
+        <DraftLine draft={draft} />
         <TextArea label={t("changes.general")} value={general} onChange={setGeneral} rows={3} />
         {comments.all.length > 0 && (
           <ul className="divide-y divide-line rounded-md border border-line">
             {comments.all.map((each) => (
               <li key={`${each.path} ${each.side} ${each.line}`} className="px-3 py-2">
                 <p className="text-xs break-all text-faint">{placed(each, t)}</p>
-                <code className="block truncate font-mono text-[13px] text-soft">{each.quote}</code>
-                <p className="break-words whitespace-pre-wrap">{each.text}</p>
+                <Said text={each.text} quote={each.quote} />
               </li>
             ))}
           </ul>
@@ -94,11 +96,14 @@ export function Asking({ task, comments, onClose }: { task: Task; comments: Comm
             {t("changes.send")}
           </Button>
         </div>
-      </form>
+      </Form>
     </Dialog>
   );
 }
 
-function placed(each: Comment, t: TFunction<"review">): string {
-  return t(each.side === "now" ? "comment.at" : "comment.atOld", { path: each.path, line: each.line });
+function placed(each: Comment, t: TFunction): string {
+  const { path, side, line, from } = each;
+  if (from !== undefined && from < line)
+    return t(side === "now" ? "comment.atLines" : "comment.atOldLines", { path, from, line });
+  return t(side === "now" ? "comment.at" : "comment.atOld", { path, line });
 }

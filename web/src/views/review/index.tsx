@@ -1,1 +1,3 @@
 export { Review } from "./review";
+export { Reviews } from "./reviews";
+export { Together } from "./together";

@@ -1,8 +1,11 @@
 // The lines of one file, one below the other or side by side. A line can be commented; the text stays text.
 import { MessageSquarePlus } from "lucide-react";
 import { Fragment, type KeyboardEvent, type ReactNode } from "react";
-import { useTranslation } from "react-i18next";
 
+import { useTranslation } from "@/i18n/use-words";
+import { Tokens } from "@/ui/code/code";
+import type { Token } from "@/ui/code/tokens";
+import { cutAt } from "@/views/review/colours";
 import type { Comment } from "@/views/review/comments";
 import { go } from "@/views/review/moving";
 import { sideBySide, type Line } from "@/views/review/patch";
@@ -10,14 +13,19 @@ import { sideBySide, type Line } from "@/views/review/patch";
 /** What lines are shown with: whose comments stand below which, and what a press on a line does. */
 export interface Commenting {
   /** null: this person does not comment. */
-  start: ((side: Comment["side"], line: Line) => void) | null;
+  start: ((side: Comment["side"], line: Line, further: boolean) => void) | null;
+  /** Whether a comment that is being written is about this line. */
+  meant: (side: Comment["side"], line: number) => boolean;
   below: (side: Comment["side"], line: number) => ReactNode;
 }
 
 const TINT = { same: "", added: "bg-green-soft", removed: "bg-red-soft" } as const;
-const STRONG = { same: "", added: "bg-green/25", removed: "bg-red/25" } as const;
+const STRONG = { same: "", added: "bg-green/20", removed: "bg-red/20" } as const;
 const SIGN = { same: " ", added: "+", removed: "-" } as const;
 
+const MEANT = "shadow-[inset_3px_0_0_var(--accent)]";
+const meantBy = (commenting: Commenting, line: Line): string =>
+  commenting.meant(sideOf(line), numberOf(line)) ? MEANT : "";
 const sideOf = (line: Line): Comment["side"] => (line.now === null ? "old" : "now");
 const numberOf = (line: Line): number => line.now ?? line.old ?? 0;
 
@@ -25,27 +33,29 @@ interface LinesProps {
   lines: readonly Line[];
   split: boolean;
   commenting: Commenting;
+  /** The colours of a line; null until they are known. */
+  colours: (line: Line) => readonly Token[] | null;
 }
 
-export function Lines({ lines, split, commenting }: LinesProps) {
-  return split ? <Split lines={lines} commenting={commenting} /> : <Unified lines={lines} commenting={commenting} />;
+export function Lines({ split, ...rest }: LinesProps) {
+  return split ? <Split {...rest} /> : <Unified {...rest} />;
 }
 
-function Unified({ lines, commenting }: Omit<LinesProps, "split">) {
+function Unified({ lines, commenting, colours }: Omit<LinesProps, "split">) {
   return lines.map((line, place) => (
     <Fragment key={place}>
-      <tr className={`group ${TINT[line.kind]}`}>
+      <tr className={`group ${TINT[line.kind]} ${meantBy(commenting, line)}`}>
         <Number value={line.old} />
         <Number value={line.now} />
         <Mark line={line} first={begins(lines, place)} commenting={commenting} />
-        <Code line={line} />
+        <Code line={line} tokens={colours(line)} />
       </tr>
       <Below columns={4}>{commenting.below(sideOf(line), numberOf(line))}</Below>
     </Fragment>
   ));
 }
 
-function Split({ lines, commenting }: Omit<LinesProps, "split">) {
+function Split({ lines, commenting, colours }: Omit<LinesProps, "split">) {
   const rows = sideBySide(lines);
   return rows.map(({ left, right }, place) => {
     const before = rows[place - 1];
@@ -53,9 +63,11 @@ function Split({ lines, commenting }: Omit<LinesProps, "split">) {
     const first = changed && (before === undefined || before.left === before.right);
     return (
       <Fragment key={place}>
-        <tr className="group">
-          <Half line={left} side="old" first={first && right === null} commenting={commenting} />
-          <Half line={right} side="now" first={first} commenting={commenting} />
+        <tr
+          className={`group ${[left, right].some((each) => each !== null && meantBy(commenting, each) !== "") ? MEANT : ""}`}
+        >
+          <Half line={left} side="old" first={first && right === null} {...{ commenting, colours }} />
+          <Half line={right} side="now" first={first} {...{ commenting, colours }} />
         </tr>
         <Below columns={6}>
           {changed && left?.old != null && commenting.below("old", left.old)}
@@ -66,24 +78,20 @@ function Split({ lines, commenting }: Omit<LinesProps, "split">) {
   });
 }
 
-function Half({
-  line,
-  side,
-  first,
-  commenting,
-}: {
+interface HalfProps extends Pick<LinesProps, "commenting" | "colours"> {
   line: Line | null;
   side: Comment["side"];
   first: boolean;
-  commenting: Commenting;
-}) {
+}
+
+function Half({ line, side, first, commenting, colours }: HalfProps) {
   if (line === null) return <td colSpan={3} className="border-l border-line bg-sunken" />;
   const once = line.kind === "same" && side === "old"; // an unchanged line is commented on the right
   return (
     <>
       <Number value={side === "old" ? line.old : line.now} tint={TINT[line.kind]} />
       {once ? <td /> : <Mark line={line} first={first} commenting={commenting} tint={TINT[line.kind]} />}
-      <Code line={line} tint={TINT[line.kind]} />
+      <Code line={line} tokens={colours(line)} tint={TINT[line.kind]} />
     </>
   );
 }
@@ -124,7 +132,7 @@ function Mark({
             data-change={first || undefined}
             aria-label={t("comment.add", { line: numberOf(line) })}
             title={t("comment.add", { line: numberOf(line) })}
-            onClick={() => start(sideOf(line), line)}
+            onClick={(event) => start(sideOf(line), line, event.shiftKey)}
             onKeyDown={stepped}
             className="absolute -inset-x-0.5 inset-y-0 flex items-center justify-center rounded bg-accent text-accent-ink opacity-0 group-hover:opacity-100 focus-visible:opacity-100"
           >
@@ -144,16 +152,26 @@ function stepped(event: KeyboardEvent): void {
   go("line", event.key === "ArrowDown" ? 1 : -1);
 }
 
-function Code({ line, tint = "" }: { line: Line; tint?: string }) {
+function Code({ line, tokens, tint = "" }: { line: Line; tokens: readonly Token[] | null; tint?: string }) {
   const { t } = useTranslation("review");
-  const [from, to] = line.differs ?? [0, 0];
+  const [before, inside, after] = cutAt(tokens ?? [[line.text, ""]], line.differs ?? [0, 0]);
   return (
     <td
+      data-tinted={line.kind !== "same" || undefined}
       className={`h-[1.55em] px-1.5 align-top break-words whitespace-pre-wrap [overflow-wrap:anywhere] [tab-size:4] ${tint}`}
     >
-      {line.text.slice(0, from)}
-      {to > from && <span className={`rounded-sm ${STRONG[line.kind]}`}>{line.text.slice(from, to)}</span>}
-      {line.text.slice(to)}
+      <Tokens line={before} />
+      {inside.length > 0 && (
+        <span className={`rounded-sm ${STRONG[line.kind]}`}>
+          <Tokens line={inside} />
+        </span>
+      )}
+      <Tokens line={after} />
+      {line.cr && line.kind !== "same" && (
+        <span className="ml-1.5 font-sans text-xs text-soft select-none" title={t("cr")}>
+          {t("crShort")}
+        </span>
+      )}
       {line.unended && <span className="ml-2 font-sans text-xs text-soft italic">{t("unended")}</span>}
     </td>
   );

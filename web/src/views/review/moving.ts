@@ -10,10 +10,16 @@ export function go(what: "file" | "change" | "line", by: number): void {
   next?.scrollIntoView({ block: what === "file" ? "start" : "center" });
 }
 
-/** Presses the line on which one stands: begins its comment. */
-export function press(): void {
+/** Presses what one stands on: a line to begin its comment; of the file one is in, the tick. */
+export function press(what: "line" | "viewed"): void {
   const at = document.activeElement;
-  if (at instanceof HTMLElement && at.dataset["line"] !== undefined) at.click();
+  if (!(at instanceof HTMLElement)) return;
+  const file = at.closest("section");
+  if (what === "viewed") {
+    file?.querySelector<HTMLElement>("[data-viewed]")?.click();
+    file?.querySelector<HTMLElement>("[data-file]")?.focus(); // its lines go, and one goes on from here
+  }
+  if (what === "line" && at.dataset["line"] !== undefined) at.click();
 }
 
 /** The first one after where one stands, or the last one before it. */

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 
 import type { FileChange } from "@/api/model";
-import { hunksOf, piecesOf, sideBySide } from "@/views/review/patch";
+import { cutAt } from "@/views/review/colours";
+import { hunksOf, modeOf, piecesOf, sideBySide } from "@/views/review/patch";
 
 const PATCH = `diff --git a/a.py b/a.py
 index 1..2 100644
@@ -80,5 +81,81 @@ describe("a patch", () => {
   it("shows where a line differs from the one that it was", () => {
     const [hunk] = hunksOf("@@ -1 +1 @@\n-let a = 1;\n+let b = 1;\n");
     expect(hunk?.lines.map((each) => each.text.slice(...(each.differs ?? [0, 0])))).toEqual(["a", "b"]);
+  });
+});
+
+describe("a patch that somebody has made to mislead", () => {
+  const added = (...lines: string[]) => {
+    const text = `diff --git a/x b/x\n@@ -0,0 +1,${lines.length} @@\n${lines.map((each) => `+${each}\n`).join("")}`;
+    return hunksOf(piecesOf(text, [file("x")])[0] ?? "").flatMap((each) => each.lines);
+  };
+
+  it("hides no line behind what looks like the next file", () => {
+    const lines = added("safe", "\rdiff --git a/y b/y", "\u2028diff --git a/z b/z", "evil()");
+    expect(lines).toHaveLength(4);
+    expect(lines.at(-1)?.text).toBe("evil()");
+  });
+
+  it("hides no hunk behind a heading with a line break of another kind", () => {
+    const [hunk] = hunksOf("@@ -1 +1 @@ def f():\r\u2028x\n-a\n+b\n");
+    expect(hunk?.lines).toHaveLength(2);
+  });
+
+  it("shows every character: also those that turn the order of what one reads around", () => {
+    expect(added("if a:\u202e pass", "zero\u200bwidth").map((each) => each.text)).toEqual([
+      "if a:\\u{202e} pass",
+      "zero\\u{200b}width",
+    ]);
+  });
+
+  it("says where lines end as on Windows now", () => {
+    const [hunk] = hunksOf("@@ -1 +1 @@\n-a\n+a\r\n");
+    expect(hunk?.lines.map((each) => [each.text, each.cr])).toEqual([
+      ["a", undefined],
+      ["a", true],
+    ]);
+  });
+});
+
+describe("what is not in the lines of a file", () => {
+  it("is told: whether it may be executed, or is a link", () => {
+    expect(modeOf("diff --git a/x b/x\nold mode 100644\nnew mode 100755\n")).toEqual({ from: "644", to: "755" });
+    expect(modeOf("diff --git a/x b/x\nnew file mode 100755\nindex 0..1\n@@ -0,0 +1 @@\n+x\n")).toEqual({
+      is: "executable",
+    });
+    expect(modeOf("diff --git a/x b/x\nindex 12..34 120000\n@@ -1 +1 @@\n-a\n+b\n")).toEqual({ is: "link" });
+    expect(modeOf("diff --git a/x b/x\nindex 12..34 100755\n@@ -1 +1 @@\n-a\n+b\n")).toBeNull();
+    expect(modeOf("diff --git a/x b/x\nindex 12..34 100644\n@@ -1 +1 @@\n-a\n+new file mode 100755\n")).toBeNull();
+  });
+});
+
+describe("what differs in a line", () => {
+  const marked = (old: string, now: string) =>
+    hunksOf(`@@ -1 +1 @@\n-${old}\n+${now}\n`)[0]?.lines.map((each) => each.text.slice(...(each.differs ?? [0, 0])));
+
+  it("is whole words, and never half a letter", () => {
+    expect(marked("return price", "return prize")).toEqual(["price", "prize"]);
+    expect(marked("a = '😀'", "a = '😁'")).toEqual(["😀", "😁"]);
+    expect(marked("価格を示す", "価値を示す")).toEqual(["格", "値"]);
+  });
+
+  it("is cut out of the colours of the line", () => {
+    const line = [
+      ["let ", "keyword"],
+      ["price", ""],
+      [" = 1", "number"],
+    ] as const;
+    expect(cutAt(line, [2, 7])).toEqual([
+      [["le", "keyword"]],
+      [
+        ["t ", "keyword"],
+        ["pri", ""],
+      ],
+      [
+        ["ce", ""],
+        [" = 1", "number"],
+      ],
+    ]);
+    expect(cutAt(line, [0, 0])).toEqual([line, [], []]);
   });
 });

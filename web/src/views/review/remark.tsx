@@ -1,23 +1,41 @@
 // One comment below its line: being written, or kept until all are sent.
-import { useEffect, useRef, useState, type FormEvent, type KeyboardEvent } from "react";
-import { useTranslation } from "react-i18next";
+import { FileDiff } from "lucide-react";
+import { useEffect, useRef, type FormEvent, type KeyboardEvent } from "react";
 
+import { useDraft } from "@/drafts";
+import { useTranslation } from "@/i18n/use-words";
 import { Button, TextArea } from "@/ui";
+import { Said } from "@/views/review/said";
+import { partsOf, withSuggestion } from "@/views/review/suggestion";
 
 interface WritingProps {
+  place: string;
   text: string;
+  /** The lines it is about. */
+  quote: string;
+  /** What they are called, where they are several. */
+  about: string | null;
+  /** Of lines that are gone nothing can be suggested. */
+  suggests: boolean;
   onKeep: (text: string) => void;
   onClose: () => void;
 }
 
-export function Writing({ text, onKeep, onClose }: WritingProps) {
+export function Writing({ place, text, quote, about, suggests, onKeep, onClose }: WritingProps) {
   const { t } = useTranslation("review");
-  const [words, setWords] = useState(text);
+  const [words, setWords, draft] = useDraft(place, text, { quiet: true });
   const form = useRef<HTMLFormElement>(null);
-  useEffect(() => form.current?.querySelector("textarea")?.focus(), []); // the user asked to write: focus at once
+  useEffect(() => {
+    // The user asked to write: focus at once; and afterwards goes on from the line.
+    const line = form.current?.closest("tr")?.previousElementSibling?.querySelector<HTMLElement>("[data-line]");
+    form.current?.querySelector("textarea")?.focus();
+    return () => line?.focus({ preventScroll: true });
+  }, []);
   function submit(event: FormEvent) {
     event.preventDefault();
-    if (words.trim() !== "") onKeep(words.trim());
+    if (words.trim() === "") return;
+    draft.done();
+    onKeep(words.trim());
   }
   function pressed(event: KeyboardEvent) {
     if (event.key === "Escape") onClose();
@@ -30,7 +48,14 @@ export function Writing({ text, onKeep, onClose }: WritingProps) {
       className="max-w-2xl space-y-2 rounded-md border border-line-strong bg-panel p-3"
     >
       <TextArea label={t("comment.label")} bare value={words} onChange={setWords} rows={3} onKeyDown={pressed} />
-      <div className="flex justify-end gap-2">
+      <div className="flex flex-wrap items-center justify-end gap-2">
+        <span className="flex-1 text-xs text-faint">{about ?? t("comment.range")}</span>
+        {suggests && (
+          <Button small look="quiet" onClick={() => setWords(withSuggestion(words, quote))}>
+            <FileDiff size={14} aria-hidden />
+            {t("comment.suggest")}
+          </Button>
+        )}
         <Button small look="quiet" onClick={onClose}>
           {t("app.cancel")}
         </Button>
@@ -42,11 +67,24 @@ export function Writing({ text, onKeep, onClose }: WritingProps) {
   );
 }
 
-export function Kept({ text, onEdit, onDrop }: { text: string; onEdit: () => void; onDrop: () => void }) {
+interface KeptProps {
+  text: string;
+  quote: string;
+  about: string | null;
+  onEdit: () => void;
+  onDrop: () => void;
+}
+
+export function Kept({ text, quote, about, onEdit, onDrop }: KeptProps) {
   const { t } = useTranslation("review");
   return (
     <div className="max-w-2xl rounded-md border border-accent bg-accent-soft p-3">
-      <p className="break-words whitespace-pre-wrap">{text}</p>
+      {about !== null && <p className="text-xs text-soft">{about}</p>}
+      {partsOf(text).some((each) => each.kind === "suggestion") ? (
+        <Said text={text} quote={quote} />
+      ) : (
+        <p className="break-words whitespace-pre-wrap">{text}</p>
+      )}
       <div className="mt-1 flex justify-end gap-1">
         <Button small look="quiet" onClick={onEdit}>
           {t("comment.edit")}

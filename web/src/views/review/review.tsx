@@ -1,31 +1,44 @@
-// The work of a task, before it is merged: its files and lines, comments on them, and what a person decides.
-import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useParams } from "@tanstack/react-router";
-import { CircleCheck, FileDiff, GitBranch, Trash2 } from "lucide-react";
+// The work of a task: what was asked, its files and lines, comments on them, and what a person decides. After the merge
+// it can still be read.
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { Link, useParams } from "@tanstack/react-router";
+import { ChevronLeft, FileDiff, GitBranch, GitPullRequestArrow } from "lucide-react";
 import { useState } from "react";
-import { useTranslation } from "react-i18next";
 
 import type { Task, Worktree } from "@/api/model";
-import { diff, task as oneTask, worktree } from "@/api/queries";
-import { discardWork } from "@/api/worktrees";
+import { USUAL_CONTEXT, diff } from "@/api/diffs";
+import { task as oneTask, worktree } from "@/api/queries";
 import { useOpenTask } from "@/app/going";
 import { useWrites } from "@/app/may";
-import { Ago, Bar, Button, Confirm, Empty, Failed, Loading, StatusBadge, useToast } from "@/ui";
-import { Asking } from "@/views/review/asking";
+import { useExtraWide } from "@/app/narrow";
+import { SentBack } from "@/app/sent-back";
+import { useTranslation } from "@/i18n/use-words";
+import { Bar, Empty, Failed, Loading, StatusIcon } from "@/ui";
+import { About } from "@/views/review/about";
 import { useComments, type Comments } from "@/views/review/comments";
-import { Figures } from "@/views/review/file";
+import { Figures } from "@/views/review/figures";
 import { Files } from "@/views/review/files";
-import { Merging } from "@/views/review/merging";
+import { useParts } from "@/views/review/parts";
+import { VerdictBar } from "@/views/review/verdict";
 
 export function Review() {
   const { t } = useTranslation("review");
-  const { taskId = "" } = useParams({ strict: false });
+  const { projectId = "", taskId = "" } = useParams({ strict: false });
   const task = useQuery(oneTask(taskId));
   const work = useQuery(worktree(taskId));
   const failed = task.error ?? work.error;
   return (
     <>
-      <Bar title={t("title")} />
+      <Bar title={t("title")} name={task.data?.title ?? t("title")}>
+        <Link
+          to="/p/$projectId/review"
+          params={{ projectId }}
+          className="inline-flex shrink-0 items-center gap-0.5 text-[13px] text-soft hover:text-ink"
+        >
+          <ChevronLeft size={14} aria-hidden />
+          {t("all")}
+        </Link>
+      </Bar>
       {task.data !== undefined && work.data !== undefined ? (
         <Work key={taskId} task={task.data} work={work.data} /> // also when it could not be read again: it may be in use
       ) : failed !== null ? (
@@ -40,110 +53,105 @@ export function Review() {
 function Work({ task, work }: { task: Task; work: Worktree }) {
   const comments = useComments(task.task_id);
   const writes = useWrites();
+  const wide = useExtraWide();
+  // What somebody has written is not lost because somebody else has merged the work.
+  const remarks = writes && (work.state === "open" || comments.all.length > 0);
   return (
-    <div className="space-y-4 p-3 sm:p-5">
-      <Head task={task} work={work} comments={comments} writes={writes} />
-      {work.state === "open" ? <Changes work={work} comments={comments} writes={writes} /> : <Over work={work} />}
+    <div className="flex min-h-full flex-col">
+      <VerdictBar task={task} work={work} comments={comments} writes={writes}>
+        <Head task={task} work={work} />
+      </VerdictBar>
+      <div className="flex flex-1 flex-col gap-4 p-3 sm:px-5 xl:flex-row xl:items-start">
+        {!wide && <About task={task} wide={false} />}
+        <div className="min-w-0 flex-1 space-y-3">
+          <Facts work={work} unsent={writes ? comments.all.length : 0} />
+          <WithParts task={task} />
+          {work.state === "discarded" ? <Discarded /> : <Changes work={work} comments={comments} writes={remarks} />}
+        </div>
+        {wide && <About task={task} wide />}
+      </div>
     </div>
   );
 }
 
-interface HeadProps {
-  task: Task;
-  work: Worktree;
-  comments: Comments;
-  writes: boolean;
-}
-
-function Head({ task, work, comments, writes }: HeadProps) {
+function Head({ task, work }: { task: Task; work: Worktree }) {
   const { t } = useTranslation("review");
   const open = useOpenTask();
   return (
-    <header className="flex flex-wrap items-start justify-between gap-3">
-      <div className="min-w-0 space-y-1">
-        <button
-          type="button"
-          onClick={() => open(task.task_id)}
-          title={t("open")}
-          className="text-left hover:underline"
-        >
-          <h2 className="text-lg font-semibold break-words">{task.title}</h2>
-        </button>
-        <p className="flex flex-wrap items-center gap-x-3 gap-y-1 text-soft">
-          <StatusBadge status={task.status} />
-          <span className="inline-flex items-center gap-1.5 font-mono text-xs break-all">
-            <GitBranch size={13} aria-hidden />
-            {work.branch} → {work.merged_into ?? work.base_branch ?? work.base_commit.slice(0, 10)}
-          </span>
-          <span>{t("commits", { count: work.commits })}</span>
-          <span>{t("files", { count: work.files_changed })}</span>
-          <Figures insertions={work.insertions} deletions={work.deletions} />
-          <span className="text-faint">
-            <Ago at={work.updated_at} />
-          </span>
-        </p>
-        {work.trouble !== null && (
-          <p className="rounded-md bg-amber-soft px-3 py-2 break-words text-amber">{work.trouble}</p>
-        )}
-      </div>
-      {writes && work.state === "open" && <Verdict task={task} work={work} comments={comments} />}
-    </header>
-  );
-}
-
-function Verdict({ task, work, comments }: Omit<HeadProps, "writes">) {
-  const { t } = useTranslation("review");
-  const [asked, setAsked] = useState<"merge" | "changes" | "discard" | null>(null);
-  const discard = useDiscarding(task.task_id);
-  const close = () => setAsked(null);
-  return (
-    <div className="flex flex-wrap items-center gap-2">
-      {comments.all.length > 0 && (
-        <span role="status" className="text-[13px] text-accent">
-          {t("comment.kept", { count: comments.all.length })}
-        </span>
-      )}
-      <Button look="danger" onClick={() => setAsked("discard")}>
-        <Trash2 size={15} aria-hidden />
-        {t("discard.action")}
-      </Button>
-      <Button onClick={() => setAsked("changes")}>{t("changes.action")}</Button>
-      <Button look="primary" onClick={() => setAsked("merge")}>
-        <CircleCheck size={15} aria-hidden />
-        {t("merge.action")}
-      </Button>
-      {asked === "merge" && <Merging task={task} work={work} unsent={comments.all.length} onClose={close} />}
-      {asked === "changes" && <Asking task={task} comments={comments} onClose={close} />}
-      <Confirm
-        open={asked === "discard"}
-        title={t("discard.title")}
-        action={t("discard.go")}
-        onConfirm={discard}
-        onClose={close}
+    <div className="flex min-w-0 items-center gap-2">
+      <StatusIcon status={task.status} />
+      <button
+        type="button"
+        onClick={() => open(task.task_id)}
+        title={`${t("open")}: ${task.title}`}
+        className="min-w-0 text-left hover:underline"
       >
-        {t("discard.text", { branch: work.branch })}
-      </Confirm>
+        <h2 className="truncate font-semibold">{task.title}</h2>
+      </button>
+      <span className="hidden text-xs whitespace-nowrap text-soft lg:inline">
+        {t("files", { count: work.files_changed })}
+      </span>
+      <Figures insertions={work.insertions} deletions={work.deletions} />
     </div>
   );
 }
 
-function useDiscarding(taskId: string): () => Promise<void> {
+/** Where it is, and what blocks it or became of it. */
+function Facts({ work, unsent }: { work: Worktree; unsent: number }) {
   const { t } = useTranslation("review");
-  const client = useQueryClient();
-  const toast = useToast();
-  return async () => {
-    toast.done((await discardWork(taskId)) || t("discard.done"));
-    void client.invalidateQueries({ queryKey: ["worktree"] });
-    void client.invalidateQueries({ queryKey: ["worktrees"] });
-  };
+  const into = work.merged_into ?? work.base_branch ?? work.base_commit.slice(0, 10);
+  return (
+    <div className="space-y-2">
+      <p className="flex flex-wrap items-center gap-x-3 gap-y-1 text-xs text-soft">
+        <span data-branch className="inline-flex items-center gap-1.5 font-mono break-all">
+          <GitBranch size={13} aria-hidden />
+          {work.branch} → {into}
+        </span>
+        <span>{t("commits", { count: work.commits })}</span>
+      </p>
+      {work.changes_requested !== null && <SentBack changes={work.changes_requested} />}
+      {work.state === "merged" && (
+        <p role="status" className="rounded-md bg-green-soft px-3 py-2 text-green">
+          {t("over.merged", { into })}{" "}
+          <code className="font-mono text-xs">{work.merged_commit?.slice(0, 10) ?? ""}</code>
+        </p>
+      )}
+      {work.state !== "open" && unsent > 0 && (
+        <p className="rounded-md bg-amber-soft px-3 py-2 text-amber">{t("over.unsent", { count: unsent })}</p>
+      )}
+      {work.trouble !== null && (
+        <p className="rounded-md bg-amber-soft px-3 py-2 break-words text-amber">{work.trouble}</p>
+      )}
+    </div>
+  );
+}
+
+/** Open work of its subtasks: reviewed and merged with it. */
+function WithParts({ task }: { task: Task }) {
+  const { t } = useTranslation("review");
+  const count = useParts(task).length;
+  if (count === 0) return null;
+  return (
+    <Link
+      to="/p/$projectId/review/together"
+      params={{ projectId: task.project_id }}
+      search={{ tasks: task.task_id }}
+      className="inline-flex items-center gap-1.5 text-[13px] underline hover:no-underline"
+    >
+      <GitPullRequestArrow size={14} aria-hidden />
+      {t("together.withParts", { count })}
+    </Link>
+  );
 }
 
 function Changes({ work, comments, writes }: { work: Worktree; comments: Comments; writes: boolean }) {
   const { t } = useTranslation("review");
-  const asked = useQuery({ ...diff(work.task_id), gcTime: 0 });
+  // What was read stays where it is when the work is merged: the files are the same.
+  const [context, setContext] = useState(USUAL_CONTEXT);
+  const asked = useQuery({ ...diff(work.task_id, context), gcTime: 0, placeholderData: keepPreviousData });
   if (asked.data === undefined)
     return asked.error !== null ? (
-      <Failed error={asked.error} retry={() => void asked.refetch()} />
+      <Failed error={toldBy(asked.error, t("noAnswer"))} retry={() => void asked.refetch()} />
     ) : (
       <>
         <p className="text-soft">{t("reading")}</p>
@@ -156,16 +164,17 @@ function Changes({ work, comments, writes }: { work: Worktree; comments: Comment
         {t("nothingText")}
       </Empty>
     );
-  return <Files diff={asked.data} comments={comments} writes={writes} />;
+  return <Files taskId={work.task_id} diff={asked.data} {...{ comments, writes, context, setContext }} />;
 }
 
-function Over({ work }: { work: Worktree }) {
+/** A Coordinator that has left says nothing. */
+const toldBy = (error: Error, silence: string): Error => (error.message === "" ? new Error(silence) : error);
+
+function Discarded() {
   const { t } = useTranslation("review");
-  const into = work.merged_into ?? "";
-  const which = work.state === "merged" ? "merged" : "discarded";
   return (
-    <Empty icon={<FileDiff size={28} aria-hidden />} title={t(`over.${which}`, { into })}>
-      {t(`over.${which}Text`, { commit: work.merged_commit?.slice(0, 10) ?? "" })}
+    <Empty icon={<FileDiff size={28} aria-hidden />} title={t("over.discarded")}>
+      {t("over.discardedText")}
     </Empty>
   );
 }

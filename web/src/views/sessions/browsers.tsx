@@ -1,11 +1,11 @@
 // Where I am signed in myself, with a way out of each.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { MonitorSmartphone } from "lucide-react";
-import { useTranslation } from "react-i18next";
 
-import { send } from "@/api/client";
+import { api } from "@/api/client";
 import type { SignIn } from "@/api/model";
 import { signIns } from "@/api/queries";
+import { useTranslation } from "@/i18n/use-words";
 import { Ago, Badge, Button, Failed, Loading, Panel, useToast } from "@/ui";
 
 export function Browsers() {
@@ -30,7 +30,7 @@ function Browser({ each }: { each: SignIn }) {
   const client = useQueryClient();
   async function signOut() {
     try {
-      await send("DELETE", `/sign-ins/${encodeURIComponent(each.sign_in_id)}`);
+      await api.delete("/sign-ins/{sign_in_id}", { path: { sign_in_id: each.sign_in_id } });
       await client.invalidateQueries({ queryKey: ["sign-ins"] });
       toast.done(t("signedOut"));
     } catch (error) {

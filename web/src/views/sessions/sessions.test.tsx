@@ -46,7 +46,7 @@ describe("the sessions of agents", () => {
     await waitFor(() => expect(screen.queryByRole("dialog")).toBeNull());
     expect(asked.find((each) => each.method === "DELETE")).toMatchObject({
       path: "/sessions/ses_1",
-      query: "?reason=It+loops",
+      query: "?reason=It%20loops",
     });
   });
 

@@ -3,13 +3,15 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { KeyRound, ShieldAlert, ShieldCheck, ShieldQuestion } from "lucide-react";
 import { useState, type ReactNode } from "react";
-import { useTranslation } from "react-i18next";
 
-import { send } from "@/api/client";
+import { endSession } from "@/api/agents";
 import type { Session } from "@/api/model";
 import { sessions } from "@/api/queries";
 import { useWrites } from "@/app/may";
 import { useNames } from "@/app/names";
+import { inWords } from "@/app/sentence";
+import { useDraft } from "@/drafts";
+import { useTranslation } from "@/i18n/use-words";
 import {
   Ago,
   Avatar,
@@ -55,6 +57,7 @@ export function Sessions() {
 
 function Row({ session, projectId }: { session: Session; projectId: string }) {
   const { t } = useTranslation("sessions");
+  const { t: audit } = useTranslation("audit");
   const names = useNames(projectId);
   const name = names.agent(session.agent_id);
   const writes = useWrites();
@@ -65,7 +68,9 @@ function Row({ session, projectId }: { session: Session; projectId: string }) {
         <p className="flex flex-wrap items-center gap-2 font-medium">
           {name}
           <Badge tone={session.purpose === "chat" ? "violet" : "blue"}>{t(`purpose.${session.purpose}`)}</Badge>
-          {session.runaway !== null && <Badge tone="red">{t("runaway", { guard: session.runaway })}</Badge>}
+          {session.runaway !== null && (
+            <Badge tone="red">{t("runaway", { guard: inWords(session.runaway, audit) })}</Badge>
+          )}
           {!session.confirmed && (
             <Badge tone="amber">
               {t("unconfirmed")} <Ago at={session.last_seen_at} />
@@ -99,7 +104,7 @@ function Row({ session, projectId }: { session: Session; projectId: string }) {
           to="/p/$projectId/logs"
           params={{ projectId }}
           search={{ launch: session.launch_id }}
-          className="px-1 text-[13px] text-accent underline"
+          className="px-1 text-[13px] link"
         >
           {t("log")}
         </Link>
@@ -144,10 +149,10 @@ function End({ session, name }: { session: Session; name: string }) {
   const toast = useToast();
   const client = useQueryClient();
   const [asking, setAsking] = useState(false);
-  const [reason, setReason] = useState("");
+  const [reason, setReason, draft] = useDraft(`end.${session.session_id}`, "", { quiet: true });
   async function end() {
-    const path = `/sessions/${encodeURIComponent(session.session_id)}`;
-    await send("DELETE", path, { query: { reason: reason.trim() || undefined } });
+    await endSession(session.session_id, reason);
+    draft.done();
     toast.done(t("ended", { name }));
     void client.invalidateQueries({ queryKey: ["sessions"] });
   }

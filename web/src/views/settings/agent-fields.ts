@@ -1,20 +1,26 @@
 // An agent as the fields of a form, and back. Of `provider_options` what the form knows has fields of its own; all the
 // rest stays as JSON, so that nothing is lost.
-import { get } from "@/api/client";
+import { api } from "@/api/client";
+import type { AgentEdit, NewAgent } from "@/api/agents";
 import type { Agent } from "@/api/model";
+import { ofAgent } from "@/api/routes";
 import { listed, type Fields } from "@/views/settings/editing";
 import type { Seen } from "@/views/settings/use-editing";
 
-const PLAIN = ["name", "role", "system_prompt"] as const;
+const PLAIN = ["name", "system_prompt"] as const;
+const ROLES: readonly Agent["role"][] = ["owner", "manager", "worker"];
 const OR_NOTHING = ["reports_to", "provider", "model", "agent_type"] as const;
 const OPTIONS = ["permissions", "fallback", "fallback_model", "labels", "account", "others"] as const;
+
+/** Nobody has chosen yet: what fits is taken. */
+export const UNSAID = "?";
 
 export const EMPTY: Fields = {
   id: "",
   name: "",
   role: "worker",
-  reports_to: "",
-  provider: "",
+  reports_to: UNSAID,
+  provider: UNSAID,
   model: "",
   system_prompt: "",
   agent_type: "",
@@ -53,19 +59,22 @@ export function fieldsOf(agent: Agent): Seen {
 
 const text = (value: unknown) => (typeof value === "string" ? value : "");
 
+type Body = Partial<Omit<NewAgent, "id" | "kind" | "projects" | "preview">>;
+
 /** What is sent for these changes; `all` has every field, for what is made of several. */
-export function bodyOf(changes: Fields, all: Fields): Record<string, unknown> {
-  const body: Record<string, unknown> = {};
+export function bodyOf(changes: Fields, all: Fields): Body {
+  const body: Body = {};
   for (const name of PLAIN) if (name in changes) body[name] = changes[name];
+  for (const role of ROLES) if (changes["role"] === role) body.role = role;
   for (const name of OR_NOTHING) if (name in changes) body[name] = changes[name] || null;
-  if ("capabilities" in changes) body["capabilities"] = listed(changes["capabilities"] ?? "");
-  if ("max_parallel_tasks" in changes) body["max_parallel_tasks"] = Number(changes["max_parallel_tasks"]);
-  if (OPTIONS.some((name) => name in changes)) body["provider_options"] = optionsOf(all);
+  if ("capabilities" in changes) body.capabilities = listed(changes["capabilities"] ?? "");
+  if ("max_parallel_tasks" in changes) body.max_parallel_tasks = Number(changes["max_parallel_tasks"]);
+  if (OPTIONS.some((name) => name in changes)) body.provider_options = optionsOf(all);
   return body;
 }
 
 /** As an edit of an agent: the form shows all of its options, so what is sent are all of them. */
-export function editOf(changes: Fields, all: Fields): Record<string, unknown> {
+export function editOf(changes: Fields, all: Fields): AgentEdit {
   const body = bodyOf(changes, all);
   return "provider_options" in body ? { ...body, replace_options: true } : body;
 }
@@ -104,6 +113,5 @@ export function wrongJson(said: string): string | null {
   }
 }
 
-const path = (id: string) => `/agents/${encodeURIComponent(id)}`;
-
-export const lookAt = (id: string) => get<{ agent: Agent }>(path(id)).then((answer) => fieldsOf(answer.agent));
+export const lookAt = (id: string) =>
+  api.get("/agents/{agent_id}", ofAgent(id)).then((answer) => fieldsOf(answer.agent));

@@ -2,20 +2,19 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { KeyRound, Power } from "lucide-react";
 import { useState } from "react";
-import { useTranslation } from "react-i18next";
 
-import { send } from "@/api/client";
+import { activateAgent } from "@/api/actions";
+import { deactivateAgent, editAgent, renewPasskey } from "@/api/agents";
 import type { Agent } from "@/api/model";
 
 import { useOwns } from "@/app/may";
 import { useWidening } from "@/app/widening";
+import { useTranslation } from "@/i18n/use-words";
 import { Button, Confirm, Failed, ReadOnly, useToast } from "@/ui";
 import { editOf, fieldsOf, lookAt, wrongJson } from "@/views/settings/agent-fields";
 import { AgentFields } from "@/views/settings/agent-form";
 import { Outcome, SaveRow } from "@/views/settings/parts";
 import { useEditing } from "@/views/settings/use-editing";
-
-const path = (agent: Agent, verb = "") => `/agents/${encodeURIComponent(agent.agent_id)}${verb}`;
 
 export function AgentForm({ agent, onPasskey }: { agent: Agent; onPasskey: (passkey: string) => void }) {
   const { t } = useTranslation("settings");
@@ -23,10 +22,13 @@ export function AgentForm({ agent, onPasskey }: { agent: Agent; onPasskey: (pass
   const toast = useToast();
   const { patch, dialog } = useWidening();
   const editing = useEditing(
+    `agent.${agent.agent_id}`,
     fieldsOf(agent),
     () => lookAt(agent.agent_id),
     (changes, version, all) =>
-      patch<{ agent: Agent }>(path(agent), editOf(changes, all), version).then((answer) => fieldsOf(answer.agent)),
+      patch((how) => editAgent(agent.agent_id, { ...editOf(changes, all), ...how }, version)).then((answer) =>
+        fieldsOf(answer.agent),
+      ),
   );
   const owns = useOwns();
   const wrong = wrongJson(editing.draft["others"] ?? "") !== null;
@@ -57,7 +59,7 @@ function Passkey({ agent, onPasskey }: { agent: Agent; onPasskey: (passkey: stri
   const { t } = useTranslation("settings");
   const [asking, setAsking] = useState(false);
   async function renew() {
-    onPasskey((await send<{ passkey: string }>("POST", path(agent, "/passkey"), { body: {} })).passkey);
+    onPasskey((await renewPasskey(agent.agent_id)).passkey);
   }
   return (
     <>
@@ -85,7 +87,7 @@ function Activity({ agent }: { agent: Agent }) {
   const active = agent.status === "active";
   async function change(off: boolean) {
     try {
-      await send("POST", path(agent, off ? "/deactivate" : "/activate"), { body: {} });
+      await (off ? deactivateAgent : activateAgent)(agent.agent_id);
       const words = t(off ? "agent.deactivated" : "agent.activated", { name: agent.name });
       toast.done(words, off ? () => void change(false) : undefined);
       await client.invalidateQueries({ queryKey: ["agents"] });

@@ -3,25 +3,28 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { Bot, Plus } from "lucide-react";
 import { useState } from "react";
-import { useTranslation } from "react-i18next";
 
 import type { Agent } from "@/api/model";
 import { agents } from "@/api/queries";
 import { useOwns } from "@/app/may";
+import { newAgent } from "@/app/overlays";
+import { useTranslation } from "@/i18n/use-words";
 import { Avatar, Badge, Button, Dialog, Empty, Failed, Loading, Panel } from "@/ui";
 import { AgentForm } from "@/views/settings/agent";
 import { NewAgent } from "@/views/settings/new-agent";
 import { Head, Once } from "@/views/settings/parts";
 
+/** In the address: the form for a new one is open. */
+const NEW = "new";
+
 export function AgentsTab() {
   const { t } = useTranslation("settings");
   const found = useQuery(agents);
-  const { agent } = useSearch({ strict: false });
+  const { agent, q } = useSearch({ strict: false });
   const navigate = useNavigate();
   const open = (id: string | null) =>
     void navigate({ to: "/settings", search: { tab: "agents", ...(id === null ? {} : { agent: id }) } });
   const owns = useOwns();
-  const [making, setMaking] = useState(false);
   const [passkey, setPasskey] = useState<string | null>(null);
   if (found.isPending) return <Loading />;
   if (found.isError) return <Failed error={found.error} />;
@@ -31,7 +34,7 @@ export function AgentsTab() {
     <>
       <Head title={t("tabs.agents")}>
         {owns && (
-          <Button look="primary" onClick={() => setMaking(true)}>
+          <Button look="primary" onClick={() => newAgent()}>
             <Plus size={15} aria-hidden />
             {t("agent.new")}
           </Button>
@@ -54,7 +57,7 @@ export function AgentsTab() {
       <Dialog side open={chosen !== undefined} onClose={() => open(null)} title={chosen?.name ?? ""}>
         {chosen !== undefined && <AgentForm key={chosen.agent_id} agent={chosen} onPasskey={setPasskey} />}
       </Dialog>
-      <NewAgent open={making} close={() => setMaking(false)} onPasskey={setPasskey} />
+      {q === NEW && <NewAgent close={() => open(null)} />}
       <Once title={t("agent.passkey")} secret={passkey} onClose={() => setPasskey(null)} />
     </>
   );

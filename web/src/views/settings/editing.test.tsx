@@ -27,7 +27,7 @@ function thing(fields: Fields) {
     return Promise.resolve({ fields: there.fields, version: there.version });
   };
   const look = () => Promise.resolve({ fields: there.fields, version: there.version });
-  const { result } = renderHook(() => useEditing({ fields, version: 1 }, look, store));
+  const { result } = renderHook(() => useEditing("thing", { fields, version: 1 }, look, store));
   return { there, result };
 }
 

@@ -1,1 +1,2 @@
 export { Settings } from "./settings";
+export { NewAgent } from "./new-agent";

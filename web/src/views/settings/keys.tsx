@@ -2,12 +2,14 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { KeyRound, Plus } from "lucide-react";
 import { useState } from "react";
-import { useTranslation } from "react-i18next";
 
-import { send } from "@/api/client";
+import { api } from "@/api/client";
+import { DraftLine, useDraft } from "@/drafts";
 import type { ApiKey } from "@/api/model";
 import { apiKeys, projects } from "@/api/queries";
+import { inProject } from "@/api/routes";
 import { useOwns } from "@/app/may";
+import { useTranslation } from "@/i18n/use-words";
 import {
   Ago,
   Badge,
@@ -17,6 +19,7 @@ import {
   Dialog,
   Empty,
   Failed,
+  Form,
   Loading,
   Panel,
   SelectField,
@@ -33,7 +36,7 @@ export function KeysTab() {
   const [wanted, setWanted] = useState<string | null>(null);
   const [making, setMaking] = useState(false);
   const [secret, setSecret] = useState<string | null>(null);
-  const projectId = wanted ?? all[0]?.project_id;
+  const projectId = wanted ?? (all.find((each) => each.status !== "archived") ?? all[0])?.project_id;
   return (
     <>
       <Head title={t("tabs.keys")} help={t("key.noneHelp")}>
@@ -53,8 +56,8 @@ export function KeysTab() {
         />
       </div>
       {projectId !== undefined && <Keys projectId={projectId} />}
-      {projectId !== undefined && (
-        <NewKey open={making} close={() => setMaking(false)} projectId={projectId} made={setSecret} />
+      {projectId !== undefined && making && (
+        <NewKey close={() => setMaking(false)} projectId={projectId} made={setSecret} />
       )}
       <Once title={t("key.made")} secret={secret} onClose={() => setSecret(null)} />
     </>
@@ -85,7 +88,7 @@ function Key({ each }: { each: ApiKey }) {
   const owns = useOwns();
   const [asking, setAsking] = useState(false);
   async function revoke() {
-    await send("POST", `/keys/${encodeURIComponent(each.key_id)}/revoke`, { body: {} });
+    await api.post("/keys/{key_id}/revoke", { path: { key_id: each.key_id } });
     toast.done(t("key.revoked"));
     void client.invalidateQueries({ queryKey: ["keys"] });
   }
@@ -122,28 +125,26 @@ function Key({ each }: { each: ApiKey }) {
   );
 }
 
+const EMPTY = { name: "", agent: "", types: "", orchestrator: false };
+
 interface NewKeyProps {
-  open: boolean;
   close: () => void;
   projectId: string;
   made: (secret: string) => void;
 }
 
-function NewKey({ open, close, projectId, made }: NewKeyProps) {
+function NewKey({ close, projectId, made }: NewKeyProps) {
   const { t } = useTranslation("settings");
   const client = useQueryClient();
-  const [name, setName] = useState("");
-  const [agent, setAgent] = useState("");
-  const [types, setTypes] = useState("");
-  const [orchestrator, setOrchestrator] = useState(false);
+  const [{ name, agent, types, orchestrator }, , draft] = useDraft(`new-key.${projectId}`, EMPTY);
   const [error, setError] = useState<unknown>(null);
   async function make() {
     setError(null);
     try {
       const body = { name: name || null, agent_id: agent.trim() || null, types: listed(types), orchestrator };
-      const path = `/projects/${encodeURIComponent(projectId)}/keys`;
-      const { token } = await send<{ token: string }>("POST", path, { body });
+      const { token } = await api.post("/projects/{project_id}/keys", { ...inProject(projectId), body });
       await client.invalidateQueries({ queryKey: ["keys"] });
+      draft.done();
       close();
       made(token);
     } catch (refused) {
@@ -151,25 +152,20 @@ function NewKey({ open, close, projectId, made }: NewKeyProps) {
     }
   }
   return (
-    <Dialog open={open} onClose={close} title={t("key.new")}>
-      <form
-        className="space-y-4"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void make();
-        }}
-      >
-        <TextField label={t("key.name")} value={name} onChange={setName} maxLength={200} />
-        <TextField label={t("key.agent")} help={t("key.agentHelp")} value={agent} onChange={setAgent} />
-        <TextField label={t("key.types")} help={t("key.typesHelp")} value={types} onChange={setTypes} />
-        <Checkbox label={t("key.orchestrator")} checked={orchestrator} onChange={setOrchestrator} />
+    <Dialog open onClose={close} title={t("key.new")}>
+      <Form className="space-y-4" onSend={() => void make()}>
+        <DraftLine draft={draft} />
+        <TextField label={t("key.name")} value={name} onChange={draft.field("name")} maxLength={200} />
+        <TextField label={t("key.agent")} help={t("key.agentHelp")} value={agent} onChange={draft.field("agent")} />
+        <TextField label={t("key.types")} help={t("key.typesHelp")} value={types} onChange={draft.field("types")} />
+        <Checkbox label={t("key.orchestrator")} checked={orchestrator} onChange={draft.field("orchestrator")} />
         {error !== null && <Failed error={error} />}
         <div className="flex justify-end">
           <Button look="primary" type="submit">
             {t("key.make")}
           </Button>
         </div>
-      </form>
+      </Form>
     </Dialog>
   );
 }

@@ -1,41 +1,43 @@
 // A link that signs a browser in once: made when one asks for it, shown to be copied.
-import { useState } from "react";
-import { useTranslation } from "react-i18next";
+import { useMutation } from "@tanstack/react-query";
+import { useEffect } from "react";
 
-import { send } from "@/api/client";
+import { api } from "@/api/client";
+import { useTranslation } from "@/i18n/use-words";
 import { Button, Copyable, Countdown, Dialog, Failed } from "@/ui";
 
-interface Made {
-  path: string;
-  expires_at: string;
+interface MakeLinkProps {
+  /** Null: for oneself. */
+  person: { person_id: string } | null;
+  /** One has asked for it already. */
+  atOnce?: boolean;
 }
 
-/** `person` null: for oneself. */
-export function MakeLink({ person }: { person: { person_id: string } | null }) {
+export function MakeLink({ person, atOnce = false }: MakeLinkProps) {
   const { t } = useTranslation("settings");
-  const [made, setMade] = useState<Made | null>(null);
-  const [error, setError] = useState<unknown>(null);
-  async function make() {
-    setError(null);
-    try {
-      const body = person === null ? {} : { person_id: person.person_id };
-      setMade(await send<Made>("POST", "/sign-in-links", { body }));
-    } catch (refused) {
-      setError(refused);
-    }
-  }
-  if (made !== null)
+  const body = person === null ? {} : { person_id: person.person_id };
+  const { mutate, data, error, isIdle } = useMutation({
+    mutationFn: () => api.post("/sign-in-links", { body }),
+  });
+  useEffect(() => {
+    if (atOnce) mutate();
+  }, [atOnce, mutate]);
+  if (data !== undefined)
     return (
       <div className="space-y-2">
-        <Copyable text={location.origin + made.path} />
+        <Copyable text={location.origin + data.path} />
         <p className="text-xs text-faint">
-          <Countdown until={made.expires_at} />
+          <Countdown until={data.expires_at} />
         </p>
       </div>
     );
   return (
     <>
-      <Button onClick={() => void make()}>{t("you.makeLink")}</Button>
+      {(!atOnce || error !== null) && (
+        <Button disabled={!isIdle && error === null} onClick={() => mutate()}>
+          {t("you.makeLink")}
+        </Button>
+      )}
       {error !== null && <Failed error={error} />}
     </>
   );
@@ -52,7 +54,7 @@ export function LinkDialog({ open, close, person }: LinkDialogProps) {
   return (
     <Dialog open={open} onClose={close} title={t("person.linkTitle", { name: person.name })}>
       <p className="mb-4 text-soft">{t("person.linkHelp")}</p>
-      <MakeLink person={person} />
+      <MakeLink person={person} atOnce />
     </Dialog>
   );
 }

@@ -1,10 +1,10 @@
 // The server and the machines that start agents: whether they answer, what they can start, and how to add one.
 import { useQuery } from "@tanstack/react-query";
 import { Server } from "lucide-react";
-import { useTranslation } from "react-i18next";
 
 import type { ServerStatus } from "@/api/model";
 import { serverStatus } from "@/api/queries";
+import { useTranslation } from "@/i18n/use-words";
 import { Ago, Badge, Copyable, Empty, Failed, Loading, Panel } from "@/ui";
 import { Head } from "@/views/settings/parts";
 

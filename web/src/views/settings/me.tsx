@@ -2,13 +2,14 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
-import { useTranslation } from "react-i18next";
 
 import { me, projects } from "@/api/queries";
 import { chooseTheme, chosenTheme, type Theme } from "@/app/theme";
-import { chooseLanguage, type Language } from "@/i18n";
+import { chooseLanguage } from "@/i18n";
+import { useTranslation } from "@/i18n/use-words";
 import { Panel, SelectField } from "@/ui";
 import { MakeLink } from "@/views/settings/link";
+import { Notifications } from "@/views/settings/notifications";
 import { Head } from "@/views/settings/parts";
 import { PasswordForm } from "@/views/settings/password";
 import { Tokens } from "@/views/settings/tokens";
@@ -31,8 +32,7 @@ export function MeTab() {
           <SelectField
             label={t("you.theme")}
             value={theme}
-            onChange={(value) => {
-              const next = THEMES.find((each) => each === value) ?? "system";
+            onChange={(next) => {
               chooseTheme(next);
               setTheme(next);
             }}
@@ -40,8 +40,8 @@ export function MeTab() {
           />
           <SelectField
             label={t("you.language")}
-            value={i18n.language}
-            onChange={(value) => chooseLanguage(value as Language)}
+            value={i18n.language === "ja" ? "ja" : "en"}
+            onChange={chooseLanguage}
             choices={[
               { value: "en", label: "English" },
               { value: "ja", label: "日本語" },
@@ -49,15 +49,12 @@ export function MeTab() {
           />
         </div>
       </Panel>
+      <Notifications />
       <Panel
         title={t("you.another")}
         aside={
           project && (
-            <Link
-              to="/p/$projectId/sessions"
-              params={{ projectId: project.project_id }}
-              className="text-[13px] text-accent underline"
-            >
+            <Link to="/p/$projectId/sessions" params={{ projectId: project.project_id }} className="text-[13px] link">
               {t("you.browsers")}
             </Link>
           )

@@ -1,57 +1,51 @@
 // Adding somebody. They come in with a link, a password that they are given, or by an identity provider.
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { useTranslation } from "react-i18next";
 
-import { send } from "@/api/client";
-
-import { Button, Dialog, Failed, SelectField, TextField, useToast } from "@/ui";
+import { api } from "@/api/client";
+import { DraftLine, useDraft } from "@/drafts";
+import { useTranslation } from "@/i18n/use-words";
+import { Button, Dialog, Failed, Form, SelectField, TextField, useToast } from "@/ui";
 
 const LOGINS = ["member", "viewer", "owner"] as const;
+const EMPTY = { id: "", name: "", email: "", login: "member" as (typeof LOGINS)[number] };
 
-export function NewPerson({ open, close }: { open: boolean; close: () => void }) {
+export function NewPerson({ close }: { close: () => void }) {
   const { t } = useTranslation("settings");
   const client = useQueryClient();
   const toast = useToast();
-  const [id, setId] = useState("");
-  const [name, setName] = useState("");
-  const [email, setEmail] = useState("");
-  const [login, setLogin] = useState<string>("member");
+  const [{ id, name, email, login }, , draft] = useDraft("new-person", EMPTY);
   const [error, setError] = useState<unknown>(null);
   async function add() {
     setError(null);
     try {
-      const body = { person_id: id, login, ...(name && { name }), ...(email && { email }) };
-      await send("POST", "/people", { body });
+      const body = { person_id: id, login, name: name || undefined, email: email || undefined };
+      await api.post("/people", { body });
       await client.invalidateQueries({ queryKey: ["people"] });
       toast.done(t("person.added", { name: name || id }));
+      draft.done();
       close();
     } catch (refused) {
       setError(refused);
     }
   }
   return (
-    <Dialog open={open} onClose={close} title={t("person.new")}>
-      <form
-        className="space-y-4"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void add();
-        }}
-      >
-        <TextField label={t("person.id")} help={t("agent.idHelp")} value={id} onChange={setId} required />
-        <TextField label={t("person.name")} value={name} onChange={setName} />
+    <Dialog open onClose={close} title={t("person.new")}>
+      <Form className="space-y-4" onSend={() => void add()}>
+        <DraftLine draft={draft} />
+        <TextField label={t("person.id")} help={t("agent.idHelp")} value={id} onChange={draft.field("id")} required />
+        <TextField label={t("person.name")} value={name} onChange={draft.field("name")} />
         <TextField
           label={t("person.email")}
           help={t("person.emailHelp")}
           type="email"
           value={email}
-          onChange={setEmail}
+          onChange={draft.field("email")}
         />
         <SelectField
           label={t("person.login")}
           value={login}
-          onChange={setLogin}
+          onChange={draft.field("login")}
           choices={LOGINS.map((value) => ({ value, label: t(`person.logins.${value}`) }))}
         />
         {error !== null && <Failed error={error} />}
@@ -60,7 +54,7 @@ export function NewPerson({ open, close }: { open: boolean; close: () => void })
             {t("person.add")}
           </Button>
         </div>
-      </form>
+      </Form>
     </Dialog>
   );
 }

@@ -1,15 +1,16 @@
 // What the forms of the settings share: their end with what was refused, and a secret that is shown once.
 import { Save, TriangleAlert } from "lucide-react";
 import type { ReactNode } from "react";
-import { useTranslation } from "react-i18next";
 
+import { DraftLine } from "@/drafts";
+import { useTranslation } from "@/i18n/use-words";
 import { Button, Copyable, Dialog, Failed } from "@/ui";
 import type { Editing } from "@/views/settings/use-editing";
 
 /** What was refused, in the server's words; after a conflict, what others have set. */
 export function Outcome({ editing }: { editing: Editing }) {
   const { t } = useTranslation("settings");
-  if (editing.error === null) return null;
+  if (editing.error === null) return <DraftLine draft={editing.kept} />;
   if (editing.theirs === null) return <Failed error={editing.error} />;
   return (
     <div role="alert" className="flex gap-2 rounded-lg border border-line bg-amber-soft px-3 py-2.5">

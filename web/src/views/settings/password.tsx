@@ -1,11 +1,11 @@
 // Setting a password: one's own (with the present one, if there is one), or as an owner anybody's.
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { useTranslation } from "react-i18next";
 
-import { send } from "@/api/client";
+import { api } from "@/api/client";
 
-import { Button, Dialog, Failed, TextField, useToast } from "@/ui";
+import { useTranslation } from "@/i18n/use-words";
+import { Button, Dialog, Failed, Form, TextField, useToast } from "@/ui";
 
 interface PasswordFormProps {
   personId: string;
@@ -24,9 +24,9 @@ export function PasswordForm({ personId, own, done }: PasswordFormProps) {
   async function set() {
     setError(null);
     try {
-      const body = { password, ...(own && old ? { old_password: old } : {}) };
-      const path = `/people/${encodeURIComponent(personId)}/password`;
-      const { signed_out: count } = await send<{ signed_out: number }>("PUT", path, { body });
+      const body = { password, old_password: own && old ? old : undefined };
+      const path = { person_id: personId };
+      const { signed_out: count } = await api.put("/people/{person_id}/password", { path, body });
       await client.invalidateQueries({ queryKey: ["people"] });
       toast.done(t("person.passwordSet", { count }));
       setOld("");
@@ -37,13 +37,7 @@ export function PasswordForm({ personId, own, done }: PasswordFormProps) {
     }
   }
   return (
-    <form
-      className="space-y-4"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void set();
-      }}
-    >
+    <Form className="space-y-4" onSend={() => void set()}>
       {own && (
         <TextField
           label={t("person.oldPassword")}
@@ -65,7 +59,7 @@ export function PasswordForm({ personId, own, done }: PasswordFormProps) {
       <Button look="primary" type="submit" disabled={password === ""}>
         {t("you.setPassword")}
       </Button>
-    </form>
+    </Form>
   );
 }
 

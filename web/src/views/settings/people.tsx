@@ -1,13 +1,15 @@
 // People: their roles, how they sign in, and removing them.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useNavigate, useSearch } from "@tanstack/react-router";
 import { KeyRound, Link as LinkIcon, Plus, Trash2 } from "lucide-react";
 import { useState } from "react";
-import { useTranslation } from "react-i18next";
 
-import { send } from "@/api/client";
+import { api } from "@/api/client";
 import type { Me, Person } from "@/api/model";
 import { people } from "@/api/queries";
 import { useOwns } from "@/app/may";
+import type { TFunction } from "@/i18n";
+import { useTranslation } from "@/i18n/use-words";
 import { Avatar, Button, Confirm, Failed, IconButton, Loading, Panel, ReadOnly, SelectField, useToast } from "@/ui";
 import { LinkDialog } from "@/views/settings/link";
 import { NewPerson } from "@/views/settings/new-person";
@@ -21,6 +23,12 @@ export function PeopleTab() {
   const found = useQuery(people);
   const owner = useOwns();
   const [adding, setAdding] = useState(false);
+  const { q } = useSearch({ strict: false });
+  const navigate = useNavigate();
+  const close = () => {
+    setAdding(false);
+    if (q === "new") void navigate({ to: "/settings", search: { tab: "people" }, replace: true });
+  };
   if (found.isPending) return <Loading />;
   if (found.isError) return <Failed error={found.error} />;
   return (
@@ -40,12 +48,12 @@ export function PeopleTab() {
           ))}
         </ul>
       </Panel>
-      <NewPerson open={adding} close={() => setAdding(false)} />
+      {(adding || q === "new") && <NewPerson close={close} />}
     </>
   );
 }
 
-const path = (each: Person) => `/people/${encodeURIComponent(each.person_id)}`;
+const of = (each: Person) => ({ path: { person_id: each.person_id } });
 
 function One({ each, owner }: { each: Person; owner: boolean }) {
   const { t } = useTranslation("settings");
@@ -58,12 +66,12 @@ function One({ each, owner }: { each: Person; owner: boolean }) {
     toast.done(words);
     void client.invalidateQueries({ queryKey: ["people"] });
   }
-  const change = (login: string) =>
+  const change = (login: Me["login"]) =>
     act(
-      () => send("PATCH", path(each), { version: each.version, body: { login } }),
+      () => api.patch("/people/{person_id}", { ...of(each), version: each.version, body: { login } }),
       t("person.changed", { name: each.name }),
     );
-  const remove = () => act(() => send("DELETE", path(each)), t("person.removed", { name: each.name }));
+  const remove = () => act(() => api.delete("/people/{person_id}", of(each)), t("person.removed", { name: each.name }));
   return (
     <li className="flex flex-wrap items-center gap-3 px-4 py-3">
       <Avatar id={each.person_id} name={each.name} size={32} />
@@ -110,7 +118,7 @@ function One({ each, owner }: { each: Person; owner: boolean }) {
   );
 }
 
-function factsOf(each: Person, t: ReturnType<typeof useTranslation<"settings">>["t"]): string[] {
+function factsOf(each: Person, t: TFunction): string[] {
   return [
     each.person_id,
     ...(each.email ? [each.email] : []),

@@ -1,6 +1,9 @@
 // A project as the fields of a form, and back.
-import { get } from "@/api/client";
+import { api } from "@/api/client";
 import type { Project } from "@/api/model";
+import { editProject, type ProjectEdit } from "@/api/projects";
+import { inProject } from "@/api/routes";
+import type { Patch } from "@/app/widening";
 import type { Fields } from "@/views/settings/editing";
 import type { Seen } from "@/views/settings/use-editing";
 
@@ -14,6 +17,7 @@ export const CHOICES = {
 export const RULES = ["decomposition", "isolation", "commands_from", "approvals", "language"] as const;
 export const LIMITS = [
   "budget_per_day",
+  "tokens_per_day",
   "retry_attempts",
   "stall_seconds",
   "worker_subtasks",
@@ -34,18 +38,17 @@ export function fieldsOf(project: Project): Seen {
 }
 
 /** Only what was changed; an empty budget is none. The server says which values are possible. */
-export function bodyOf(changes: Fields): Record<string, unknown> {
-  const own = Object.entries(changes).filter(([name]) => OWN.some((each) => each === name));
+export function bodyOf(changes: Fields): ProjectEdit {
+  const body: ProjectEdit = {};
+  for (const name of OWN) if (name in changes) body[name] = changes[name];
   const rest = Object.entries(changes).filter(([name]) => !OWN.some((each) => each === name));
-  const settings = Object.fromEntries(rest.map(([name, value]) => [name, value === "" ? null : value]));
-  return { ...Object.fromEntries(own), ...(rest.length > 0 ? { settings } : {}) };
+  if (rest.length > 0)
+    body.settings = Object.fromEntries(rest.map(([name, value]) => [name, value === "" ? null : value]));
+  return body;
 }
 
-const path = (id: string, verb = "") => `/projects/${encodeURIComponent(id)}${verb}`;
-
-export const lookAt = (id: string) => get<{ project: Project }>(path(id)).then((answer) => fieldsOf(answer.project));
-
-type Patch = <T>(path: string, body: Record<string, unknown>, version: number) => Promise<T>;
+export const lookAt = (id: string) =>
+  api.get("/projects/{project_id}", inProject(id)).then((answer) => fieldsOf(answer.project));
 
 export const store = (id: string, patch: Patch) => (changes: Fields, version: number) =>
-  patch<{ project: Project }>(path(id), bodyOf(changes), version).then((answer) => fieldsOf(answer.project));
+  patch((how) => editProject(id, { ...bodyOf(changes), ...how }, version)).then((answer) => fieldsOf(answer.project));

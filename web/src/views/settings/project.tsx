@@ -2,13 +2,14 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Archive, Pause, Play } from "lucide-react";
 import { useState } from "react";
-import { useTranslation } from "react-i18next";
 
-import { send } from "@/api/client";
+import { setMember } from "@/api/agents";
 import type { Project } from "@/api/model";
+import { moveProject } from "@/api/projects";
 import { agents, members } from "@/api/queries";
 import { useMay, useOwns } from "@/app/may";
 import { useWidening } from "@/app/widening";
+import { useTranslation } from "@/i18n/use-words";
 import { Avatar, Button, Checkbox, Confirm, ReadOnly, SelectField, TextArea, TextField, useToast } from "@/ui";
 import { Outcome, SaveRow } from "@/views/settings/parts";
 import { CHOICES, LIMITS, RULES, fieldsOf, lookAt, store } from "@/views/settings/project-fields";
@@ -20,7 +21,7 @@ export function ProjectForm({ project }: { project: Project }) {
   const toast = useToast();
   const id = project.project_id;
   const { patch, dialog } = useWidening();
-  const editing = useEditing(fieldsOf(project), () => lookAt(id), store(id, patch));
+  const editing = useEditing(`project.${id}`, fieldsOf(project), () => lookAt(id), store(id, patch));
   const { draft, set } = editing;
   const may = useMay();
   const owns = may("own");
@@ -104,9 +105,8 @@ function Members({ projectId }: { projectId: string }) {
   const all = useQuery(agents).data ?? [];
   const here = new Set(useQuery(members(projectId)).data?.map((each) => each.agent_id));
   async function change(agentId: string, member: boolean) {
-    const path = `/projects/${encodeURIComponent(projectId)}/members/${encodeURIComponent(agentId)}`;
     try {
-      await send(member ? "POST" : "DELETE", path);
+      await setMember(projectId, agentId, member);
       await client.invalidateQueries({ queryKey: ["members", projectId] });
     } catch (error) {
       toast.failed(error);
@@ -144,7 +144,7 @@ function Life({ project }: { project: Project }) {
   const toast = useToast();
   const [asking, setAsking] = useState(false);
   async function act(verb: "pause" | "resume" | "archive", words: string) {
-    await send("POST", `/projects/${encodeURIComponent(project.project_id)}/${verb}`, { body: {} });
+    await moveProject(project.project_id, verb);
     toast.done(words);
     await client.invalidateQueries({ queryKey: ["projects"] });
   }

@@ -1,15 +1,15 @@
 // The projects: making one, and opening one to change it.
-import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { useSearch, useNavigate } from "@tanstack/react-router";
 import { FolderKanban, Plus } from "lucide-react";
 import { useState } from "react";
-import { useTranslation } from "react-i18next";
 
-import { send } from "@/api/client";
 import type { Project } from "@/api/model";
 import { projects } from "@/api/queries";
 import { useOwns } from "@/app/may";
-import { Badge, Button, Dialog, Empty, Failed, Loading, Panel, TextArea, TextField, useToast, type Tone } from "@/ui";
+import { useTranslation } from "@/i18n/use-words";
+import { Badge, Button, Dialog, Empty, Failed, Loading, Panel, type Tone } from "@/ui";
+import { NewProject } from "@/views/settings/new-project";
 import { Head } from "@/views/settings/parts";
 import { ProjectForm } from "@/views/settings/project";
 
@@ -23,7 +23,7 @@ export function ProjectsTab() {
   const open = (id: string | null) =>
     void navigate({ to: "/settings", search: { tab: "projects", ...(id === null ? {} : { q: id }) } });
   const owns = useOwns();
-  const [making, setMaking] = useState(false);
+  const [making, setMaking] = useState(q === "new");
   const chosen = found.data?.find((each) => each.project_id === q);
   if (found.isPending) return <Loading />;
   if (found.isError) return <Failed error={found.error} />;
@@ -64,65 +64,7 @@ export function ProjectsTab() {
       <Dialog side open={chosen !== undefined} onClose={() => open(null)} title={chosen?.name ?? ""}>
         {chosen !== undefined && <ProjectForm key={chosen.project_id} project={chosen} />}
       </Dialog>
-      <NewProject open={making} close={() => setMaking(false)} made={open} />
+      {making && <NewProject close={() => setMaking(false)} />}
     </>
-  );
-}
-
-interface NewProps {
-  open: boolean;
-  close: () => void;
-  made: (id: string) => void;
-}
-
-function NewProject({ open, close, made }: NewProps) {
-  const { t } = useTranslation("settings");
-  const client = useQueryClient();
-  const toast = useToast();
-  const [name, setName] = useState("");
-  const [directory, setDirectory] = useState("");
-  const [description, setDescription] = useState("");
-  const [id, setId] = useState("");
-  const [error, setError] = useState<unknown>(null);
-  async function create() {
-    setError(null);
-    try {
-      const body = { name, working_directory: directory, description, ...(id ? { id } : {}) };
-      const answer = await send<{ project_id: string }>("POST", "/projects", { body });
-      await client.invalidateQueries({ queryKey: ["projects"] });
-      toast.done(t("project.created", { name }));
-      close();
-      made(answer.project_id);
-    } catch (refused) {
-      setError(refused);
-    }
-  }
-  return (
-    <Dialog open={open} onClose={close} title={t("project.new")}>
-      <form
-        className="space-y-4"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void create();
-        }}
-      >
-        <TextField label={t("project.name")} value={name} onChange={setName} required />
-        <TextField
-          label={t("project.directory")}
-          help={t("project.directoryHelp")}
-          value={directory}
-          onChange={setDirectory}
-          required
-        />
-        <TextField label={t("project.id")} help={t("project.idHelp")} value={id} onChange={setId} />
-        <TextArea label={t("project.description")} value={description} onChange={setDescription} />
-        {error !== null && <Failed error={error} />}
-        <div className="flex justify-end">
-          <Button look="primary" type="submit" disabled={name.trim() === "" || directory.trim() === ""}>
-            {t("project.create")}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
   );
 }

@@ -1,10 +1,10 @@
 // How long what is over is kept, and how much there is of it. Changed with environment variables of the server.
 import { useQuery } from "@tanstack/react-query";
 import { Info } from "lucide-react";
-import { useTranslation } from "react-i18next";
 
 import type { KindStanding } from "@/api/model";
 import { retention } from "@/api/queries";
+import { useTranslation } from "@/i18n/use-words";
 import { Ago, Copyable, Failed, Loading, Panel, bytes } from "@/ui";
 import { numberFormat } from "@/ui/formats";
 import { Head } from "@/views/settings/parts";

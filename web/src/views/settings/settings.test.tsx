@@ -1,10 +1,10 @@
-import { cleanup, screen, waitFor, within } from "@testing-library/react";
+import { cleanup, fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
-import { ANSWERS, AT, ada } from "@/example";
+import { ANSWERS, AT, ada, mika, shop } from "@/example";
 import { chooseLanguage } from "@/i18n";
 import { press, refusal, serve, show, write } from "@/testkit";
-import { Settings } from "@/views/settings";
+import { NewAgent, Settings } from "@/views/settings";
 
 const at = (tab: string, more = "") => show(<Settings />, `/settings?tab=${tab}${more}`, "/settings");
 const dialog = () => screen.findByRole("dialog");
@@ -17,55 +17,119 @@ async function refusedWith(words: string) {
   expect(alert.textContent).toContain("Choose another one.");
 }
 
-beforeEach(() => chooseLanguage("en"));
+beforeEach(() => {
+  localStorage.clear();
+  chooseLanguage("en");
+});
 afterEach(() => {
   cleanup();
   vi.unstubAllGlobals();
 });
 
-describe("retention", () => {
-  it("is shown by kind, with what is due", async () => {
-    serve(ANSWERS);
-    await at("retention");
-    const tasks = (await screen.findByText("Closed tasks, with their whole tree")).closest("tr") as HTMLElement;
-    for (const words of ["180 days", "24,800", "12", "TORYO_RETENTION__TASK_DAYS"])
-      expect(within(tasks).getByText(words)).toBeTruthy();
-    expect(screen.getByText("Indefinitely")).toBeTruthy();
-    expect(screen.getByText("toryo db prune")).toBeTruthy();
-    expect(screen.queryByText(/deletes nothing by itself/)).toBeNull();
+const machine = (coordinator_id: string, providers: string[], seconds_ago = 1) => ({
+  ...{ coordinator_id, providers, labels: [], capabilities: null, agents: null, running: 0, disk: null },
+  ...{ seen_at: AT, seconds_ago },
+});
+const plant = (...coordinators: object[]) => ({
+  "GET /status": { ...(ANSWERS["GET /status"] as object), coordinators },
+});
+const made = { agent: { ...ada, name: "Ben" }, passkey: "pk_once" };
+
+describe("a new agent", () => {
+  const open = (more: Parameters<typeof serve>[0], projectId?: string) => {
+    const asked = serve({ ...ANSWERS, "POST /agents": made, ...more });
+    const close = vi.fn();
+    return show(<NewAgent close={close} projectId={projectId} />, "/settings", "/settings").then(() => ({
+      close,
+      posts: () => asked.filter((each) => each.method === "POST").map((each) => each.body),
+    }));
+  };
+  const program = (name: RegExp) => screen.findByRole<HTMLInputElement>("radio", { name });
+
+  it("has a name and the only program that is installed; its Coordinator needs no passkey", async () => {
+    const { close, posts } = await open(plant(machine("vm-1", ["claude", "command"])), "shop");
+    await waitFor(async () => expect((await program(/Claude Code/)).checked).toBe(true));
+    expect((await program(/Claude Code/)).closest("label")?.textContent).toContain("Installed on vm-1");
+    write("Name", "Ben Oak", await dialog());
+    expect(screen.getByText("ID: ben-oak")).toBeTruthy();
+    await press("Create agent", await dialog());
+    await waitFor(() => expect(close).toHaveBeenCalled());
+    expect(posts()).toEqual([
+      {
+        id: "ben-oak",
+        name: "Ben Oak",
+        kind: "ai",
+        role: "worker",
+        provider: "claude",
+        projects: ["shop"],
+        reports_to: "mika",
+      },
+    ]);
+    expect(screen.queryByText("pk_once")).toBeNull();
   });
 
-  it("says when an upgraded server begins", async () => {
-    serve({ ...ANSWERS, "GET /retention": { automatic: true, begins_at: AT, database_bytes: 1, kinds: [] } });
-    await at("retention");
-    expect(await screen.findByText(/deletes nothing by itself before/)).toBeTruthy();
+  it("is told which programs are missing or offline, and can have them all the same", async () => {
+    await open(plant(machine("vm-1", ["claude"]), machine("vm-2", ["codex"], 900)));
+    const codex = (await program(/Codex/)).closest("label");
+    await waitFor(() => expect(codex?.textContent).toContain("On vm-2, offline"));
+    expect((await program(/Gemini/)).closest("label")?.textContent).toContain("Missing on all machines");
+  });
+
+  it("that runs on its own gets its passkey shown once", async () => {
+    const { close, posts } = await open({});
+    fireEvent.click(await program(/Runs on its own/));
+    write("Name", "Ben", await dialog());
+    await press("Create agent", await dialog());
+    expect(await screen.findByText("pk_once")).toBeTruthy();
+    expect(posts()).toMatchObject([{ id: "ben", role: "worker" }]);
+    await press("Done");
+    expect(close).toHaveBeenCalled();
+  });
+
+  it("reports to nobody who is deactivated", async () => {
+    const off = { ...mika, agent_id: "old", name: "Old hand", status: "inactive" as const };
+    await open({ "GET /agents": { agents: [mika, off, ada] } });
+    const select = await screen.findByLabelText<HTMLSelectElement>("Reports to");
+    await waitFor(() => expect([...select.options].map((each) => each.text)).toEqual(["None", "Mika"]));
+  });
+
+  it("that is refused leaves what was typed", async () => {
+    await open({ "POST /agents": NO("There is a ben already.") });
+    fireEvent.click(await program(/Command/));
+    write("Name", "Ben", await dialog());
+    write("Role description", "You saw.", await dialog());
+    await press("Create agent", await dialog());
+    await refusedWith("There is a ben already.");
+    expect([value("Name"), value("Role description")]).toEqual(["Ben", "You saw."]);
+  });
+});
+
+describe("a provider", () => {
+  it("is listed with its machines and agents; one that is needed and missing comes first", async () => {
+    const team = [
+      { ...ada, provider: "claude" },
+      { ...ada, agent_id: "kai", name: "Kai", provider: "aider" },
+      { ...ada, agent_id: "old", name: "Old hand", provider: "gemini", status: "inactive" as const },
+    ];
+    const machines = plant(machine("vm-1", ["claude", "command"]), machine("vm-2", ["codex"], 900));
+    serve({ ...ANSWERS, ...machines, "GET /agents": { agents: team } });
+    await at("providers");
+    const row = (name: string) => screen.getByText(name).closest("li")?.textContent;
+    await screen.findByText("Claude Code");
+    expect(row("aider")).toContain("Missing on all machines");
+    expect(row("aider")).toContain("Kai");
+    expect(row("Claude Code")).toMatch(/Installed on vm-1.*Ada/);
+    expect(row("Codex")).toMatch(/On vm-2, offline.*No agent uses it/);
+    const names = screen.getAllByRole("listitem").map((each) => each.textContent ?? "");
+    expect(names.findIndex((each) => each.startsWith("aider"))).toBeLessThan(
+      names.findIndex((each) => each.startsWith("Claude Code")),
+    );
+    expect(screen.queryByText(/Gemini/)).toBeNull();
+    expect(screen.getByRole("link", { name: /Kai/ }).getAttribute("href")).toContain("agent=kai");
   });
 });
 
 describe("an agent", () => {
-  it("is made, and its passkey shown once", async () => {
-    const asked = serve({ ...ANSWERS, "POST /agents": { agent: { ...ada, name: "Ben" }, passkey: "pk_once" } });
-    await at("agents");
-    await press("New agent");
-    write("ID", "ben", await dialog());
-    await press("Create agent", await dialog());
-    expect(await screen.findByText("pk_once")).toBeTruthy();
-    expect(asked.find((each) => each.method === "POST")?.body).toMatchObject({ id: "ben", role: "worker" });
-    await press("Done");
-    await waitFor(() => expect(screen.queryByText("pk_once")).toBeNull());
-  });
-
-  it("that is refused leaves what was typed", async () => {
-    serve({ ...ANSWERS, "POST /agents": NO("There is a ben already.") });
-    await at("agents");
-    await press("New agent");
-    write("ID", "ben", await dialog());
-    write("Role description", "You saw.", await dialog());
-    await press("Create agent", await dialog());
-    await refusedWith("There is a ben already.");
-    expect([value("ID"), value("Role description")]).toEqual(["ben", "You saw."]);
-  });
-
   it("is deactivated, and that is taken back", async () => {
     const asked = serve({ ...ANSWERS, "POST /agents/ada/deactivate": {}, "POST /agents/ada/activate": {} });
     await at("agents", "&agent=ada");
@@ -92,6 +156,14 @@ describe("an API key", () => {
     await press("Create key", await dialog());
     await refusedWith("No agent has this id.");
     expect(value("Agent")).toBe("nobody");
+  });
+
+  it("is for no archived project, unless there is no other", async () => {
+    const attic = { ...shop, id: "attic", project_id: "attic", name: "Attic", status: "archived" };
+    serve({ ...ANSWERS, "GET /projects": { projects: [attic, shop] } });
+    await at("keys");
+    await screen.findByText("Night shift");
+    expect(screen.getByLabelText<HTMLSelectElement>("Project").value).toBe("shop");
   });
 
   it("is revoked after asking; a refusal is shown there", async () => {
@@ -175,6 +247,36 @@ describe("a person", () => {
 });
 
 describe("a project", () => {
+  it("has a name and a directory; worktrees and a budget are among the rest, and its first agent comes next", async () => {
+    const asked = serve({ ...ANSWERS, "POST /projects": { project_id: "corner-house" } });
+    const { href } = await at("projects", "&q=new");
+    write("Name", "Corner house", await dialog());
+    write("Directory", "/srv/house", await dialog());
+    expect(screen.getByText("More options").closest("details")?.open).toBe(false);
+    fireEvent.click(screen.getByRole("checkbox", { name: /worktree/ }));
+    write("Budget per day (USD)", "5", await dialog());
+    expect(screen.getByText("ID: corner-house")).toBeTruthy();
+    fireEvent.keyDown(screen.getByLabelText("Name"), { key: "Enter", ctrlKey: true });
+    await waitFor(() => expect(href()).toBe("/p/corner-house"));
+    expect(asked.find((each) => each.method === "POST")?.body).toEqual({
+      id: "corner-house",
+      name: "Corner house",
+      working_directory: "/srv/house",
+      description: "",
+      settings: { isolation: "worktree", budget_per_day: "5" },
+    });
+  });
+
+  it("is told at once that a directory is not absolute, and on which machine it must be", async () => {
+    serve({ ...ANSWERS, ...plant(machine("vm-1", [])) });
+    await at("projects", "&q=new");
+    write("Name", "House", await dialog());
+    write("Directory", "house", await dialog());
+    expect((await within(await dialog()).findByRole("alert")).textContent).toContain("not an absolute path");
+    expect(await screen.findByText(/on the machine that starts agents \(vm-1\)/)).toBeTruthy();
+    expect(screen.getByRole<HTMLButtonElement>("button", { name: "Create project" }).disabled).toBe(true);
+  });
+
   it("that is refused leaves what was typed", async () => {
     serve({ ...ANSWERS, "POST /projects": NO("There is no such directory.") });
     await at("projects");

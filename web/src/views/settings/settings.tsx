@@ -1,10 +1,10 @@
-// Everything that is set up: projects, agents, machines, retention, keys, people, and oneself. One tab for each.
+// Everything that is set up: projects, agents, providers, machines, retention, keys, people, and oneself. One tab for each.
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { Archive, Bot, FolderKanban, KeyRound, Server, User, Users, type LucideIcon } from "lucide-react";
+import { Archive, Bot, Boxes, FolderKanban, KeyRound, Server, User, Users, type LucideIcon } from "lucide-react";
 import type { ReactNode } from "react";
-import { useTranslation } from "react-i18next";
 
 import { useOwns } from "@/app/may";
+import { useTranslation } from "@/i18n/use-words";
 import { Bar } from "@/ui";
 import { AgentsTab } from "@/views/settings/agents";
 import { KeysTab } from "@/views/settings/keys";
@@ -12,13 +12,15 @@ import { MachinesTab } from "@/views/settings/machines";
 import { MeTab } from "@/views/settings/me";
 import { PeopleTab } from "@/views/settings/people";
 import { ProjectsTab } from "@/views/settings/projects";
+import { ProvidersTab } from "@/views/settings/providers";
 import { RetentionTab } from "@/views/settings/retention";
 
-const TABS = ["projects", "agents", "machines", "retention", "keys", "people", "me"] as const;
+const TABS = ["projects", "agents", "providers", "machines", "retention", "keys", "people", "me"] as const;
 type Tab = (typeof TABS)[number];
 const SHOWN: Record<Tab, { icon: LucideIcon; view: () => ReactNode }> = {
   projects: { icon: FolderKanban, view: ProjectsTab },
   agents: { icon: Bot, view: AgentsTab },
+  providers: { icon: Boxes, view: ProvidersTab },
   machines: { icon: Server, view: MachinesTab },
   retention: { icon: Archive, view: RetentionTab },
   keys: { icon: KeyRound, view: KeysTab },

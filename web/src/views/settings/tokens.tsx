@@ -1,12 +1,13 @@
 // Tokens for programs that call the API in one's name: made (shown once) and revoked.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { useTranslation } from "react-i18next";
 
-import { send } from "@/api/client";
+import { api } from "@/api/client";
+import { DraftLine, useDraft } from "@/drafts";
 import type { AccessToken } from "@/api/model";
 import { accessTokens } from "@/api/queries";
-import { Ago, Button, Confirm, Dialog, Failed, Panel, TextField, useToast } from "@/ui";
+import { useTranslation } from "@/i18n/use-words";
+import { Ago, Button, Confirm, Dialog, Failed, Form, Panel, TextField, useToast } from "@/ui";
 import { Once } from "@/views/settings/parts";
 
 const USUAL_DAYS = "90";
@@ -33,7 +34,7 @@ export function Tokens() {
           <Token key={each.token_id} each={each} />
         ))}
       </ul>
-      <NewToken open={making} close={() => setMaking(false)} made={setSecret} />
+      {making && <NewToken close={() => setMaking(false)} made={setSecret} />}
       <Once title={t("token.made")} secret={secret} onClose={() => setSecret(null)} />
     </Panel>
   );
@@ -45,7 +46,7 @@ function Token({ each }: { each: AccessToken }) {
   const toast = useToast();
   const [asking, setAsking] = useState(false);
   async function revoke() {
-    await send("DELETE", `/access-tokens/${encodeURIComponent(each.token_id)}`);
+    await api.delete("/access-tokens/{token_id}", { path: { token_id: each.token_id } });
     toast.done(t("token.revoked"));
     void client.invalidateQueries({ queryKey: ["access-tokens"] });
   }
@@ -75,18 +76,18 @@ function Token({ each }: { each: AccessToken }) {
   );
 }
 
-function NewToken({ open, close, made }: { open: boolean; close: () => void; made: (secret: string) => void }) {
+function NewToken({ close, made }: { close: () => void; made: (secret: string) => void }) {
   const { t } = useTranslation("settings");
   const client = useQueryClient();
-  const [name, setName] = useState("");
-  const [days, setDays] = useState(USUAL_DAYS);
+  const [{ name, days }, , draft] = useDraft("new-token", { name: "", days: USUAL_DAYS });
   const [error, setError] = useState<unknown>(null);
   async function make() {
     setError(null);
     try {
-      const body = { name, ...(days && { days: Number(days) }) };
-      const { token } = await send<{ token: string }>("POST", "/access-tokens", { body });
+      const body = { name, days: days ? Number(days) : undefined };
+      const { token } = await api.post("/access-tokens", { body });
       await client.invalidateQueries({ queryKey: ["access-tokens"] });
+      draft.done();
       close();
       made(token);
     } catch (refused) {
@@ -94,23 +95,25 @@ function NewToken({ open, close, made }: { open: boolean; close: () => void; mad
     }
   }
   return (
-    <Dialog open={open} onClose={close} title={t("token.new")}>
-      <form
-        className="space-y-4"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void make();
-        }}
-      >
-        <TextField label={t("token.name")} value={name} onChange={setName} maxLength={100} required />
-        <TextField label={t("token.days")} type="number" min={1} max={3650} value={days} onChange={setDays} />
+    <Dialog open onClose={close} title={t("token.new")}>
+      <Form className="space-y-4" onSend={() => void make()}>
+        <DraftLine draft={draft} />
+        <TextField label={t("token.name")} value={name} onChange={draft.field("name")} maxLength={100} required />
+        <TextField
+          label={t("token.days")}
+          type="number"
+          min={1}
+          max={3650}
+          value={days}
+          onChange={draft.field("days")}
+        />
         {error !== null && <Failed error={error} />}
         <div className="flex justify-end">
           <Button look="primary" type="submit" disabled={name.trim() === ""}>
             {t("token.make")}
           </Button>
         </div>
-      </form>
+      </Form>
     </Dialog>
   );
 }

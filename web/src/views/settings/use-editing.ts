@@ -3,6 +3,7 @@ import { useState } from "react";
 
 import { Refused } from "@/api/client";
 import { NotDone } from "@/app/widening";
+import { useDraft, type Draft } from "@/drafts";
 import { changed, contested, rebased, type Fields } from "@/views/settings/editing";
 
 export interface Seen {
@@ -19,16 +20,23 @@ export interface Editing {
   /** After a conflict: what others have set for fields that were changed here, too. Null: no conflict. */
   theirs: Fields | null;
   save: () => Promise<boolean>;
+  kept: Draft<Working>;
+}
+
+/** What one saw when one began to change it, and what one has made of it. */
+interface Working {
+  seen: Seen;
+  draft: Fields;
 }
 
 /** `look` reads what is there now, `store` sends changes on top of a version and answers with what stands then. */
 export function useEditing(
+  place: string,
   start: Seen,
   look: () => Promise<Seen>,
   store: (changes: Fields, version: number, all: Fields) => Promise<Seen>,
 ): Editing {
-  const [seen, setSeen] = useState(start);
-  const [draft, setDraft] = useState(start.fields);
+  const [{ seen, draft }, write, kept] = useDraft<Working>(place, { seen: start, draft: start.fields });
   const [saving, setSaving] = useState(false);
   const [error, setError] = useState<unknown>(null);
   const [theirs, setTheirs] = useState<Fields | null>(null);
@@ -37,8 +45,7 @@ export function useEditing(
     const now = await look();
     const names = contested(seen.fields, draft, now.fields);
     setTheirs(Object.fromEntries(names.map((name) => [name, now.fields[name] ?? ""])));
-    setDraft(rebased(seen.fields, draft, now.fields));
-    setSeen(now);
+    write({ seen: now, draft: rebased(seen.fields, draft, now.fields) });
   }
   async function save(): Promise<boolean> {
     setSaving(true);
@@ -46,8 +53,8 @@ export function useEditing(
     setTheirs(null);
     try {
       const now = await store(changed(seen.fields, draft), seen.version, draft);
-      setSeen(now);
-      setDraft(now.fields);
+      write({ seen: now, draft: now.fields });
+      kept.done();
       return true;
     } catch (refused) {
       if (refused instanceof NotDone) return false;
@@ -60,12 +67,13 @@ export function useEditing(
   }
   return {
     draft,
-    set: (name) => (value) => setDraft((known) => ({ ...known, [name]: value })),
+    set: (name) => (value) => write((known) => ({ ...known, draft: { ...known.draft, [name]: value } })),
     dirty: Object.keys(changed(seen.fields, draft)).length > 0,
     saving,
     error,
     theirs,
     save,
+    kept,
   };
 }
 

@@ -1,7 +1,7 @@
 // Who you are, and your password: for servers that people reach from elsewhere.
 import { useId, useState, type FormEvent, type InputHTMLAttributes } from "react";
-import { useTranslation } from "react-i18next";
 
+import { useTranslation } from "@/i18n/use-words";
 import { Button } from "@/ui";
 
 export interface Given {

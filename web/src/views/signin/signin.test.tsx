@@ -1,4 +1,4 @@
-import { cleanup, screen } from "@testing-library/react";
+import { cleanup, screen, waitFor } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { StrictMode } from "react";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
@@ -29,7 +29,7 @@ describe("the door", () => {
   it("is opened once by the code of the address, which does not stay there", async () => {
     const asked = serve(welcome);
     const { href } = await show(door, "/sign-in#abc123", "/sign-in");
-    await vi.waitFor(() => expect(href()).toBe("/"));
+    await waitFor(() => expect(href()).toBe("/"));
     expect(tries(asked)).toEqual([{ code: "abc123" }]);
   });
 
@@ -37,11 +37,11 @@ describe("the door", () => {
     serve(welcome);
     remember("/p/shop/board?q=pay");
     const { href } = await show(door, "/sign-in#abc", "/sign-in");
-    await vi.waitFor(() => expect(href()).toBe("/p/shop/board?q=pay"));
+    await waitFor(() => expect(href()).toBe("/p/shop/board?q=pay"));
     cleanup();
     remember("//evil.example");
     const second = await show(door, "/sign-in#def", "/sign-in");
-    await vi.waitFor(() => expect(second.href()).toBe("/"));
+    await waitFor(() => expect(second.href()).toBe("/"));
   });
 
   it("says how to get a link where there is no code", async () => {

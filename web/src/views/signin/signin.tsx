@@ -3,17 +3,18 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useLocation, useNavigate, useRouter } from "@tanstack/react-router";
 import { LoaderCircle } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
-import { useTranslation } from "react-i18next";
 
-import { send } from "@/api/client";
+import { api } from "@/api/client";
 import { me, waysIn } from "@/api/queries";
-import { takeBack } from "@/app/back";
+import { forgetSignedOut, signedOutElsewhere, takeBack } from "@/app/back";
+import { useTranslation } from "@/i18n/use-words";
 import { Copyable, Failed } from "@/ui";
 import { PasswordForm, type Given } from "@/views/signin/password";
 
 export function SignIn() {
   const { t } = useTranslation("signin");
   const { enter, refused, entering } = useEntering();
+  const [ended] = useState(signedOutElsewhere);
   const provider = useQuery(waysIn).data?.provider ?? null;
   return (
     <main className="flex min-h-dvh items-start justify-center p-4 sm:items-center">
@@ -22,6 +23,11 @@ export function SignIn() {
           <img src="/favicon.svg" alt="" width={36} height={36} />
           <h1 className="text-xl font-semibold tracking-tight">{t("title")}</h1>
         </header>
+        {ended && (
+          <p role="status" className="rounded-lg border border-amber bg-amber-soft px-4 py-3 text-amber">
+            {t("signedOut", { ns: "translation" })}
+          </p>
+        )}
         {refused !== null && (
           <div className="rounded-lg border border-red bg-red-soft">
             <Failed error={refused} />
@@ -79,9 +85,10 @@ function useEntering(): Entering {
   async function enter(given: Given | { code: string }): Promise<void> {
     setState({ refused: null, entering: true });
     try {
-      await send("POST", "/sign-in", { body: given });
+      await api.post("/sign-in", { body: given });
       client.clear();
       await client.fetchQuery(me);
+      forgetSignedOut();
       history.replace(takeBack());
     } catch (error) {
       setState({ refused: error, entering: false });

@@ -1,10 +1,10 @@
 // Earlier versions of a key: version, author, time and lifetime. Old values are not kept.
 import { useInfiniteQuery } from "@tanstack/react-query";
-import { useTranslation } from "react-i18next";
 
 import type { Event } from "@/api/model";
 import { history } from "@/api/queries";
 import type { Names } from "@/app/sentence";
+import { useTranslation } from "@/i18n/use-words";
 import { Ago, Badge, Button, Failed, Loading, duration } from "@/ui";
 
 /** One is mounted for each version, so what is new is read. */

@@ -4,12 +4,12 @@ import { useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import { Database, History as Clock } from "lucide-react";
 import { useState } from "react";
-import { useTranslation } from "react-i18next";
 
 import type { SharedValue } from "@/api/model";
 import { sharedState } from "@/api/queries";
 import { useNames } from "@/app/names";
 import type { Names } from "@/app/sentence";
+import { useTranslation } from "@/i18n/use-words";
 import { Ago, Badge, Bar, Button, Countdown, Empty, Failed, Loading, TextField } from "@/ui";
 import { History } from "@/views/state/history";
 import { Tree } from "@/views/state/tree";

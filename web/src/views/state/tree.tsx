@@ -1,7 +1,8 @@
 // Any JSON as a tree that folds: what is small is open, what is large waits.
 import { ChevronRight } from "lucide-react";
 import { useState } from "react";
-import { useTranslation } from "react-i18next";
+
+import { useTranslation } from "@/i18n/use-words";
 
 const OPEN_UP_TO = 12;
 const MOST = 200;
@@ -54,7 +55,7 @@ function Branch({ value, name, depth }: { value: object; name: string | undefine
             <Tree key={key} name={key} value={each} depth={depth + 1} />
           ))}
           {entries.length > shown && (
-            <button type="button" className="pl-5 text-accent underline" onClick={() => setShown(shown + MOST)}>
+            <button type="button" className="pl-5 link" onClick={() => setShown(shown + MOST)}>
               {t("app.more", { count: Math.min(MOST, entries.length - shown) })}
             </button>
           )}

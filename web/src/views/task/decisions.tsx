@@ -1,9 +1,10 @@
 // Why the agent of a task runs or not: the decision as it stands now, and those that were recorded.
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
-import { useTranslation } from "react-i18next";
 
 import type { Task } from "@/api/model";
 import { history, why } from "@/api/queries";
+import { inWords } from "@/app/sentence";
+import { useTranslation } from "@/i18n/use-words";
 import { Ago, Badge, DecisionCard, Empty, Failed, Loading } from "@/ui";
 
 export function Decisions({ task }: { task: Task }) {
@@ -14,6 +15,7 @@ export function Decisions({ task }: { task: Task }) {
 
 function OfAgent({ agentId, projectId }: { agentId: string; projectId: string }) {
   const { t } = useTranslation("task");
+  const { t: audit } = useTranslation("audit");
   const now = useQuery(why(agentId));
   const before = useInfiniteQuery(history({ agent_id: agentId, project_id: projectId, kind: "decision.launch" }));
   if (now.isPending) return <Loading />;
@@ -38,7 +40,9 @@ function OfAgent({ agentId, projectId }: { agentId: string; projectId: string })
               <Badge tone={each.data.action === "start" ? "green" : each.data.action === "stop" ? "red" : "amber"}>
                 {t(`decision.${String(each.data.action)}`)}
               </Badge>
-              <code className="font-mono text-xs">{String(each.data.reason ?? "")}</code>
+              <span className="min-w-0 flex-1 break-words text-[13px] text-soft">
+                {String(each.data.rule ?? inWords(String(each.data.reason ?? ""), audit))}
+              </span>
               <span className="ml-auto text-xs text-faint">
                 <Ago at={each.at} />
               </span>

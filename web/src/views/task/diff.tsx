@@ -2,12 +2,13 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { GitBranch } from "lucide-react";
-import { useTranslation } from "react-i18next";
 
 import { Refused } from "@/api/client";
 import type { Diff, Task } from "@/api/model";
-import { diff, worktree } from "@/api/queries";
-import { Badge, Button, Empty, Failed, Loading } from "@/ui";
+import { diff } from "@/api/diffs";
+import { worktree } from "@/api/queries";
+import { useTranslation } from "@/i18n/use-words";
+import { Badge, Button, Empty, Failed, Loading, Told } from "@/ui";
 
 const MOST_LINES = 1500;
 
@@ -19,8 +20,12 @@ export function DiffTab({ task }: { task: Task }) {
   if (known.error instanceof Refused && known.error.problem.status === 404)
     return (
       <Empty icon={<GitBranch size={24} aria-hidden />} title={t("diff.none")}>
-        <p>{known.error.problem.detail}</p>
-        <p>{known.error.problem.instruction}</p>
+        <p>
+          <Told text={known.error.problem.detail} />
+        </p>
+        <p>
+          <Told text={known.error.problem.instruction} />
+        </p>
       </Empty>
     );
   if (known.isError) return <Failed error={known.error} retry={() => void known.refetch()} />;
@@ -28,20 +33,22 @@ export function DiffTab({ task }: { task: Task }) {
   return (
     <div className="space-y-3">
       <div className="flex flex-wrap items-center gap-2">
-        <code className="min-w-0 truncate font-mono text-[13px]">{branch}</code>
+        <code data-branch className="min-w-0 truncate font-mono text-[13px]">
+          {branch}
+        </code>
         <Badge tone={state === "open" ? "blue" : "plain"}>{t(`diff.state.${state}`, { defaultValue: state })}</Badge>
         <Counted insertions={insertions} deletions={deletions} />
         <span className="text-xs text-faint">{t("diff.files", { count: files })}</span>
         <Link
           to="/p/$projectId/review/$taskId"
           params={{ projectId: task.project_id, taskId: task.task_id }}
-          className="ml-auto text-[13px] text-accent hover:underline"
+          className="ml-auto text-[13px] link"
         >
           {t("diff.review")}
         </Link>
       </div>
       {trouble !== null && <p className="rounded-md bg-amber-soft px-3 py-2 text-amber">{trouble}</p>}
-      {asked.data === undefined && state === "open" && (
+      {asked.data === undefined && state !== "discarded" && (
         <Button disabled={asked.isFetching} onClick={() => void asked.refetch()}>
           {t(asked.isFetching ? "diff.asking" : "diff.ask")}
         </Button>

@@ -1,10 +1,10 @@
 // A text that is edited where it stands: title or description. A conflict shows both.
 import { Pencil } from "lucide-react";
 import type { KeyboardEvent } from "react";
-import { useTranslation } from "react-i18next";
 
 import type { Task } from "@/api/model";
 import { useWrites } from "@/app/may";
+import { useTranslation } from "@/i18n/use-words";
 import { Button, Failed, IconButton, Prose } from "@/ui";
 import { useEditing, type Editing } from "@/views/task/editing";
 
@@ -13,7 +13,10 @@ type TextField = "title" | "description";
 export function EditableText({ task, field }: { task: Task; field: TextField }) {
   const editing = useEditing(task, field);
   return editing.draft === null ? (
-    <Read task={task} field={field} onEdit={editing.begin} />
+    <div className="space-y-2">
+      <Read task={task} field={field} onEdit={editing.begin} />
+      {editing.unsaved && <Unsaved editing={editing} />}
+    </div>
   ) : (
     <Write field={field} editing={editing} draft={editing.draft} />
   );
@@ -79,7 +82,7 @@ function Write({ field, editing, draft }: { field: TextField; editing: Editing; 
         <Both theirs={conflict.theirs} mine={draft} editing={editing} />
       ) : (
         <div className="flex justify-end gap-2">
-          <Button small onClick={editing.leave}>
+          <Button small onClick={editing.discard}>
             {t("app.cancel")}
           </Button>
           <Button
@@ -96,6 +99,23 @@ function Write({ field, editing, draft }: { field: TextField; editing: Editing; 
   );
 }
 
+/** What was typed and not saved is offered, not shown: the task may have changed meanwhile. */
+function Unsaved({ editing }: { editing: Editing }) {
+  const { t } = useTranslation("task");
+  if (!useWrites()) return null;
+  return (
+    <p className="flex flex-wrap items-center gap-2 rounded-md bg-sunken px-3 py-1.5 text-sm font-normal text-soft">
+      <span className="min-w-0 flex-1">{t("draft.unsaved", { ns: "translation" })}</span>
+      <Button small onClick={editing.discard}>
+        {t("draft.discard", { ns: "translation" })}
+      </Button>
+      <Button small onClick={editing.begin}>
+        {t("draft.resume", { ns: "translation" })}
+      </Button>
+    </p>
+  );
+}
+
 function Both({ theirs, mine, editing }: { theirs: string; mine: string; editing: Editing }) {
   const { t } = useTranslation("task");
   return (
@@ -106,7 +126,7 @@ function Both({ theirs, mine, editing }: { theirs: string; mine: string; editing
         <Version name={t("conflict.yours")} text={mine} />
       </div>
       <div className="flex justify-end gap-2">
-        <Button small onClick={editing.leave}>
+        <Button small onClick={editing.discard}>
           {t("conflict.take")}
         </Button>
         <Button small look="primary" disabled={editing.busy} onClick={editing.keepMine}>

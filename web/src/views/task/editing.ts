@@ -4,9 +4,11 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 
 import { editTask, type TaskEdit } from "@/api/actions";
-import { Refused, get } from "@/api/client";
+import { Refused, api } from "@/api/client";
 import type { Task } from "@/api/model";
 import { task as taskQuery } from "@/api/queries";
+import { ofTask } from "@/api/routes";
+import { useDraft } from "@/drafts";
 
 export type Field = "title" | "description" | "priority" | "assignee_id";
 
@@ -30,10 +32,10 @@ export async function saveField(base: Task, field: Field, value: string | null):
   let version = base.version;
   for (let tries = 1; ; tries++) {
     try {
-      return (await editTask(base.task_id, { [field]: value } as TaskEdit, version)).task;
+      return (await editTask(base.task_id, { [field satisfies keyof TaskEdit]: value } as TaskEdit, version)).task;
     } catch (error) {
       if (!(error instanceof Refused) || error.problem.code !== "conflict" || tries === TRIES) throw error;
-      const now = (await get<{ task: Task }>(`/tasks/${encodeURIComponent(base.task_id)}`)).task;
+      const now = (await api.get("/tasks/{task_id}", ofTask(base.task_id))).task;
       if (now[field] !== base[field])
         throw new Conflicting({ theirs: now[field] ?? "", mine: value ?? "", version: now.version });
       version = now.version;
@@ -43,6 +45,8 @@ export async function saveField(base: Task, field: Field, value: string | null):
 
 export interface Editing {
   draft: string | null;
+  /** What was begun and is not saved: it can be gone on with. */
+  unsaved: boolean;
   conflict: Conflict | null;
   refused: unknown;
   busy: boolean;
@@ -51,22 +55,35 @@ export interface Editing {
   save: () => void;
   /** Out of a conflict: mine replaces theirs, knowing them. */
   keepMine: () => void;
+  /** Closes the field; what was written is kept. */
   leave: () => void;
+  discard: () => void;
+}
+
+/** What one has written, and what stood there when one began. */
+interface Written {
+  was: string;
+  version: number;
+  text: string;
 }
 
 export function useEditing(task: Task, field: "title" | "description"): Editing {
   const client = useQueryClient();
-  const [base, setBase] = useState<Task | null>(null);
-  const [draft, setDraft] = useState<string | null>(null);
+  const [written, write, kept] = useDraft<Written | null>(`task.${task.task_id}.${field}`, null);
+  const [open, setOpen] = useState(false);
   const [conflict, setConflict] = useState<Conflict | null>(null);
   const [refused, setRefused] = useState<unknown>(null);
   const [busy, setBusy] = useState(false);
 
   function leave() {
-    setBase(null);
-    setDraft(null);
+    setOpen(false);
     setConflict(null);
     setRefused(null);
+    if (written !== null && written.text === written.was) kept.discard();
+  }
+  function discard() {
+    kept.discard();
+    leave();
   }
 
   async function store(from: Task, value: string) {
@@ -75,7 +92,7 @@ export function useEditing(task: Task, field: "title" | "description"): Editing 
     try {
       const saved = await saveField(from, field, value);
       client.setQueryData(taskQuery(task.task_id).queryKey, saved);
-      leave();
+      discard();
     } catch (error) {
       if (error instanceof Conflicting) setConflict(error.conflict);
       else setRefused(error);
@@ -85,26 +102,29 @@ export function useEditing(task: Task, field: "title" | "description"): Editing 
     }
   }
 
+  const base = written === null ? null : { ...task, version: written.version, [field]: written.was };
   return {
-    draft,
+    draft: open && written !== null ? written.text : null,
+    unsaved: !open && written !== null && written.text !== written.was,
     conflict,
     refused,
     busy,
     begin: () => {
-      setBase(task);
-      setDraft(task[field]);
+      if (written === null) write({ was: task[field], version: task.version, text: task[field] });
+      setOpen(true);
     },
-    change: setDraft,
+    change: (text) => write((known) => (known === null ? known : { ...known, text })),
     save: () => {
-      if (base === null || draft === null) return;
-      if (draft === base[field]) leave();
-      else void store(base, draft);
+      if (base === null || written === null) return;
+      if (written.text === written.was) discard();
+      else void store(base, written.text);
     },
     keepMine: () => {
-      if (base === null || draft === null || conflict === null) return;
+      if (base === null || written === null || conflict === null) return;
       setConflict(null);
-      void store({ ...base, [field]: conflict.theirs, version: conflict.version }, draft);
+      void store({ ...base, [field]: conflict.theirs, version: conflict.version }, written.text);
     },
     leave,
+    discard,
   };
 }

@@ -1,11 +1,11 @@
 // Everything that has happened to a task, the newest first, in sentences.
 import { useInfiniteQuery } from "@tanstack/react-query";
-import { useTranslation } from "react-i18next";
 
 import type { Task } from "@/api/model";
 import { history } from "@/api/queries";
 import { useNames } from "@/app/names";
 import { sentence } from "@/app/sentence";
+import { useTranslation } from "@/i18n/use-words";
 import { Ago, Button, Empty, Failed, Loading } from "@/ui";
 
 export function Events({ task }: { task: Task }) {

@@ -12,9 +12,10 @@ afterEach(() => {
 describe("the head of a task", () => {
   it("says why a request was rejected", async () => {
     serve({});
-    const rejected = { approval: "rejected" as const, rejected_by: "owner", rejection_reason: "Not this year." };
+    const judged = { by: "olga", at: "2026-01-01T17:22:00", reason: "Not this year." };
+    const rejected = { approval: "rejected" as const, judged };
     await show(<Head task={fullTask({ task_id: "t1", ...rejected })} />);
-    await screen.findByText("Request rejected");
+    await screen.findByText(/^Rejected by you, .*17:22/);
     expect(screen.getByText("Not this year.")).toBeDefined();
   });
 });

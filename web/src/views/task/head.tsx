@@ -1,94 +1,76 @@
 // The head of a task: its title (edited where it stands), where it is, and what can be done with it.
-import { useQuery } from "@tanstack/react-query";
-import { Check, Copy, Ellipsis, MessageSquareText, Plus, ShieldQuestion } from "lucide-react";
-import { useTranslation } from "react-i18next";
+import { Ellipsis } from "lucide-react";
+import { useState } from "react";
 
 import { isFinal, type Task } from "@/api/model";
-import { agents } from "@/api/queries";
-import { useKeys } from "@/app/keys";
+import { useKeys, type Key } from "@/app/keys";
 import { useWrites } from "@/app/may";
-import { newTask } from "@/app/overlays";
-import { AskWords, Badge, Button, Hint, IconButton, Menu, MenuItem, MenuLine, StatusBadge, StatusIcon } from "@/ui";
-import { mainMove, useActing, verb, type Acting } from "@/views/task/acting";
+import { BY_KEY, TASK_ACTS, actNamed, mainMove, offers, verb, type ActName, type TaskAct } from "@/app/task-acts";
+import { useActing, type Acting } from "@/app/acting";
+import { RequestCard, isRequest } from "@/app/request-card";
+import { SentBack } from "@/app/sent-back";
+import { useTranslation } from "@/i18n/use-words";
+import { AskWords, Button, IconButton, Menu, MenuItem } from "@/ui";
+import { Pickers, type Fact } from "@/views/task/pickers";
+import type { Place } from "@/views/task/place";
 import { EditableText } from "@/views/task/editable";
 
-export function Head({ task }: { task: Task }) {
-  const { t } = useTranslation("task");
+export function Head({ task, place = "page" }: { task: Task; place?: Place }) {
   const acting = useActing(task);
-  const pending = task.approval === "pending_approval";
-  const known = useQuery(agents).data;
-  const named = (id: string) => known?.find((each) => each.agent_id === id)?.name ?? id;
-  const wish = task.requested_by === null || task.requested_by === task.created_by ? null : task.requested_by;
   const writes = useWrites();
+  const [picking, pick] = useState<Fact | null>(null);
+  useActKeys(task, acting, place, pick);
   return (
-    <header className="shrink-0 space-y-3">
+    <div className="shrink-0 space-y-3">
       <EditableText task={task} field="title" />
       <div className="flex flex-wrap items-center gap-2">
-        <StatusBadge status={task.status} />
-        {task.approval === "rejected" && <Badge tone="red">{t("rejected")}</Badge>}
-        {task.rejection_reason && <span className="min-w-0 break-words">{task.rejection_reason}</span>}
+        <Pickers task={task} acting={acting} open={picking} onOpen={pick} />
+        {task.changes_requested !== null && <SentBack changes={task.changes_requested} />}
         <span className="flex-1" />
-        {writes && <Acts task={task} acting={acting} pending={pending} />}
+        {writes && <Acts task={task} acting={acting} />}
       </div>
-      {pending && (
-        <p className="flex items-center gap-2 rounded-md bg-accent-soft px-3 py-2 text-accent">
-          <ShieldQuestion size={16} className="shrink-0" aria-hidden />
-          {wish === null
-            ? t("awaitsApproval", { who: named(task.created_by) })
-            : t("awaitsApprovalFor", { who: named(task.created_by), person: named(wish) })}
-        </p>
-      )}
+      {isRequest(task) && <RequestCard task={task} untitled />}
       <Asking task={task} acting={acting} />
-    </header>
+    </div>
   );
 }
 
-/** What can be done with it: judging a request, the move that comes next, a word to the agent, and all the rest. */
-function Acts({ task, acting, pending }: { task: Task; acting: Acting; pending: boolean }) {
-  const { t } = useTranslation("task");
-  const main = mainMove(task, acting.moves);
-  const closed = isFinal(task);
-  useKeys([
-    { key: "a", words: t("act.approve"), inside: true, run: () => pending && acting.judges && acting.approve() },
-    {
-      key: "r",
-      words: t("act.retry"),
-      inside: true,
-      run: () => (pending ? acting.judges && acting.reject() : main !== undefined && acting.move(main)),
-    },
-  ]);
+/** What can be done with it: the move that comes next, a word to the agent, and all the rest. A request has its answers
+ * below. */
+function Acts({ task, acting }: { task: Task; acting: Acting }) {
+  const main = mainMove(task, acting.verdict.moves);
+  const next = task.approval !== "pending_approval" && main !== undefined ? [verb(task.status, main.status)] : [];
+  const first: ActName[] = [...next, ...(isFinal(task) ? [] : (["steer"] as const))];
   return (
     <>
-      {pending && acting.judges && (
-        <>
-          <Button small look="primary" disabled={acting.busy} onClick={acting.approve}>
-            <Check size={14} aria-hidden />
-            {t("act.approve")}
-          </Button>
-          <Button small disabled={acting.busy} onClick={acting.reject}>
-            {t("act.reject")}
-          </Button>
-        </>
-      )}
-      {!pending && main !== undefined && (
-        <Button small look="primary" disabled={acting.busy} onClick={() => acting.move(main)}>
-          {t(`act.${verb(task.status, main.status)}`)}
-        </Button>
-      )}
-      {!closed && (
-        <Button small onClick={acting.steer}>
-          <MessageSquareText size={14} aria-hidden />
-          {t("act.steer")}
-        </Button>
-      )}
+      {first.map((name, place) => (
+        <ActButton key={name} name={name} primary={place === 0 && name !== "steer"} acting={acting} />
+      ))}
       <More task={task} acting={acting} />
     </>
   );
 }
 
-/** Every move; those that are not allowed stay in sight, with the server's reason. */
+function ActButton({ name, primary, acting }: { name: ActName; primary: boolean; acting: Acting }) {
+  const { t } = useTranslation();
+  const { icon: Icon } = actNamed(name);
+  return (
+    <Button small look={primary ? "primary" : "plain"} disabled={acting.busy} onClick={() => acting.act(name)}>
+      <Icon size={14} aria-hidden />
+      {t(`act.${name}`)}
+    </Button>
+  );
+}
+
+/** These stand elsewhere in an open task: beside its title, in its facts, on its tabs. */
+const ELSEWHERE: readonly ActName[] = ["approve", "reject", "steer", "assign", "priority", "review", "merge", "diff"];
+
+/** What is left. Moves are chosen at the status. */
 function More({ task, acting }: { task: Task; acting: Acting }) {
-  const { t } = useTranslation("task");
+  const { t } = useTranslation();
+  const rest = TASK_ACTS.filter(
+    (each) => each.move === undefined && !ELSEWHERE.includes(each.name) && offers(each, task, acting.verdict, true),
+  );
   return (
     <Menu
       trigger={
@@ -97,51 +79,50 @@ function More({ task, acting }: { task: Task; acting: Acting }) {
         </IconButton>
       }
     >
-      {acting.moves
-        .filter((each) => each.status !== task.status)
-        .map((each) => (
-          <Hint key={each.status} text={each.reason ?? t(`status.${each.status}`)}>
-            <div>
-              <MenuItem disabled={!each.allowed} onSelect={() => acting.move(each)}>
-                <StatusIcon status={each.status} size={15} />
-                {t(`act.${verb(task.status, each.status)}`)}
-              </MenuItem>
-              {!each.allowed && each.reason !== null && (
-                <p className="max-w-64 px-2.5 pb-1.5 pl-9 text-xs text-faint">{each.reason}</p>
-              )}
-            </div>
-          </Hint>
-        ))}
-      <MenuLine />
-      {task.checks === "failed" && <MenuItem onSelect={acting.accept}>{t("act.accept")}</MenuItem>}
-      <MenuItem onSelect={() => newTask({ projectId: task.project_id, parentId: task.task_id })}>
-        <Plus size={15} aria-hidden />
-        {t("act.subtask")}
-      </MenuItem>
-      <MenuItem onSelect={() => void navigator.clipboard.writeText(task.task_id)}>
-        <Copy size={15} aria-hidden />
-        {t("act.copyId")}
-      </MenuItem>
+      {rest.map(({ name, icon: Icon }) => (
+        <MenuItem key={name} onSelect={() => acting.act(name)}>
+          <Icon size={15} aria-hidden />
+          {t(`act.${name}`)}
+        </MenuItem>
+      ))}
     </Menu>
   );
 }
 
 function Asking({ task, acting: { asking, said, close } }: { task: Task; acting: Acting }) {
-  const { t } = useTranslation("task");
+  const { t } = useTranslation();
   if (asking === null) return null;
-  const action =
-    asking.kind === "move"
-      ? t(`act.${verb(task.status, asking.to)}`)
-      : t(asking.kind === "reject" ? "act.reject" : "act.steer");
+  const action = t(`act.${asking.name}`);
   return (
     <AskWords
       title={`${action}: ${task.title}`}
-      label={t(asking.kind === "steer" ? "asks.steer" : "asks.reason")}
+      label={t(asking.name === "steer" ? "asks.steer" : "asks.reason")}
       action={action}
-      required={asking.kind !== "move" || asking.required}
-      danger={asking.kind !== "steer" && !(asking.kind === "move" && asking.to === "blocked")}
+      required={asking.required}
+      danger={actNamed(asking.name).danger ?? false}
       onSaid={said}
       onClose={close}
     />
   );
+}
+
+/** The keys of an open task, as its acts declare them; those of facts open their pickers. */
+function useActKeys(task: Task, acting: Acting, place: Place, pick: (fact: Fact) => void): void {
+  const { t } = useTranslation();
+  const writes = useWrites();
+  const where = place === "over" ? { inside: true } : { first: true };
+  const press = (acts: readonly TaskAct[]) => () => {
+    const meant = acts.find((each) => offers(each, task, acting.verdict, writes));
+    if (meant === undefined) return;
+    if (meant.name === "assign" || meant.name === "priority") pick(meant.name);
+    else acting.act(meant.name);
+  };
+  const keys: Key[] = [...BY_KEY].map(([key, acts]) => ({
+    key,
+    words: acts.map((each) => t(`act.${each.name}`)).join(" / "),
+    run: press(acts),
+    ...where,
+  }));
+  const status: Key = { key: "s", words: t("act.move"), run: () => pick("status"), ...where };
+  useKeys(writes ? [...keys, status] : []);
 }

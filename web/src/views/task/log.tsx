@@ -1,17 +1,14 @@
 // What the agent's process prints, while it prints it. Who scrolls up keeps their place; at the end one follows.
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { ArrowDown } from "lucide-react";
-import { useEffect, useRef, useState } from "react";
-import { useTranslation } from "react-i18next";
+import { useState } from "react";
 
 import type { Launch, Task } from "@/api/model";
 import { agents, launches } from "@/api/queries";
-import { readable, useOutput } from "@/app/output";
-import { Badge, Button, Elapsed, Empty, Failed, Loading } from "@/ui";
-
-const MOST_LINES = 2000;
-const NEAR_PX = 32;
+import { useItems, useOutput } from "@/app/output";
+import { useTranslation } from "@/i18n/use-words";
+import { Badge, Elapsed, Empty, Failed, Loading } from "@/ui";
+import { Transcript } from "@/ui/transcript";
 
 export function LiveLog({ task }: { task: Task }) {
   const { t, i18n } = useTranslation("task");
@@ -47,7 +44,7 @@ export function LiveLog({ task }: { task: Task }) {
           to="/p/$projectId/logs"
           params={{ projectId: task.project_id }}
           search={{ launch: launch.launch_id }}
-          className="text-[13px] text-accent hover:underline"
+          className="text-[13px] link"
         >
           {t("log.all")}
         </Link>
@@ -59,39 +56,19 @@ export function LiveLog({ task }: { task: Task }) {
 
 function Output({ launchId }: { launchId: string }) {
   const { t } = useTranslation("task");
-  const { text, page, error } = useOutput(launchId);
-  const box = useRef<HTMLDivElement>(null);
+  const output = useOutput(launchId);
+  const items = useItems(output);
+  const { text, page, error } = output;
   const [following, setFollowing] = useState(true);
-  useEffect(() => {
-    if (following && box.current !== null) box.current.scrollTop = box.current.scrollHeight;
-  }, [following, text]);
   if (page === null) return error === null ? <Loading /> : <Failed error={error} />;
   if (page.removed !== undefined) return <p className="text-soft">{page.removed}</p>;
   if (text === "") return <p className="py-6 text-center text-soft">{t(page.ended ? "log.empty" : "log.waiting")}</p>;
-  const lines = readable(text).split("\n");
   return (
-    <div className="relative">
-      <div
-        ref={box}
-        role="log"
-        aria-live="off"
-        data-following={following}
-        onScroll={({ currentTarget: { scrollHeight, scrollTop, clientHeight } }) =>
-          setFollowing(scrollHeight - scrollTop - clientHeight < NEAR_PX)
-        }
-        className="max-h-[62vh] min-h-40 overflow-auto rounded-lg border border-line bg-sunken p-3"
-      >
-        {lines.length > MOST_LINES && <p className="pb-2 text-xs text-faint">{t("log.earlier")}</p>}
-        <pre className="font-mono text-[12.5px] leading-relaxed break-words whitespace-pre-wrap">
-          {lines.slice(-MOST_LINES).join("\n")}
-        </pre>
-      </div>
-      {!following && (
-        <Button small className="absolute right-4 bottom-4 shadow-[var(--shadow)]" onClick={() => setFollowing(true)}>
-          <ArrowDown size={14} aria-hidden />
-          {t("log.toEnd")}
-        </Button>
-      )}
-    </div>
+    <Transcript
+      {...{ items, following }}
+      lives={!page.ended}
+      onFollow={setFollowing}
+      className="h-[62vh] min-h-40 rounded-lg border border-line"
+    />
   );
 }

@@ -3,11 +3,12 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { MessagesSquare } from "lucide-react";
-import { useTranslation } from "react-i18next";
 
 import type { Task } from "@/api/model";
-import { history, taskMessages } from "@/api/queries";
+import { history } from "@/api/queries";
+import { taskMessages } from "@/api/whole-lists";
 import { useNames } from "@/app/names";
+import { useTranslation } from "@/i18n/use-words";
 import { Ago, Avatar, Empty, Loading, Prose } from "@/ui";
 
 interface Said {
@@ -46,7 +47,7 @@ export function Messages({ task }: { task: Task }) {
           to="/p/$projectId/chat"
           params={{ projectId: task.project_id }}
           search={{ agent: task.assignee_id }}
-          className="inline-block text-[13px] text-accent hover:underline"
+          className="inline-block text-[13px] link"
         >
           {t("messages.open", { who: names.agent(task.assignee_id) })}
         </Link>

@@ -1,17 +1,15 @@
 // The overview of a task: description, assignee, subtasks, and result.
-import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { CircleAlert, FileText, Terminal } from "lucide-react";
-import type { ReactNode } from "react";
-import { useTranslation } from "react-i18next";
 
-import { PRIORITIES } from "@/api/filter";
 import type { Task } from "@/api/model";
-import { agents, board, members, task as taskQuery } from "@/api/queries";
+import { agents, board, titleKnown } from "@/api/queries";
 import { useOpenTask } from "@/app/going";
-import { useWrites } from "@/app/may";
-import { Ago, Avatar, Badge, Prose, StatusIcon, useToast, visible } from "@/ui";
+import { useTranslation } from "@/i18n/use-words";
+import { Ago, Avatar, Prose, StatusIcon, Told, visible } from "@/ui";
 import { EditableText } from "@/views/task/editable";
-import { Conflicting, saveField } from "@/views/task/editing";
+import { Result } from "@/views/task/result";
+import { Section } from "@/views/task/section";
 
 export function Overview({ task }: { task: Task }) {
   const { t } = useTranslation("task");
@@ -23,7 +21,7 @@ export function Overview({ task }: { task: Task }) {
       <Subtasks task={task} />
       <Dependencies task={task} />
       <Acceptance task={task} />
-      {task.result !== null && task.result !== undefined && <Words title={t("result")} text={plain(task.result)} />}
+      {task.result !== null && task.result !== undefined && <Result value={task.result} />}
       {task.summary !== null && <Words title={t("summary")} text={task.summary} />}
       {task.next_steps !== null && <Words title={t("nextSteps")} text={task.next_steps} />}
       {task.artifacts.length > 0 && (
@@ -49,18 +47,6 @@ export function Overview({ task }: { task: Task }) {
   );
 }
 
-function Section({ title, aside, children }: { title: string; aside?: ReactNode; children: ReactNode }) {
-  return (
-    <section>
-      <h3 className="mb-2 flex items-baseline gap-2 text-[13px] font-semibold">
-        {title}
-        <span className="font-normal text-faint">{aside}</span>
-      </h3>
-      {children}
-    </section>
-  );
-}
-
 function Words({ title, text }: { title: string; text: string }) {
   return (
     <Section title={title}>
@@ -71,60 +57,12 @@ function Words({ title, text }: { title: string; text: string }) {
 
 function Facts({ task }: { task: Task }) {
   const { t } = useTranslation("task");
-  const { save, names } = useChoices(task);
-  const team = useQuery(members(task.project_id)).data ?? [];
   const open = useOpenTask();
-  const writes = useWrites();
-  const box = "h-8 w-full min-w-0 rounded-md border border-line bg-panel px-2";
+  const known = useQuery(agents).data;
+  const names = (id: string) => known?.find((each) => each.agent_id === id)?.name ?? id;
   const { parent_task_id: parent } = task;
   return (
     <dl className="grid grid-cols-[auto_1fr] items-center gap-x-4 gap-y-2 rounded-lg border border-line p-3 text-[13px] sm:grid-cols-[auto_1fr_auto_1fr]">
-      <dt className="text-faint">{t("field.assignee")}</dt>
-      <dd>
-        {task.agent_type !== null && task.assignee_id === null ? (
-          <Badge tone="violet">
-            {t("field.queue")} {task.agent_type}
-          </Badge>
-        ) : !writes ? (
-          (task.assignee_id && names(task.assignee_id)) || t("app.nobody")
-        ) : (
-          <select
-            aria-label={t("field.assignee")}
-            className={box}
-            value={task.assignee_id ?? ""}
-            onChange={(event) => void save("assignee_id", event.target.value || null)}
-          >
-            <option value="">{t("app.nobody")}</option>
-            {task.assignee_id !== null && !team.some((each) => each.agent_id === task.assignee_id) && (
-              <option value={task.assignee_id}>{names(task.assignee_id)}</option>
-            )}
-            {team.map((each) => (
-              <option key={each.agent_id} value={each.agent_id}>
-                {each.name}
-              </option>
-            ))}
-          </select>
-        )}
-      </dd>
-      <dt className="text-faint">{t("field.priority")}</dt>
-      <dd>
-        {!writes ? (
-          t(`priority.${task.priority}`)
-        ) : (
-          <select
-            aria-label={t("field.priority")}
-            className={box}
-            value={task.priority}
-            onChange={(event) => void save("priority", event.target.value)}
-          >
-            {PRIORITIES.map((each) => (
-              <option key={each} value={each}>
-                {t(`priority.${each}`)}
-              </option>
-            ))}
-          </select>
-        )}
-      </dd>
       <dt className="text-faint">{t("field.filed")}</dt>
       <dd className="truncate">
         <Ago at={task.created_at} /> <span className="text-soft">{t("field.by", { who: names(task.created_by) })}</span>
@@ -151,38 +89,14 @@ function Facts({ task }: { task: Task }) {
         <>
           <dt className="text-faint">{t("field.parent")}</dt>
           <dd className="min-w-0">
-            <button
-              type="button"
-              className="max-w-full truncate text-left text-accent hover:underline"
-              onClick={() => open(parent)}
-            >
+            <button type="button" className="max-w-full truncate text-left link" onClick={() => open(parent)}>
               <TitleOf projectId={task.project_id} taskId={parent} />
             </button>
           </dd>
         </>
       )}
-      <dt className="text-faint">{t("field.id")}</dt>
-      <dd className="truncate font-mono text-xs select-all">{task.task_id}</dd>
     </dl>
   );
-}
-
-function useChoices(task: Task) {
-  const client = useQueryClient();
-  const toast = useToast();
-  const { t } = useTranslation();
-  const known = useQuery(agents).data;
-  async function save(field: "assignee_id" | "priority", value: string | null) {
-    try {
-      const saved = await saveField(task, field, value);
-      client.setQueryData(taskQuery(task.task_id).queryKey, saved);
-    } catch (error) {
-      toast.failed(error instanceof Conflicting ? new Error(t("error.conflict")) : error);
-    } finally {
-      await client.invalidateQueries({ queryKey: ["task", task.task_id] });
-    }
-  }
-  return { save, names: (id: string) => known?.find((each) => each.agent_id === id)?.name ?? id };
 }
 
 function Trouble({ task }: { task: Task }) {
@@ -201,7 +115,9 @@ function Trouble({ task }: { task: Task }) {
       {lines.map((each) => (
         <li key={each} className="flex gap-2 break-words whitespace-pre-wrap">
           <CircleAlert size={16} className="mt-0.5 shrink-0" aria-hidden />
-          <span className="min-w-0">{each}</span>
+          <span className="min-w-0">
+            <Told text={each} />
+          </span>
         </li>
       ))}
     </ul>
@@ -262,7 +178,7 @@ function Dependencies({ task }: { task: Task }) {
                 className="flex min-h-9 w-full items-center gap-2.5 px-3 text-left hover:bg-sunken"
               >
                 {card !== undefined && <StatusIcon status={card.status} size={15} />}
-                <span className="min-w-0 flex-1 truncate">{card?.title ?? id}</span>
+                <span className="min-w-0 flex-1 truncate">{card?.title ?? titleKnown(id) ?? t("chip.older")}</span>
               </button>
             </li>
           );
@@ -274,7 +190,8 @@ function Dependencies({ task }: { task: Task }) {
 
 function TitleOf({ projectId, taskId }: { projectId: string; taskId: string }) {
   const cards = useQuery(board(projectId)).data?.tasks;
-  return cards?.find((each) => each.task_id === taskId)?.title ?? taskId;
+  const { t } = useTranslation();
+  return cards?.find((each) => each.task_id === taskId)?.title ?? titleKnown(taskId) ?? t("chip.older");
 }
 
 function Acceptance({ task }: { task: Task }) {

@@ -1,11 +1,11 @@
 // Usage of a task and everything below it: tokens, money and launches, by agent.
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { useTranslation } from "react-i18next";
 
 import type { Task } from "@/api/model";
 import { usage } from "@/api/queries";
 import { useNames } from "@/app/names";
+import { useTranslation } from "@/i18n/use-words";
 import { Empty, Failed, Loading, money } from "@/ui";
 
 export function UsageTab({ task }: { task: Task }) {

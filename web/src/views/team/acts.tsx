@@ -3,22 +3,22 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { TriangleAlert } from "lucide-react";
 import { useState } from "react";
-import { useTranslation } from "react-i18next";
 
 import { activateAgent, resumeAgent } from "@/api/actions";
 import { deactivateAgent, renewPasskey, setMember } from "@/api/agents";
 import type { Agent } from "@/api/model";
+import { useTranslation } from "@/i18n/use-words";
 import { Button, Confirm, Copyable, Dialog, useToast } from "@/ui";
 
 import { Editor } from "./editor";
 import type { Acts } from "./menu";
 
 type Asked =
-  | { kind: "edit"; agent: Agent | null }
+  | { kind: "edit"; agent: Agent }
   | { kind: "deactivate" | "passkey" | "leave"; agent: Agent }
   | { kind: "shown"; agent: Agent; passkey: string };
 
-export function useActs(projectId: string): { acts: Acts; create: () => void; dialogs: React.ReactNode } {
+export function useActs(projectId: string): { acts: Acts; dialogs: React.ReactNode } {
   const { t } = useTranslation("team");
   const client = useQueryClient();
   const navigate = useNavigate();
@@ -67,12 +67,7 @@ export function useActs(projectId: string): { acts: Acts; create: () => void; di
   const dialogs = (
     <>
       {asked?.kind === "edit" && (
-        <Editor
-          agent={asked.agent}
-          projectId={projectId}
-          onClose={() => setAsked((now) => (now?.kind === "edit" ? null : now))}
-          onPasskey={(agent, passkey) => setAsked({ kind: "shown", agent, passkey })}
-        />
+        <Editor agent={asked.agent} onClose={() => setAsked((now) => (now?.kind === "edit" ? null : now))} />
       )}
       {asked?.kind === "shown" && <Passkey name={asked.agent.name} passkey={asked.passkey} onClose={close} />}
       {asked !== null && asked.kind !== "edit" && asked.kind !== "shown" && (
@@ -88,7 +83,7 @@ export function useActs(projectId: string): { acts: Acts; create: () => void; di
       )}
     </>
   );
-  return { acts, create: () => setAsked({ kind: "edit", agent: null }), dialogs };
+  return { acts, dialogs };
 }
 
 /** Shown once: the server keeps only its digest. */

@@ -1,32 +1,30 @@
-// An agent as a form: a new one, or one that is there. Only what differs is sent.
+// An agent as a form. Only what differs is sent.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useId, useState, type FormEvent } from "react";
-import { useTranslation } from "react-i18next";
+import { useId, useState } from "react";
 
-import { agentPath, createAgent, setMember } from "@/api/agents";
+import { editAgent, setMember } from "@/api/agents";
 import type { Agent, Project } from "@/api/model";
 import { agentDetails, agents, overview, projects } from "@/api/queries";
 import { NotDone, useWidening } from "@/app/widening";
-import { Button, Checkbox, Dialog, Failed, Loading, SelectField, TextArea, TextField } from "@/ui";
+import { DraftLine, useDraft } from "@/drafts";
+import { useTranslation } from "@/i18n/use-words";
+import { Button, Checkbox, Dialog, Failed, Form, Loading, SelectField, TextArea, TextField } from "@/ui";
 
-import { changedFields, editOf, formOf, possibleSuperiors, type Form } from "./tree";
+import { changedFields, formOf, possibleSuperiors, type AgentForm } from "./tree";
 
 interface EditorProps {
-  /** Null: a new one. */
-  agent: Agent | null;
-  projectId: string;
+  agent: Agent;
   onClose: () => void;
-  onPasskey: (agent: Agent, passkey: string) => void;
 }
 
 export function Editor(props: EditorProps) {
   const { t } = useTranslation("team");
   const { agent, onClose } = props;
-  const known = useQuery({ ...agentDetails(agent?.agent_id ?? ""), enabled: agent !== null });
+  const known = useQuery(agentDetails(agent.agent_id));
   const all = useQuery(projects).data ?? [];
-  const mine = agent === null ? [props.projectId] : known.data?.projects;
+  const mine = known.data?.projects;
   return (
-    <Dialog open onClose={onClose} wide title={agent === null ? t("new") : t("editOf", { name: agent.name })}>
+    <Dialog open onClose={onClose} wide title={t("editOf", { name: agent.name })}>
       {known.isError ? (
         <Failed error={known.error} retry={() => void known.refetch()} />
       ) : mine === undefined ? (
@@ -38,25 +36,24 @@ export function Editor(props: EditorProps) {
   );
 }
 
-function Fields({ agent, mine, all, onClose, onPasskey }: EditorProps & { mine: string[]; all: Project[] }) {
+function Fields({ agent, mine, all, onClose }: EditorProps & { mine: string[]; all: Project[] }) {
   const { t } = useTranslation("team");
   const client = useQueryClient();
   const team = useQuery(agents).data ?? [];
-  const [form, setForm] = useState(() => formOf(agent));
-  const [chosen, setChosen] = useState<readonly string[]>(mine);
-  const [key] = useState(() => crypto.randomUUID());
+  const begin = { form: formOf(agent), chosen: mine };
+  const [{ form, chosen }, write, draft] = useDraft(`agent-form.${agent.agent_id}`, begin);
   const [refused, setRefused] = useState<unknown>(null);
   const [busy, setBusy] = useState(false);
   const { patch, dialog } = useWidening();
-  const set = (name: keyof Form) => (value: string) => setForm((before) => ({ ...before, [name]: value }));
+  const set = (name: keyof AgentForm) => (value: string) =>
+    write((before) => ({ ...before, form: { ...before.form, [name]: value } }));
 
-  async function save(event: FormEvent) {
-    event.preventDefault();
+  async function save() {
     setBusy(true);
     try {
-      if (agent === null) await create();
-      else await change(agent);
+      await change();
       for (const queryKey of [agents.queryKey, ["members"], ["overview"]]) void client.invalidateQueries({ queryKey });
+      draft.done();
       onClose();
     } catch (error) {
       if (!(error instanceof NotDone)) setRefused(error);
@@ -64,42 +61,20 @@ function Fields({ agent, mine, all, onClose, onPasskey }: EditorProps & { mine: 
       setBusy(false);
     }
   }
-  async function create() {
-    const id = form.id.trim();
-    const wanted = { ...(id ? { id } : {}), kind: form.kind, projects: [...chosen], ...editOf(form) };
-    const { name, ...unnamed } = wanted;
-    const made = await createAgent(name ? wanted : unnamed, key);
-    onPasskey(made.agent, made.passkey);
-  }
-  async function change(before: Agent) {
-    const edit = changedFields(before, form);
-    if (Object.keys(edit).length > 0) await patch(agentPath(before.agent_id), { ...edit }, before.version);
+  async function change() {
+    const edit = changedFields(agent, form);
+    if (Object.keys(edit).length > 0)
+      await patch((how) => editAgent(agent.agent_id, { ...edit, ...how }, agent.version));
     for (const each of all.map((project) => project.project_id))
-      if (chosen.includes(each) !== mine.includes(each)) await setMember(each, before.agent_id, chosen.includes(each));
+      if (chosen.includes(each) !== mine.includes(each)) await setMember(each, agent.agent_id, chosen.includes(each));
   }
 
   return (
     <>
       {dialog}
-      <form onSubmit={(event) => void save(event)} className="space-y-5">
+      <Form onSend={() => void save()} className="space-y-5">
+        <DraftLine draft={draft} />
         <div className="grid gap-4 sm:grid-cols-2">
-          {agent === null && (
-            <>
-              <SelectField
-                label={t("field.kind")}
-                value={form.kind}
-                onChange={set("kind")}
-                choices={(["ai", "human"] as const).map((each) => ({ value: each, label: t(`kind.${each}`) }))}
-              />
-              <TextField
-                label={t("field.id")}
-                help={t("help.id")}
-                value={form.id}
-                onChange={set("id")}
-                pattern="[a-z0-9._\-]{1,64}"
-              />
-            </>
-          )}
           <TextField label={t("field.name")} value={form.name} onChange={set("name")} maxLength={200} />
           <SelectField
             label={t("field.role")}
@@ -116,7 +91,7 @@ function Fields({ agent, mine, all, onClose, onPasskey }: EditorProps & { mine: 
             onChange={set("reportsTo")}
             choices={[
               { value: "", label: t("nobody") },
-              ...possibleSuperiors(team, agent?.agent_id ?? null).map((each) => ({
+              ...possibleSuperiors(team, agent).map((each) => ({
                 value: each.agent_id,
                 label: each.name,
               })),
@@ -133,7 +108,7 @@ function Fields({ agent, mine, all, onClose, onPasskey }: EditorProps & { mine: 
                 key={id}
                 label={name}
                 checked={chosen.includes(id)}
-                onChange={(on) => setChosen((before) => (on ? [...before, id] : before.filter((each) => each !== id)))}
+                onChange={(on) => draft.field("chosen")(on ? [...chosen, id] : chosen.filter((each) => each !== id))}
               />
             ))}
           </div>
@@ -142,17 +117,17 @@ function Fields({ agent, mine, all, onClose, onPasskey }: EditorProps & { mine: 
         <div className="flex justify-end gap-2">
           <Button onClick={onClose}>{t("app.cancel", { ns: "translation" })}</Button>
           <Button type="submit" look="primary" disabled={busy}>
-            {agent === null ? t("create") : t("app.save", { ns: "translation" })}
+            {t("app.save", { ns: "translation" })}
           </Button>
         </div>
-      </form>
+      </Form>
     </>
   );
 }
 
 const PROVIDERS = ["claude", "codex", "copilot", "gemini", "opencode", "qwen", "command", "playbook", "script"];
 
-function Program({ form, set }: { form: Form; set: (name: keyof Form) => (value: string) => void }) {
+function Program({ form, set }: { form: AgentForm; set: (name: keyof AgentForm) => (value: string) => void }) {
   const { t } = useTranslation("team");
   const list = useId();
   const plant = useQuery(overview(null)).data?.plant.coordinators ?? [];

@@ -1,8 +1,8 @@
 // Actions on one agent: those for members, and those for owners only.
 import { Ellipsis, KeyRound, MessagesSquare, Pencil, Play, Power, PowerOff, UserMinus } from "lucide-react";
-import { useTranslation } from "react-i18next";
 
 import type { Agent, Member } from "@/api/model";
+import { useTranslation } from "@/i18n/use-words";
 import { IconButton, Menu, MenuItem, MenuLine } from "@/ui";
 
 import type { Branch } from "./tree";

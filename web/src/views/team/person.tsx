@@ -3,11 +3,11 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Bot, Cpu, UserRound } from "lucide-react";
 import { Fragment } from "react";
-import { useTranslation } from "react-i18next";
 
 import type { Member } from "@/api/model";
 import { sessions } from "@/api/queries";
 import { useMay } from "@/app/may";
+import { useTranslation } from "@/i18n/use-words";
 import { AgentState, Ago, Avatar, Badge, Countdown, Elapsed } from "@/ui";
 
 import { AgentMenu, type Acts } from "./menu";

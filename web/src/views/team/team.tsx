@@ -2,11 +2,12 @@
 import { useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import { Plus, Users } from "lucide-react";
-import { useTranslation } from "react-i18next";
 
 import type { Agent, Member } from "@/api/model";
 import { agents, members, overview } from "@/api/queries";
 import { useOwns } from "@/app/may";
+import { newAgent } from "@/app/overlays";
+import { useTranslation } from "@/i18n/use-words";
 import { Bar, Button, Empty, Failed, Loading } from "@/ui";
 
 import { useActs } from "./acts";
@@ -19,7 +20,7 @@ export function Team() {
   const { projectId = "" } = useParams({ strict: false });
   const everybody = useQuery(agents);
   const inside = useQuery(members(projectId));
-  const { acts, create, dialogs } = useActs(projectId);
+  const { acts, dialogs } = useActs(projectId);
   const owns = useOwns();
   const failed = everybody.error ?? inside.error;
   return (
@@ -28,7 +29,7 @@ export function Team() {
       <header className="mb-4 flex items-center gap-3">
         {everybody.data && inside.data && <Counts agents={inside.data} />}
         {owns && (
-          <Button look="primary" small className="ml-auto" onClick={create}>
+          <Button look="primary" small className="ml-auto" onClick={() => newAgent(projectId)}>
             <Plus size={15} aria-hidden />
             {t("new")}
           </Button>

@@ -15,6 +15,7 @@ function agent(id: string, reports_to: string | null = null, more: Partial<Agent
     model: null,
     agent_type: null,
     capabilities: ["wood"],
+    status: "active",
     max_parallel_tasks: 1,
     system_prompt: "",
     ...more,
@@ -50,8 +51,14 @@ describe("the tree", () => {
   });
 
   it("offers nobody as a superior who stands below", () => {
-    const all = [agent("boss"), agent("a", "boss"), agent("b", "a"), agent("c")];
-    expect(possibleSuperiors(all, "a").map((each) => each.agent_id)).toEqual(["boss", "c"]);
+    const [boss, a, b, c] = [agent("boss"), agent("a", "boss"), agent("b", "a"), agent("c")];
+    expect(possibleSuperiors([boss, a, b, c], a)).toEqual([boss, c]);
+  });
+
+  it("offers nobody who is deactivated, but for who is the superior already", () => {
+    const off = (id: string) => ({ ...agent(id), status: "inactive" as const });
+    const [old, gone, a] = [off("old"), off("gone"), agent("a", "old")];
+    expect(possibleSuperiors([old, gone, a], a)).toEqual([old]);
   });
 });
 
@@ -68,7 +75,7 @@ describe("the form", () => {
   });
 
   it("gives a person no program", () => {
-    const form = { ...formOf(null), kind: "human" as const, provider: "claude", model: "x", name: "Mika" };
+    const form = { ...formOf(agent("a")), kind: "human" as const, provider: "claude", model: "x", name: "Mika" };
     expect(editOf(form)).toMatchObject({ provider: null, model: null });
   });
 });

@@ -38,16 +38,16 @@ function above(id: string, byId: ReadonlyMap<string, Agent>): string[] {
   return found;
 }
 
-/** Who may be the superior of an agent: everybody who does not stand below it. */
-export function possibleSuperiors(agents: readonly Agent[], agentId: string | null): Agent[] {
+/** Who may be the superior of an agent: everybody active who does not stand below it, and who is it already. */
+export function possibleSuperiors(agents: readonly Agent[], { agent_id, reports_to }: Agent): Agent[] {
   const byId = new Map(agents.map((each) => [each.agent_id, each]));
-  return agents.filter(
-    (each) => agentId === null || (each.agent_id !== agentId && !above(each.agent_id, byId).includes(agentId)),
-  );
+  return agents
+    .filter((each) => each.agent_id !== agent_id && !above(each.agent_id, byId).includes(agent_id))
+    .filter((each) => each.status === "active" || each.agent_id === reports_to);
 }
 
 /** What stands in the form, as text. */
-export interface Form {
+export interface AgentForm {
   id: string;
   kind: Agent["kind"];
   name: string;
@@ -61,23 +61,23 @@ export interface Form {
   prompt: string;
 }
 
-export function formOf(agent: Agent | null): Form {
+export function formOf(agent: Agent): AgentForm {
   return {
-    id: agent?.agent_id ?? "",
-    kind: agent?.kind ?? "ai",
-    name: agent?.name ?? "",
-    role: agent?.role ?? "worker",
-    reportsTo: agent?.reports_to ?? "",
-    provider: agent?.provider ?? "",
-    model: agent?.model ?? "",
-    queue: agent?.agent_type ?? "",
-    capabilities: agent?.capabilities.join(", ") ?? "",
-    parallel: String(agent?.max_parallel_tasks ?? 1),
-    prompt: agent?.system_prompt ?? "",
+    id: agent.agent_id,
+    kind: agent.kind,
+    name: agent.name,
+    role: agent.role,
+    reportsTo: agent.reports_to ?? "",
+    provider: agent.provider ?? "",
+    model: agent.model ?? "",
+    queue: agent.agent_type ?? "",
+    capabilities: agent.capabilities.join(", "),
+    parallel: String(agent.max_parallel_tasks),
+    prompt: agent.system_prompt,
   };
 }
 
-export function editOf(form: Form): Required<AgentEdit> {
+export function editOf(form: AgentForm) {
   const orNull = (text: string) => text.trim() || null;
   const program = form.kind === "ai";
   return {
@@ -93,14 +93,14 @@ export function editOf(form: Form): Required<AgentEdit> {
       .filter(Boolean),
     max_parallel_tasks: Number(form.parallel),
     system_prompt: form.prompt,
-  };
+  } satisfies AgentEdit;
 }
 
 /** Only what differs: what somebody else has changed meanwhile is not written over. */
-export function changedFields(before: Agent, form: Form): AgentEdit {
+export function changedFields(before: Agent, form: AgentForm): AgentEdit {
   const was = editOf(formOf(before));
   const now = editOf(form);
-  const names = Object.keys(now) as (keyof AgentEdit)[];
+  const names = Object.keys(now) as (keyof typeof now)[];
   return Object.fromEntries(
     names.filter((name) => JSON.stringify(was[name]) !== JSON.stringify(now[name])).map((name) => [name, now[name]]),
   );

@@ -3,11 +3,11 @@ import * as Popover from "@radix-ui/react-popover";
 import { useQuery } from "@tanstack/react-query";
 import { CircleHelp, Hand, Play, Square } from "lucide-react";
 import { useState } from "react";
-import { useTranslation } from "react-i18next";
 
 import type { Decision } from "@/api/model";
 import { why } from "@/api/queries";
-import { Ago, Button, Countdown, Failed, Loading } from "@/ui";
+import { useTranslation } from "@/i18n/use-words";
+import { Ago, Button, Countdown, DecisionFacts, Failed, Loading, Told, shownAction } from "@/ui";
 
 export function Why({ agentId, name, projectId }: { agentId: string; name: string; projectId: string }) {
   const { t } = useTranslation("team");
@@ -58,21 +58,24 @@ const ACTIONS = {
 
 export function Reason({ decision }: { decision: Decision }) {
   const { t } = useTranslation("team");
-  const { icon: Icon, tone } = ACTIONS[decision.action];
+  const action = shownAction(decision);
+  const { icon: Icon, tone } = ACTIONS[action];
   return (
     <section className="space-y-2 p-4">
       <h3 className="flex items-center gap-2 font-semibold">
         <Icon size={15} aria-hidden className={tone} />
-        {t(`purpose.${decision.purpose}`)}: {t(`action.${decision.action}`)}
+        {t(`purpose.${decision.purpose}`)}: {t(`action.${action}`)}
         {decision.until !== null && (
           <span className="ml-auto text-xs font-normal text-amber">
             <Countdown until={decision.until} />
           </span>
         )}
       </h3>
-      <p className="break-words">{decision.explanation}</p>
+      <p className="break-words">
+        <Told text={decision.summary} />
+      </p>
       <p className="text-xs text-faint">
-        {t("row", { row: decision.row })} {decision.rule}
+        {decision.rule}
         {decision.since !== null && (
           <>
             {" "}
@@ -80,26 +83,7 @@ export function Reason({ decision }: { decision: Decision }) {
           </>
         )}
       </p>
-      <Facts facts={decision.facts} />
+      <DecisionFacts decision={decision} />
     </section>
-  );
-}
-
-function Facts({ facts }: { facts: Record<string, unknown> }) {
-  const { t } = useTranslation("team");
-  const known = Object.entries(facts);
-  if (known.length === 0) return null;
-  return (
-    <details className="text-xs">
-      <summary className="cursor-pointer text-soft">{t("facts", { count: known.length })}</summary>
-      <dl className="mt-1.5 grid grid-cols-[auto_1fr] gap-x-3 gap-y-0.5 font-mono">
-        {known.map(([name, value]) => (
-          <div key={name} className="contents">
-            <dt className="text-faint">{name}</dt>
-            <dd className="break-all">{typeof value === "string" ? value : JSON.stringify(value)}</dd>
-          </div>
-        ))}
-      </dl>
-    </details>
   );
 }

@@ -1,24 +1,28 @@
 // The chart: lanes on the left stay, time scrolls; only what is seen is drawn, and while one looks at now, now stays.
 import { Bot, UserRound } from "lucide-react";
-import { useEffect, useLayoutEffect, useRef, useState, type RefObject } from "react";
-import { useTranslation } from "react-i18next";
+import { useRef } from "react";
 
+import { useTranslation } from "@/i18n/use-words";
 import { Avatar } from "@/ui";
 
 import { BarMark, HoldMark } from "./marks";
+import type { Hold } from "./holds";
 import type { Bar, Lane } from "./lanes";
-import type { Hold } from "./past";
-import { ZOOMS, lines, scaleOf, seen, type Scale, type Zoom } from "./scale";
+import { useFollow, useWheel, useWindow } from "./looking";
+import { AFTER, ZOOMS, lines, scaleOf, seen, spanOf, stepFor, type Scale, type Zoom } from "./scale";
 
 const ROW_PX = 24;
 const NARROW_PX = 640;
 const BEYOND = 0.25;
+const MINUTE_MS = 60_000;
 
 interface ChartProps {
   lanes: readonly Lane[];
   holds: ReadonlyMap<string, readonly Hold[]>;
   zoom: Zoom;
   first: number;
+  /** When there is something to see. */
+  extent: { begins: number; ends: number };
   now: number;
   /** The instant that the slider stands at. */
   then: number | null;
@@ -26,19 +30,25 @@ interface ChartProps {
   asked: number;
   chosen: string | null;
   onChoose: (bar: Bar) => void;
+  /** By that many pixels of the wheel. */
+  onWheel: (pixels: number) => void;
 }
 
-export function Chart({ lanes, holds, zoom, first, now, then, asked, chosen, onChoose }: ChartProps) {
+export function Chart(given: ChartProps) {
+  const { lanes, holds, zoom, first, extent, now, then, asked, chosen, onChoose, onWheel } = given;
   const { t } = useTranslation("timeline");
   const box = useRef<HTMLDivElement>(null);
   const { width, left, setLeft } = useWindow(box);
   const names = width < NARROW_PX ? 44 : 188;
   const room = Math.max(120, width - names);
-  const scale = scaleOf(zoom, first, now, room);
-  useFollow(box, scale, room, then, asked, zoom);
+  const shows = spanOf(zoom, extent.begins, extent.ends);
+  const scale = scaleOf(shows, first, now, room);
+  const anchor = useWheel(box, scale, names, onWheel);
+  const end = zoom === "fit" && asked === 0 ? scale.x(extent.ends + shows * AFTER) : scale.width;
+  useFollow(box, { scale, end: Math.max(0, end - room), room, then, key: `${asked}:${zoom}:${room}`, anchor });
 
   const [from, to] = [scale.at(left - room * BEYOND), scale.at(left + room * (1 + BEYOND))];
-  const ticks = lines(zoom, from, to, width < NARROW_PX);
+  const ticks = lines(shows, from, to, width < NARROW_PX);
   return (
     <div
       ref={box}
@@ -56,7 +66,7 @@ export function Chart({ lanes, holds, zoom, first, now, then, asked, chosen, onC
             style={{ left: names + scale.x(at) }}
           />
         ))}
-        <Ticks ticks={ticks} scale={scale} zoom={zoom} offset={names} />
+        <Ticks ticks={ticks} scale={scale} shows={shows} offset={names} />
         <Moment x={names + scale.x(now)} words={t("now")} tone="accent" />
         {then !== null && <Moment x={names + scale.x(then)} words={t("then")} tone="violet" />}
         <ul aria-label={t("lanes")}>
@@ -69,7 +79,7 @@ export function Chart({ lanes, holds, zoom, first, now, then, asked, chosen, onC
               <Name lane={lane} width={names} short={width < NARROW_PX} />
               <div className="relative">
                 {seen(holds.get(lane.agentId) ?? [], from, to).map((each) => (
-                  <HoldMark key={each.from} hold={each} scale={scale} now={now} />
+                  <HoldMark key={each.from} hold={each} scale={scale} now={then ?? now} />
                 ))}
                 {seen(
                   lane.bars.map(({ bar, row }) => ({ ...bar, bar, row })),
@@ -80,7 +90,7 @@ export function Chart({ lanes, holds, zoom, first, now, then, asked, chosen, onC
                     key={bar.id}
                     bar={bar}
                     scale={scale}
-                    now={now}
+                    now={then ?? now}
                     top={7 + row * ROW_PX}
                     height={ROW_PX - 4}
                     chosen={bar.id === chosen}
@@ -95,47 +105,6 @@ export function Chart({ lanes, holds, zoom, first, now, then, asked, chosen, onC
       </div>
     </div>
   );
-}
-
-/** How wide the window is, and how far it is scrolled. */
-function useWindow(box: RefObject<HTMLDivElement | null>) {
-  const [width, setWidth] = useState(1000);
-  const [left, setLeft] = useState(0);
-  useLayoutEffect(() => {
-    const element = box.current;
-    if (element === null || typeof ResizeObserver === "undefined") return;
-    const observer = new ResizeObserver(() => setWidth(element.clientWidth));
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, [box]);
-  return { width, left, setLeft };
-}
-
-/** Who looks at now goes with it; who has scrolled back is left alone; where the slider goes, the window follows. */
-function useFollow(
-  box: RefObject<HTMLDivElement | null>,
-  scale: Scale,
-  room: number,
-  then: number | null,
-  asked: number,
-  zoom: Zoom,
-): void {
-  const end = Math.max(0, scale.width - room);
-  const known = useRef({ end: -1, key: "" });
-  const key = `${asked}:${zoom}:${room}`;
-  useEffect(() => {
-    const element = box.current;
-    if (element === null) return;
-    const atEnd = element.scrollLeft >= known.current.end - 2;
-    if (then === null && (atEnd || known.current.key !== key)) element.scrollTo?.({ left: end });
-    known.current = { end, key };
-  }, [box, end, key, then]);
-  const x = then === null ? null : scale.x(then);
-  useEffect(() => {
-    const element = box.current;
-    if (element === null || x === null) return;
-    if (x < element.scrollLeft || x > element.scrollLeft + room) element.scrollTo?.({ left: x - room / 2 });
-  }, [box, x, room]);
 }
 
 function Name({ lane, width, short }: { lane: Lane; width: number; short: boolean }) {
@@ -155,11 +124,17 @@ function Name({ lane, width, short }: { lane: Lane; width: number; short: boolea
 
 const isMidnight = (at: number) => new Date(at).getHours() === 0 && new Date(at).getMinutes() === 0;
 
-function Ticks({ ticks, scale, zoom, offset }: { ticks: number[]; scale: Scale; zoom: Zoom; offset: number }) {
+function Ticks({ ticks, scale, shows, offset }: { ticks: number[]; scale: Scale; shows: number; offset: number }) {
   const { i18n } = useTranslation();
-  const time = new Intl.DateTimeFormat(i18n.language, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+  const step = stepFor(shows);
+  const time = new Intl.DateTimeFormat(i18n.language, {
+    hour: "2-digit",
+    minute: "2-digit",
+    ...(step < MINUTE_MS ? { second: "2-digit" as const } : {}),
+    hourCycle: "h23",
+  });
   const day = new Intl.DateTimeFormat(i18n.language, { weekday: "short", month: "short", day: "numeric" });
-  const days = ZOOMS[zoom].step >= ZOOMS.week.step;
+  const days = step >= ZOOMS.day;
   return (
     <div className="sticky top-0 z-30 h-8 overflow-x-clip border-b border-line bg-paper text-[11px] text-faint tabular-nums">
       <div className="sticky left-0 z-10 h-full border-r border-line bg-paper" style={{ width: offset }} />

@@ -1,13 +1,24 @@
 // The bar that is chosen, in full: what for, how it went, how long, how many tokens; and the request it belongs to.
 import { ArrowUpRight, ListTree, X } from "lucide-react";
-import { useTranslation } from "react-i18next";
 
 import type { BoardTask } from "@/api/model";
-import { Badge, Button, Elapsed, IconButton, StatusBadge } from "@/ui";
+import { DoingOf } from "@/app/doing-of";
+import { errorInWords, inWords } from "@/app/sentence";
+import { useTranslation } from "@/i18n/use-words";
+import { Badge, Button, Elapsed, IconButton, StatusBadge, type Tone } from "@/ui";
 
-import { outcomeOf, type Bar, type Outcome } from "./lanes";
+import { type Bar, type Result } from "./lanes";
 
-const TONES = { running: "blue", ended: "green", failed: "red" } as const satisfies Record<Outcome, string>;
+export const TONES: Record<Result, Tone> = {
+  running: "blue",
+  completed: "green",
+  failed: "red",
+  blocked: "amber",
+  cancelled: "plain",
+  stopped: "plain",
+  restarted: "plain",
+  ended: "plain",
+};
 
 interface DetailsProps {
   bar: Bar;
@@ -33,13 +44,14 @@ export function Details({ bar, who, task, onOpen, onTrace, onClose }: DetailsPro
           {bar.kind === "task" ? (
             <StatusBadge status={bar.task.status} />
           ) : (
-            <Badge tone={TONES[outcomeOf(bar.launch)]}>{t(`outcome.${outcomeOf(bar.launch)}`)}</Badge>
+            <Badge tone={TONES[bar.result]}>{t(`result.${bar.result}`)}</Badge>
           )}
         </div>
         <IconButton label={t("close")} className="size-7" onClick={onClose}>
           <X size={15} />
         </IconButton>
       </header>
+      {bar.kind === "launch" && bar.to === null && <DoingOf launch={bar.launch.launch_id} />}
       <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-1">
         <Fact name={t("fact.who")}>{who}</Fact>
         <Fact name={t("fact.time")}>
@@ -71,16 +83,17 @@ export function Details({ bar, who, task, onOpen, onTrace, onClose }: DetailsPro
 
 function LaunchFacts({ bar }: { bar: Bar & { kind: "launch" } }) {
   const { t } = useTranslation("timeline");
+  const { t: audit } = useTranslation("audit");
   const { launch, tokens } = bar;
   const program = [launch.ai_type, launch.model].filter(Boolean).join(" / ");
   return (
     <>
       <Fact name={t("fact.purpose")}>{t(`purpose.${launch.purpose}`)}</Fact>
-      <Fact name={t("fact.reason")}>{launch.reason}</Fact>
+      <Fact name={t("fact.reason")}>{inWords(launch.reason, audit)}</Fact>
       {program !== "" && <Fact name={t("fact.program")}>{program}</Fact>}
       {tokens !== null && <Fact name={t("fact.tokens")}>{t("tokens", { count: tokens })}</Fact>}
-      {launch.end_reason !== null && <Fact name={t("fact.end")}>{launch.end_reason}</Fact>}
-      {launch.exit_error !== null && <Fact name={t("fact.error")}>{launch.exit_error}</Fact>}
+      {launch.end_reason !== null && <Fact name={t("fact.end")}>{inWords(launch.end_reason, audit)}</Fact>}
+      {launch.exit_error !== null && <Fact name={t("fact.error")}>{errorInWords(launch.exit_error, audit)}</Fact>}
     </>
   );
 }

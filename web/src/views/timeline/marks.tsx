@@ -1,24 +1,55 @@
 // The bars: a launch says what for and how it went, a task how far it is, a gap why nothing runs.
-import { Bot, Check, CircleAlert, LoaderCircle, MessagesSquare, X } from "lucide-react";
-import { useTranslation } from "react-i18next";
+import {
+  Check,
+  CircleAlert,
+  CircleSlash,
+  LoaderCircle,
+  LogOut,
+  MessagesSquare,
+  RotateCcw,
+  Square,
+  X,
+  type LucideIcon,
+} from "lucide-react";
 
-import { Hint, StatusIcon, duration } from "@/ui";
+import { useDoingOf } from "@/app/doing-of";
+import { inWords } from "@/app/sentence";
+import { useTranslation } from "@/i18n/use-words";
+import { DoingNow, Hint, HoverCard, StatusIcon, duration } from "@/ui";
 
-import { outcomeOf, type Bar } from "./lanes";
-import type { Hold } from "./past";
+import { BarCard } from "./card";
+import type { Hold } from "./holds";
+import type { Bar, LaunchBar, Result } from "./lanes";
 import type { Scale } from "./scale";
 
-const LAUNCH = {
+const QUIET_LOOK = "border-line-strong bg-sunken text-soft";
+const LAUNCH: Record<Result, string> = {
   running: "border-blue bg-blue-soft text-blue",
-  ended: "border-green/50 bg-green-soft text-green",
+  completed: "border-green/50 bg-green-soft text-green",
   failed: "border-red bg-red-soft text-red",
+  blocked: "border-amber bg-amber-soft text-amber",
+  cancelled: QUIET_LOOK,
+  restarted: QUIET_LOOK,
+  ended: QUIET_LOOK,
+  stopped:
+    "border-line-strong text-soft bg-panel bg-[repeating-linear-gradient(135deg,var(--line-strong)_0_2px,transparent_2px_7px)]",
+};
+const SIGNS: Record<Result, LucideIcon> = {
+  running: LoaderCircle,
+  completed: Check,
+  failed: X,
+  blocked: CircleAlert,
+  cancelled: CircleSlash,
+  stopped: Square,
+  restarted: RotateCcw,
+  ended: LogOut,
 };
 const TASK: Partial<Record<string, string>> = {
   in_progress: "border-blue/60",
   blocked: "border-amber",
   failed: "border-red",
+  completed: "border-green/50",
 };
-const SIGNS = { running: LoaderCircle, ended: Check, failed: X };
 const LEAST_PX = 5;
 const ROOM_FOR_WORDS_PX = 44;
 
@@ -38,54 +69,64 @@ export function BarMark({ bar, scale, now, top, height, chosen, onChoose }: BarM
   const width = Math.max(LEAST_PX, scale.x(bar.to ?? now) - left);
   const look =
     bar.kind === "launch"
-      ? LAUNCH[outcomeOf(bar.launch)]
+      ? LAUNCH[bar.result]
       : `border-dashed bg-panel text-soft ${TASK[bar.task.status] ?? "border-line-strong"}`;
   return (
-    <Hint text={words}>
+    <HoverCard label={words} card={<BarCard bar={bar} now={now} />}>
       <button
         type="button"
-        aria-label={words}
+        data-result={bar.kind === "launch" ? bar.result : undefined}
         onClick={onChoose}
         style={{ left, width, top, height }}
         className={`absolute flex items-center gap-1 overflow-hidden rounded border px-1 text-left text-[11px] leading-none font-medium whitespace-nowrap hover:brightness-95 ${look} ${bar.to === null ? "rounded-r-none border-r-0" : ""} ${chosen ? "z-5 outline-2 outline-accent" : ""}`}
       >
+        <span className="sr-only">{words}</span>
         {width >= ROOM_FOR_WORDS_PX && <Inside bar={bar} />}
       </button>
-    </Hint>
+    </HoverCard>
   );
 }
 
 function Inside({ bar }: { bar: Bar }) {
-  const { t } = useTranslation("timeline");
-  if (bar.kind === "task")
-    return (
-      <>
-        <StatusIcon status={bar.task.status} size={12} />
-        <span className="truncate">{bar.task.title}</span>
-      </>
-    );
-  const Sign = SIGNS[outcomeOf(bar.launch)];
-  const Purpose = bar.launch.purpose === "chat" ? MessagesSquare : Bot;
+  if (bar.kind === "launch") return <InsideLaunch bar={bar} />;
   return (
     <>
-      <Sign size={12} aria-hidden className="shrink-0" />
-      <Purpose size={12} aria-hidden className="shrink-0" />
-      <span className="truncate">{t(`purpose.${bar.launch.purpose}`)}</span>
+      <StatusIcon status={bar.task.status} size={12} />
+      <span aria-hidden className="truncate">
+        {bar.task.title}
+      </span>
     </>
   );
 }
 
-/** What a bar says to who cannot see it, and as its hint. */
+function InsideLaunch({ bar: { launch, task, result, to } }: { bar: LaunchBar }) {
+  const { t } = useTranslation("timeline");
+  const doing = useDoingOf({ launch: to === null ? launch.launch_id : "" });
+  const Sign = SIGNS[result];
+  return (
+    <>
+      <Sign size={12} aria-hidden className="shrink-0" />
+      {launch.purpose === "chat" && <MessagesSquare size={12} aria-hidden className="shrink-0" />}
+      <span aria-hidden className="truncate">
+        {task?.title ?? t(`purpose.${launch.purpose}`)}
+      </span>
+      {doing !== null && <DoingNow doing={doing} mayWait={launch.purpose === "chat"} />}
+    </>
+  );
+}
+
+/** What a bar says to who cannot see it. */
 function useWords(bar: Bar, now: number): string {
   const { t, i18n } = useTranslation("timeline");
+  const { t: audit } = useTranslation("audit");
   const lasted = duration((bar.to ?? now) - bar.from, i18n.language);
   if (bar.kind === "task")
     return [bar.task.title, t(`status.${bar.task.status}`, { ns: "translation" }), lasted].join(" · ");
-  const outcome = outcomeOf(bar.launch);
   return [
+    ...(bar.task === undefined ? [] : [bar.task.title]),
     t(`purpose.${bar.launch.purpose}`),
-    t(`outcome.${outcome}`),
-    ...(bar.launch.end_reason === null ? [] : [bar.launch.end_reason]),
+    t(`result.${bar.result}`),
+    ...(bar.launch.end_reason === null ? [] : [inWords(bar.launch.end_reason, audit)]),
     lasted,
     ...(bar.tokens === null ? [] : [t("tokens", { count: bar.tokens })]),
   ].join(" · ");

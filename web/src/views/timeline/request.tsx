@@ -1,11 +1,15 @@
 // One request as a tree: every task that it caused, with time, creator, attempts, messages and events.
-import { useQuery } from "@tanstack/react-query";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { MessagesSquare, RotateCcw } from "lucide-react";
-import { useTranslation } from "react-i18next";
+import { useState } from "react";
 
 import type { Trace, TraceTask } from "@/api/model";
-import { trace } from "@/api/queries";
-import { Copyable, Dialog, Elapsed, Failed, Loading, StatusIcon, useNow } from "@/ui";
+import { history } from "@/api/queries";
+import { trace } from "@/api/stories";
+import { useNames } from "@/app/names";
+import { sentence } from "@/app/sentence";
+import { useTranslation } from "@/i18n/use-words";
+import { Dialog, Elapsed, Failed, Loading, StatusIcon, useNow } from "@/ui";
 
 interface RequestProps {
   id: string;
@@ -30,7 +34,7 @@ export function Request({ id, onOpen, onClose }: RequestProps) {
 }
 
 export function Tree({
-  trace: { correlation_id, tasks, started_at, ended_at },
+  trace: { tasks, started_at, ended_at },
   onOpen,
 }: {
   trace: Trace;
@@ -41,7 +45,6 @@ export function Tree({
   const to = ended_at === null ? now : Date.parse(ended_at);
   return (
     <div className="space-y-4">
-      <Copyable text={correlation_id} />
       <ul className="space-y-1">
         {tasks.map((each) => (
           <Knot key={each.task_id} task={each} from={from} to={Math.max(to, from + 1)} now={now} onOpen={onOpen} />
@@ -61,6 +64,7 @@ interface KnotProps {
 
 function Knot({ task, from, to, now, onOpen }: KnotProps) {
   const { t } = useTranslation("timeline");
+  const names = useNames(task.project_id);
   return (
     <li>
       <div className="rounded-md px-1.5 py-1 hover:bg-sunken">
@@ -81,7 +85,7 @@ function Knot({ task, from, to, now, onOpen }: KnotProps) {
         </div>
         <Track task={task} from={from} to={to} now={now} />
         <p className="flex flex-wrap gap-x-3 text-xs text-faint">
-          <span>{task.assignee_id ?? task.agent_type ?? t("nobody")}</span>
+          <span>{task.assignee_id === null ? (task.agent_type ?? t("nobody")) : names.agent(task.assignee_id)}</span>
           {task.attempts.length > 1 && (
             <span className="flex items-center gap-1">
               <RotateCcw size={11} aria-hidden />
@@ -91,7 +95,7 @@ function Knot({ task, from, to, now, onOpen }: KnotProps) {
           {task.conversations.map((each) => (
             <span key={each.conversation_id} className="flex items-center gap-1">
               <MessagesSquare size={11} aria-hidden />
-              {t("talked", { with: each.with, count: each.turns })}
+              {t("talked", { with: names.agent(each.with), count: each.turns })}
             </span>
           ))}
         </p>
@@ -113,15 +117,23 @@ function Track({ task, from, to, now }: Omit<KnotProps, "onOpen">) {
   const share = (at: number) => `${Math.min(100, Math.max(0, ((at - from) / (to - from)) * 100))}%`;
   const made = Date.parse(task.created_at);
   const started = task.started_at === null ? null : Date.parse(task.started_at);
-  const ended = task.completed_at === null ? now : Date.parse(task.completed_at);
+  const ended = endOf(task, now);
   return (
     <div aria-hidden className="relative my-1 h-1.5 rounded-full bg-sunken">
       <span
         className="absolute top-[2px] h-0.5 bg-line-strong"
         style={{ left: share(made), right: `calc(100% - ${share(started ?? ended)})` }}
       />
+      {started !== null && task.status === "blocked" && (
+        <span
+          data-blocked
+          className="absolute top-[2px] h-0.5 bg-amber"
+          style={{ left: share(ended), right: `calc(100% - ${share(now)})` }}
+        />
+      )}
       {started !== null && (
         <span
+          data-worked
           className={`absolute inset-y-0 min-w-1 rounded-full ${task.status === "failed" ? "bg-red" : task.status === "completed" ? "bg-green" : "bg-blue"}`}
           style={{ left: share(started), right: `calc(100% - ${share(ended)})` }}
         />
@@ -130,23 +142,39 @@ function Track({ task, from, to, now }: Omit<KnotProps, "onOpen">) {
   );
 }
 
+/** Until when it was worked on: what is blocked or put back is not worked on from then on. */
+export function endOf(task: Pick<TraceTask, "status" | "completed_at" | "moved_at">, now: number): number {
+  if (task.completed_at !== null) return Date.parse(task.completed_at);
+  return task.status === "in_progress" ? now : Date.parse(task.moved_at);
+}
+
 function Events({ task }: { task: TraceTask }) {
-  const { t, i18n } = useTranslation("timeline");
+  const { t } = useTranslation("timeline");
+  const [open, setOpen] = useState(false);
   if (task.events.length === 0) return null;
   return (
-    <details className="text-xs text-soft">
+    <details className="text-xs text-soft" onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary className="cursor-pointer">{t("events", { count: task.events.length })}</summary>
-      <ol className="mt-1 space-y-0.5 font-mono text-[11px]">
-        {task.events.map((each) => (
-          <li key={each.sequence} className="flex gap-2">
-            <time dateTime={each.at} className="text-faint">
-              {new Date(each.at).toLocaleTimeString(i18n.language)}
-            </time>
-            <span>{each.kind}</span>
-            <span className="truncate text-faint">{each.actor_id}</span>
-          </li>
-        ))}
-      </ol>
+      {open && <Sentences task={task} />}
     </details>
+  );
+}
+
+function Sentences({ task }: { task: TraceTask }) {
+  const { t, i18n } = useTranslation("audit");
+  const names = useNames(task.project_id);
+  const found = useInfiniteQuery(history({ task_id: task.task_id }));
+  const all = found.data?.pages.flatMap((page) => page.events) ?? [];
+  return (
+    <ol className="mt-1 space-y-0.5">
+      {all.toReversed().map((each) => (
+        <li key={each.sequence} className="flex gap-2">
+          <time dateTime={each.at} className="shrink-0 text-faint tabular-nums">
+            {new Date(each.at).toLocaleTimeString(i18n.language)}
+          </time>
+          <span className="min-w-0 break-words">{sentence(each, names, t)}</span>
+        </li>
+      ))}
+    </ol>
   );
 }

@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
 
-import type { Agent, Launch } from "@/api/model";
+import type { Agent, BoardTask, Launch } from "@/api/model";
 
-import { lanesOf, outcomeOf } from "./lanes";
-import { ZOOMS, lines, packed, scaleOf, seen, zoomFor } from "./scale";
+import { extentOf, lanesOf, launchesOf, resultOf } from "./lanes";
+import { ZOOMS, lines, packed, scaleOf, seen, spanOf, stepFor, wheeled, zoomOf } from "./scale";
 
-const HOUR = ZOOMS.hour.shows;
+const HOUR = ZOOMS.hour;
 
 describe("time as pixels", () => {
-  const scale = scaleOf("hour", 0, 10 * HOUR, 1000);
+  const scale = scaleOf(HOUR, 0, 10 * HOUR, 1000);
 
   it("shows one hour in the width of the window", () => {
     expect(scale.x(5 * HOUR) - scale.x(4 * HOUR)).toBeCloseTo(1000);
@@ -21,17 +21,33 @@ describe("time as pixels", () => {
   it("has the beginning and now on the canvas, and fills the window when little has happened", () => {
     expect(scale.x(0)).toBeGreaterThan(0);
     expect(scale.x(10 * HOUR)).toBeLessThan(scale.width);
-    expect(scaleOf("hour", 0, 1000, 1000).width).toBeCloseTo(1000);
+    expect(scaleOf(HOUR, 0, 1000, 1000).width).toBeCloseTo(1000);
   });
 
   it("has its lines at round instants, fewer on a narrow window", () => {
-    const wide = lines("hour", 10 * HOUR, 11 * HOUR, false);
-    expect(wide.every((each) => each % ZOOMS.hour.step === 0)).toBe(true);
-    expect(lines("hour", 10 * HOUR, 11 * HOUR, true).length).toBeLessThan(wide.length / 2);
+    const wide = lines(HOUR, 10 * HOUR, 11 * HOUR, false);
+    expect(wide.every((each) => each % stepFor(HOUR) === 0)).toBe(true);
+    expect(lines(HOUR, 10 * HOUR, 11 * HOUR, true).length).toBeLessThan(wide.length / 2);
   });
 
-  it("opens on what there is", () => {
-    expect([zoomFor(0, 60_000), zoomFor(0, HOUR / 2), zoomFor(0, 40 * HOUR)]).toEqual(["minutes", "hour", "day"]);
+  it("opens on what there is, whatever the address says that is no zoom", () => {
+    expect([zoomOf(undefined), zoomOf("nonsense"), zoomOf("day"), zoomOf("90s")]).toEqual(["fit", "fit", "day", "90s"]);
+    expect(spanOf("fit", 0, HOUR)).toBeGreaterThan(HOUR);
+    expect(spanOf("fit", 0, HOUR)).toBeLessThan(1.2 * HOUR);
+    expect(spanOf("fit", 0, 10)).toBe(60_000);
+  });
+
+  it("is zoomed by the wheel, no farther than everything and no nearer than some seconds", () => {
+    const span = (pixels: number) => spanOf(wheeled(HOUR, pixels, 0, 2 * HOUR), 0, 2 * HOUR);
+    expect(span(-100)).toBeLessThan(HOUR);
+    expect(span(100)).toBeGreaterThan(HOUR);
+    expect(span(100_000)).toBeLessThan(2.3 * HOUR);
+    expect(span(-100_000)).toBe(10_000);
+  });
+
+  it("has at most a dozen lines, whatever is shown", () => {
+    for (const shows of [10_000, 60_000, HOUR, 26 * HOUR, 9000 * HOUR])
+      expect(lines(shows, 0, shows, false).length).toBeLessThanOrEqual(14);
   });
 });
 
@@ -69,11 +85,50 @@ const launch = (ended: boolean, more: Partial<Launch> = {}) =>
   }) as Launch;
 
 describe("lanes", () => {
-  it("tell how a launch went", () => {
-    expect(outcomeOf(launch(false))).toBe("running");
-    expect(outcomeOf(launch(true))).toBe("ended");
-    expect(outcomeOf(launch(true, { exit_code: 3 }))).toBe("failed");
-    expect(outcomeOf(launch(true, { state: "lost" }))).toBe("failed");
+  const task = (status: BoardTask["status"]) =>
+    ({ task_id: "t", title: "Saw", status, assignee_id: null }) as BoardTask;
+  const of = (more: Partial<Launch>, status?: BoardTask["status"]) =>
+    resultOf(launch(true, { purpose: "task", task_id: "t", ...more }), status && task(status));
+
+  it("tell what became of the task of a launch that ended by itself", () => {
+    expect(resultOf(launch(false), task("in_progress"))).toBe("running");
+    expect(of({}, "completed")).toBe("completed");
+    expect(of({}, "failed")).toBe("failed");
+    expect(of({}, "blocked")).toBe("blocked");
+    expect(of({}, "in_progress")).toBe("ended");
+    expect(of({})).toBe("ended");
+    expect(of({ purpose: "chat" }, "failed")).toBe("ended");
+  });
+
+  it("call no launch failed that was ended: by a person, or with its Coordinator", () => {
+    expect(of({ end_reason: "ended_by_person", exit_error: "stopped" }, "failed")).toBe("stopped");
+    expect(of({ exit_error: "stopped", exit_signal: 15 }, "blocked")).toBe("stopped");
+    expect(of({ state: "lost", exit_error: "coordinator_stopped" }, "in_progress")).toBe("restarted");
+    expect(of({ exit_error: "crashed: no memory" }, "completed")).toBe("failed");
+    expect(of({ state: "lost" }, "completed")).toBe("failed");
+  });
+
+  it("give the result of a task to its last launch only", () => {
+    const two = ["first", "last"].map((launch_id, at) =>
+      launch(true, { launch_id, purpose: "task", task_id: "t", ordered_at: new Date(at * 6000).toISOString() }),
+    );
+    const [lane] = lanesOf([{ agent_id: "ada", name: "Ada" } as Agent], two, [task("failed")], [], 9000);
+    expect(lane?.bars.map(({ bar }) => bar.kind === "launch" && [bar.id, bar.result, bar.task?.title])).toEqual([
+      ["first", "ended", "Saw"],
+      ["last", "failed", "Saw"],
+    ]);
+  });
+
+  it("show with a filter only launches for tasks that match", () => {
+    const all = [launch(true, { task_id: "t" }), launch(true, { task_id: null }), launch(true, { task_id: "u" })];
+    expect(launchesOf(all, new Set(["t"])).map((each) => each.task_id)).toEqual(["t"]);
+  });
+
+  it("reach from the first bar to the last, and to now if that was lately", () => {
+    const lanes = lanesOf([{ agent_id: "ada", name: "Ada" } as Agent], [launch(true)], [], [], 9000);
+    expect(extentOf(lanes, 6000)).toEqual({ begins: 0, ends: 6000 });
+    expect(extentOf(lanes, 900_000)).toEqual({ begins: 0, ends: 5000 });
+    expect(extentOf([], 7000)).toEqual({ begins: 7000, ends: 7000 });
   });
 
   it("put who did something first, each with its tokens", () => {

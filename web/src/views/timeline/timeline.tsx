@@ -1,24 +1,26 @@
 // What ran when, and why nothing did: launches and tasks per agent, live; and the way back through the event log.
 import { useQuery } from "@tanstack/react-query";
-import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { useParams, useSearch } from "@tanstack/react-router";
 import { ChartNoAxesGantt } from "lucide-react";
-import { useCallback, useMemo, useState } from "react";
-import { useTranslation } from "react-i18next";
+import { useEffect, useMemo, useState } from "react";
 
+import { matches, parsed, written, type Filter } from "@/api/filter";
 import type { Agent, BoardTask, Launch } from "@/api/model";
-import { board, launchHistory, launches, members, overview, usage } from "@/api/queries";
+import { board, launches, members, overview, usage } from "@/api/queries";
+import { launchHistory } from "@/api/whole-lists";
+import { useSay } from "@/app/address";
 import { OlderTasks } from "@/app/older";
+import { PastClock, PastStrip, useCardsThen, useLog, usePast } from "@/app/past";
+import { useTranslation } from "@/i18n/use-words";
 import { Bar as TopBar, Empty, Failed, Loading, useNow } from "@/ui";
 
 import { Chart } from "./chart";
 import { Details } from "./details";
-import { allOf, firstOf, lanesOf } from "./lanes";
-import { holdsOf, holdsUntilNow } from "./past";
-import { Replay } from "./replay";
+import { holdsAt, holdsOf, holdsUntilNow } from "./holds";
+import { allOf, extentOf, firstOf, lanesOf, launchesAt, launchesOf } from "./lanes";
 import { Request } from "./request";
-import { ZOOMS, zoomFor, type Zoom } from "./scale";
+import { spanOf, wheeled, zoomOf, type Zoom } from "./scale";
 import { Toolbar } from "./toolbar";
-import { useLog } from "./use-log";
 
 export function Timeline() {
   const { t } = useTranslation("timeline");
@@ -29,15 +31,18 @@ export function Timeline() {
   const team = useQuery(members(projectId));
   const failed = [tasks, started, before, team].find((each) => each.isError);
   const ever = useMemo(() => allOf(started.data ?? [], before.data ?? []), [started.data, before.data]);
+  const cards = useCardsThen(projectId, tasks.data?.tasks);
   return (
     <div className="flex h-full flex-col">
       <TopBar title={t("nav.timeline", { ns: "translation" })}>
+        <PastClock />
         <OlderTasks projectId={projectId} />
       </TopBar>
+      <PastStrip projectId={projectId} />
       {failed !== undefined ? (
         <Failed error={failed.error} retry={() => void failed.refetch()} />
-      ) : tasks.data && started.data && before.data && team.data ? (
-        <Lanes projectId={projectId} tasks={tasks.data.tasks} started={ever} team={team.data} />
+      ) : cards && started.data && before.data && team.data ? (
+        <Lanes projectId={projectId} tasks={cards} started={ever} team={team.data} />
       ) : (
         <Loading rows={8} />
       )}
@@ -46,17 +51,42 @@ export function Timeline() {
 }
 
 function useAddress() {
-  const { by, q } = useSearch({ strict: false });
-  const navigate = useNavigate();
-  const say = (said: Record<string, string | undefined>) =>
-    void navigate({ to: ".", search: (before) => ({ ...before, ...said }) as never });
+  const { by, q = "", trace } = useSearch({ strict: false });
+  const say = useSay();
+  const replace = { replace: true };
   return {
-    zoom: by !== undefined && by in ZOOMS ? (by as Zoom) : undefined,
-    request: q,
-    setZoom: (next: Zoom) => say({ by: next }),
-    setRequest: (next: string | undefined) => say({ q: next }),
+    zoom: zoomOf(by),
+    filter: useMemo(() => parsed(q), [q]),
+    request: trace,
+    setZoom: (next: Zoom) => say({ by: next === "fit" ? undefined : next }, replace),
+    setFilter: (next: Filter) => say({ q: written(next) }, replace),
+    setRequest: (next: string | undefined) => say({ trace: next }),
     open: (taskId: string) => say({ task: taskId }),
   };
+}
+
+const QUIET_MS = 250;
+
+/** The zoom of the address; while the wheel turns, that of the wheel, which is written there when it stands still. */
+function useZoom(wanted: Zoom, setZoom: (next: Zoom) => void, { begins, ends }: ReturnType<typeof extentOf>) {
+  const [turned, setTurned] = useState<{ to: Zoom; from: Zoom } | null>(null);
+  const turning = turned !== null && (wanted === turned.from || wanted === turned.to);
+  const zoom = turning ? turned.to : wanted;
+  useEffect(() => {
+    if (!turning || turned.to === wanted) return;
+    const timer = window.setTimeout(() => setZoom(turned.to), QUIET_MS);
+    return () => window.clearTimeout(timer);
+  });
+  const onWheel = (pixels: number) =>
+    setTurned((before) => {
+      const at = turning && before !== null ? before.to : wanted;
+      return { to: wheeled(spanOf(at, begins, ends), pixels, begins, ends), from: wanted };
+    });
+  const choose = (next: Zoom) => {
+    setTurned(null);
+    setZoom(next);
+  };
+  return { zoom, onWheel, choose };
 }
 
 interface LanesProps {
@@ -68,27 +98,35 @@ interface LanesProps {
 
 function Lanes({ projectId, tasks, started, team }: LanesProps) {
   const { t } = useTranslation("timeline");
-  const { zoom: wanted, request, setZoom, setRequest, open } = useAddress();
+  const { zoom: wanted, filter, request, setZoom, setFilter, setRequest, open } = useAddress();
   const now = useNow();
-  const first = firstOf(started, tasks, now);
-  const [fitting] = useState(() => zoomFor(first, now));
-  const zoom = wanted ?? fitting;
+  const narrowed = written(filter) !== undefined;
+  const shown = useMemo(() => tasks.filter((each) => matches(each, filter)), [tasks, filter]);
+  const ran = useMemo(
+    () => (narrowed ? launchesOf(started, new Set(shown.map((each) => each.task_id))) : started),
+    [narrowed, started, shown],
+  );
+  const first = firstOf(ran, shown, now);
   const [asked, setAsked] = useState(0);
   const [chosen, setChosen] = useState<string | null>(null);
-  const [replaying, setReplaying] = useState(false);
-  const [then, setThen] = useState<number | null>(null);
+  const { at: then, go } = usePast();
   const used = useQuery(usage({ project_id: projectId, by: ["launch"] })).data?.rows;
   const decisions = useLog(projectId, "decision.launch").data;
-  const happened = useLog(projectId, "task.").data;
   const states = useQuery(overview(projectId)).data?.team;
+  const recorded = useMemo(() => holdsOf(decisions ?? []), [decisions]);
   const holds = useMemo(
-    () => holdsUntilNow(holdsOf(decisions ?? []), states ?? [], started),
-    [decisions, states, started],
+    () => (then === null ? holdsUntilNow(recorded, states ?? [], started) : holdsAt(recorded, then)),
+    [recorded, states, started, then],
   );
-  const titles = useMemo(() => new Map(tasks.map((each) => [each.task_id, each.title])), [tasks]);
   const minute = Math.floor(now / 5000) * 5000; // bars that end stay where they are: packing them again is cheap, not free
-  const lanes = useMemo(() => lanesOf(team, started, tasks, used ?? [], minute), [team, started, tasks, used, minute]);
-  const leave = useCallback(() => setReplaying(false), []);
+  const until = then ?? minute;
+  const seen = useMemo(() => (then === null ? ran : launchesAt(ran, then)), [ran, then]);
+  const lanes = useMemo(() => {
+    const all = lanesOf(team, seen, shown, used ?? [], until);
+    return narrowed ? all.filter((each) => each.bars.length > 0) : all;
+  }, [team, seen, shown, used, until, narrowed]);
+  const extent = useMemo(() => extentOf(lanes, minute), [lanes, minute]);
+  const { zoom, onWheel, choose } = useZoom(wanted, setZoom, extent);
 
   const lane = lanes.find((each) => each.bars.some(({ bar }) => bar.id === chosen));
   const bar = lane?.bars.find((each) => each.bar.id === chosen)?.bar;
@@ -96,22 +134,20 @@ function Lanes({ projectId, tasks, started, team }: LanesProps) {
   return (
     <>
       <Toolbar
-        zoom={zoom}
-        onZoom={setZoom}
+        {...{ filter, tasks, zoom }}
+        onFilter={setFilter}
+        agents={team}
+        shown={shown.length}
+        onZoom={choose}
         onNow={() => {
-          setReplaying(false);
+          if (then !== null) go(null);
           setAsked(asked + 1);
         }}
-        replaying={replaying}
-        onReplay={() => setReplaying(!replaying)}
         onTrace={setRequest}
       />
-      {replaying && happened !== undefined && (
-        <Replay events={happened} titles={titles} onThen={setThen} onClose={leave} />
-      )}
       {lanes.length === 0 ? (
-        <Empty icon={<ChartNoAxesGantt size={28} />} title={t("empty")}>
-          {t("emptyText")}
+        <Empty icon={<ChartNoAxesGantt size={28} />} title={t(narrowed ? "nothing" : "empty")}>
+          {!narrowed && t("emptyText")}
         </Empty>
       ) : (
         <div className="relative flex min-h-0 flex-1 flex-col">
@@ -120,11 +156,13 @@ function Lanes({ projectId, tasks, started, team }: LanesProps) {
             holds={holds}
             zoom={zoom}
             first={first}
+            extent={extent}
             now={now}
             then={then}
             asked={asked}
             chosen={chosen}
             onChoose={(next) => setChosen(next.id)}
+            onWheel={onWheel}
           />
           {bar !== undefined && (
             <Details

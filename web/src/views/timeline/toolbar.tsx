@@ -1,32 +1,49 @@
-// How much time is seen, back to now, the past, and one request by its id.
-import { Crosshair, History, Search } from "lucide-react";
+// What is seen: the filter, as on the board; how much time; back to now, and one request by its id.
+import { Crosshair, Search } from "lucide-react";
 import { useState } from "react";
-import { useTranslation } from "react-i18next";
 
+import { EVERYTHING, written, type Filter } from "@/api/filter";
+import type { Agent, BoardTask } from "@/api/model";
+import { FilterBar, useTaskFacets } from "@/app/filter";
+import { useTranslation } from "@/i18n/use-words";
 import { Button } from "@/ui";
 
 import { ZOOMS, type Zoom } from "./scale";
 
 interface ToolbarProps {
+  filter: Filter;
+  onFilter: (filter: Filter) => void;
+  agents: readonly Agent[];
+  tasks: readonly BoardTask[];
+  /** How many of the tasks are shown. */
+  shown: number;
   zoom: Zoom;
   onZoom: (zoom: Zoom) => void;
   onNow: () => void;
-  replaying: boolean;
-  onReplay: () => void;
   onTrace: (id: string) => void;
 }
 
-export function Toolbar({ zoom, onZoom, onNow, replaying, onReplay, onTrace }: ToolbarProps) {
+const CHOICES = ["fit", ...(Object.keys(ZOOMS) as (keyof typeof ZOOMS)[])] as const;
+
+export function Toolbar(given: ToolbarProps) {
+  const { filter, onFilter, agents, tasks, shown, zoom, onZoom, onNow, onTrace } = given;
   const { t } = useTranslation("timeline");
   const [id, setId] = useState("");
+  const narrowed = written(filter) !== undefined;
   return (
     <div className="flex flex-wrap items-center gap-2 border-b border-line px-4 py-2">
+      <FilterBar
+        facets={useTaskFacets({ filter, onFilter, agents, tasks })}
+        search={{ text: filter.text, onText: (text) => onFilter({ ...filter, text }), label: t("search") }}
+        onClear={() => onFilter(EVERYTHING)}
+        found={narrowed ? t("found", { count: shown, total: tasks.length }) : undefined}
+      />
       <div
         role="group"
         aria-label={t("zoom.label")}
         className="flex rounded-md border border-line-strong bg-panel p-0.5"
       >
-        {(Object.keys(ZOOMS) as Zoom[]).map((each) => (
+        {CHOICES.map((each) => (
           <button
             key={each}
             type="button"
@@ -41,15 +58,6 @@ export function Toolbar({ zoom, onZoom, onNow, replaying, onReplay, onTrace }: T
       <Button small onClick={onNow}>
         <Crosshair size={14} aria-hidden />
         {t("toNow")}
-      </Button>
-      <Button
-        small
-        onClick={onReplay}
-        aria-pressed={replaying}
-        className="aria-pressed:border-accent aria-pressed:text-accent"
-      >
-        <History size={14} aria-hidden />
-        {t("past")}
       </Button>
       <form
         className="relative ml-auto w-full sm:w-64"

@@ -1,8 +1,8 @@
 // What was used each day, as bars: money where prices are known, else tokens. Each bar says its amount.
 import { useState } from "react";
-import { useTranslation } from "react-i18next";
 
 import type { UsageRow } from "@/api/model";
+import { useTranslation } from "@/i18n/use-words";
 import { compact, money } from "@/ui";
 import { tokensOf } from "@/views/usage/amounts";
 

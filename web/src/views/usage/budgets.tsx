@@ -1,9 +1,9 @@
 // Today's budgets: how much is spent, and what happens when it is used up.
 import { Link } from "@tanstack/react-router";
-import { useTranslation } from "react-i18next";
 
 import type { Budget } from "@/api/model";
 import { useOwns } from "@/app/may";
+import { useTranslation } from "@/i18n/use-words";
 import { Panel, money } from "@/ui";
 
 const NEARLY = 0.8;
@@ -17,7 +17,7 @@ export function Budgets({ all }: { all: readonly Budget[] }) {
       title={t("budget")}
       aside={
         owns && (
-          <Link to="/settings" search={{ tab: "projects" }} className="text-[13px] text-accent underline">
+          <Link to="/settings" search={{ tab: "projects" }} className="text-[13px] link">
             {t("setBudget")}
           </Link>
         )
@@ -34,7 +34,10 @@ export function Budgets({ all }: { all: readonly Budget[] }) {
 
 function One({ each }: { each: Budget }) {
   const { t, i18n } = useTranslation("usage");
-  if (each.budget_per_day === null)
+  const ends = new Date(each.day_ends_at).toLocaleTimeString(i18n.language, { hour: "2-digit", minute: "2-digit" });
+  const count = (tokens: number) => tokens.toLocaleString(i18n.language);
+  const { budget_per_day: usd, tokens_per_day: tokens } = each;
+  if (usd === null && tokens === null)
     return (
       <li className="px-4 py-3">
         <p className="flex justify-between gap-3">
@@ -44,28 +47,48 @@ function One({ each }: { each: Budget }) {
         <p className="text-[13px] text-faint">{t("noBudget")}</p>
       </li>
     );
-  const part = each.budget_per_day === 0 ? 1 : each.spent_today / each.budget_per_day;
-  const tone = each.used_up ? "bg-red" : part >= NEARLY ? "bg-amber" : "bg-green";
-  const ends = new Date(each.day_ends_at).toLocaleTimeString(i18n.language, { hour: "2-digit", minute: "2-digit" });
   return (
     <li className="space-y-1.5 px-4 py-3">
+      {usd !== null && (
+        <Part
+          name={each.name}
+          words={t("ofBudget", { spent: money(each.spent_today), budget: money(usd) })}
+          part={part(each.spent_today, usd)}
+        />
+      )}
+      {tokens !== null && (
+        <Part
+          name={each.name}
+          words={t("ofTokens", { spent: count(each.tokens_today), budget: count(tokens) })}
+          part={part(each.tokens_today, tokens)}
+        />
+      )}
+      {each.used_up && <p className="text-[13px] text-red">{t("usedUp", { time: ends })}</p>}
+    </li>
+  );
+}
+
+const part = (spent: number, budget: number) => (budget === 0 ? 1 : Math.min(1, spent / budget));
+
+/** How much of one budget is used. */
+function Part({ name, words, part }: { name: string; words: string; part: number }) {
+  const tone = part >= 1 ? "bg-red" : part >= NEARLY ? "bg-amber" : "bg-green";
+  return (
+    <>
       <p className="flex justify-between gap-3">
-        <span className="font-medium">{each.name}</span>
-        <span className="tabular-nums">
-          {t("ofBudget", { spent: money(each.spent_today), budget: money(each.budget_per_day) })}
-        </span>
+        <span className="font-medium">{name}</span>
+        <span className="tabular-nums">{words}</span>
       </p>
       <div
         role="meter"
-        aria-label={each.name}
+        aria-label={`${name}: ${words}`}
         aria-valuemin={0}
         aria-valuemax={100}
-        aria-valuenow={Math.min(100, Math.round(part * 100))}
+        aria-valuenow={Math.round(part * 100)}
         className="h-2 overflow-hidden rounded-full bg-sunken"
       >
-        <div className={`h-full ${tone}`} style={{ width: `${Math.min(100, part * 100)}%` }} />
+        <div className={`h-full ${tone}`} style={{ width: `${part * 100}%` }} />
       </div>
-      {each.used_up && <p className="text-[13px] text-red">{t("usedUp", { time: ends })}</p>}
-    </li>
+    </>
   );
 }

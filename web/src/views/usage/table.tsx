@@ -2,11 +2,11 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState, type ReactNode } from "react";
-import { useTranslation } from "react-i18next";
 
 import type { UsageRow } from "@/api/model";
 import { projects, usage } from "@/api/queries";
 import { useNames } from "@/app/names";
+import { useTranslation } from "@/i18n/use-words";
 import { Avatar, Loading, Panel, compact } from "@/ui";
 import { costWords, tokensOf } from "@/views/usage/amounts";
 

@@ -20,6 +20,8 @@ const used = {
       name: "Corner shop",
       budget_per_day: 2,
       spent_today: 1.5,
+      tokens_per_day: 20_000,
+      tokens_today: 12_345,
       used_up: false,
       day_ends_at: LATER,
     },
@@ -39,7 +41,9 @@ describe("usage", () => {
     expect((await screen.findAllByText("$1.50")).length).toBeGreaterThan(0);
     expect(screen.getAllByText("12.3K tokens · 2 launches").length).toBeGreaterThan(0);
     expect(await screen.findByText("$1.50 of $2.00")).toBeTruthy();
-    expect(screen.getByRole("meter", { name: "Corner shop" }).getAttribute("aria-valuenow")).toBe("75");
+    const meter = (name: string) => screen.getByRole("meter", { name: `Corner shop: ${name}` });
+    expect(meter("$1.50 of $2.00").getAttribute("aria-valuenow")).toBe("75");
+    expect(meter("12,345 of 20,000 tokens").getAttribute("aria-valuenow")).toBe("62");
     expect(await screen.findByText("Ada")).toBeTruthy();
   });
 
@@ -50,7 +54,7 @@ describe("usage", () => {
     fireEvent.click(screen.getByRole("radio", { name: /Last 30 days/ }));
     await waitFor(() => expect(asked.some((each) => /days=30.*by=day/.test(each.query))).toBe(true));
     expect(asked.filter((each) => each.path === "/usage").every((each) => each.query.includes("shop"))).toBe(true);
-    fireEvent.change(screen.getByLabelText("Scope"), { target: { value: "all" } });
+    fireEvent.change(screen.getByLabelText("Scope", { selector: "select" }), { target: { value: "all" } });
     await waitFor(() =>
       expect(asked.some((each) => each.path === "/usage" && !each.query.includes("shop"))).toBe(true),
     );

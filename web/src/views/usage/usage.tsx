@@ -3,10 +3,10 @@ import { useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import { ChartPie } from "lucide-react";
 import { useState } from "react";
-import { useTranslation } from "react-i18next";
 
 import type { Sums } from "@/api/model";
 import { usage } from "@/api/queries";
+import { useTranslation } from "@/i18n/use-words";
 import { Bar, Empty, Failed, Loading, Panel, SelectField, compact, money } from "@/ui";
 import { costWords, everyDay, tokensOf } from "@/views/usage/amounts";
 import { Bars } from "@/views/usage/bars";

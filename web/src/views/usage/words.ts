@@ -2,7 +2,8 @@
 export const en = {
   title: "Usage",
   today: "Today",
-  days: "Last {{count}} days",
+  days_one: "Last {{count}} day",
+  days_other: "Last {{count}} days",
   cost: "Cost",
   tokens: "Tokens",
   launches: "Launches",
@@ -32,6 +33,7 @@ export const en = {
   unknown: "Unknown",
   budget: "Today's budget",
   ofBudget: "{{spent}} of {{budget}}",
+  ofTokens: "{{spent}} of {{budget}} tokens",
   noBudget: "No budget. Set one in the project's settings: agents stop working on tasks when it is used up.",
   usedUp: "Used up. Work on tasks stops until {{time}}",
   utc: "Days are in UTC.",
@@ -42,7 +44,8 @@ export const en = {
 export const ja: typeof en = {
   title: "使用量",
   today: "今日",
-  days: "過去 {{count}} 日",
+  days_one: "過去 {{count}} 日",
+  days_other: "過去 {{count}} 日",
   cost: "費用",
   tokens: "トークン",
   launches: "起動回数",
@@ -72,6 +75,7 @@ export const ja: typeof en = {
   unknown: "不明",
   budget: "今日の予算",
   ofBudget: "{{spent}} / {{budget}}",
+  ofTokens: "{{spent}} / {{budget}} トークン",
   noBudget:
     "予算は設定されていません。プロジェクトの設定で予算を指定すると、使い切った時点でタスクの作業が止まります。",
   usedUp: "使い切りました。タスクの作業は {{time}} まで停止します",

@@ -1,0 +1,212 @@
+"""The conditions of projects, and when to look again: Coordinators come and go without an event.
+
+`domain/conditions.py` lists them. What is found here is shown above every view of a project, and by `toryo needs`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+from typing_extensions import TypedDict
+
+from toryo.domain import usages
+from toryo.domain.agents import Kind
+from toryo.domain.conditions import Condition
+from toryo.domain.coordinators import GONE_AFTER, gone
+from toryo.domain.fast_dataclasses import dataclass
+from toryo.domain.launches import Purpose
+from toryo.domain.needs import Action
+from toryo.domain.projects import Project
+from toryo.domain.projects import Status as ProjectStatus
+from toryo.domain.times import SECOND, Millis, iso_or_none
+from toryo.domain.wording import Worded, constant, say, together
+from toryo.operations.calls import schemas
+from toryo.operations.calls.call import Call
+from toryo.operations.calls.callers import Login
+from toryo.operations.overview import needs, unplaced
+from toryo.operations.overview.home_state import Picture
+from toryo.operations.overview.unplaced import Unplaced
+from toryo.workflow import program_choice
+
+AGAIN = 10
+"""Seconds after which somebody looks again who waits for a Coordinator."""
+
+ConditionName = Literal[
+    "archived", "paused", "no_team", "coordinator_gone", "program_missing", "budget_used_up", "quota_used_up"
+]
+
+
+class ProjectCondition(TypedDict):
+    """What is off in a project. `since` and `until` belong behind `text`; `agent_id` is whose program is missing."""
+
+    kind: ConditionName
+    project_id: str
+    text: str
+    since: str | None
+    until: str | None
+    agent_id: str | None
+    actions: list[schemas.NeedAction]
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    kind: Condition
+    text: Worded
+    actions: tuple[Action, ...]
+    since: Millis | None = None
+    until: Millis | None = None
+    agent_id: str | None = None
+
+
+def of(call: Call, picture: Picture, project: Project) -> list[ProjectCondition]:
+    """Those of one project, with the actions that the caller may carry out."""
+    return [_shown(call, project, each) for each in _found(call, picture, project)]
+
+
+def look_again_after(picture: Picture, *, waits: bool) -> int:
+    """In how many seconds this may have changed without an event. `waits`: whether work waits for a Coordinator."""
+    if waits:
+        return AGAIN
+    now, begun = picture.now, picture.call.context.started_at
+    ends = [seen.seen_at + GONE_AFTER for seen in picture.coordinators if not gone(seen.seen_at, now)]
+    ends += [begun + GONE_AFTER] if begun + GONE_AFTER > now else []
+    ends += [usages.end_of_day(now)]
+    return max(1, -(-(min(ends) - now) // SECOND))
+
+
+def _shown(call: Call, project: Project, found: _Found) -> ProjectCondition:
+    login = call.caller.login
+    may = [each for each in found.actions if login is None or needs.may(login, each)]
+    return {
+        "kind": found.kind.value,
+        "project_id": project.id,
+        "text": found.text,
+        "since": iso_or_none(found.since),
+        "until": iso_or_none(found.until),
+        "agent_id": found.agent_id,
+        "actions": [{"name": each.name, "command": each.command} for each in ([] if login is Login.VIEWER else may)],
+    }
+
+
+def _found(call: Call, picture: Picture, project: Project) -> Iterator[_Found]:
+    if project.status is ProjectStatus.ARCHIVED:
+        yield _archived(call, project)
+    elif project.status is ProjectStatus.PAUSED:
+        yield _paused(call, picture, project)
+    else:
+        team = [picture.agents[agent_id] for agent_id, project_id in picture.places if project_id == project.id]
+        polls = any(presence.project_id == project.id for presence in picture.online.values())
+        if not polls and not any(agent.active and agent.kind is Kind.AI for agent in team):
+            yield _no_team(project)
+        yield from _unplaced(picture, project)
+        yield from _budget(picture, project)
+        yield from _quotas(picture, project)
+
+
+# --- people's decisions ----------------------------------------------------------------------------------------------
+
+
+def _archived(call: Call, project: Project) -> _Found:
+    restore = Action("restore", f"toryo project resume {project.id}")
+    text = constant("This project is archived: no agent is started in it.")
+    return _Found(Condition.ARCHIVED, _by(call, project, "project.archived", text), (restore,), project.paused_at)
+
+
+def _paused(call: Call, picture: Picture, project: Project) -> _Found:
+    leaving = sum(
+        Purpose.TASK in live for (_, project_id), live in picture.sessions.items() if project_id == project.id
+    )
+    told = constant("This project is paused: no task is worked on.")
+    if leaving:
+        more = constant("1 agent is leaving.") if leaving == 1 else say("{count} agents are leaving.", count=leaving)
+        told = together((told, more))
+    resume = Action("resume_project", f"toryo project resume {project.id}")
+    return _Found(Condition.PAUSED, _by(call, project, "project.paused", told), (resume,), project.paused_at)
+
+
+def _by(call: Call, project: Project, kind: str, text: Worded) -> Worded:
+    """With who has done it, as long as the event is kept."""
+    events = call.tx.events.newest(1, project_id=project.id, kind=kind)
+    agent = call.tx.agents.find(events[0].actor_id) if events else None
+    return text if agent is None else together((text, say("By {who}.", who=agent.name)))
+
+
+def _no_team(project: Project) -> _Found:
+    add = Action("add_agent", f"toryo agent add ID --role worker --provider NAME --project {project.id}")
+    return _Found(Condition.NO_TEAM, constant("No agent works in this project."), (add,))
+
+
+# --- machines --------------------------------------------------------------------------------------------------------
+
+
+def _unplaced(picture: Picture, project: Project) -> Iterator[_Found]:
+    alike: dict[tuple[str, ...], list[Unplaced]] = {}
+    for each in unplaced.found(picture):
+        if each.project_id == project.id:
+            alike.setdefault(each.cause, []).append(each)
+    for those in alike.values():
+        yield _missing(those)
+
+
+def _missing(those: Sequence[Unplaced]) -> _Found:
+    first, machines = those[0], Action("machines", "toryo doctor")
+    wait, since = _tasks_wait(sum(len(each.tasks) for each in those)), min(each.since for each in those)
+    if first.obstacle.code == "none":
+        told = together((constant("No Coordinator is running."), wait))
+        return _Found(Condition.COORDINATOR_GONE, told, (machines,), since)
+    change = Action("change_program", f"toryo agent edit {first.agent.id} --provider NAME")
+    if first.obstacle.code == "no_provider":
+        told = together((say("No Coordinator has {program}.", program=first.program.provider), wait))
+        return _Found(Condition.PROGRAM_MISSING, told, (change, machines), since, agent_id=first.agent.id)
+    correct = (Action("correct", first.obstacle.command),) if first.obstacle.of_agent else ()
+    told = together((say("No Coordinator accepts {agent}.", agent=first.agent.name), first.obstacle.words, wait))
+    return _Found(Condition.PROGRAM_MISSING, told, (*correct, machines), since, agent_id=first.agent.id)
+
+
+def _tasks_wait(count: int) -> Worded:
+    return constant("1 task waits.") if count == 1 else say("{count} tasks wait.", count=count)
+
+
+# --- budgets and quotas ----------------------------------------------------------------------------------------------
+
+
+def _budget(picture: Picture, project: Project) -> Iterator[_Found]:
+    """While work waits for it."""
+    waiting = sum(len(tasks) for (_, project_id), tasks in picture.main_tasks.items() if project_id == project.id)
+    waiting += sum(len(tasks) for (project_id, _), tasks in picture.ready_tasks.items() if project_id == project.id)
+    used_up = picture.used_up_budget(project) if waiting else None
+    if used_up is not None:
+        limit = getattr(project.settings, used_up)
+        told = (
+            say("Today's budget of ${budget:,.2f} is used up.", budget=limit)
+            if used_up == "budget_per_day"
+            else say("Today's budget of {budget:,} tokens is used up.", budget=limit)
+        )
+        edit = Action("raise", f"toryo project edit {project.id} --set {used_up}=…")
+        usage = Action("usage", f"toryo usage --project {project.id} --days 1 --by agent,task")
+        until = usages.end_of_day(picture.now)
+        yield _Found(Condition.BUDGET_USED_UP, together((told, _tasks_wait(waiting))), (edit, usage), until=until)
+
+
+def _quotas(picture: Picture, project: Project) -> Iterator[_Found]:
+    """Accounts without which an agent of this project with work cannot go on."""
+    waiting: dict[str, int] = {}
+    ends: dict[str, Millis] = {}
+    for place, tasks in picture.main_tasks.items():
+        agent = picture.agents[place[0]]
+        if place[1] != project.id or place not in set(picture.places) or not agent.managed or not agent.active:
+            continue
+        snapshot = picture.snapshot(place)
+        until = program_choice.until(snapshot, Purpose.TASK)
+        held = program_choice.hindrance(snapshot, Purpose.TASK)
+        account = agent.program.account if agent.program is not None else None
+        if account is None or until is None or not program_choice.cooling_down(snapshot, Purpose.TASK):
+            continue
+        if held == picture.accounts.get(account):
+            waiting[account] = waiting.get(account, 0) + len(tasks)
+            ends[account] = min(until, ends.get(account, until))
+    look = Action("usage", f"toryo usage --project {project.id}")
+    for account, count in waiting.items():
+        told = together((say("The quota of the account {account} is used up.", account=account), _tasks_wait(count)))
+        yield _Found(Condition.QUOTA_USED_UP, told, (look,), until=ends[account])

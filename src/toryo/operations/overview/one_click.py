@@ -1,0 +1,54 @@
+"""Which actions of a need take one request and no words: a notification offers them as buttons.
+
+`needs.CARRIED_OUT_BY` names the operation of each action, the catalogue its route.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import quote
+
+from typing_extensions import TypedDict
+
+from toryo.operations.calls.catalogue import catalogue
+from toryo.operations.overview.needs import CARRIED_OUT_BY
+
+BODIES: Mapping[str, Mapping[str, str]] = {
+    "approve": {},
+    "unblock": {"status": "in_progress"},
+    "retry": {"status": "todo"},
+    "resume": {},
+}
+"""By action, what is sent."""
+
+
+class Request(TypedDict):
+    """`version`: the version that is meant (`If-Match`); any other is a conflict."""
+
+    name: str
+    method: str
+    path: str
+    body: dict[str, str]
+    version: int | None
+
+
+def requests(need: Mapping[str, Any], *, whole: bool) -> list[Request]:
+    """Those of a need as people are shown it, in its order. `whole`: all that would be approved is shown."""
+    found = []
+    for action in need.get("actions") or ():
+        name = action["name"]
+        if name not in BODIES or (name == "approve" and not whole):
+            continue
+        route = catalogue()[CARRIED_OUT_BY[name]].route
+        assert route is not None
+        ids = {part: need.get(part) for part in re.findall(r"{(\w+)}", route.path)}
+        if None in ids.values():
+            continue
+        path = route.path.format(**{part: quote(str(value), safe="") for part, value in ids.items()})
+        version = (need.get("request") or {}).get("version") if name == "approve" else None
+        found.append(
+            Request(name=name, method=route.method, path=f"/api/v1{path}", body=dict(BODIES[name]), version=version)
+        )
+    return found

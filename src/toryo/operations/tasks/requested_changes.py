@@ -1,0 +1,51 @@
+"""Whether a person has asked for changes to a completed task's work, and which task makes them. Decided once, here.
+
+Such a task is an ordinary one: it depends on the task whose work was reviewed (so it starts from that work), its
+context names it, and a person has created it. The request stands until that task is completed, failed or cancelled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from toryo.domain.tasks import Status, Task
+from toryo.operations.calls import schemas
+from toryo.operations.calls.call import Call
+
+CHANGES_TO = "changes_to"
+"""The key in the context of the task that makes the changes; its value is the reviewed task."""
+
+
+def context_for(task: Task) -> dict[str, str]:
+    return {CHANGES_TO: task.id}
+
+
+def standing(call: Call, task_ids: Collection[str]) -> dict[str, Task]:
+    """For each of these tasks that changes are requested of: the open task that makes them, the newest one."""
+    if not task_ids:
+        return {}
+    asked = call.tx.tasks.asking_changes(task_ids, CHANGES_TO)
+    people = {agent.id for agent in call.tx.agents.find_all({task.created_by for _, task in asked}) if agent.human}
+    return {reviewed: task for reviewed, task in asked if task.created_by in people}
+
+
+def about(call: Call, task_ids: Iterable[str]) -> set[str]:
+    """The reviewed tasks to which these tasks make, or made, changes: what is shown of those depends on these."""
+    return call.tx.tasks.reviewed_by(task_ids, CHANGES_TO)
+
+
+def shown(task: Task | None) -> schemas.RequestedChanges | None:
+    if task is None:
+        return None
+    return {
+        "task_id": task.id,
+        "title": task.title,
+        "status": task.status.value,
+        "assignee_id": task.assignee_id,
+        "requested_by": task.created_by,
+    }
+
+
+def of(call: Call, task: Task) -> Task | None:
+    """The open task that makes changes to this one."""
+    return standing(call, [task.id]).get(task.id) if task.status is Status.COMPLETED else None

@@ -1,0 +1,90 @@
+"""A person sends completed work back: a task for the same agent makes the changes, and starts from that work."""
+
+from __future__ import annotations
+
+from typing import NotRequired
+
+from pydantic import Field
+
+from toryo.domain.creation_rules import Draft
+from toryo.domain.errors import Code, Refusal
+from toryo.domain.tasks import Status, Task
+from toryo.domain.wording import say
+from toryo.operations.calls import schemas
+from toryo.operations.calls.call import Call
+from toryo.operations.calls.catalogue import Parameters, Route, operation
+from toryo.operations.calls.fields import Id, Text, Title
+from toryo.operations.calls.grants import Grant
+from toryo.operations.calls.results import Result
+from toryo.operations.tasks import mutations, requested_changes
+
+LONGEST_TITLE = 300
+
+
+class RequestChanges(Parameters):
+    task_id: Id = Field(description="The completed task whose work was reviewed.")
+    text: Text = Field(min_length=1, pattern=r"\S", description="What has to change: the description of the new task.")
+    title: Title | None = Field(None, description="The title of the new task; default: Changes to: …")
+
+
+class ChangesRequested(Result):
+    """`waits`: why the new task was not started at once."""
+
+    task_id: str
+    changes_requested: schemas.RequestedChanges
+    waits: NotRequired[str]
+
+
+@operation(
+    "request_changes",
+    grant=Grant.WRITER,
+    parameters=RequestChanges,
+    route=Route("POST", "/tasks/{task_id}/worktree/changes", 201),
+    tool=False,
+)
+def request_changes(call: Call, wanted: RequestChanges) -> ChangesRequested:
+    """Request changes to what a completed task has done. Creates a task for the same agent, and starts it if that is
+    possible. Until it ends, the review waits for it."""
+    call.enter(call.task(wanted.task_id).project_id)
+    task = call.task(wanted.task_id)
+    if task.status is not Status.COMPLETED:
+        raise Refusal(
+            Code.INVALID_TRANSITION,
+            say("Task {task_id} is {status}.", task_id=task.id, status=task.status),
+            "Changes are requested of completed tasks. Tell an agent that is still at work: toryo task steer TASK TEXT",
+            task_id=task.id,
+        )
+    project = call.project(task.project_id)
+    draft = Draft(
+        title=wanted.title or f"Changes to: {task.title}"[:LONGEST_TITLE],
+        description=wanted.text,
+        priority=task.priority,
+        dependencies=(task.id,),
+        assignee_id=_assignee(call, task),
+        agent_type=task.agent_type,
+        context=requested_changes.context_for(task),
+    )
+    [made] = mutations.create(call, project, None, [draft], status=Status.TODO).values()
+    call.event("worktree.changes_requested", task=task, data={"in": made.task.id})
+    answer: ChangesRequested = {"success": True, "task_id": task.id, "changes_requested": _shown(made.task)}
+    if draft.assignee_id is None:
+        return answer
+    try:
+        started = mutations.move(call, call.tree_state(made.task), made.task, Status.IN_PROGRESS)
+    except Refusal as refusal:  # its agent has other work: it can be started later
+        return {**answer, "waits": refusal.message}
+    return {**answer, "changes_requested": _shown(started)}
+
+
+def _assignee(call: Call, task: Task) -> str | None:
+    """The one who has done it, if it is still a member."""
+    if task.assignee_id is None:
+        return None
+    members = call.tx.agents.members_among(task.project_id, [task.assignee_id])
+    return task.assignee_id if members else None
+
+
+def _shown(task: Task) -> schemas.RequestedChanges:
+    shown = requested_changes.shown(task)
+    assert shown is not None
+    return shown

@@ -1,0 +1,151 @@
+"""What may be asked about the worktrees of tasks, and of which Coordinator: what people look at, merge and discard."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from toryo.domain.errors import Code, Refusal
+from toryo.domain.tasks import Task
+from toryo.domain.times import iso
+from toryo.domain.wording import constant, say
+from toryo.domain.worktrees import Kind, State, Worktree, WorktreeJob
+from toryo.operations.calls import schemas
+from toryo.operations.calls.call import Call
+from toryo.operations.tasks import requested_changes
+from toryo.operations.worktrees import reviews, worktree_locks
+
+
+def worktree_of(call: Call, task: Task) -> Worktree:
+    found = call.tx.worktrees.find(task.id)
+    if found is None:
+        raise Refusal(
+            Code.WORKTREE_NOT_FOUND,
+            say("Task {task_id} has no worktree.", task_id=task.id),
+            "In a project with isolation=worktree, a task gets one when it is first started (toryo project edit "
+            "PRJ --set isolation=worktree).",
+            task_id=task.id,
+        )
+    return found
+
+
+def open_worktree(call: Call, task: Task) -> Worktree:
+    found = worktree_of(call, task)
+    if not found.open:
+        merged = found.state is State.MERGED
+        how = (
+            say(
+                "The work of task {task_id} was already merged into {branch}.",
+                task_id=task.id,
+                branch=found.merged_into,
+            )
+            if merged
+            else say("The work of task {task_id} was already discarded.", task_id=task.id)
+        )
+        raise Refusal(
+            Code.WORKTREE_NOT_FOUND,
+            how,
+            "There is nothing to do.",
+            task_id=task.id,
+        )
+    return found
+
+
+def to_merge(call: Call, task: Task, *, below: bool) -> list[Worktree]:
+    """The open worktrees of a task and of what is below it: what others depend on before them, the task last."""
+    if not below:
+        return [open_worktree(call, task)]
+    tree = call.tree_state(task).tree
+    inside = {each.id: each for each in (task, *tree.descendants(task))}
+    found = {worktree.task_id: worktree for worktree in call.tx.worktrees.of(inside) if worktree.open}
+    if not found:
+        open_worktree(call, task)
+    return [found[each] for each in _in_order(inside, tree.depends_on) if each in found]
+
+
+def _in_order(tasks: Mapping[str, Task], dependencies: Mapping[str, tuple[str, ...]]) -> list[str]:
+    """Deepest first, what others depend on before them."""
+    done: dict[str, None] = {}
+
+    def visit(task_id: str) -> None:
+        if task_id in done or task_id not in tasks:
+            return
+        for dependency in dependencies.get(task_id, ()):
+            visit(dependency)
+        done[task_id] = None
+
+    for task in sorted(tasks.values(), key=lambda one: (-one.depth, one.order)):
+        visit(task.id)
+    return list(done)
+
+
+def ask(call: Call, worktree: Worktree, kind: Kind, options: dict[str, Any] | None) -> WorktreeJob:
+    _refuse_away(call, worktree)
+    return worktree_locks.send(call, worktree, kind, options)
+
+
+def _refuse_away(call: Call, worktree: Worktree) -> None:
+    """Raises Refusal if the Coordinator is not running, because a person would wait without an answer."""
+    if not worktree_locks.is_away(call, worktree.coordinator_id):
+        return
+    at = worktree_locks.seen_at(call, worktree.coordinator_id)
+    since = say("since {time}", time=iso(at)) if at is not None else constant("yet")
+    raise Refusal(
+        Code.NOT_NOW,
+        say(
+            "The files are on the machine of Coordinator {coordinator_id}, which has not called {since}.",
+            coordinator_id=worktree.coordinator_id,
+            since=since,
+        ),
+        say(
+            "Start the Coordinator there (toryo coordinator), or look at the files yourself: git log {branch}, "
+            "in {path}.",
+            branch=worktree.branch,
+            path=worktree.path,
+        )
+        if worktree.open
+        else say(
+            "Start the Coordinator there (toryo coordinator), or look at the merge yourself: git show {commit}",
+            commit=worktree.merged_commit,
+        ),
+        task_id=worktree.task_id,
+    )
+
+
+def title_of(call: Call, worktree: Worktree) -> str:
+    task = call.tx.tasks.find(worktree.task_id)
+    return task.title if task is not None else worktree.task_id
+
+
+def shown(call: Call, found: Sequence[Worktree]) -> list[schemas.Worktree]:
+    reviewed = reviews.standing(call, found)
+    return [_shown(each, reviewed[each.task_id]) for each in found]
+
+
+def _shown(each: Worktree, reviewed: reviews.Reviewed) -> schemas.Worktree:
+    task, review = reviewed.task, reviewed.review
+    return {
+        "task_id": each.task_id,
+        "title": task.title if task is not None else each.task_id,
+        "assignee_id": task.assignee_id if task is not None else None,
+        "project_id": each.project_id,
+        "review": review.value if review is not None else None,
+        "changes_requested": requested_changes.shown(reviewed.changes),
+        "coordinator_id": each.coordinator_id,
+        "path": each.path,
+        "directory": each.directory,
+        "branch": each.branch,
+        "base_branch": each.base_branch,
+        "base_commit": each.base_commit,
+        "head_commit": each.head_commit,
+        "commits": each.commits,
+        "files_changed": each.files_changed,
+        "insertions": each.insertions,
+        "deletions": each.deletions,
+        "state": each.state.value,
+        "merged_commit": each.merged_commit,
+        "merged_into": each.merged_into,
+        "trouble": each.trouble,
+        "created_at": iso(each.created_at),
+        "updated_at": iso(each.updated_at),
+    }

@@ -1,0 +1,37 @@
+"""Which scripts a view loads first, and how large they are: read from what the build wrote down (`chunks.json`)."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from toryo.server.dashboard_files import STATIC
+
+PAGE = "index.html"
+
+
+def first_scripts(view: str, language: str = "en") -> dict[str, int]:
+    """Their bytes as the server sends them, by name: what the page needs for anything, the view, and its words."""
+    chunks: dict[str, dict[str, Any]] = json.loads((STATIC / "chunks.json").read_text())
+    wanted = [
+        PAGE,
+        f"src/views/{view}/index.tsx",
+        f"src/views/{view}/words.ts?{language}",
+        f"src/i18n/{language}.ts",
+    ]
+    files = sorted({chunks[name]["file"] for name in _needed(chunks, wanted)})
+    return {name: len(gzip.compress((STATIC / name).read_bytes(), 6, mtime=0)) for name in files}
+
+
+def _needed(chunks: dict[str, dict[str, Any]], names: Iterable[str]) -> set[str]:
+    """The chunks with these names, and what they import without being asked to."""
+    found: set[str] = set()
+    waiting = list(names)
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found.add(name)
+            waiting += chunks[name].get("imports", [])
+    return found

@@ -1,0 +1,229 @@
+"""The combined diff of several tasks: who meets whom in a file, which hunk is whose, and the order of merging."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Collection, Mapping
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+
+from toryo.coordinator.worktrees import merged_diff
+from toryo.domain.combined_diffs import Change, CombinedFile, Overlap, changes_of, combined, conflicts, merge_order
+
+pytestmark = pytest.mark.process
+TEN = "".join(f"line {number}\n" for number in range(1, 11))
+NOBODY: Mapping[str, Collection[str]] = {}
+
+
+class Desk:
+    """A repository whose diffs are those that a Coordinator makes."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.git("init", "--quiet", "--initial-branch=main")
+        self.put("f", TEN)
+        self.base = self.kept()
+
+    def git(self, *words: str) -> str:
+        command = ["git", "-c", "user.name=P", "-c", "user.email=p@example.org", *words]
+        return subprocess.run(command, cwd=self.path, capture_output=True, text=True, check=True).stdout
+
+    def put(self, name: str, text: str | bytes) -> None:
+        (self.path / name).parent.mkdir(parents=True, exist_ok=True)
+        (self.path / name).write_bytes(text if isinstance(text, bytes) else text.encode())
+
+    def kept(self) -> str:
+        self.git("add", "--all")
+        self.git("commit", "--quiet", "--allow-empty", "--message=x")
+        return self.git("rev-parse", "HEAD").strip()
+
+    def task(self, task_id: str, context: int = 3, **files: str | bytes | None) -> list[Change]:
+        """What a task changes that starts from the base: these files get these contents; None: the file goes."""
+        self.git("checkout", "--quiet", "-B", task_id, self.base)
+        for name, text in files.items():
+            if text is None:
+                (self.path / name).unlink()
+            else:
+                self.put(name, text)
+        return self.changed(task_id, context)
+
+    def changed(self, task_id: str, context: int = 3) -> list[Change]:
+        head = self.kept()
+        found = merged_diff(self.path, task_id, head, self.base, head, context)
+        assert found is not None
+        return list(changes_of(task_id, found.patch, map(asdict, found.files), self.base))
+
+    def merges(self, one: str, other: str) -> bool:
+        """What git itself says."""
+        done = subprocess.run(
+            ["git", "merge-tree", "--write-tree", one, other], cwd=self.path, capture_output=True, check=False
+        )
+        return done.returncode == 0
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    return Desk(tmp_path)
+
+
+def changed(*numbers: int, to: str = "new") -> str:
+    return "".join(f"{to}\n" if number in numbers else f"line {number}\n" for number in range(1, 11))
+
+
+def meets(files: list[CombinedFile]) -> list[tuple[str, Overlap, tuple[int, int] | None]]:
+    return [(file.path, each.kind, each.lines) for file in files for each in file.meetings]
+
+
+SAME_FILE: dict[str, tuple[str | None, str | None, Overlap]] = {
+    "the same line": (changed(5, to="a"), changed(5, to="b"), Overlap.CONFLICT),
+    "lines without one between them": (changed(4), changed(5), Overlap.CONFLICT),
+    "lines with one between them": (changed(4), changed(6), Overlap.APART),
+    "far from each other": (changed(1), changed(10), Overlap.APART),
+    "the same change": (changed(5), changed(5), Overlap.SAME),
+    "the same change and one elsewhere": (changed(5), changed(5, 9), Overlap.SAME),
+    "a line and its removal": (changed(5), TEN.replace("line 5\n", ""), Overlap.CONFLICT),
+    "lines put in at one place": ("a\n" + TEN, "b\n" + TEN, Overlap.CONFLICT),
+    "lines put in at the end": (TEN + "a\n", TEN + "b\n", Overlap.CONFLICT),
+    "lines put in at both ends": ("a\n" + TEN, TEN + "b\n", Overlap.APART),
+    "a file that goes": (None, changed(5), Overlap.CONFLICT),
+    "a file that goes twice": (None, None, Overlap.SAME),
+    "no newline at the end, twice": (TEN.removesuffix("\n"), TEN[:-1] + "!", Overlap.CONFLICT),
+    "other line ends": (TEN.replace("\n", "\r\n"), changed(5), Overlap.CONFLICT),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("one", "other", "kind"), SAME_FILE.values(), ids=SAME_FILE)
+def test_two_tasks_in_one_file_meet_as_git_would_see_it(
+    desk: Desk, one: str | None, other: str | None, kind: Overlap
+) -> None:
+    changes = [*desk.task("a", f=one), *desk.task("b", f=other)]
+    ((path, found, _),) = meets(combined(changes, NOBODY))
+    assert (path, found) == ("f", kind)
+    assert desk.merges("a", "b") == (kind is not Overlap.CONFLICT)
+
+
+def test_the_lines_in_which_two_tasks_meet_are_named(desk: Desk) -> None:
+    changes = [*desk.task("a", f=changed(2, 3, 4, 9)), *desk.task("b", f=changed(4, 5, to="b"))]
+    assert meets(combined(changes, NOBODY)) == [("f", Overlap.CONFLICT, (4, 4))]
+
+
+def test_files_with_overlaps_come_first_and_the_worst_of_them_before_the_others(desk: Desk) -> None:
+    desk.put("z", TEN)
+    desk.put("y", TEN)
+    desk.base = desk.kept()
+    ones = desk.task("a", f=changed(1), z=changed(5), y=changed(5, to="a"), alone="x\n")
+    others = desk.task("b", f="other\n" + TEN.replace("line 10\n", "b\n"), z=changed(8), y=changed(5, to="b"))
+    files = combined([*ones, *others], NOBODY)
+    assert [(each.path, each.overlap) for each in files] == [
+        ("f", Overlap.CONFLICT),
+        ("y", Overlap.CONFLICT),
+        ("z", Overlap.APART),
+        ("alone", None),
+    ]
+
+
+def test_a_hunk_that_two_tasks_have_stands_there_once_with_both(desk: Desk) -> None:
+    changes = [*desk.task("a", 0, f=changed(2, 8)), *desk.task("b", 0, f=changed(2, 5))]
+    (file,) = combined(changes, NOBODY)
+    assert [each.tasks for each in file.hunks] == [("a", "b"), ("b",), ("a",)]
+    assert file.hunks[1].text == "@@ -5 +5 @@ line 4\n-line 5\n+new\n"
+
+
+def test_what_builds_on_other_work_does_not_conflict_with_it(desk: Desk) -> None:
+    changes = [*desk.task("a", f=changed(5, to="a")), *desk.task("b", f=changed(5, to="b"))]
+    files = combined(changes, {"b": {"a"}})
+    assert meets(files) == [("f", Overlap.BUILDS_ON, (5, 5))]
+    assert files[0].meetings[0].tasks == ("a", "b")
+    assert conflicts(files) == {}
+
+
+def test_a_renamed_file_meets_what_others_do_to_it_under_its_old_name_and_its_new_one(desk: Desk) -> None:
+    renaming = desk.task("a", f=None, g=TEN)
+    assert [each.old_path for each in renaming] == ["f"]
+    editing, creating = desk.task("b", f=changed(5)), desk.task("c", g="mine\n")
+    (file,) = combined([*renaming, *editing, *creating], NOBODY)
+    found = {("".join(sorted(each.tasks)), each.kind) for each in file.meetings}
+    assert found == {("ab", Overlap.APART), ("ac", Overlap.CONFLICT)}
+    again = desk.task("d", f=None, h=TEN)
+    assert meets(combined([*renaming, *again], NOBODY))[0][1] is Overlap.CONFLICT
+
+
+def test_binary_files_that_differ_conflict_and_those_that_do_not_are_the_same(desk: Desk) -> None:
+    one, other = desk.task("a", pic=b"\0one"), desk.task("b", pic=b"\0two")
+    assert meets(combined([*one, *other], NOBODY))[0][1] is Overlap.CONFLICT
+    assert meets(combined([*one, *desk.task("c", pic=b"\0one")], NOBODY))[0][1] is Overlap.SAME
+
+
+@pytest.mark.parametrize("name", ["with space", 'say "no"', "é", "a\tb", "\u202egnp", "x b/y", "-- a", "\\"])
+def test_files_are_found_whatever_they_are_called(desk: Desk, name: str) -> None:
+    changes: list[Change] = []
+    for task_id in ("a", "b"):
+        desk.git("checkout", "--quiet", "-B", task_id, desk.base)
+        desk.put(name, f"{task_id}\n")
+        desk.put("zz", "1\n")
+        changes.extend(desk.changed(task_id))
+    (file, _) = combined(changes, NOBODY)
+    assert (file.path, file.overlap, [each.tasks for each in file.hunks]) == (name, Overlap.CONFLICT, [("a",), ("b",)])
+
+
+def test_a_file_cannot_hide_lines_by_looking_like_a_patch(desk: Desk) -> None:
+    text = "--- a/f\n+++ b/f\n\rdiff --git a/x b/x\n@@ -1 +1 @@\n\u2028diff --git a/y b/y\nlast\n"
+    (change,) = desk.task("a", new=text)
+    assert [line for hunk in change.hunks or () for line in hunk.text.split("\n")[1:-1]] == [
+        f"+{line}" for line in text.split("\n")[:-1]
+    ]
+
+
+def test_a_file_that_became_a_link_keeps_both_of_its_pieces(desk: Desk) -> None:
+    desk.git("checkout", "--quiet", "-B", "a", desk.base)
+    (desk.path / "f").unlink()
+    (desk.path / "f").symlink_to("elsewhere")
+    (change,) = desk.changed("a")
+    assert (change.status, len(change.hunks or ()), change.cut) == ("type changed", 2, False)
+    assert meets(combined([change, *desk.task("b", f=changed(5))], NOBODY))[0][1] is Overlap.CONFLICT
+
+
+def test_where_a_patch_was_cut_nothing_is_claimed_about_the_rest(desk: Desk) -> None:
+    (one,) = desk.task("a", f=changed(2))
+    patch = "diff --git a/f b/f\n@@ -1,9 +1,9 @@\n line 1\n-line 2\n"
+    file = {"path": "f", "status": "modified", "insertions": 2, "deletions": 2, "binary": False}
+    (cut,) = changes_of("b", patch, [file], desk.base)
+    (gone,) = changes_of("c", "", [file], desk.base)
+    assert (cut.cut, gone.cut, one.cut) == (True, True, False)
+    assert {each.kind for each in combined([one, cut, gone], NOBODY)[0].meetings} == {Overlap.UNKNOWN}
+
+
+def test_nonsense_of_a_coordinator_is_read_as_nothing() -> None:
+    (change,) = changes_of("a", "no patch\n@@ -1 +1 @@\n", [{"path": None, "insertions": -3, "deletions": True}], "")
+    assert (change.path, change.insertions, change.deletions, change.hunks) == ("", 0, 0, None)
+
+
+def test_lines_are_only_an_estimate_where_tasks_started_from_different_commits(desk: Desk) -> None:
+    one = desk.task("a", f=changed(5, to="a"))
+    desk.git("checkout", "--quiet", "main")
+    desk.put("other", "x\n")
+    desk.base = desk.kept()
+    ((meeting,),) = [each.meetings for each in combined([*one, *desk.task("b", f=changed(5, to="b"))], NOBODY)]
+    assert (meeting.kind, meeting.exact) == (Overlap.CONFLICT, False)
+
+
+def test_what_others_depend_on_is_merged_first_and_then_what_conflicts_with_the_fewest() -> None:
+    against = {"a": {"b", "c"}, "b": {"a"}, "c": {"a"}}
+    assert merge_order(["a", "b", "c", "d"], NOBODY, against) == ["d", "b", "c", "a"]
+    assert merge_order(["a", "b", "c"], {"b": {"a"}, "c": {"a", "b"}}, against) == ["a", "b", "c"]
+    assert merge_order(["x", "y"], {"x": {"y"}, "y": {"x"}}, {}) == ["x", "y"]
+
+
+def test_a_diff_of_many_thousand_changes_is_compared_without_looking_at_every_pair() -> None:
+    lines = [f"@@ -{at} +{at} @@\n-x\n+" for at in range(1, 40_000, 2)]
+    file = {"path": "f", "status": "modified", "insertions": len(lines), "deletions": len(lines), "binary": False}
+    changes = [
+        change
+        for task_id in ("a", "b")
+        for change in changes_of(
+            task_id, "diff --git a/f b/f\n" + "".join(f"{each}{task_id}\n" for each in lines), [file], "base"
+        )
+    ]
+    assert meets(combined(changes, NOBODY)) == [("f", Overlap.CONFLICT, (1, 39_999))]

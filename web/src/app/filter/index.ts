@@ -1,0 +1,3 @@
+// One language of filters for every view.
+export * from "./filter-bar";
+export * from "./task-facets";

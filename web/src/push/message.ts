@@ -1,0 +1,114 @@
+// What a push message holds, as `src/toryo/housekeeping/web_push.py` writes it, and the notification that it becomes.
+import { inOwnTime } from "@/ui/instants";
+
+/** One request that settles the need. */
+export interface Act {
+  name: string;
+  method: string;
+  path: string;
+  body: Record<string, string>;
+  version: number | null;
+}
+
+export interface Told {
+  id: string;
+  kind: string;
+  key: string;
+  project_id: string | null;
+  task_id: string | null;
+  agent_id: string | null;
+  title: string;
+  text: string;
+  since: string | null;
+  language: "en" | "ja";
+  actions: Act[];
+}
+
+interface Words {
+  act: Record<string, string>;
+  test: string;
+  testText: string;
+  failed: string;
+  done: Record<string, string>;
+  signIn: string;
+}
+
+const WORDS: Record<"en" | "ja", Words> = {
+  en: {
+    act: { approve: "Approve", unblock: "Unblock", retry: "Retry", resume: "Resume" },
+    test: "Notifications work",
+    testText: "Toryo notifies you here when you are needed.",
+    failed: "This did not work",
+    done: { approve: "Approved", unblock: "Unblocked", retry: "Retried", resume: "Resumed" },
+    signIn: "Sign in to Toryo again.",
+  },
+  ja: {
+    act: { approve: "承認", unblock: "ブロックを解除", retry: "再試行", resume: "再開" },
+    test: "通知が届きました",
+    testText: "対応が必要なときに、Toryoがここに通知します。",
+    failed: "実行できませんでした",
+    done: {
+      approve: "承認しました",
+      unblock: "ブロックを解除しました",
+      retry: "再試行しました",
+      resume: "再開しました",
+    },
+    signIn: "Toryoにもう一度サインインしてください。",
+  },
+};
+
+export function wordsOf(told: Told): Words {
+  return WORDS[told.language] ?? WORDS.en;
+}
+
+/** `actions` is not in the types of the DOM library: only notifications of service workers have them. */
+export type Shown = NotificationOptions & { actions?: { action: string; title: string }[]; timestamp?: number };
+
+/** The newest one about a need takes the place of an earlier one, and does not ring again. */
+export function shownAs(told: Told): { title: string; options: Shown } {
+  const words = wordsOf(told);
+  const test = told.kind === "test";
+  return {
+    title: test ? words.test : told.title,
+    options: {
+      body: test ? words.testText : inOwnTime(told.text, told.language),
+      tag: told.key,
+      lang: told.language,
+      icon: "/icon-192.png",
+      badge: "/badge.png",
+      data: told,
+      requireInteraction: told.kind === "approval",
+      ...(told.since === null ? {} : { timestamp: Date.parse(told.since) }),
+      actions: told.actions.map(({ name }) => ({ action: name, title: words.act[name] ?? name })),
+    },
+  };
+}
+
+/** Where the need is settled in the dashboard. */
+export function addressOf(told: Pick<Told, "kind" | "project_id" | "task_id" | "agent_id">): string {
+  const project = told.project_id === null ? null : `/p/${encodeURIComponent(told.project_id)}`;
+  if (told.kind === "message" && project !== null && told.agent_id !== null)
+    return `${project}/chat?agent=${encodeURIComponent(told.agent_id)}`;
+  if (told.kind === "review" && project !== null && told.task_id !== null)
+    return `${project}/review/${encodeURIComponent(told.task_id)}`;
+  if (told.task_id !== null) return `/t/${encodeURIComponent(told.task_id)}`;
+  return project ?? "/";
+}
+
+/** The request of one click: it is sent as the page would send it. */
+export function requestOf(act: Act, language: string): [string, RequestInit] {
+  return [
+    act.path,
+    {
+      method: act.method,
+      credentials: "same-origin",
+      headers: {
+        "X-Toryo": "1",
+        "Accept-Language": language,
+        "Content-Type": "application/json",
+        ...(act.version === null ? {} : { "If-Match": `"${act.version}"` }),
+      },
+      body: JSON.stringify(act.body),
+    },
+  ];
+}

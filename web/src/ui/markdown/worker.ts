@@ -1,0 +1,4 @@
+// Reads Markdown outside of the page's own thread.
+import { parse } from "./parse";
+
+addEventListener("message", ({ data }: MessageEvent<string>) => postMessage(parse(data)));

@@ -1,0 +1,222 @@
+// What waits for a review in a project: who did it, how much it is, for how long it waits, and what blocks a merge.
+import { useQuery } from "@tanstack/react-query";
+import { Link, useNavigate, useParams } from "@tanstack/react-router";
+import { GitPullRequestArrow, TriangleAlert, X } from "lucide-react";
+import { useEffect, useRef, type ReactNode } from "react";
+
+import type { Worktree } from "@/api/model";
+import { agents, worktrees } from "@/api/queries";
+import { useMarks, type Marks } from "@/app/bulk";
+import { useCursor, useKeys } from "@/app/keys";
+import { SentBack } from "@/app/sent-back";
+import { useTranslation } from "@/i18n/use-words";
+import { Ago, Avatar, Badge, Bar, Button, Empty, Failed, IconButton, Loading, Panel } from "@/ui";
+import { Figures } from "@/views/review/figures";
+import { useFamilies } from "@/views/review/parts";
+import { GROUPS, inGroup } from "@/views/review/waiting";
+
+export function Reviews() {
+  const { t } = useTranslation("review");
+  const { projectId = "" } = useParams({ strict: false });
+  const found = useQuery(worktrees(projectId));
+  return (
+    <>
+      <Bar title={t("title")} />
+      {found.data !== undefined ? (
+        <List projectId={projectId} all={found.data} />
+      ) : found.error !== null ? (
+        <Failed error={found.error} retry={() => void found.refetch()} />
+      ) : (
+        <Loading rows={6} />
+      )}
+    </>
+  );
+}
+
+function List({ projectId, all }: { projectId: string; all: readonly Worktree[] }) {
+  const { t } = useTranslation("review");
+  const names = Object.keys(GROUPS) as (keyof typeof GROUPS)[];
+  const groups = names.map((name) => ({ name, rows: inGroup(all, name) })).filter((each) => each.rows.length > 0);
+  const ids = groups.flatMap((each) => each.rows.map((row) => row.task_id));
+  const marks = useMarks(ids);
+  const chosen = ids.filter((each) => marks.marked.has(each));
+  const { at, put } = useRows(projectId, ids, chosen, marks);
+  if (groups.length === 0)
+    return (
+      <Empty icon={<GitPullRequestArrow size={28} aria-hidden />} title={t("list.none")}>
+        {t("list.noneText")}
+      </Empty>
+    );
+  return (
+    <div className="mx-auto max-w-5xl space-y-4 p-3 sm:p-5">
+      <Families projectId={projectId} all={all} />
+      {groups.map(({ name, rows }) => (
+        <Panel key={name} title={t(`list.${name}`)} aside={<Badge>{rows.length}</Badge>}>
+          <ul className="divide-y divide-line">
+            {rows.map((each) => (
+              <Row
+                key={each.task_id}
+                work={each}
+                selected={each.task_id === at}
+                onSelect={() => put(each.task_id)}
+                marked={marks.marked.has(each.task_id)}
+                onMark={(until) => marks.mark(each.task_id, until)}
+              />
+            ))}
+          </ul>
+        </Panel>
+      ))}
+      {chosen.length > 0 && <Chosen projectId={projectId} chosen={chosen} onNone={marks.none} />}
+    </div>
+  );
+}
+
+/** Parents of which several parts wait: all of them at once. */
+function Families({ projectId, all }: { projectId: string; all: readonly Worktree[] }) {
+  const { t } = useTranslation("review");
+  const families = useFamilies(projectId, all);
+  if (families.length === 0) return null;
+  return (
+    <ul className="flex flex-wrap gap-2">
+      {families.map(({ parentId, title, count }) => (
+        <li key={parentId} className="max-w-full">
+          <Link
+            to="/p/$projectId/review/together"
+            params={{ projectId }}
+            search={{ tasks: parentId }}
+            className="inline-flex min-h-9 max-w-full items-center gap-1.5 rounded-md border border-line-strong bg-panel px-3 text-[13px] hover:bg-sunken"
+          >
+            <GitPullRequestArrow size={14} className="shrink-0" aria-hidden />
+            <span className="truncate">{t("together.family", { title })}</span>
+            <Badge>{count}</Badge>
+          </Link>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Chosen({ projectId, chosen, onNone }: { projectId: string; chosen: readonly string[]; onNone: () => void }) {
+  const { t } = useTranslation("review");
+  const navigate = useNavigate();
+  return (
+    <div
+      role="toolbar"
+      aria-label={t("bulk.selected", { count: chosen.length })}
+      className="sticky bottom-3 z-20 mx-auto flex max-w-fit flex-wrap items-center gap-1.5 rounded-xl border border-line-strong bg-panel p-1.5 pl-3 shadow-[var(--shadow)]"
+    >
+      <span className="mr-2 font-medium tabular-nums" aria-live="polite">
+        {t("bulk.selected", { count: chosen.length })}
+      </span>
+      {chosen.length > MOST_TOGETHER ? (
+        <span className="text-[13px] text-amber">{t("together.most", { most: MOST_TOGETHER })}</span>
+      ) : (
+        <Button small look="primary" onClick={() => void navigate(together(projectId, chosen))}>
+          <GitPullRequestArrow size={14} aria-hidden />
+          {t("together.action")}
+        </Button>
+      )}
+      <IconButton label={t("bulk.unselect")} className="size-7" onClick={onNone}>
+        <X size={15} />
+      </IconButton>
+    </div>
+  );
+}
+
+/** As many as the server combines (`MOST_TASKS` in combined.py). */
+const MOST_TOGETHER = 20;
+
+const together = (projectId: string, chosen: readonly string[]) =>
+  ({ to: "/p/$projectId/review/together", params: { projectId }, search: { tasks: chosen.join(",") } }) as const;
+
+function useRows(projectId: string, ids: readonly string[], chosen: readonly string[], marks: Marks) {
+  const { t } = useTranslation("review");
+  const navigate = useNavigate();
+  const { at, put, step } = useCursor(ids, { first: true });
+  const open = () => {
+    if (chosen.length > 0 && chosen.length <= MOST_TOGETHER) void navigate(together(projectId, chosen));
+    else if (at !== null) void navigate({ to: "/p/$projectId/review/$taskId", params: { projectId, taskId: at } });
+  };
+  useKeys([
+    { key: "j", words: t("keys.nextReview"), run: () => step(1) },
+    { key: "k", words: t("keys.previousReview"), run: () => step(-1) },
+    { key: "x", words: t("bulk.mark"), run: () => at !== null && marks.mark(at, false) },
+    { key: "Enter", words: t("keys.open"), run: open },
+    ...(chosen.length > 0 ? [{ key: "Escape", words: t("bulk.unselect"), run: marks.none }] : []),
+  ]);
+  return { at, put };
+}
+
+interface RowProps {
+  work: Worktree;
+  selected: boolean;
+  onSelect: () => void;
+  marked: boolean;
+  onMark: (until: boolean) => void;
+}
+
+function Row({ work, selected, onSelect, marked, onMark }: RowProps) {
+  const { t } = useTranslation("review");
+  const row = useRef<HTMLLIElement>(null);
+  const known = useQuery(agents).data;
+  const who = known?.find((each) => each.agent_id === work.assignee_id)?.name ?? work.assignee_id;
+  useEffect(() => {
+    if (selected) row.current?.scrollIntoView?.({ block: "nearest" });
+  }, [selected]);
+  return (
+    <li
+      ref={row}
+      aria-current={selected}
+      onPointerDown={onSelect}
+      className={`border-l-2 px-4 py-2.5 ${selected ? "border-l-accent bg-sunken/50" : "border-l-transparent"}`}
+    >
+      <div className="flex items-center gap-3">
+        <input
+          type="checkbox"
+          className="size-4 shrink-0 accent-[var(--accent)]"
+          checked={marked}
+          aria-label={`${t("bulk.mark")}: ${work.title}`}
+          onChange={() => undefined}
+          onClick={(event) => onMark(event.shiftKey)}
+        />
+        <span className="w-6 shrink-0">
+          {who !== null && <Avatar id={work.assignee_id ?? ""} name={who} size={24} />}
+        </span>
+        <div className="min-w-0 flex-1">
+          <Link
+            to="/p/$projectId/review/$taskId"
+            params={{ projectId: work.project_id, taskId: work.task_id }}
+            className="font-medium break-words hover:underline"
+          >
+            {work.title}
+          </Link>
+          <p className="flex flex-wrap items-center gap-x-2 gap-y-1 text-xs text-soft">
+            {who !== null && <span>{who}</span>}
+            <Ago at={work.updated_at} />
+            <Standing work={work} />
+          </p>
+        </div>
+        <span className="flex shrink-0 flex-col items-end gap-0.5 text-xs text-soft sm:flex-row sm:items-baseline sm:gap-3">
+          <span>{t("files", { count: work.files_changed })}</span>
+          <Figures insertions={work.insertions} deletions={work.deletions} />
+        </span>
+      </div>
+    </li>
+  );
+}
+
+function Standing({ work }: { work: Worktree }): ReactNode {
+  const { t } = useTranslation("review");
+  if (work.changes_requested !== null) return <SentBack changes={work.changes_requested} />;
+  if (work.trouble !== null)
+    return (
+      <span title={work.trouble}>
+        <Badge tone="amber">
+          <TriangleAlert size={12} aria-hidden />
+          {t("list.hindered")}
+        </Badge>
+      </span>
+    );
+  if (work.review === null || work.review === "to_review") return null;
+  return <Badge>{t(`list.${work.review}`)}</Badge>;
+}
