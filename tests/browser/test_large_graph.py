@@ -3,47 +3,24 @@ rest is counted, and from far away all of it is there."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser import browsers
+from tests.browser import browsers, linked_tasks
 from tests.browser.browsers import PATIENT
+from tests.browser.linked_tasks import ALL, LINKED
 from tests.scenarios.sites import Site
 
 pytestmark = PATIENT
 PROJECT = "big"
-PARTS, TREES, LOOSE = 10, 8, 100
-"""Each part is filed at once: trees of fifty tasks, and tasks without links."""
-LINKED, ALL = PARTS * TREES * 50, PARTS * (TREES * 50 + LOOSE)
 MOST_ELEMENTS = 8_000
 """What a page may consist of, whatever there is to show: each task that is drawn takes about fifteen."""
 
 
 @pytest.fixture(scope="module")
 def big(site: Site) -> Site:
-    site.project(PROJECT)
-    for part in range(PARTS):
-        changes = [{"operation": "file_task", "arguments": each} for each in _part(part)]
-        site.people.rest("POST", "/changes", {"changes": changes})
+    linked_tasks.fill(site, PROJECT)
     return site
-
-
-def _part(part: int) -> Iterator[dict[str, object]]:
-    """In each tree seven chains of seven tasks, and what all of them are done for."""
-    at = 0
-    for tree in range(TREES):
-        root = at
-        yield {"project_id": PROJECT, "title": f"Goal {part}.{tree}", "status": "todo"}
-        for number in range(49):
-            at += 1
-            before = [] if number % 7 == 0 else [f"@{at - 1}"]
-            title = f"Step {part}.{tree}.{number}"
-            yield {"project_id": PROJECT, "title": title, "parent_task_id": f"@{root}", "dependencies": before}
-        at += 1
-    for number in range(LOOSE):
-        yield {"project_id": PROJECT, "title": f"Alone {part}.{number}", "status": "todo"}
 
 
 def elements(page: Page) -> int:
