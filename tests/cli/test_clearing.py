@@ -25,7 +25,7 @@ SET: dict[str, dict[str, Any]] = {
         "system_prompt": "Be brief.",
         "capabilities": ["writing"],
     },
-    "project": {"description": "A project.", "settings": {"budget_per_day": 5}},
+    "project": {"description": "A project.", "settings": {"budget_per_day": 5, "tokens_per_day": 5}},
     "task": {
         "assignee_id": "owner",
         "description": "In full.",
