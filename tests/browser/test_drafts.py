@@ -76,6 +76,7 @@ def test_a_description_that_is_edited_outlives_its_sheet_and_a_sign_out_elsewher
     page.get_by_role("dialog").get_by_role("button", name="Continue").click()
     expect(page.get_by_role("textbox", name="Description")).to_have_value("Two coats, green")
     page.get_by_role("dialog").get_by_role("button", name="Save").click()
+    expect(page.get_by_role("textbox", name="Description")).to_have_count(0)
     expect(page.get_by_role("dialog").get_by_text("Two coats, green")).to_be_visible()
     page.reload()
     expect(page.get_by_role("dialog").get_by_text("Two coats, green")).to_be_visible()

@@ -91,4 +91,16 @@ describe("editing a task where it stands", () => {
     expect(screen.getByRole("heading").textContent).toBe("Old words");
     expect(asked.filter((each) => each.method === "PATCH")).toEqual([]);
   });
+
+  it("offers what was not saved, but not what the task says already", async () => {
+    serve({});
+    const shown = await show(<EditableText task={base} field="description" />);
+    const user = await rewrite("Description", "Sent before a reload");
+    await user.keyboard("{Escape}");
+    expect(screen.getByText("You have an unsaved draft.")).toBeTruthy();
+    shown.unmount();
+    await show(<EditableText task={{ ...base, description: "Sent before a reload" }} field="description" />);
+    await screen.findByRole("button", { name: "Edit description" });
+    expect(screen.queryByText("You have an unsaved draft.")).toBeNull();
+  });
 });

@@ -45,7 +45,7 @@ export async function saveField(base: Task, field: Field, value: string | null):
 
 export interface Editing {
   draft: string | null;
-  /** What was begun and is not saved: it can be gone on with. */
+  /** What was begun and is not saved: it can be gone on with. What the task says already is saved. */
   unsaved: boolean;
   conflict: Conflict | null;
   refused: unknown;
@@ -105,7 +105,7 @@ export function useEditing(task: Task, field: "title" | "description"): Editing 
   const base = written === null ? null : { ...task, version: written.version, [field]: written.was };
   return {
     draft: open && written !== null ? written.text : null,
-    unsaved: !open && written !== null && written.text !== written.was,
+    unsaved: !open && written !== null && written.text !== written.was && written.text !== task[field],
     conflict,
     refused,
     busy,
