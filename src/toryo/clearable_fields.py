@@ -18,7 +18,10 @@ CLEARED: Mapping[str, Mapping[str, Any]] = {
         "system_prompt": "",
         "capabilities": [],
     },
-    "edit_project": {"description": "", "settings": {"budget_per_day": None, "tokens_per_day": None}},
+    "edit_project": {
+        "description": "",
+        "settings": {"budget_per_day": None, "tokens_per_day": None, "required_checks": []},
+    },
     "edit_task": {"assignee_id": None, "description": "", "context": {}, "acceptance": []},
     "change_person": {"email": None},
     "edit_saved_view": {},

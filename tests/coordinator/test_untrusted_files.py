@@ -13,8 +13,10 @@ from toryo.coordinator import acceptance_checks, logs
 from toryo.coordinator.logs import Log
 from toryo.coordinator.program_output import Reading
 from toryo.coordinator.sandbox import Walled
+from toryo.coordinator.worktrees import Trouble
 from toryo.formats import playbook_format, script_format, yaml_documents
 from toryo.formats.yaml_documents import Mistakes
+from toryo.output_redaction import Mask
 
 SOURCE = Path(untrusted_files.__file__).parent
 
@@ -175,7 +177,16 @@ def test_a_regular_expression_may_be_wrong_in_any_way() -> None:
 
 
 def made(checked, directory, env):
-    return asyncio.run(acceptance_checks.failed(checked, directory, lambda argv: Walled(tuple(argv), env)))
+    """What failed, as the server is told."""
+
+    def wall(argv):
+        return Walled(tuple(argv), env)
+
+    def no_changes():
+        raise Trouble("There is no worktree.")
+
+    found = asyncio.run(acceptance_checks.evidence(checked, directory, wall, no_changes, Mask([])))
+    return [{"check": each.check, "message": each.output} for each in found if each.failed]
 
 
 UNFIT = ["pipe", "circle", "device", "socket", "out", "../secret", "missing", "nul\0", "x" * 5000]

@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError,
 
 from toryo import provider_options
 from toryo.cli.exit_codes import Misuse
-from toryo.domain import ids
+from toryo.domain import acceptance, ids
 from toryo.domain.errors import Refusal
 from toryo.domain.projects import Settings
 from toryo.formats import yaml_documents
@@ -87,18 +87,33 @@ class Agent(_Entry):
     """The projects it belongs to, by id or name."""
 
 
+class DiffLimits(_Entry):
+    max_files: int | None = Field(None, ge=0, le=acceptance.MOST_CHANGED)
+    """At most so many changed files."""
+    max_lines: int | None = Field(None, ge=0, le=acceptance.MOST_CHANGED)
+    """At most so many added and deleted lines."""
+    forbidden_paths: list[str] | None = Field(None, min_length=1, max_length=acceptance.MOST_PATHS)
+    """Patterns of paths that must not change, as in .gitignore."""
+    forbid_secrets: bool | None = None
+    """Whether added lines must not look like secrets."""
+
+
 class Check(_Entry):
     file: str | None = None
     """A path that must exist, in the working directory."""
     command: str | list[str] | None = None
     """A command that must end with 0."""
-    timeout_seconds: int | None = Field(None, ge=1, le=3600)
+    timeout_seconds: int | None = Field(None, ge=1, le=acceptance.LONGEST_SECONDS)
     """Seconds that the command may take."""
+    retries: int | None = Field(None, ge=0, le=acceptance.MOST_RETRIES)
+    """How often the command runs again after a failure; a pass then is reported as flaky."""
+    diff: DiffLimits | None = None
+    """Limits on the changes in the task's worktree."""
 
     @model_validator(mode="after")
     def _one_of_them(self) -> Check:
-        if (self.file is None) is (self.command is None):
-            raise ValueError("a check names either a file or a command")
+        if [self.file, self.command, self.diff].count(None) != 2:
+            raise ValueError("a check names exactly one of: a file, a command, a diff")
         return self
 
 

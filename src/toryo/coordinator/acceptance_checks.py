@@ -1,8 +1,9 @@
-"""Acceptance checks: files that must exist and commands that must succeed before a reported success counts. They run
-here, never on the server.
+"""Acceptance checks: files that must exist, commands that must succeed, and limits on the changes before a reported
+success counts. They run here, never on the server.
 
-A check is `{"file": path}` (exists, inside the working directory) or `{"command": text or list}` (ends with 0 in its
-time). All checks of an order run in parallel, each command in its own process group.
+A check is `{"file": path}` (exists, inside the working directory), `{"command": text or list}` (ends with 0 in its
+time; with `retries`, one of several runs does), or `{"diff": limits}` (`diff_limits.py`). All checks of an order run in
+parallel, each command in its own process group.
 """
 
 from __future__ import annotations
@@ -11,56 +12,113 @@ import asyncio
 import shlex
 import stat
 import tempfile
+import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from toryo import untrusted_files
-from toryo.coordinator import logs, processes
+from toryo.coordinator import diff_limits, logs, processes
 from toryo.coordinator.launch_state import Stage
 from toryo.coordinator.processes import Process
 from toryo.coordinator.provider import StartFailure
 from toryo.coordinator.sandbox import Walled
+from toryo.coordinator.worktrees import Diff, Trouble
+from toryo.output_redaction import Mask
 
 TIME_LIMIT = 600.0
 """Seconds for a command that names no `timeout_seconds`."""
 END_WITHIN = 2.0
-TAIL = 2000
+MOST_RETRIES = 5
+TAIL = 4000
+"""Characters of a command's output that are kept."""
 LONGEST_NAME = 2000
 
-Failures = list[dict[str, str]]
 Wall = Callable[[Sequence[str]], Walled]
 """What is executed for a command. Raises StartFailure."""
+Changes = Callable[[], Diff]
+"""The changes of the task, for limits on them. Blocks. Raises Trouble."""
 
 
-async def failed(checks: tuple[dict[str, Any], ...], directory: Path, wall: Wall) -> Failures:
-    """What did not hold: `[{"check": …, "message": …}]`, in the order of the checks; empty if all hold."""
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """How one check ended. `outcome`: passed, failed or flaky (failed, then passed). `exit_code`: of the last run, None
+    where no program ended by itself. `output`: what was found, or the end of what the command printed.
+    """
+
+    check: str
+    outcome: str
+    seconds: float
+    runs: int = 1
+    exit_code: int | None = None
+    output: str = ""
+
+    @property
+    def failed(self) -> bool:
+        return self.outcome == "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """One run of one check. `why` is empty if it passed."""
+
+    why: str = ""
+    exit_code: int | None = None
+    output: str = ""
+
+
+async def evidence(
+    checks: tuple[dict[str, Any], ...], directory: Path, wall: Wall, changes: Changes, mask: Mask
+) -> list[Evidence]:
+    """How each check ended, in their order."""
     if not _there(directory):
         words = f"The working directory {directory} does not exist on this machine."
-        return [{"check": _named(check), "message": words} for check in checks]
-    messages = await asyncio.gather(*(_told(each, directory, wall) for each in checks))
-    pairs = zip(checks, messages, strict=True)
-    return [{"check": _named(check), "message": message} for check, message in pairs if message]
+        return [Evidence(_named(check), "failed", 0.0, output=words) for check in checks]
+    return list(await asyncio.gather(*(_judged(each, directory, wall, changes, mask) for each in checks)))
 
 
 def _named(check: Mapping[str, Any]) -> str:
-    """The name of a check: its file or command."""
+    """The name of a check: its file, its command, or its limits."""
+    if isinstance(check.get("diff"), Mapping):
+        return diff_limits.named(check["diff"])[:LONGEST_NAME]
     what = check.get("file") or check.get("command") or dict(check)
     return (shlex.join(map(str, what)) if isinstance(what, list) else str(what))[:LONGEST_NAME]
 
 
-async def _told(check: Mapping[str, Any], directory: Path, wall: Wall) -> str | None:
-    """An invalid check fails alone: the results of the others are still reported."""
-    try:
-        if "file" in check:
-            return _missing(str(check["file"]), directory)
-        if "command" in check:
-            return await _unsuccessful(
-                check["command"], float(check.get("timeout_seconds") or TIME_LIMIT), directory, wall
-            )
-        return "This check is neither a file nor a command."
-    except (ArithmeticError, LookupError, OSError, TypeError, ValueError) as problem:
-        return f"This check cannot be run: {type(problem).__name__}: {problem}"
+async def _judged(check: Mapping[str, Any], directory: Path, wall: Wall, changes: Changes, mask: Mask) -> Evidence:
+    """Runs a check, again after a failure if it may. An invalid check fails alone: the results of the others are still
+    reported."""
+    began = time.monotonic()
+    again, runs, run = _retries(check), 0, _Run()
+    while runs == 0 or (run.why and runs <= again):
+        runs += 1
+        try:
+            run = await _run(check, directory, wall, changes)
+        except (ArithmeticError, LookupError, OSError, TypeError, ValueError) as problem:
+            run = _Run(f"This check cannot be run: {type(problem).__name__}: {problem}")
+    outcome = "failed" if run.why else "flaky" if runs > 1 else "passed"
+    output = mask("\n".join(filter(None, (run.why, run.output))))
+    return Evidence(_named(check), outcome, round(time.monotonic() - began, 3), runs, run.exit_code, output)
+
+
+def _retries(check: Mapping[str, Any]) -> int:
+    given = check.get("retries")
+    return min(given, MOST_RETRIES) if isinstance(given, int) and "command" in check else 0
+
+
+async def _run(check: Mapping[str, Any], directory: Path, wall: Wall, changes: Changes) -> _Run:
+    if "file" in check:
+        return _Run(_missing(str(check["file"]), directory) or "")
+    if "command" in check:
+        return await _executed(check["command"], float(check.get("timeout_seconds") or TIME_LIMIT), directory, wall)
+    if isinstance(check.get("diff"), Mapping):
+        try:
+            found = await asyncio.to_thread(changes)
+        except Trouble as trouble:
+            return _Run(f"The changes cannot be checked. {trouble}")
+        return _Run(" ".join(diff_limits.broken(check["diff"], found)))
+    return _Run("This check is neither a file, a command nor a limit on the changes. Update the Coordinator.")
 
 
 def _there(directory: Path) -> bool:
@@ -80,7 +138,7 @@ def _missing(name: str, directory: Path) -> str | None:
     return None if stat.S_ISREG(kind) or stat.S_ISDIR(kind) else f"{name} is neither a file nor a directory."
 
 
-async def _unsuccessful(command: Any, limit: float, directory: Path, wall: Wall) -> str | None:
+async def _executed(command: Any, limit: float, directory: Path, wall: Wall) -> _Run:
     argv = ["/bin/sh", "-c", command] if isinstance(command, str) else [str(each) for each in command]
     with tempfile.NamedTemporaryFile(prefix="toryo-check-") as output:
         try:
@@ -92,18 +150,15 @@ async def _unsuccessful(command: Any, limit: float, directory: Path, wall: Wall)
             finally:
                 walled.close()
         except StartFailure as failure:
-            return str(failure)
+            return _Run(str(failure))
         in_time = await _ended(process, limit)
         tail = logs.tail_of(output.file, TAIL).strip()
         if not in_time:
-            how = f"took longer than {limit:g} s and was stopped"
-        elif process.signal is not None:
-            how = f"was ended by signal {process.signal}"
-        elif process.exit_code:
-            how = f"ended with exit code {process.exit_code}"
-        else:
-            return None
-        return f"The command {how}." + (f"\n{tail}" if tail else "")
+            return _Run(f"The command took longer than {limit:g} s and was stopped.", output=tail)
+        if process.signal is not None:
+            return _Run(f"The command was ended by signal {process.signal}.", output=tail)
+        why = f"The command ended with exit code {process.exit_code}." if process.exit_code else ""
+        return _Run(why, process.exit_code, tail)
 
 
 async def _ended(process: Process, limit: float) -> bool:

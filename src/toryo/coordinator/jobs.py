@@ -16,7 +16,7 @@ from typing import Any
 from toryo.client import RefusalError
 from toryo.coordinator import acceptance_checks, task_worktrees
 from toryo.coordinator.config import Config
-from toryo.coordinator.orders import CheckOrder, WorktreeJob
+from toryo.coordinator.orders import CheckOrder, Launch, WorktreeJob
 from toryo.coordinator.pending_reports import Reports, may_be_taken_later
 from toryo.coordinator.process_start import Starter
 from toryo.coordinator.server_api import Server
@@ -70,6 +70,11 @@ class Jobs:
     async def _run_check(self, order: CheckOrder) -> None:
         own = self._config.working_directory(order.agent_id, order.project_id)
         directory = Path(order.worktree or own or order.working_directory)
-        failures = await acceptance_checks.failed(order.checks, directory, self._starter.check_walled(order, directory))
-        log.info("checked %s: %d of %d failed", order.check_id, len(failures), len(order.checks))
-        await self._reports.until_told(order.check_id, lambda: self._server.report_check(order.check_id, failures))
+        wall, changes = (
+            self._starter.check_walled(order, directory),
+            partial(task_worktrees.changes, order, self._starter.worktrees),
+        )
+        mask = self._starter.mask(Launch(order.launch_id, order.agent_id))
+        found = await acceptance_checks.evidence(order.checks, directory, wall, changes, mask)
+        log.info("checked %s: %d of %d failed", order.check_id, sum(each.failed for each in found), len(found))
+        await self._reports.until_told(order.check_id, lambda: self._server.report_check(order.check_id, found))

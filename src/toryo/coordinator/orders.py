@@ -49,7 +49,7 @@ class StopOrder:
 
 @dataclass(frozen=True, slots=True)
 class CheckOrder:
-    """Acceptance checks of one report: `{"file": path}` or `{"command": text or list}`."""
+    """Acceptance checks of one report: `{"file": path}`, `{"command": text or list}` or `{"diff": limits}`."""
 
     check_id: str
     working_directory: str
@@ -59,6 +59,9 @@ class CheckOrder:
     launch_id: str = ""
     worktree: str | None = None
     """The project's directory within the task's worktree; checks run there."""
+    worktree_task_id: str = ""
+    worktree_path: str = ""
+    """Whose worktree that is, and its topmost directory: limits on changes look at these."""
     ai_type: str = ""
     provider_options: dict[str, Any] = field(default_factory=dict, hash=False)
     """Of the agent whose work is checked: its sandbox is that of the checks."""

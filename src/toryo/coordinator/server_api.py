@@ -7,11 +7,13 @@ call repeated once.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from typing import Any
 
 import toryo
 from toryo.client import AsyncClient, ProtocolError, RefusalError
 from toryo.coordinator import orders
+from toryo.coordinator.acceptance_checks import Evidence
 from toryo.coordinator.orders import Orders
 
 WAIT = 45
@@ -28,7 +30,7 @@ class Server:
         """`token`: reads the current token of this Coordinator."""
         self._client = client
         self._token = token
-        self._takes_doing = True
+        self._takes_doing = self._takes_evidence = True
         self._id: str | None = None
         """The id of the first server it found: another server at the same address is refused."""
 
@@ -109,8 +111,16 @@ class Server:
             answer = await self._call("append_log", **said)
         return int(answer.get("next_offset", offset + len(text)))
 
-    async def report_check(self, check_id: str, failures: list[dict[str, str]]) -> None:
-        await self._call("report_check_result", check_id=check_id, failures=failures)
+    async def report_check(self, check_id: str, evidence: Sequence[Evidence]) -> None:
+        failures = [{"check": each.check, "message": each.output} for each in evidence if each.failed]
+        results = [asdict(each) for each in evidence] if self._takes_evidence else None
+        try:
+            await self._call("report_check_result", check_id=check_id, failures=failures, **_said(results=results))
+        except RefusalError as no:
+            if results is None or no.code != "validationError":
+                raise
+            self._takes_evidence = False  # an older server
+            await self._call("report_check_result", check_id=check_id, failures=failures)
 
     async def report_worktree(self, launch_id: str, **what: Any) -> None:
         await self._call("report_worktree", launch_id=launch_id, **_said(**what))

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from toryo.coordinator import worktrees
-from toryo.coordinator.orders import Launch, WorktreeJob
+from toryo.coordinator.orders import CheckOrder, Launch, WorktreeJob
 from toryo.coordinator.provider import BadConfig, BadWorktree
 from toryo.coordinator.worktrees import Conflict, Merged, Nothing, Trouble, Worktree
 
@@ -23,6 +23,8 @@ LARGEST_ANSWER = 1_500_000
 """Bytes of JSON: a server accepts requests of 2 MB by default."""
 LARGEST_PATCH = 1_000_000
 """Characters."""
+LARGEST_SEARCHED = 20_000_000
+"""Characters of a patch that is searched for secrets."""
 MOST_FILES = 2_000
 LONGEST_TROUBLE = 5_000
 
@@ -250,6 +252,23 @@ def _found(job: WorktreeJob, task_id: str, path: str, directory: Path) -> Worktr
         if found is not None:
             return found
     return None
+
+
+def changes(order: CheckOrder, directory: Path) -> worktrees.Diff:
+    """The changes in the worktree whose work is checked. Raises Trouble if it has none, or if it is gone."""
+    if not order.worktree:
+        raise Trouble("The task has no worktree of its own. Set isolation of the project to worktree.")
+    place = WorktreeJob(
+        order.check_id,
+        task_id=order.worktree_task_id,
+        project_id=order.project_id,
+        path=order.worktree_path,
+        working_directory=order.working_directory,
+    )
+    found = _found(place, place.task_id, place.path, directory)
+    if found is None:
+        raise Trouble(_gone(place.task_id))
+    return worktrees.diff(found, 0, LARGEST_SEARCHED)
 
 
 def _place(job: WorktreeJob, task_id: str, path: str, directory: Path) -> Path:

@@ -487,7 +487,7 @@ def _complete(moving: _Moving) -> None:
             else "Call get_next_action: it waits for the result.",
             task_id=task.id,
         )
-    if task.has_acceptance and task.checks is not Checks.PASSED:
+    if moving.tree_state.must_pass_checks(task) and task.checks is not Checks.PASSED:
         raise _unchecked(task, person=moving.order.actor.person)
     after = moving.change(task, Status.COMPLETED, completed_at=moving.order.now)
     for below in list(tree.descendants(after)):

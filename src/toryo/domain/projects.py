@@ -7,8 +7,11 @@ from enum import StrEnum
 from math import isfinite
 from typing import Any
 
+from toryo.domain import acceptance
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import dataclass, replace
+from toryo.domain.tasks import AcceptanceCheck
+from toryo.domain.texts import exact
 from toryo.domain.times import Millis
 from toryo.domain.usages import Spent
 from toryo.domain.wording import say
@@ -60,6 +63,8 @@ class Settings:
     isolation: Isolation = Isolation.NONE
     commands_from: CommandsFrom = CommandsFrom.PEOPLE
     approvals: Approvals = Approvals.REQUESTS
+    required_checks: tuple[AcceptanceCheck, ...] = ()
+    """Checks that a success must pass, before the task's own."""
     retry_attempts: int = 3
     stall_seconds: int = 120
     budget_per_day: float | None = None
@@ -106,7 +111,9 @@ class Settings:
         return replace(self, **accepted)
 
     def values(self) -> dict[str, Any]:
-        return {field.name: getattr(self, field.name) for field in fields(Settings)}
+        """As JSON has them."""
+        found = {field.name: getattr(self, field.name) for field in fields(Settings)}
+        return {**found, "required_checks": list(self.required_checks)}
 
 
 BUDGETS = ("budget_per_day", "tokens_per_day")
@@ -121,8 +128,14 @@ def widened(before: Settings, after: Settings) -> list[str]:
     if before.approvals is Approvals.ALL and after.approvals is not Approvals.ALL:
         found.append("approvals")
     found += [name for name in BUDGETS if getattr(before, name) is not None and getattr(after, name) is None]
-    values = [(each, getattr(before, each), getattr(after, each)) for each in found]
+    if any(each not in after.required_checks for each in before.required_checks):
+        found.append("required_checks")
+    values = [(each, _said(getattr(before, each)), _said(getattr(after, each))) for each in found]
     return [f"{name}: {was} → {'none' if now is None else now}" for name, was, now in values]
+
+
+def _said(value: Any) -> Any:
+    return exact(list(value)) if isinstance(value, tuple) else value
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +163,8 @@ def _accepted(name: str, value: Any, default: Any) -> Any:
             return kind(value)
         except ValueError:
             raise _impossible(name, value, " or ".join(member.value for member in kind)) from None
+    if name == "required_checks":
+        return acceptance.required(value)
     if name in BUDGETS:
         if value in (None, "", "none"):
             return None

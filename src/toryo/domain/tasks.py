@@ -230,12 +230,27 @@ class Task:
         return (self.priority.rank, self.created_at, self.ordinal, self.id)
 
 
+class DiffLimits(TypedDict, total=False):
+    """What the changes of a task may be: at most so many files and lines, none of these paths, nothing that looks like
+    a secret."""
+
+    max_files: int
+    max_lines: int
+    forbidden_paths: list[str]
+    forbid_secrets: bool
+
+
 class AcceptanceCheck(TypedDict, total=False):
-    """What must exist or succeed before success counts: a file, or a command within a time limit."""
+    """What must hold before success counts: a file exists, a command succeeds, or the changes are within limits.
+
+    `timeout_seconds` and `retries` are of a command: how long it may take, and how often it runs again after a failure.
+    """
 
     file: str
     command: str | list[str]
     timeout_seconds: int
+    retries: int
+    diff: DiffLimits
 
 
 class CheckFailure(TypedDict):
@@ -243,6 +258,25 @@ class CheckFailure(TypedDict):
 
     check: str
     message: str
+
+
+class CheckOutcome(StrEnum):
+    """`flaky`: failed, then passed when it ran again."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    FLAKY = "flaky"
+
+
+class CheckEvidence(TypedDict):
+    """How one acceptance check ended. `exit_code` is null where no program ended by itself; `output` is its end."""
+
+    check: str
+    outcome: str
+    runs: int
+    seconds: float
+    exit_code: int | None
+    output: str
 
 
 @dataclass(frozen=True, slots=True)

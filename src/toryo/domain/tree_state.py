@@ -38,6 +38,20 @@ class TreeState:
     def reports_to(self) -> dict[str, str | None]:
         return {agent.id: agent.reports_to for agent in self.agents.values()}
 
+    def must_pass_checks(self, task: Task) -> bool:
+        """Whether success counts only after acceptance checks: the task's own, or those that the project requires.
+
+        The project's apply to what an agent was given to do; not to the parts that it makes for itself, which end with
+        the whole, nor to a queue's tasks and people's, for which no Coordinator starts a program.
+        """
+        return task.has_acceptance or self.project_checks_apply(task)
+
+    def project_checks_apply(self, task: Task) -> bool:
+        if not self.project.settings.required_checks or task.for_queue or not task.delegated:
+            return False
+        assignee = self.agents.get(task.assignee_id or "")
+        return assignee is not None and not assignee.human
+
     def active_member(self, agent_id: str | None) -> bool:
         agent = self.agents.get(agent_id or "")
         return agent is not None and agent.active and agent.id in self.members

@@ -46,7 +46,7 @@ from toryo.formats.yaml_documents import Document, Mistakes
 
 __all__ = ["Mistakes", "Playbook", "given", "parse"]
 
-CHECK = ("file", "command", "timeout_seconds")
+CHECK = ("file", "command", "timeout_seconds", "retries", "diff")
 """Keys of an acceptance check."""
 _ITEM = re.compile(r"\{\{\s*item\b")
 
@@ -145,8 +145,8 @@ class Subtask(Section):
                 raise ValueError(
                     f"a check has no key {unknown[0]!r}; {yaml_documents.hint(str(unknown[0]), list(CHECK))}"
                 )
-            if ("file" in check) is ("command" in check):
-                raise ValueError("each check needs either a file or a command, for example [{file: NOTES.md}]")
+            if sum(each in check for each in ("file", "command", "diff")) != 1:
+                raise ValueError("each check needs a file, a command or a diff, for example [{file: NOTES.md}]")
         return checks
 
     @model_validator(mode="after")

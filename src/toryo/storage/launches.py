@@ -140,9 +140,11 @@ class Check:
     taken_at: Millis | None = None
     finished_at: Millis | None = None
     failures: Any = None
+    evidence: Any = None
+    """How each check ended."""
 
 
-CHECKS = Rows(Check, _k, {"failures": JSON})
+CHECKS = Rows(Check, _k, {"failures": JSON, "evidence": JSON})
 _CHECK = Statement(CHECKS.select().where(_k.c.id == _p("id")))
 _CHECKS_WAITING = Statement(CHECKS.select().where(_k.c.finished_at.is_(None)).order_by(_k.c.created_at, _k.c.id))
 _CHECKS_OF_TASKS = Statement(

@@ -921,6 +921,7 @@ checks = Table(
     _number("taken_at", null=True),
     _number("finished_at", null=True),
     _text("failures", null=True),
+    _text("evidence", null=True),
     Index("checks_task", "task_id"),
     Index("checks_launch", "launch_id"),
 )

@@ -44,12 +44,36 @@ class RequestedChanges(TypedDict):
     requested_by: str
 
 
+class DiffLimits(TypedDict):
+    """What the changes of a task may be."""
+
+    max_files: NotRequired[int]
+    max_lines: NotRequired[int]
+    forbidden_paths: NotRequired[list[str]]
+    forbid_secrets: NotRequired[bool]
+
+
 class AcceptanceCheck(TypedDict):
-    """What must be there, or succeed, before success counts: a file, or a command within a time limit."""
+    """What must be there, succeed, or be kept before success counts: a file, a command within a time limit, or limits
+    on the changes."""
 
     file: NotRequired[str]
     command: NotRequired[str | list[str]]
     timeout_seconds: NotRequired[int]
+    retries: NotRequired[int]
+    diff: NotRequired[DiffLimits]
+
+
+class CheckEvidence(TypedDict):
+    """How one acceptance check ended. `flaky`: it failed, then passed when it ran again. `exit_code`: of the last run;
+    null where no program ended by itself. `output`: what was found, or the end of what the command printed."""
+
+    check: str
+    outcome: Literal["passed", "failed", "flaky"]
+    runs: int
+    seconds: float
+    exit_code: int | None
+    output: str
 
 
 class CheckFailure(TypedDict):
@@ -216,10 +240,13 @@ class Judgement(TypedDict):
 
 class PersonsTask(FullTask):
     """One task in detail, for people. `changes_requested`: a person has requested changes to its work, and this task
-    makes them. `judged`: how a request was answered; null for any other task, and until it is."""
+    makes them. `judged`: how a request was answered; null for any other task, and until it is. `required_checks`: the
+    project's, where they apply to it. `check_results`: how the checks ended at the last success report."""
 
     changes_requested: RequestedChanges | None
     judged: Judgement | None
+    required_checks: list[AcceptanceCheck]
+    check_results: list[CheckEvidence]
 
 
 class Agent(TypedDict):
@@ -251,7 +278,7 @@ class Project(TypedDict):
     description: str
     status: Literal["active", "paused", "archived"]
     working_directory: str
-    settings: dict[str, str | float | bool | None]
+    settings: dict[str, str | float | bool | list[AcceptanceCheck] | None]
     created_at: str
     updated_at: str
     paused_at: str | None

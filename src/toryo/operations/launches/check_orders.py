@@ -14,12 +14,14 @@ from toryo.operations.calls.call import Call
 from toryo.operations.calls.fault_isolation import each_fenced
 from toryo.operations.calls.results import JsonObject
 from toryo.operations.launches.claim_request import CLAIM, ClaimStarts
+from toryo.operations.tasks import acceptance_checks
 from toryo.operations.worktrees import worktree_locks
 from toryo.storage.launches import Check
 
 
 class CheckOrder(TypedDict):
-    """Acceptance checks to run, as their launch was started. `worktree`: where its work is, if in one."""
+    """Acceptance checks to run, as their launch was started. `worktree`: where its work is, if in one, which is that of
+    `worktree_task_id`, at `worktree_path`."""
 
     check_id: str
     launch_id: str
@@ -27,6 +29,8 @@ class CheckOrder(TypedDict):
     project_id: str
     working_directory: str
     worktree: str | None
+    worktree_task_id: str | None
+    worktree_path: str | None
     ai_type: str | None
     provider_options: JsonObject
     checks: list[schemas.AcceptanceCheck]
@@ -61,14 +65,19 @@ def _answer_lost(check: Check, asked: ClaimStarts) -> bool:
 def _shown_check(call: Call, check: Check, launch: Launch) -> CheckOrder:
     project, agent = call.tx.projects.find(check.project_id), call.tx.agents.find(launch.agent_id)
     assert project is not None and agent is not None
+    task = call.tx.tasks.find(check.task_id)
+    assert task is not None
+    worktree = worktree_locks.in_use(call, launch.task_id or check.task_id)
     return {
         "check_id": check.id,
         "launch_id": check.launch_id,
         "agent_id": launch.agent_id,
         "project_id": check.project_id,
         "working_directory": agent.directory or project.working_directory,
-        "worktree": worktree_locks.directory(call, launch.task_id or check.task_id),
+        "worktree": worktree.directory if worktree is not None else None,
+        "worktree_task_id": worktree.task_id if worktree is not None else None,
+        "worktree_path": worktree.path if worktree is not None else None,
         "ai_type": launch.provider,
         "provider_options": agent.started_with(launch.provider),
-        "checks": list(call.tx.tasks.details(check.task_id).acceptance),
+        "checks": acceptance_checks.all_of(call, call.tree_state(task), task),
     }

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NotRequired
+from typing import Literal, NotRequired
 
 from pydantic import Field
 
+from toryo.domain import acceptance
 from toryo.domain import tasks as domain
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import replace
@@ -22,9 +23,19 @@ class CheckFailure(Parameters):
     message: Printed = Field(max_length=10_000, description="What was found.")
 
 
+class CheckRun(Parameters):
+    check: Printed = Field(max_length=2_000, description="Which one: the file, the command or the limits.")
+    outcome: Literal["passed", "failed", "flaky"] = Field(description="flaky: failed, then passed.")
+    runs: int = Field(1, ge=1, le=100, description="How often it ran.")
+    seconds: float = Field(0.0, ge=0, le=1_000_000, description="How long all runs took.")
+    exit_code: int | None = Field(None, ge=-(2**31), lt=2**31, description="Of the last run.")
+    output: Printed = Field("", max_length=acceptance.LONGEST_OUTPUT, description="What was found, or its end.")
+
+
 class CheckResult(Parameters):
     check_id: Id = Field(description="From claim_starts.")
     failures: list[CheckFailure] = Field(max_length=100, description="Those that failed; none: all passed.")
+    results: list[CheckRun] | None = Field(None, max_length=100, description="How each check ended: the evidence.")
 
 
 class CheckTaken(Result):
@@ -48,7 +59,26 @@ def report_check_result(call: Call, reported: CheckResult) -> CheckTaken:
         failures: list[domain.CheckFailure] = [
             {"check": failure.check, "message": failure.message} for failure in reported.failures
         ]
-        call.tx.launches.save_check(check, replace(check, finished_at=call.now, failures=failures))
+        evidence: list[domain.CheckEvidence] = [
+            {
+                "check": run.check,
+                "outcome": run.outcome,
+                "runs": run.runs,
+                "seconds": run.seconds,
+                "exit_code": run.exit_code,
+                "output": run.output,
+            }
+            for run in reported.results or ()
+        ]
+        # Nothing passes because a failure was named in one place only.
+        failures += [
+            {"check": each["check"], "message": each["output"]}
+            for each in evidence
+            if each["outcome"] == domain.CheckOutcome.FAILED and all(each["check"] != one["check"] for one in failures)
+        ]
+        evidence = evidence or acceptance.evidence_of_failures(failures)
+        call.tx.launches.save_check(check, replace(check, finished_at=call.now, failures=failures, evidence=evidence))
         if task.check_id == check.id:
-            mutations.finish_checks(call, task, failures)
+            flaky = [each["check"] for each in evidence if each["outcome"] == domain.CheckOutcome.FLAKY]
+            mutations.finish_checks(call, task, failures, flaky)
     return {"success": True, "task_status": task.status.value}

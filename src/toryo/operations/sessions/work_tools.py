@@ -18,6 +18,7 @@ from toryo.operations.calls.listed_parameters import PLAIN, listed_for
 from toryo.operations.calls.results import Next, Result, Said
 from toryo.operations.sessions import next_action_answer
 from toryo.operations.sessions.notes import shown_note
+from toryo.operations.tasks import acceptance_checks
 from toryo.operations.translations import words
 from toryo.operations.worktrees import worktree_locks
 
@@ -109,7 +110,7 @@ def _my_task(call: Call, task: Task) -> OwnTask:
         "context": _context(call, task, details.context),
         "handoff": handoffs[0] if handoffs else None,
         "handoffs": handoffs,
-        "acceptance": list(details.acceptance),
+        "acceptance": acceptance_checks.all_of(call, call.tree_state(task), task),
         "resumed": task.left_at is not None,
         "attempt": task.attempt,
         "parent_task_id": task.parent_id,

@@ -9,14 +9,24 @@ from collections.abc import Iterable
 from typing import Annotated, Any
 
 import orjson
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, model_validator
 
 from toryo.domain import ids, moves
+from toryo.domain.acceptance import (
+    LONGEST_FILE,
+    LONGEST_SECONDS,
+    MOST,
+    MOST_CHANGED,
+    MOST_PATHS,
+    MOST_RETRIES,
+    MOST_WORDS,
+)
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import replace
 from toryo.domain.moves import Order
 from toryo.domain.tasks import AcceptanceCheck, Checks, Status, Task
 from toryo.domain.tree_state import TreeState
+from toryo.operations.calls import schemas
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.calls.catalogue import Later, Parameters
 from toryo.operations.calls.fields import Command
@@ -27,19 +37,53 @@ from toryo.storage.launches import Check
 
 
 class FileCheck(Parameters):
-    file: str = Field(min_length=1, max_length=1000, description="Must exist in the task's directory.")
+    file: str = Field(min_length=1, max_length=LONGEST_FILE, description="Must exist in the task's directory.")
 
 
 class CommandCheck(Parameters):
     command: (
-        Annotated[Command, Field(pattern=r"\S")] | Annotated[list[Command], Field(min_length=1, max_length=1_000)]
+        Annotated[Command, Field(pattern=r"\S")] | Annotated[list[Command], Field(min_length=1, max_length=MOST_WORDS)]
     ) = Field(description="Runs there; must exit with 0.")
     timeout_seconds: int | None = Field(
-        None, ge=1, le=3600, description="Time limit of the command, in seconds (default 600).", json_schema_extra=PLAIN
+        None,
+        ge=1,
+        le=LONGEST_SECONDS,
+        description="Time limit of the command, in seconds (default 600).",
+        json_schema_extra=PLAIN,
+    )
+    retries: int | None = Field(
+        None,
+        ge=0,
+        le=MOST_RETRIES,
+        description="How often it runs again after a failure; a pass then is reported as flaky (default 0).",
+        json_schema_extra=PLAIN,
     )
 
 
-Acceptance = Annotated[list[FileCheck | CommandCheck], Field(max_length=20)]
+class Limits(Parameters):
+    max_files: int | None = Field(None, ge=0, le=MOST_CHANGED, description="Changed files at most.")
+    max_lines: int | None = Field(None, ge=0, le=MOST_CHANGED, description="Added and deleted lines at most.")
+    forbidden_paths: list[Annotated[Command, Field(min_length=1, max_length=LONGEST_FILE)]] | None = Field(
+        None,
+        min_length=1,
+        max_length=MOST_PATHS,
+        description="Patterns of paths that must not change, as in .gitignore.",
+    )
+    forbid_secrets: bool | None = Field(None, description="Whether added lines must not look like secrets.")
+
+    @model_validator(mode="after")
+    def _limits_something(self) -> Limits:
+        given = self.model_dump(exclude_none=True)
+        if not given or given == {"forbid_secrets": False}:
+            raise ValueError("needs at least one limit")
+        return self
+
+
+class DiffCheck(Parameters):
+    diff: Limits = Field(description="Limits on the changes in the task's worktree.")
+
+
+Acceptance = Annotated[list[FileCheck | CommandCheck | DiffCheck], Field(max_length=MOST)]
 """As they are given. They are run in the working directory."""
 
 
@@ -49,13 +93,22 @@ def kept(checks: Iterable[BaseModel]) -> tuple[AcceptanceCheck, ...]:
     return tuple(given)
 
 
+def all_of(call: Call, tree_state: TreeState, task: Task) -> list[schemas.AcceptanceCheck]:
+    """What success must pass: the checks that the project requires, then the task's own; each once."""
+    project = tree_state.project.settings.required_checks if tree_state.project_checks_apply(task) else ()
+    own = call.tx.tasks.details(task.id).acceptance if task.has_acceptance else ()
+    found: list[schemas.AcceptanceCheck] = []
+    found.extend(each for each in (*project, *own) if each not in found)
+    return found
+
+
 def awaited(call: Call, tree_state: TreeState, task: Task, report: dict[str, Any], tool: str) -> Refused | Later | None:
     """None once the checks have passed; until then `Later` while they run, or a refusal with the failures.
 
     `report` is the caller's request: after a failure the same request gets that failure once, then the checks run
     again. Other obstacles are refused first: checks that passed before the work was done would prove nothing.
     """
-    if not task.has_acceptance or task.checks is Checks.PASSED:
+    if not tree_state.must_pass_checks(task) or task.checks is Checks.PASSED:
         return None
     # Whatever would refuse completing it even if the checks had passed.
     passed = replace(task, checks=Checks.PASSED)

@@ -602,11 +602,13 @@ def depend(call: Call, task: Task, add: Sequence[str], remove: Sequence[str]) ->
     return {"dependencies": now, "added": added, "removed": removed}
 
 
-def finish_checks(call: Call, task: Task, failures: Sequence[CheckFailure]) -> None:
-    """The acceptance checks of a task have ended (or a person has judged them)."""
+def finish_checks(call: Call, task: Task, failures: Sequence[CheckFailure], flaky: Sequence[str] = ()) -> None:
+    """The acceptance checks of a task have ended (or a person has judged them). `flaky`: those that passed when they
+    ran again."""
     state = Checks.FAILED if failures else Checks.PASSED
     call.tx.tasks.save(task, replace(task, checks=state, checked_at=call.now))
     call.tx.tasks.save_details(task.id, check_failures=tuple(failures))
     kind = "task.checks_failed" if failures else "task.checks_passed"
-    call.event(kind, task=task, fact=True, data={"failures": list(failures)})
+    more = {"flaky": list(flaky)} if flaky else {}
+    call.event(kind, task=task, fact=True, data={"failures": list(failures), **more})
     call.tx.hint(WORK, f"check:{task.id}", f"task:{task.root_id}")

@@ -15,6 +15,7 @@ from toryo.domain.projects import Project
 from toryo.domain.tasks import Approval, CheckFailure, Checks, Status, Task, priority_named, status_named
 from toryo.domain.texts import quoted
 from toryo.domain.times import iso, of_datetime
+from toryo.domain.tree_state import TreeState
 from toryo.domain.wording import constant, say
 from toryo.operations.calls import schemas
 from toryo.operations.calls.call import WORK, Call
@@ -86,8 +87,14 @@ def file_task(call: Call, wanted: FileTask) -> FiledTask:
     first = Status.TODO if to is Status.IN_PROGRESS else to
     [made] = mutations.create(call, project, parent, [draft], status=first).values()
     if to is not Status.IN_PROGRESS:
-        created = below_main_task.show_created(made)
-        shown: schemas.PersonsTask = {**created, "changes_requested": None, "judged": None}
+        required = _required_checks(call.tree_state(made.task), made.task)
+        shown: schemas.PersonsTask = {
+            **below_main_task.show_created(made),
+            "changes_requested": None,
+            "judged": None,
+            "required_checks": required,
+            "check_results": [],
+        }
         return {"success": True, "task_id": made.task.id, "task": shown}
     try:
         mutations.move(call, call.tree_state(made.task), made.task, to)
@@ -143,8 +150,22 @@ def _shown(call: Call, task_id: str) -> FiledTask:
         **below_main_task.show(call, task),
         "changes_requested": changes,
         "judged": _how_judged(call, task),
+        "required_checks": _required_checks(call.tree_state(task), task),
+        "check_results": _check_results(call, task),
     }
     return {"success": True, "task_id": task.id, "task": shown}
+
+
+def _required_checks(tree_state: TreeState, task: Task) -> list[schemas.AcceptanceCheck]:
+    found: list[schemas.AcceptanceCheck] = []
+    if tree_state.project_checks_apply(task):
+        found.extend(tree_state.project.settings.required_checks)
+    return found
+
+
+def _check_results(call: Call, task: Task) -> list[schemas.CheckEvidence]:
+    check = call.tx.launches.check(task.check_id) if task.check_id is not None else None
+    return list(check.evidence or ()) if check is not None else []
 
 
 def _how_judged(call: Call, task: Task) -> schemas.Judgement | None:
@@ -449,7 +470,8 @@ def confirm_checks(call: Call, wanted: ConfirmChecks) -> FiledTask:
     """Judge a task's acceptance checks by hand, where no Coordinator runs them."""
     task = _entered(call, wanted.task_id)
     _refuse_stranger(call, task)
-    if not task.has_acceptance or task.checks not in (Checks.RUNNING, Checks.FAILED, Checks.NONE):
+    must_pass = call.tree_state(task).must_pass_checks(task)
+    if not must_pass or task.checks not in (Checks.RUNNING, Checks.FAILED, Checks.NONE):
         raise Refusal(
             Code.NOT_NOW,
             say("Task {task_id} has no acceptance checks waiting for a decision.", task_id=task.id),

@@ -133,6 +133,7 @@ class TracedCheck(TypedDict):
     finished_at: str | None
     passed: bool | None
     failures: list[schemas.CheckFailure]
+    evidence: list[schemas.CheckEvidence]
 
 
 class TracedDelegation(TypedDict):
@@ -370,6 +371,7 @@ def _check(each: Check) -> TracedCheck:
         "finished_at": iso_or_none(each.finished_at),
         "passed": None if each.finished_at is None else not each.failures,
         "failures": list(each.failures or ()),
+        "evidence": list(each.evidence or ()),
     }
 
 

@@ -43,9 +43,14 @@ class Sources:
 
 def directory(call: Call, task_id: str) -> str | None:
     """Where the task's process works, if that is in a worktree."""
-    found = call.tx.worktrees.find(task_id)
-    worktree = found if found is not None and found.open and _isolated(call, found.project_id) else None
+    worktree = in_use(call, task_id)
     return worktree.directory if worktree is not None else None
+
+
+def in_use(call: Call, task_id: str) -> Worktree | None:
+    """The worktree in which the task's process works, if there is one."""
+    found = call.tx.worktrees.find(task_id)
+    return found if found is not None and found.open and _isolated(call, found.project_id) else None
 
 
 def workplace(call: Call) -> str | None:

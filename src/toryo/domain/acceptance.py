@@ -1,0 +1,185 @@
+"""What an acceptance check may say, wherever it is written: a task's own, and those that a project requires.
+
+`operations/tasks/acceptance_checks.py` declares the same for callers, with these limits; Coordinators run them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, cast
+
+from toryo.domain.errors import Code, Refusal
+from toryo.domain.tasks import AcceptanceCheck, CheckEvidence, CheckFailure, CheckOutcome, DiffLimits
+from toryo.domain.texts import several_lines
+from toryo.domain.wording import say
+from toryo.nearest import nearest
+
+MOST = 20
+"""Checks of one task or project."""
+LONGEST_FILE = 1_000
+LONGEST_COMMAND = 20_000
+LONGEST_SECONDS = 3_600
+MOST_RETRIES = 5
+MOST_WORDS = 1_000
+MOST_PATHS = 100
+MOST_CHANGED = 10_000_000
+LONGEST_OUTPUT = 10_000
+"""Characters of a check's output that are kept as evidence."""
+
+Read = Callable[[Any, int, str], Any]
+"""Takes a value, the place of its check and its name; raises Refusal."""
+
+
+def required(value: Any) -> tuple[AcceptanceCheck, ...]:
+    """The checks that a project requires, from JSON. Nothing, "" and "none" are no checks; another text is JSON, or one
+    command. Raises Refusal for what is no check, and says which and why.
+    """
+    if value in (None, "", "none") or value == []:
+        return ()
+    given = _read(value) if isinstance(value, str) else value
+    if isinstance(given, Mapping):
+        given = [given]
+    if not isinstance(given, Sequence):
+        raise _wrong("They are a list.")
+    if len(given) > MOST:
+        raise _wrong(say("There are {count}; at most {most} are possible.", count=len(given), most=MOST))
+    return tuple(_check(each, place) for place, each in enumerate(given, 1))
+
+
+def _read(text: str) -> Any:
+    """A command may begin as JSON does: `[ -f README.md ]`."""
+    if text.lstrip()[:1] in ("[", "{"):
+        with contextlib.suppress(ValueError):
+            return json.loads(text)
+    return [{"command": text}]
+
+
+def _check(given: Any, place: int) -> AcceptanceCheck:
+    check = {"command": given} if isinstance(given, str) else given
+    found = cast("AcceptanceCheck", _read_keys(check, place, _KEYS, say("Check {place}", place=place)))
+    kinds = [each for each in _KINDS if each in found]
+    if len(kinds) != 1:
+        raise _wrong(say("Check {place} needs exactly one of: {kinds}.", place=place, kinds=", ".join(_KINDS)))
+    for name in ("timeout_seconds", "retries"):
+        if name in found and kinds != ["command"]:
+            raise _wrong(say("In check {place}, {name} belongs to a command.", place=place, name=name))
+    return found
+
+
+def _diff(given: Any, place: int, _: str) -> DiffLimits:
+    found = _read_keys(given, place, _LIMITS, say("In check {place}, diff", place=place))
+    if not found or found == {"forbid_secrets": False}:
+        names = ", ".join(_LIMITS)
+        raise _wrong(
+            say("In check {place}, diff limits nothing. Use at least one of: {names}.", place=place, names=names)
+        )
+    return cast("DiffLimits", found)
+
+
+def _read_keys(given: Any, place: int, known: Mapping[str, Read], what: str) -> dict[str, Any]:
+    """What the readers make of an object; null counts as not given."""
+    if not isinstance(given, Mapping):
+        raise _wrong(say("{what} is not an object.", what=what))
+    for name in given:
+        if name not in known:
+            raise _unknown(str(name), list(known), place)
+    return {name: read(given[name], place, name) for name, read in known.items() if given.get(name) is not None}
+
+
+def _command(value: Any, place: int, name: str) -> str | list[str]:
+    if isinstance(value, str):
+        return _text(value, place, name)
+    if isinstance(value, Sequence) and 0 < len(value) <= MOST_WORDS:
+        return [word if word == "" else _text(word, place, name) for word in value]
+    raise _wrong(say("In check {place}, the command is neither a text nor a list of words.", place=place))
+
+
+def _patterns(value: Any, place: int, name: str) -> list[str]:
+    if isinstance(value, str) or not isinstance(value, Sequence) or not 0 < len(value) <= MOST_PATHS:
+        raise _wrong(say("In check {place}, {name} is not a list of patterns.", place=place, name=name))
+    return [_text(each, place, name) for each in value]
+
+
+def _text(value: Any, place: int, name: str) -> str:
+    most = LONGEST_COMMAND if name == "command" else LONGEST_FILE
+    fit = isinstance(value, str) and value.strip() and len(value) <= most and several_lines(value) == value
+    if not fit:
+        raise _wrong(
+            say("In check {place}, {name} is not a text of 1 to {most} characters.", place=place, name=name, most=most)
+        )
+    return str(value)
+
+
+def _flag(value: Any, place: int, name: str) -> bool:
+    if not isinstance(value, bool):
+        raise _wrong(say("In check {place}, {name} is neither true nor false.", place=place, name=name))
+    return value
+
+
+def _whole(least: int, most: int) -> Read:
+    def read(value: Any, place: int, name: str) -> int:
+        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+            raise _wrong(
+                say(
+                    "In check {place}, {name} is not a whole number from {least} to {most}.",
+                    place=place,
+                    name=name,
+                    least=least,
+                    most=most,
+                )
+            )
+        return value
+
+    return read
+
+
+_LIMITS: dict[str, Read] = {
+    "max_files": _whole(0, MOST_CHANGED),
+    "max_lines": _whole(0, MOST_CHANGED),
+    "forbidden_paths": _patterns,
+    "forbid_secrets": _flag,
+}
+_KINDS = ("file", "command", "diff")
+_KEYS: dict[str, Read] = {
+    "file": _text,
+    "command": _command,
+    "diff": _diff,
+    "timeout_seconds": _whole(1, LONGEST_SECONDS),
+    "retries": _whole(0, MOST_RETRIES),
+}
+
+
+def _unknown(name: str, known: Sequence[str], place: int) -> Refusal:
+    near = nearest(name, known)
+    return Refusal(
+        Code.VALIDATION_ERROR,
+        say("Check {place} has an unknown key {name!r}.", place=place, name=name),
+        say("Did you mean {nearest}? Use one of: {names}.", nearest=near, names=", ".join(known))
+        if near
+        else say("Use one of: {names}.", names=", ".join(known)),
+    )
+
+
+def _wrong(why: str) -> Refusal:
+    return Refusal(
+        Code.VALIDATION_ERROR,
+        say("These are no valid required checks. {why}", why=why),
+        'Example: [{"command": "make test"}, {"file": "README.md"}, {"diff": {"max_files": 50}}].',
+    )
+
+
+def evidence_of_failures(failures: Sequence[CheckFailure]) -> list[CheckEvidence]:
+    """Evidence where only failures were reported, as an older Coordinator or a person does."""
+    return [
+        {
+            "check": failure["check"],
+            "outcome": CheckOutcome.FAILED.value,
+            "runs": 1,
+            "seconds": 0.0,
+            "exit_code": None,
+            "output": failure["message"],
+        }
+        for failure in failures
+    ]
