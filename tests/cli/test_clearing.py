@@ -16,6 +16,7 @@ from toryo.cli.exit_codes import Misuse
 from toryo.client import Client
 from toryo.operations.calls.catalogue import Operation, catalogue
 
+SETTINGS: dict[str, Any] = {"budget_per_day": 5, "tokens_per_day": 5, "required_checks": [{"command": "make"}]}
 SET: dict[str, dict[str, Any]] = {
     "agent": {
         "model": "a-model",
@@ -25,7 +26,7 @@ SET: dict[str, dict[str, Any]] = {
         "system_prompt": "Be brief.",
         "capabilities": ["writing"],
     },
-    "project": {"description": "A project.", "settings": {"budget_per_day": 5, "tokens_per_day": 5}},
+    "project": {"description": "A project.", "settings": SETTINGS},
     "task": {
         "assignee_id": "owner",
         "description": "In full.",
@@ -112,8 +113,8 @@ def test_a_value_is_cleared_by_its_name_and_the_others_stay(
         if each != field:
             assert after[each] == before[each], each
     if field == "settings":
-        assert before[field][name] == 5
-        assert after[field] == {**before[field], name: None}
+        assert before[field][name] == SETTINGS[name]
+        assert after[field] == {**before[field], name: clearing.fields(kind)[name][field][name]}
     else:
         assert before[field], "it was set"
         assert not after.get(field)

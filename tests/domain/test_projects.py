@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.domain.things import outcome, project, refused
 from toryo.domain.errors import Code, Refusal
-from toryo.domain.projects import Approvals, CommandsFrom, Decomposition, Isolation, Language, Settings, Status
+from toryo.domain.projects import Approvals, CommandsFrom, Decomposition, Isolation, Language, Settings, Status, widened
 
 DEFAULTS = {
     "language": "en",
@@ -19,6 +19,7 @@ DEFAULTS = {
     "isolation": "none",
     "commands_from": "people",
     "approvals": "requests",
+    "required_checks": [],
     "retry_attempts": 3,
     "stall_seconds": 120,
     "budget_per_day": None,
@@ -98,6 +99,82 @@ def test_an_impossible_value_is_refused_with_what_is_possible(name: str, bad: ob
     assert refusal.instruction.startswith("Use ")
 
 
+def test_required_checks_are_kept_as_they_are_given() -> None:
+    given = [
+        {"command": "make test", "timeout_seconds": 60, "retries": 2},
+        {"command": ["make", "lint", ""]},
+        {"file": "CHANGELOG.md"},
+        {"diff": {"max_files": 0, "max_lines": 10, "forbidden_paths": ["*.lock"], "forbid_secrets": True}},
+    ]
+    settings = Settings().changed({"required_checks": given})
+    assert settings.values()["required_checks"] == given
+    assert Settings().changed(settings.values()) == settings
+
+
+@pytest.mark.parametrize(
+    ("text", "checks"),
+    [
+        ("make test", [{"command": "make test"}]),
+        ("[ -f README.md ]", [{"command": "[ -f README.md ]"}]),
+        ('[{"file": "a"}, "make"]', [{"file": "a"}, {"command": "make"}]),
+        ('{"file": "a"}', [{"file": "a"}]),
+        ("none", []),
+        ("", []),
+    ],
+)
+def test_required_checks_written_as_text_are_json_or_one_command(text: str, checks: list[Any]) -> None:
+    assert Settings().changed({"required_checks": text}).values()["required_checks"] == checks
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (7, "a list"),
+        ([7], "Check 1"),
+        ([[]], "Check 1"),
+        ([{}], "exactly one of"),
+        ([{"file": "a", "command": "b"}], "exactly one of"),
+        (["make", {"file": 7}], "In check 2, file"),
+        ([{"file": ""}], "file"),
+        ([{"file": "a\0b"}], "file"),
+        ([{"command": []}], "command"),
+        ([{"command": ["make", 7]}], "command"),
+        ([{"command": "make", "retries": 6}], "from 0 to 5"),
+        ([{"command": "make", "retries": True}], "retries"),
+        ([{"command": "make", "timeout_seconds": 0}], "from 1 to 3600"),
+        ([{"file": "a", "retries": 1}], "belongs to a command"),
+        ([{"diff": 7}], "diff"),
+        ([{"diff": {}}], "limits nothing"),
+        ([{"diff": {"forbid_secrets": False}}], "limits nothing"),
+        ([{"diff": {"max_files": -1}}], "max_files"),
+        ([{"diff": {"forbidden_paths": "a"}}], "forbidden_paths"),
+        ([{"diff": {"forbidden_paths": []}}], "forbidden_paths"),
+        ([{"diff": {"forbid_secrets": 1}}], "true nor false"),
+        ([{"file": f"{number}"} for number in range(21)], "at most 20"),
+    ],
+)
+def test_what_is_no_check_is_refused_with_its_place(given: Any, told: str) -> None:
+    refusal = refused(Code.VALIDATION_ERROR, Settings().changed, {"required_checks": given})
+    assert told in refusal.message
+
+
+@pytest.mark.parametrize(
+    ("given", "near"), [([{"comand": "x"}], "command"), ([{"diff": {"max_file": 3}}], "max_files")]
+)
+def test_an_unknown_key_of_a_check_is_refused_with_the_nearest(given: Any, near: str) -> None:
+    refusal = refused(Code.VALIDATION_ERROR, Settings().changed, {"required_checks": given})
+    assert f"Did you mean {near}?" in refusal.instruction
+
+
+def test_a_check_that_is_no_longer_required_widens_what_agents_may_do() -> None:
+    before = Settings().changed({"required_checks": ["make test", "make lint"]})
+    after = before.changed({"required_checks": ["make lint", "make all"]})
+    [change] = widened(before, after)
+    assert change.startswith('required_checks: [{"command": "make test"}, ')
+    assert change.endswith('] → [{"command": "make lint"}, {"command": "make all"}]')
+    assert widened(after, after.changed({"required_checks": ["make all", "make lint", "more"]})) == []
+
+
 @pytest.mark.parametrize("none", [None, "", "none"])
 def test_a_budget_may_be_taken_away(none: str | None) -> None:
     assert Settings(budget_per_day=3).changed({"budget_per_day": none}).budget_per_day is None
@@ -114,6 +191,7 @@ def test_whatever_is_given_is_taken_or_refused_and_never_crashes(wanted: dict[st
         assert changed.code is Code.VALIDATION_ERROR
         return
     assert all(type(value) is type(DEFAULTS[name]) for name, value in changed.values().items() if _is_count(name))
+    assert isinstance(changed.required_checks, tuple)
     assert changed.budget_per_day is None or math.isfinite(changed.budget_per_day)
 
 

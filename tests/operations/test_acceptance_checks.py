@@ -240,3 +240,149 @@ def test_workers_write_no_commands_and_managers_only_where_the_project_lets_them
     for asked in (command, in_context):
         worker.refused("create_task", "permissionDenied", **asked)
     worker.refused("request_task", "permissionDenied", title="x", assignee_id="boss", context={"command": "make"})
+
+
+REQUIRED = [{"command": "make test", "retries": 1}]
+
+
+def requiring(world: World, *checks: Any) -> None:
+    world.owner.call("edit_project", project_id=world.project_id, settings={"required_checks": list(checks)})
+
+
+def evidence(check: str = "make test", outcome: str = "passed", **more: Any) -> Answer:
+    return {"check": check, "outcome": outcome, "runs": 1, "seconds": 1.5, "exit_code": 0, "output": "ok", **more}
+
+
+def told(world: World, check: Answer, *results: Answer, failures: Any = ()) -> Answer:
+    return world.coordinator().call(
+        "report_check_result", check_id=check["check_id"], failures=list(failures), results=list(results)
+    )
+
+
+def test_a_success_must_pass_what_its_project_requires_then_its_own_each_once(crew: World):
+    requiring(crew, *REQUIRED, *FILE)
+    task = crew.task("w1", acceptance=[*FILE, {"command": "make docs"}])
+    worker = crew.start("w1")
+    wanted = [*REQUIRED, *FILE, {"command": "make docs"}]
+    assert worker.call("get_my_task")["task"]["acceptance"] == wanted
+    assert crew.show(task)["required_checks"] == [*REQUIRED, *FILE]
+    assert reporting(worker).later is not None
+    (check,) = checks(crew)
+    assert check["checks"] == wanted
+    told(crew, check, evidence())
+    worker.report()
+    assert crew.status(task) == "completed"
+
+
+def test_a_task_without_checks_of_its_own_does_not_complete_before_those_of_its_project(crew: World):
+    task = crew.task("w1")
+    worker = crew.start("w1")
+    requiring(crew, *REQUIRED)  # also while it is under way
+    worker.refused("report_completed", "notNow", result="success", summary="done")
+    assert "confirm" in crew.owner.refused("move_task", "notNow", task_id=task, status="completed")["instruction"]
+    (check,) = checks(crew)
+    told(crew, check, evidence(outcome="failed", exit_code=2, output="1 failed"))
+    refusal = worker.refused("report_completed", "checksFailed", result="success", summary="done")
+    assert refusal["failures"] == [{"check": "make test", "message": "1 failed"}]
+    assert worker.next()["state"] == "fixing_checks"
+    crew.owner.call("confirm_checks", task_id=task, passed=True)
+    worker.report()
+    assert crew.status(task) == "completed"
+
+
+def test_what_the_project_requires_does_not_concern_an_agents_own_parts_nor_people(crew: World):
+    crew.owner.call("edit_project", project_id=crew.project_id, settings={"decomposition": "required"})
+    requiring(crew, *REQUIRED)
+    crew.task("w1")
+    worker = crew.start("w1")
+    one, two = worker.batch("One", "Two")
+    for part in (one, two):
+        worker.set(part, "in_progress")
+        worker.set(part, "completed")
+    assert checks(crew) == []
+    crew.agent("lena", "worker", kind="human", provider=None)
+    by_hand = crew.task("lena", title="By hand")
+    crew.move(by_hand, "completed")
+    assert crew.show(by_hand)["required_checks"] == []
+
+
+def test_a_manager_reports_success_once_the_checks_passed_on_the_whole(crew: World):
+    requiring(crew, *REQUIRED)
+    main = crew.task("boss")
+    boss = crew.start("boss")
+    (part,) = boss.assigned({"Part": "w1"})
+    boss.begin(part)
+    boss.wait()
+    worker = crew.start("w1")
+    reporting(worker)
+    told(crew, checks(crew)[0], evidence())
+    worker.report()
+    boss = crew.start("boss")
+    reporting(boss)
+    (check,) = checks(crew)
+    assert check["checks"] == REQUIRED
+    told(crew, check, evidence())
+    boss.report()
+    assert crew.status(main) == "completed"
+
+
+def test_the_evidence_of_each_check_is_shown_with_the_task_and_kept_with_every_attempt(crew: World):
+    task = crew.task("w1", acceptance=[*REQUIRED, *FILE])
+    worker = crew.start("w1")
+    reporting(worker)
+    first = [evidence(outcome="failed", runs=2, exit_code=1, output="E  assert 1 == 2"), evidence("hello.txt")]
+    told(crew, checks(crew)[0], *first)
+    worker.refused("report_completed", "checksFailed", result="success", summary="done")
+    assert crew.show(task)["check_results"] == first
+    reporting(worker)
+    second = [evidence(outcome="flaky", runs=2), evidence("hello.txt", exit_code=None, output="")]
+    told(crew, checks(crew)[0], *second)
+    assert crew.show(task)["check_results"] == second
+    (passed,) = crew.events("task.checks_passed")
+    assert passed["data"]["flaky"] == ["make test"]
+    (traced,) = crew.owner.call("show_trace", correlation_id=task, below=True)["tasks"]
+    assert [each["evidence"] for each in traced["checks"]] == [first, second]
+
+
+def test_a_result_that_contradicts_itself_does_not_pass(crew: World):
+    task = crew.task("w1", acceptance=REQUIRED)
+    worker = crew.start("w1")
+    reporting(worker)
+    told(crew, checks(crew)[0], evidence(outcome="failed", output="no"))
+    assert crew.show(task)["checks"] == "failed"
+    assert crew.show(task)["check_failures"] == [{"check": "make test", "message": "no"}]
+
+
+def test_a_coordinator_that_knows_only_failures_is_still_understood(crew: World):
+    task = crew.task("w1", acceptance=FILE)
+    worker = crew.start("w1")
+    reporting(worker)
+    judge(crew, checks(crew)[0], ("hello.txt", "is not there"))
+    (shown,) = crew.show(task)["check_results"]
+    assert (shown["check"], shown["outcome"], shown["output"]) == ("hello.txt", "failed", "is not there")
+
+
+def test_limits_on_changes_reach_the_coordinator_as_they_were_written(crew: World):
+    limits = {"diff": {"max_files": 3, "forbidden_paths": ["infra/**"], "forbid_secrets": True}}
+    crew.task("w1", acceptance=[limits])
+    worker = crew.start("w1")
+    reporting(worker)
+    (check,) = checks(crew)
+    assert check["checks"] == [limits]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"diff": {}},
+        {"diff": {"forbid_secrets": False}},
+        {"diff": {"max_files": -1}},
+        {"diff": {"max_lines": "many"}},
+        {"diff": {"forbidden_paths": []}},
+        {"diff": {"colour": 1}},
+        {"command": "make", "retries": 6},
+        {"file": "a", "retries": 1},
+    ],
+)
+def test_a_check_that_means_nothing_is_refused(crew: World, wrong: Any):
+    crew.owner.refused("file_task", "validationError", project_id=crew.project_id, title="x", acceptance=[wrong])

@@ -25,14 +25,18 @@ def named(limits: Mapping[str, Any]) -> str:
     """The limits in words: `changes: at most 50 files, nothing in *.lock, no secrets`."""
     parts = []
     if limits.get("max_files") is not None:
-        parts.append(f"at most {limits['max_files']} files")
+        parts.append(f"at most {_counted(limits['max_files'], 'file')}")
     if limits.get("max_lines") is not None:
-        parts.append(f"at most {limits['max_lines']} lines")
+        parts.append(f"at most {_counted(limits['max_lines'], 'line')}")
     if limits.get("forbidden_paths"):
         parts.append(f"nothing in {some([str(each) for each in limits['forbidden_paths']], _SHOWN)}")
     if limits.get("forbid_secrets"):
         parts.append("no secrets")
     return f"changes: {', '.join(parts)}"
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def broken(limits: Mapping[str, Any], changes: Diff) -> Iterator[str]:
@@ -41,9 +45,9 @@ def broken(limits: Mapping[str, Any], changes: Diff) -> Iterator[str]:
     lines = sum(each.insertions + each.deletions for each in changes.files)
     most_files, most_lines = limits.get("max_files"), limits.get("max_lines")
     if most_files is not None and files > most_files:
-        yield f"{files} files were changed; at most {most_files} may be."
+        yield f"{_counted(files, 'file')} changed; at most {most_files} may be."
     if most_lines is not None and lines > most_lines:
-        yield f"{lines} lines were added or deleted; at most {most_lines} may be."
+        yield f"{_counted(lines, 'line')} added or deleted; at most {most_lines} may be."
     touched = sorted({path for each in changes.files for path in (each.path, each.old_path) if path is not None})
     for pattern in map(str, limits.get("forbidden_paths") or ()):
         found = [path for path in touched if matches(pattern, path)]
