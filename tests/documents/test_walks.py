@@ -386,6 +386,19 @@ def _usage(reader: Reader) -> None:
     reader.read("toryo project edit PRJ")
 
 
+@walks("docs/how-to/checks.md")
+def _checks(reader: Reader) -> None:
+    reader.shop()
+    reader.leave_out("toryo project edit PRJ --set required_checks", "Typed line by line: TASK is known in between.")
+    reader.type('toryo project edit PRJ --set required_checks="test -s report.txt"')
+    assert "test -s report.txt" in reader.type("toryo project show PRJ")
+    reader.work("Write the report", "echo Done > report.txt")
+    shown = reader.type("toryo task show TASK")
+    assert "passed" in shown
+    assert "test -s report.txt" in shown
+    reader.read("toryo project edit PRJ --clear", confirms=("toryo project edit PRJ --clear",))
+
+
 @walks("docs/how-to/worktrees.md")
 def _worktrees(reader: Reader) -> None:
     reader.shop()

@@ -118,11 +118,12 @@ def test_required_checks_are_kept_as_they_are_given() -> None:
         ("[ -f README.md ]", [{"command": "[ -f README.md ]"}]),
         ('[{"file": "a"}, "make"]', [{"file": "a"}, {"command": "make"}]),
         ('{"file": "a"}', [{"file": "a"}]),
+        ('make a\n\n  make b \n{"file": "c"}', [{"command": "make a"}, {"command": "make b"}, {"file": "c"}]),
         ("none", []),
         ("", []),
     ],
 )
-def test_required_checks_written_as_text_are_json_or_one_command(text: str, checks: list[Any]) -> None:
+def test_required_checks_written_as_text_are_json_or_a_check_per_line(text: str, checks: list[Any]) -> None:
     assert Settings().changed({"required_checks": text}).values()["required_checks"] == checks
 
 
@@ -130,6 +131,7 @@ def test_required_checks_written_as_text_are_json_or_one_command(text: str, chec
     ("given", "told"),
     [
         (7, "a list"),
+        ("make\n{file: a}", "Check 2 is not a valid JSON object."),
         ([7], "Check 1"),
         ([[]], "Check 1"),
         ([{}], "exactly one of"),

@@ -346,3 +346,39 @@ def test_a_manager_whose_parts_conflict_is_started_and_its_log_says_what_is_left
     ]
     assert "both changed a. Merge it there by hand" in logs[-1].splitlines()[0]
     assert repository.git("show", f"toryo/{main}:a") in ("One", "Two")
+
+
+def test_what_a_project_requires_must_pass_before_work_counts_and_the_evidence_stays(site: Site) -> None:
+    """A failing test is fixed, a flaky one is run again and called flaky, and a forbidden change never completes."""
+    repository = SiteRepository(site, "house")
+    repository.commit(**{"test.sh": "grep -q fixed result\n", "Makefile": "all:\n"})
+    flaky = repository.path.parent / "flaky-once"
+    required = [
+        {"command": "sh test.sh"},
+        {"command": f"test -e {flaky} || {{ touch {flaky}; echo not this time; exit 1; }}", "retries": 2},
+        {"diff": {"max_files": 2, "forbidden_paths": ["Makefile"], "forbid_secrets": True}},
+    ]
+    site.people.rest("PATCH", "/projects/house", {"settings": {"required_checks": required}})
+    for each in ("ann", "ben"):
+        site.hire(each, "house")
+    site.coordinator()
+
+    good = repository.order("ann", "Mend", "if [ -e result ]; then echo fixed > result; else echo broken > result; fi")
+    site.until_status(good, "completed")
+    shown = site.people.rest("GET", f"/tasks/{good}")["task"]
+    assert [each["outcome"] for each in shown["check_results"]] == ["passed", "passed", "passed"]
+    (traced,) = site.people.rest("GET", f"/traces/{good}")["tasks"]
+    first, second = traced["checks"]
+    assert [each["outcome"] for each in first["evidence"]] == ["failed", "flaky", "passed"]
+    assert first["evidence"][1]["runs"] == 2
+    assert second["passed"]
+
+    bad = repository.order("ben", "Break", "echo fixed > result; echo 'all: rm' > Makefile")
+    site.until_status(bad, "failed")
+    site.until_idle()
+    shown = site.people.rest("GET", f"/tasks/{bad}")["task"]
+    assert [each["outcome"] for each in shown["check_results"]] == ["passed", "passed", "failed"]
+    assert "Makefile may not be changed (Makefile)." in shown["check_failures"][0]["message"]
+    assert repository.files()["Makefile"] == "all:\n"
+    repository.done(good, "merge")
+    assert repository.files()["result"] == "fixed\n"

@@ -169,6 +169,8 @@ export function fullTask(given: Partial<Task> & { task_id: string }): Task {
     acceptance: [],
     checks: "none",
     check_failures: [],
+    required_checks: [],
+    check_results: [],
     created_by: "owner",
     requested_by: null,
     correlation_id: null,

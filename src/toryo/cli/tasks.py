@@ -555,12 +555,23 @@ def _rows(task: dict[str, Any], tasks: list[dict[str, Any]], depth: int, *, seve
 _NOT_APPROVED = {"pending_approval": ", needs approval", "rejected": ", rejected"}
 
 
-_OF_AN_ATTEMPT = ("result", "summary", "error", "next_steps", "artifacts", "checks", "check_failures")
+def _print_checks(results: list[dict[str, Any]]) -> None:
+    """How each acceptance check ended; of a failure what was found, and the end of what was printed."""
+    rows = [(each["outcome"], f"{each['seconds']:.1f} s", each["runs"], each["check"]) for each in results]
+    output.table(("RESULT", "TIME", "RUNS", "CHECK"), rows, empty="No checks have run.")
+    for each in results:
+        if each["outcome"] == "failed" and each["output"]:
+            output.done(f"\n{each['check']}:\n{each['output']}")
+
+
+_OF_AN_ATTEMPT = ("result", "summary", "error", "next_steps", "artifacts", "checks", "check_failures", "check_results")
 """What a task that is done again still has from the time before."""
 
 
 def _print_task(task: dict[str, Any], parts: list[dict[str, Any]]) -> None:
-    apart = {"id", "status", "version", "subtasks"}
+    apart = {"id", "status", "version", "subtasks", "check_failures", "check_results"}
+    if not task.get("check_results"):
+        apart.discard("check_failures")  # judged by a person, or by a Coordinator of an earlier version
     over = task["status"] in ("backlog", "todo", "in_progress") and task.get("checks") != "running"
     shown = {
         f"last {key}" if over and key in _OF_AN_ATTEMPT else key.removesuffix("_id"): each
@@ -570,6 +581,9 @@ def _print_task(task: dict[str, Any], parts: list[dict[str, Any]]) -> None:
     if (changes := task.get("changes_requested")) is not None:
         shown["changes_requested"] = f"{changes['title']} ({changes['task_id']}, {changes['status']})"
     output.fields({"status": output.status(task["status"]), **shown})
+    if task.get("check_results"):
+        output.done("")
+        _print_checks(task["check_results"])
     if parts:
         output.done("")
         _print_tasks(parts)

@@ -33,6 +33,8 @@ END_WITHIN = 2.0
 MOST_RETRIES = 5
 TAIL = 4000
 """Characters of a command's output that are kept."""
+TOLD = 2000
+"""Characters of it that an agent is told."""
 LONGEST_NAME = 2000
 
 Wall = Callable[[Sequence[str]], Walled]
@@ -57,6 +59,12 @@ class Evidence:
     @property
     def failed(self) -> bool:
         return self.outcome == "failed"
+
+    @property
+    def message(self) -> str:
+        """What an agent is told of a failure: why, and the end of the output."""
+        why, _, rest = self.output.partition("\n")
+        return f"{why}\n{rest[-TOLD:]}" if rest else why
 
 
 @dataclass(frozen=True, slots=True)

@@ -112,7 +112,7 @@ class Server:
         return int(answer.get("next_offset", offset + len(text)))
 
     async def report_check(self, check_id: str, evidence: Sequence[Evidence]) -> None:
-        failures = [{"check": each.check, "message": each.output} for each in evidence if each.failed]
+        failures = [{"check": each.check, "message": each.message} for each in evidence if each.failed]
         results = [asdict(each) for each in evidence] if self._takes_evidence else None
         try:
             await self._call("report_check_result", check_id=check_id, failures=failures, **_said(results=results))

@@ -28,13 +28,15 @@ MOST_CHANGED = 10_000_000
 LONGEST_OUTPUT = 10_000
 """Characters of a check's output that are kept as evidence."""
 
+_EXAMPLE = '[{"command": "make test"}, {"file": "README.md"}, {"diff": {"max_files": 50}}]'
+
 Read = Callable[[Any, int, str], Any]
 """Takes a value, the place of its check and its name; raises Refusal."""
 
 
 def required(value: Any) -> tuple[AcceptanceCheck, ...]:
-    """The checks that a project requires, from JSON. Nothing, "" and "none" are no checks; another text is JSON, or one
-    command. Raises Refusal for what is no check, and says which and why.
+    """The checks that a project requires, from JSON. Nothing, "" and "none" are no checks; another text is JSON, or a
+    check per line. Raises Refusal for what is no check, and says which and why.
     """
     if value in (None, "", "none") or value == []:
         return ()
@@ -42,18 +44,29 @@ def required(value: Any) -> tuple[AcceptanceCheck, ...]:
     if isinstance(given, Mapping):
         given = [given]
     if not isinstance(given, Sequence):
-        raise _wrong("They are a list.")
+        raise _wrong("They must be a list.")
     if len(given) > MOST:
         raise _wrong(say("There are {count}; at most {most} are possible.", count=len(given), most=MOST))
     return tuple(_check(each, place) for place, each in enumerate(given, 1))
 
 
 def _read(text: str) -> Any:
-    """A command may begin as JSON does: `[ -f README.md ]`."""
-    if text.lstrip()[:1] in ("[", "{"):
+    """A list as JSON, or a check per line: an object as JSON, or else a command. A command may begin as a list does:
+    `[ -f README.md ]`."""
+    if text.lstrip().startswith("["):
         with contextlib.suppress(ValueError):
             return json.loads(text)
-    return [{"command": text}]
+    lines = [line.strip() for line in text.splitlines()]
+    return [_line(line, place) for place, line in enumerate(filter(None, lines), 1)]
+
+
+def _line(line: str, place: int) -> Any:
+    if not line.startswith("{"):
+        return {"command": line}
+    try:
+        return json.loads(line)
+    except ValueError:
+        raise _wrong(say("Check {place} is not a valid JSON object.", place=place)) from None
 
 
 def _check(given: Any, place: int) -> AcceptanceCheck:
@@ -165,8 +178,8 @@ def _unknown(name: str, known: Sequence[str], place: int) -> Refusal:
 def _wrong(why: str) -> Refusal:
     return Refusal(
         Code.VALIDATION_ERROR,
-        say("These are no valid required checks. {why}", why=why),
-        'Example: [{"command": "make test"}, {"file": "README.md"}, {"diff": {"max_files": 50}}].',
+        say("The required checks are not valid. {why}", why=why),
+        say("Example: {example}.", example=_EXAMPLE),
     )
 
 

@@ -2073,6 +2073,36 @@ export interface components {
             /** Truncated */
             truncated: boolean;
         };
+        /**
+         * AcceptanceCheck
+         * @description What must be there, succeed, or be kept before success counts: a file, a command within a time limit, or limits
+         *     on the changes.
+         */
+        AcceptanceCheck: {
+            /** File */
+            file?: string;
+            /** Command */
+            command?: string | string[];
+            /** Timeout Seconds */
+            timeout_seconds?: number;
+            /** Retries */
+            retries?: number;
+            diff?: components["schemas"]["DiffLimits"];
+        };
+        /**
+         * DiffLimits
+         * @description What the changes of a task may be.
+         */
+        DiffLimits: {
+            /** Max Files */
+            max_files?: number;
+            /** Max Lines */
+            max_lines?: number;
+            /** Forbidden Paths */
+            forbidden_paths?: string[];
+            /** Forbid Secrets */
+            forbid_secrets?: boolean;
+        };
         /** Project */
         Project: {
             /** Project Id */
@@ -2092,7 +2122,7 @@ export interface components {
             working_directory: string;
             /** Settings */
             settings: {
-                [key: string]: string | number | boolean | null;
+                [key: string]: string | number | boolean | components["schemas"]["AcceptanceCheck"][] | null;
             };
             /** Created At */
             created_at: string;
@@ -2178,22 +2208,63 @@ export interface components {
              * @default null
              */
             timeout_seconds: number | null;
+            /**
+             * @description How often it runs again after a failure; a pass then is reported as flaky (default 0).
+             * @default null
+             */
+            retries: number | null;
+        };
+        DiffCheck: {
+            /** @description Limits on the changes in the task's worktree. */
+            diff: components["schemas"]["Limits"];
         };
         FileCheck: {
             /** @description Must exist in the task's directory. */
             file: string;
         };
+        Limits: {
+            /**
+             * @description Changed files at most.
+             * @default null
+             */
+            max_files: number | null;
+            /**
+             * @description Added and deleted lines at most.
+             * @default null
+             */
+            max_lines: number | null;
+            /**
+             * @description Patterns of paths that must not change, as in .gitignore.
+             * @default null
+             */
+            forbidden_paths: string[] | null;
+            /**
+             * @description Whether added lines must not look like secrets.
+             * @default null
+             */
+            forbid_secrets: boolean | null;
+        };
         /**
-         * AcceptanceCheck
-         * @description What must be there, or succeed, before success counts: a file, or a command within a time limit.
+         * CheckEvidence
+         * @description How one acceptance check ended. `flaky`: it failed, then passed when it ran again. `exit_code`: of the last run;
+         *     null where no program ended by itself. `output`: what was found, or the end of what the command printed.
          */
-        AcceptanceCheck: {
-            /** File */
-            file?: string;
-            /** Command */
-            command?: string | string[];
-            /** Timeout Seconds */
-            timeout_seconds?: number;
+        CheckEvidence: {
+            /** Check */
+            check: string;
+            /**
+             * Outcome
+             * @enum {string}
+             */
+            outcome: "passed" | "failed" | "flaky";
+            /** Runs */
+            runs: number;
+            /** Seconds */
+            seconds: number;
+            /** Exit Code */
+            exit_code: number | null;
+            /** Output */
+            output: string;
         };
         /**
          * Handoff
@@ -2234,7 +2305,8 @@ export interface components {
         /**
          * PersonsTask
          * @description One task in detail, for people. `changes_requested`: a person has requested changes to its work, and this task
-         *     makes them. `judged`: how a request was answered; null for any other task, and until it is.
+         *     makes them. `judged`: how a request was answered; null for any other task, and until it is. `required_checks`: the
+         *     project's, where they apply to it. `check_results`: how the checks ended at the last success report.
          */
         PersonsTask: {
             /** Task Id */
@@ -2329,6 +2401,10 @@ export interface components {
             handoffs: components["schemas"]["Handoff"][];
             changes_requested: components["schemas"]["RequestedChanges"] | null;
             judged: components["schemas"]["Judgement"] | null;
+            /** Required Checks */
+            required_checks: components["schemas"]["AcceptanceCheck"][];
+            /** Check Results */
+            check_results: components["schemas"]["CheckEvidence"][];
         };
         /** Task */
         Task: {
@@ -2764,6 +2840,8 @@ export interface components {
             passed: boolean | null;
             /** Failures */
             failures: components["schemas"]["CheckFailure"][];
+            /** Evidence */
+            evidence: components["schemas"]["CheckEvidence"][];
         };
         /**
          * TracedDecision
@@ -5790,7 +5868,7 @@ export interface operations {
                      */
                     context?: unknown;
                     /** @description What is checked when success is reported. */
-                    acceptance?: (components["schemas"]["FileCheck"] | components["schemas"]["CommandCheck"])[];
+                    acceptance?: (components["schemas"]["FileCheck"] | components["schemas"]["CommandCheck"] | components["schemas"]["DiffCheck"])[];
                 };
             };
         };
@@ -5910,7 +5988,7 @@ export interface operations {
                      * @description New acceptance checks.
                      * @default null
                      */
-                    acceptance?: (components["schemas"]["FileCheck"] | components["schemas"]["CommandCheck"])[] | null;
+                    acceptance?: (components["schemas"]["FileCheck"] | components["schemas"]["CommandCheck"] | components["schemas"]["DiffCheck"])[] | null;
                     /** @description Dependencies to add. */
                     add_dependencies?: string[];
                     /** @description Dependencies to remove. */

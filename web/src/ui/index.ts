@@ -4,6 +4,7 @@ export * from "./askwords";
 export * from "./bar";
 export * from "./button";
 export * from "./bytes";
+export * from "./checks";
 export * from "./confirm";
 export * from "./copy";
 export * from "./decision";

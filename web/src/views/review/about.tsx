@@ -1,12 +1,11 @@
 // What stands beside the changes: what was asked, what was checked, what the agent says of it, and what it cost.
 import { useQuery } from "@tanstack/react-query";
-import { CircleCheck, CircleX, FileText, Terminal } from "lucide-react";
 import type { ReactNode } from "react";
 
 import type { Task } from "@/api/model";
 import { agents, usage } from "@/api/queries";
 import { useTranslation } from "@/i18n/use-words";
-import { Ago, Avatar, Badge, Prose, duration, money, type Tone } from "@/ui";
+import { Ago, Avatar, Badge, Checks, Prose, duration, hasChecks, money, type Tone } from "@/ui";
 
 export function About({ task, wide }: { task: Task; wide: boolean }) {
   const { t } = useTranslation("review");
@@ -62,48 +61,23 @@ function Part({ title, aside, children }: { title: string; aside?: ReactNode; ch
 const TONE: Record<string, Tone> = { passed: "green", failed: "red", running: "blue" };
 
 function Acceptance({ task }: { task: Task }) {
-  const { t } = useTranslation("review");
-  if (task.acceptance.length === 0) return null;
-  const failed = new Map(task.check_failures.map((each) => [each.check, each.message]));
-  const passed = task.checks === "passed";
+  const { t, i18n } = useTranslation("review");
+  if (!hasChecks(task)) return null;
   return (
     <Part
       title={t("about.acceptance")}
       aside={<Badge tone={TONE[task.checks] ?? "plain"}>{t(`about.checks.${task.checks}`)}</Badge>}
     >
-      <ul className="space-y-1.5">
-        {task.acceptance.map((each, place) => {
-          const words = wordsOf(each);
-          const why = failed.get(words);
-          const Icon =
-            why !== undefined ? CircleX : passed ? CircleCheck : each.file !== undefined ? FileText : Terminal;
-          const tone = why !== undefined ? "text-red" : passed ? "text-green" : "text-faint";
-          return (
-            <li key={place} className="flex gap-1.5">
-              <Icon size={15} className={`mt-0.5 shrink-0 ${tone}`} aria-hidden />
-              <span className="min-w-0">
-                <code className="font-mono text-xs break-all">{words}</code>
-                {why !== undefined && (
-                  <span className="block text-xs break-words whitespace-pre-wrap text-red">{why}</span>
-                )}
-              </span>
-            </li>
-          );
-        })}
-        {task.check_failures
-          .filter((each) => !task.acceptance.some((one) => wordsOf(one) === each.check))
-          .map((each) => (
-            <li key={each.check} className="text-xs break-words whitespace-pre-wrap text-red">
-              {each.check}: {each.message}
-            </li>
-          ))}
-      </ul>
+      <Checks
+        task={task}
+        words={{
+          outcome: ({ outcome, runs, seconds }) =>
+            t(`about.checked.${outcome}`, { runs, time: duration(seconds * 1000, i18n.language) }),
+          output: t("about.checked.output"),
+        }}
+      />
     </Part>
   );
-}
-
-function wordsOf({ file, command }: Task["acceptance"][number]): string {
-  return file ?? (Array.isArray(command) ? command.join(" ") : (command ?? ""));
 }
 
 /** Who did it, when, in which time and for how much. */

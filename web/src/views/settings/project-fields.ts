@@ -32,9 +32,20 @@ export const LIMITS = [
 const OWN = ["name", "description", "working_directory"] as const;
 
 export function fieldsOf(project: Project): Seen {
-  const settings = Object.entries(project.settings).map(([name, value]) => [name, value === null ? "" : String(value)]);
+  const settings = Object.entries(project.settings).map(([name, value]) => [name, written(value)]);
   const own = OWN.map((name) => [name, project[name]]);
   return { fields: Object.fromEntries([...own, ...settings]) as Fields, version: project.version };
+}
+
+/** Checks have a line each: a command as it is, any other as JSON. */
+function written(value: Project["settings"][string]): string {
+  if (!Array.isArray(value)) return value === null ? "" : String(value);
+  return value.map((each) => (isPlain(each) ? each.command : JSON.stringify(each))).join("\n");
+}
+
+function isPlain(check: object): check is { command: string } {
+  const command: unknown = "command" in check ? check.command : null;
+  return Object.keys(check).length === 1 && typeof command === "string" && !/[\n]|^\s*[[{]/.test(command);
 }
 
 /** Only what was changed; an empty budget is none. The server says which values are possible. */

@@ -78,6 +78,15 @@ function Rules({ editing: { draft, set } }: { editing: Editing }) {
             choices={CHOICES[name].map((value) => ({ value, label: t(`choice.${value}`) }))}
           />
         ))}
+        <TextArea
+          label={t("setting.required_checks")}
+          help={t("settingHelp.required_checks")}
+          value={draft["required_checks"] ?? ""}
+          onChange={set("required_checks")}
+          rows={3}
+          spellCheck={false}
+          className="font-mono"
+        />
       </fieldset>
       <fieldset>
         <legend className="mb-2 text-[13px] font-semibold">{t("project.limits")}</legend>

@@ -55,6 +55,7 @@ export const en = {
     isolation: "Working directory",
     commands_from: "Who can set commands",
     approvals: "Tasks that need approval",
+    required_checks: "Required checks",
     retry_attempts: "Retries of a failed task",
     stall_seconds: "Stall timeout (seconds)",
     budget_per_day: "Budget per day (USD)",
@@ -74,6 +75,8 @@ export const en = {
     isolation: "The project's directory, or a git worktree per task that is merged afterwards.",
     commands_from: "The Coordinator runs these commands on its machine.",
     approvals: "Only requests of agents, or every task that an agent creates.",
+    required_checks:
+      'What every success must pass. One command per line; a file or limits on the changes as JSON: {"file": "CHANGELOG.md"}, {"diff": {"max_files": 50}}.',
     retry_attempts: "How many times it is retried automatically.",
     stall_seconds: "A task without progress for this time is listed under Needs attention.",
     budget_per_day:
@@ -388,6 +391,7 @@ export const ja: typeof en = {
     isolation: "作業ディレクトリ",
     commands_from: "コマンドを設定できるメンバー",
     approvals: "承認が必要なタスク",
+    required_checks: "必須の受け入れ確認",
     retry_attempts: "失敗したタスクの再試行回数",
     stall_seconds: "停滞とみなすまでの時間（秒）",
     budget_per_day: "1 日の予算（USD）",
@@ -407,6 +411,8 @@ export const ja: typeof en = {
     isolation: "プロジェクトのディレクトリか、タスクごとの git ワークツリー（作業後にマージ）かを選びます。",
     commands_from: "コマンドはコーディネーターのマシンで実行されます。",
     approvals: "エージェントの依頼だけか、エージェントが作成するすべてのタスクかを選びます。",
+    required_checks:
+      '成功を報告するたびに合格が必要な確認です。1 行に 1 コマンド。ファイルや変更の制限は JSON で書きます：{"file": "CHANGELOG.md"}、{"diff": {"max_files": 50}}。',
     retry_attempts: "自動で再試行する回数です。",
     stall_seconds: "この時間にわたって進展のないタスクが「要対応」に表示されます。",
     budget_per_day:

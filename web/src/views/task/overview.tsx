@@ -1,12 +1,12 @@
 // The overview of a task: description, assignee, subtasks, and result.
 import { useQuery } from "@tanstack/react-query";
-import { CircleAlert, FileText, Terminal } from "lucide-react";
+import { CircleAlert } from "lucide-react";
 
 import type { Task } from "@/api/model";
 import { agents, board, titleKnown } from "@/api/queries";
 import { useOpenTask } from "@/app/going";
 import { useTranslation } from "@/i18n/use-words";
-import { Ago, Avatar, Prose, StatusIcon, Told, visible } from "@/ui";
+import { Ago, Avatar, Checks, Prose, StatusIcon, Told, duration, hasChecks, visible } from "@/ui";
 import { EditableText } from "@/views/task/editable";
 import { Result } from "@/views/task/result";
 import { Section } from "@/views/task/section";
@@ -106,7 +106,7 @@ function Trouble({ task }: { task: Task }) {
     task.blocked_reason && `${who === null ? "" : `${t("blockedBy", { who })}: `}${task.blocked_reason}`,
     task.dependency_failed && t("dependencyFailed"),
     task.error && `${t("error")}: ${task.error}`,
-    ...task.check_failures.map((each) => `${each.check}: ${each.message}`),
+    ...task.check_failures.map((each) => `${each.check}: ${each.message.split("\n")[0]}`),
   ].filter((each): each is string => Boolean(each));
   if (lines.length === 0) return null;
   const tone = task.status === "failed" ? "border-red bg-red-soft text-red" : "border-amber bg-amber-soft text-amber";
@@ -195,29 +195,20 @@ function TitleOf({ projectId, taskId }: { projectId: string; taskId: string }) {
 }
 
 function Acceptance({ task }: { task: Task }) {
-  const { t } = useTranslation("task");
-  if (task.acceptance.length === 0) return null;
-  const checks = t(`checks.${task.checks}`, { defaultValue: task.checks });
+  const { t, i18n } = useTranslation("task");
+  if (!hasChecks(task)) return null;
   return (
-    <Section title={t("acceptance")} aside={checks}>
-      <ul className="space-y-1">
-        {task.acceptance.map((each, place) => (
-          <li key={place} className="flex items-center gap-2">
-            {"file" in each ? <FileText size={14} aria-hidden /> : <Terminal size={14} aria-hidden />}
-            <span className="text-xs text-faint">{t("file" in each ? "file" : "command")}</span>
-            <code className="min-w-0 font-mono text-[13px] break-all">{wordsOf(each)}</code>
-          </li>
-        ))}
-      </ul>
+    <Section title={t("acceptance")} aside={t(`checks.${task.checks}`, { defaultValue: task.checks })}>
+      <Checks
+        task={task}
+        words={{
+          outcome: ({ outcome, runs, seconds }) =>
+            t(`checked.${outcome}`, { runs, time: duration(seconds * 1000, i18n.language) }),
+          output: t("checked.output"),
+        }}
+      />
     </Section>
   );
-}
-
-function wordsOf(check: Record<string, unknown>): string {
-  const { file, command } = check;
-  if (typeof file === "string") return file;
-  if (Array.isArray(command)) return command.join(" ");
-  return typeof command === "string" ? command : JSON.stringify(check);
 }
 
 /** Results and artifacts are whatever an agent reported: a text, or JSON. */

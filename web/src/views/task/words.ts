@@ -15,6 +15,12 @@ export const en = {
   },
   blockedBy: "Blocked by {{who}}",
   dependencyFailed: "A task that it depends on has failed.",
+  checked: {
+    passed: "Passed in {{time}}",
+    failed: "Failed in {{time}}",
+    flaky: "Flaky: passed at run {{runs}}, in {{time}}",
+    output: "Output",
+  },
   checks: {
     none: "not run yet",
     running: "running",
@@ -194,6 +200,12 @@ export const ja: typeof en = {
   },
   blockedBy: "{{who}} がブロック",
   dependencyFailed: "依存先のタスクが失敗しました。",
+  checked: {
+    passed: "合格（{{time}}）",
+    failed: "不合格（{{time}}）",
+    flaky: "不安定：{{runs}} 回目で合格（{{time}}）",
+    output: "出力",
+  },
   checks: { none: "未実行", running: "実行中", passed: "合格", failed: "不合格" },
   field: {
     title: "タイトル",

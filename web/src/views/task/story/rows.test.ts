@@ -22,6 +22,7 @@ describe("the rows of a story", () => {
         finished_at: at(55),
         passed: false,
         failures: [{ check: "make", message: "no" }],
+        evidence: [],
       },
     ],
     tasks: [traced({ task_id: "roof", created_at: at(30), launches: [launch("l3", 30, 45)], completed_at: at(45) })],

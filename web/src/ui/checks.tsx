@@ -1,0 +1,82 @@
+// Acceptance checks: what must hold before success counts, and how each ended, with what its command printed.
+import { CircleCheck, CircleX, FileDiff, FileText, RefreshCw, Terminal, type LucideIcon } from "lucide-react";
+
+import type { Task } from "@/api/model";
+import { visible } from "@/ui/visible";
+
+type Declared = Task["acceptance"][number];
+type Result = Task["check_results"][number];
+
+/** The sentences beside a result; each view says them from its own words. */
+export interface CheckWords {
+  outcome: (result: Result) => string;
+  output: string;
+}
+
+const LOOKS: Record<Result["outcome"], { icon: LucideIcon; tone: string }> = {
+  passed: { icon: CircleCheck, tone: "text-green" },
+  failed: { icon: CircleX, tone: "text-red" },
+  flaky: { icon: RefreshCw, tone: "text-amber" },
+};
+
+export function Checks({ task, words }: { task: Task; words: CheckWords }) {
+  const ended = task.checks === "passed" || task.checks === "failed";
+  const told = ended && task.check_results.length > 0;
+  const byHand = task.check_failures.filter((each) => !task.check_results.some((one) => one.check === each.check));
+  return (
+    <ul className="space-y-1.5">
+      {told
+        ? task.check_results.map((each, place) => <Ended key={place} result={each} words={words} />)
+        : [...task.required_checks, ...task.acceptance].map((each, place) => (
+            <Before key={place} check={each} passed={task.checks === "passed"} />
+          ))}
+      {task.checks === "failed" &&
+        byHand.map((each) => (
+          <li key={each.check} className="text-xs break-words whitespace-pre-wrap text-red">
+            {each.check}: {each.message}
+          </li>
+        ))}
+    </ul>
+  );
+}
+
+function Before({ check, passed }: { check: Declared; passed: boolean }) {
+  const kind = check.diff !== undefined ? FileDiff : check.file !== undefined ? FileText : Terminal;
+  const Icon = passed ? CircleCheck : kind;
+  return (
+    <li className="flex gap-1.5">
+      <Icon size={15} className={`mt-0.5 shrink-0 ${passed ? "text-green" : "text-faint"}`} aria-hidden />
+      <code className="min-w-0 font-mono text-xs break-all">{wordsOf(check)}</code>
+    </li>
+  );
+}
+
+function Ended({ result, words }: { result: Result; words: CheckWords }) {
+  const { icon: Icon, tone } = LOOKS[result.outcome];
+  return (
+    <li className="flex gap-1.5">
+      <Icon size={15} className={`mt-0.5 shrink-0 ${tone}`} aria-hidden />
+      <div className="min-w-0 flex-1">
+        <div className="flex flex-wrap items-baseline gap-x-2">
+          <code className="min-w-0 font-mono text-xs break-all">{result.check}</code>
+          <span className="text-xs text-faint">{words.outcome(result)}</span>
+        </div>
+        {result.output !== "" && (
+          <details open={result.outcome === "failed"}>
+            <summary className="cursor-pointer text-xs text-soft">{words.output}</summary>
+            <pre className="mt-1 max-h-64 overflow-auto rounded-md bg-sunken p-2 font-mono text-xs break-words whitespace-pre-wrap">
+              {visible(result.output)}
+            </pre>
+          </details>
+        )}
+      </div>
+    </li>
+  );
+}
+
+function wordsOf({ file, command, diff }: Declared): string {
+  if (diff !== undefined) return JSON.stringify({ diff });
+  return file ?? (Array.isArray(command) ? command.join(" ") : (command ?? ""));
+}
+
+export const hasChecks = (task: Task) => task.acceptance.length + task.required_checks.length > 0;
