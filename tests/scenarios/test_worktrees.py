@@ -351,10 +351,10 @@ def test_a_manager_whose_parts_conflict_is_started_and_its_log_says_what_is_left
 def test_what_a_project_requires_must_pass_before_work_counts_and_the_evidence_stays(site: Site) -> None:
     """A failing test is fixed, a flaky one is run again and called flaky, and a forbidden change never completes."""
     repository = SiteRepository(site, "house")
-    repository.commit(**{"test.sh": "grep -q fixed result\n", "Makefile": "all:\n"})
+    repository.commit(tests="grep -q fixed result\n", Makefile="all:\n")
     flaky = repository.path.parent / "flaky-once"
     required = [
-        {"command": "sh test.sh"},
+        {"command": "sh tests"},
         {"command": f"test -e {flaky} || {{ touch {flaky}; echo not this time; exit 1; }}", "retries": 2},
         {"diff": {"max_files": 2, "forbidden_paths": ["Makefile"], "forbid_secrets": True}},
     ]

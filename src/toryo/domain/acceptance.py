@@ -44,7 +44,7 @@ def required(value: Any) -> tuple[AcceptanceCheck, ...]:
     if isinstance(given, Mapping):
         given = [given]
     if not isinstance(given, Sequence):
-        raise _wrong("They must be a list.")
+        raise _wrong(say("They must be a list."))
     if len(given) > MOST:
         raise _wrong(say("There are {count}; at most {most} are possible.", count=len(given), most=MOST))
     return tuple(_check(each, place) for place, each in enumerate(given, 1))
