@@ -384,6 +384,7 @@ def _usage(reader: Reader) -> None:
     reader.work("Sweep")
     reader.read("toryo usage ")
     reader.read("toryo project edit PRJ")
+    reader.read("toryo forecast --project PRJ")
 
 
 @walks("docs/how-to/checks.md")

@@ -67,7 +67,7 @@ def export(
             raise Misuse(f"{option} applies to events only.", f"Use it as in: toryo export {EVENTS} {option} …")
     if file.exists() and not force:
         raise Misuse(f"{file} already exists.", "Choose another file, or overwrite it with --force.")
-    manifest = _manifest(here)
+    manifest = whole(here)
     _write(file, _yaml(manifest))
     counts = {name: len(entries) for name, entries in manifest.items()}
     told = ", ".join(f"{many} {name}" for name, many in counts.items())
@@ -99,11 +99,17 @@ def _yaml(manifest: dict[str, Any]) -> str:
     return head + yaml.safe_dump(manifest, sort_keys=False, allow_unicode=True, width=100)
 
 
-def _manifest(here: Here) -> dict[str, Any]:
-    projects = here.get("/projects")["projects"]
+def whole(here: Here, project_id: str | None = None, *, live: bool = False) -> dict[str, Any]:
+    """Everything as a toryo.yaml has it; of one project only itself, its members and its open tasks.
+
+    `live`: what is in progress stays so; otherwise it is to do, since nobody works on it where it is imported.
+    """
+    projects = [each for each in here.get("/projects")["projects"] if project_id in (None, each["id"])]
     members = {project["id"]: _members(here, project["id"]) for project in projects}
     agents = [agent for agent in here.get("/agents")["agents"] if agent["agent_id"] != _OWNER]
-    tasks = [task for project in projects for task in _tasks(here, project["id"])]
+    tasks = [task for project in projects for task in _tasks(here, project["id"], live=live)]
+    if project_id is not None:
+        agents = [agent for agent in agents if agent["agent_id"] in members.get(project_id, ())]
     return {
         "projects": [_project(project) for project in projects],
         "agents": [_agent(each, members) for each in _superiors_first(agents)],
@@ -140,7 +146,7 @@ def _superiors_first(agents: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return sorted(agents, key=depth)
 
 
-def _tasks(here: Here, project_id: str) -> list[dict[str, Any]]:
+def _tasks(here: Here, project_id: str, *, live: bool) -> list[dict[str, Any]]:
     open_tasks = [
         task
         for task in here.every(f"/projects/{project_id}/tasks", "tasks", closed_since=datetime.now(UTC).isoformat())
@@ -150,7 +156,7 @@ def _tasks(here: Here, project_id: str) -> list[dict[str, Any]]:
     details = {open_task["id"]: here.get(f"/tasks/{open_task['id']}")["task"] for open_task in open_tasks}
     # Stable: what was filed at once stays in the server's order.
     ordered = sorted(open_tasks, key=lambda each: (_depth(each, details), each["created_at"]))
-    return [_task(details[each["id"]], titles, project_id) for each in ordered]
+    return [_task(details[each["id"]], titles, project_id, live=live) for each in ordered]
 
 
 def _depth(each: dict[str, Any], known: dict[str, dict[str, Any]]) -> int:
@@ -169,8 +175,9 @@ def _titles(tasks: list[dict[str, Any]]) -> dict[str, str]:
     return titles
 
 
-def _task(each: dict[str, Any], titles: dict[str, str], project_id: str) -> dict[str, Any]:
-    status = each["status"] if each["status"] in {"backlog", "todo"} else "todo"
+def _task(each: dict[str, Any], titles: dict[str, str], project_id: str, *, live: bool) -> dict[str, Any]:
+    kept = {"backlog", "todo", "in_progress"} if live else {"backlog", "todo"}
+    status = each["status"] if each["status"] in kept else "todo"
     entry: dict[str, Any] = {"project": project_id, "title": titles[each["id"]], "status": status}
     said = {
         "description": each["description"],

@@ -201,6 +201,13 @@ def _recorded(here: Here, name: str) -> Mapping[str, Recorded]:
         return recording.read(_lines(path))
     if path.exists():
         raise Misuse(f"{path} contains no {DATABASE}.", "Pass a data directory, a file of events, or a project.")
+    return recorded_of_project(here, name)
+
+
+def recorded_of_project(here: Here, name: str) -> Mapping[str, Recorded]:
+    """What a project of the server has recorded, by agent."""
+    from toryo.simulation import recording
+
     here.get(f"/projects/{name}")
     usage = here.get("/usage", project_id=name, by=["agent"])
     return recording.read(_events(here, project_id=name), usage["rows"])

@@ -12,5 +12,6 @@
 | `unfinished.py` | why tasks were not completed |
 | `results.py` | what is measured, from counts and from the events |
 | `gantt.py` | the picture of a run |
+| `forecast.py` | many runs of what is left of a project, and the ranges that follow |
 | `recording.py` | durations, failures and tokens of a recorded project |
 """

@@ -35,14 +35,22 @@ class Recorded:
     minutes: list[float] = field(default_factory=list)
     failed: int = 0
     launches: int = 0
+    ended: int = 0
+    """Launches that are over. The others have used a part of their tokens."""
     crashed: int = 0
     tokens: int = 0
     dollars: float = 0.0
+
+    @property
+    def launches_worth(self) -> float:
+        """How many whole launches the tokens are of: one that still runs counts as half of one."""
+        return min(self.ended, self.launches) + max(0, self.launches - self.ended) / 2
 
     def add(self, other: Recorded) -> None:
         self.minutes += other.minutes
         self.failed += other.failed
         self.launches += other.launches
+        self.ended += other.ended
         self.crashed += other.crashed
         self.tokens += other.tokens
         self.dollars += other.dollars
@@ -59,7 +67,7 @@ class Recorded:
             found |= {"behaviour": "crashing", "share": round(self.crashed / self.launches, 4)}
         if self.launches and self.tokens:
             found["tokens"] = Tokens(
-                start=min(MOST_TOKENS_OF_A_START, round(self.tokens / self.launches)), call=0, minute=0
+                start=min(MOST_TOKENS_OF_A_START, round(self.tokens / self.launches_worth)), call=0, minute=0
             )
             found["dollars_per_million"] = min(MOST_DOLLARS, round(self.dollars * 1e6 / self.tokens, 4))
         return found
@@ -89,8 +97,9 @@ def read(events: Iterable[Event], usage: Sequence[Mapping[str, Any]] = ()) -> di
                 agent.failed += _ENDS[kind]
             since[launch_id] = at
             ended.add(launch_id)
-        elif kind == "launch.process_ended" and (data.get("signal") or data.get("exit_code")):
-            agent.crashed += launch_id not in ended
+        elif kind == "launch.process_ended":
+            agent.ended += 1
+            agent.crashed += bool(data.get("signal") or data.get("exit_code")) and launch_id not in ended
     _count(usage, found)
     return dict(found)
 
