@@ -145,7 +145,7 @@ IN_PLACE = """\
         ("context: {command: make}", "project p does not accept commands from managers; set commands_from: managers"),
         ("acceptance: [{command: make}]", "project p does not accept commands from managers"),
         ("acceptance: [{fil: x}]", "a check has no key 'fil'; did you mean file?"),
-        ("acceptance: [{file: x, command: y}]", "each check needs either a file or a command"),
+        ("acceptance: [{file: x, command: y}]", "each check needs a file, a command or a diff"),
         ("summary: x", "there is no such key"),
         ("title: *x", "there is no anchor (&) with this name"),
     ],

@@ -33,4 +33,6 @@ def calls(schema: Answer, defined: Answer) -> list[Answer]:
     base = {name: values(properties[name], defined)[0] for name in schema.get("required", ())}
     if "command" in properties and not base:  # one of two kinds of acceptance check
         return [{"command": value} for value in values(properties["command"], defined)] + [{"file": "x"}]
+    if schema.get("minProperties"):
+        return [{name: each} for name, of in properties.items() for each in values(of, defined) if each is not None]
     return [base, *({**base, name: each} for name, of in properties.items() for each in values(of, defined))]

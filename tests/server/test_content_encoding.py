@@ -26,6 +26,7 @@ NO_SECRETS = {
     "list_people": {"password"},  # whether they have one
     "show_agent": {"passkey"},  # only in the answer that makes it, which has the same type
     "show_moves": {"code"},  # of a refusal
+    **{each: {"forbid_secrets"} for each in ("list_projects", "show_project", "show_task")},  # whether that is checked
 }
 """Words of answers that say something about a secret, and hold none."""
 

@@ -11,7 +11,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
@@ -163,7 +163,7 @@ class Work:
         )
 
     def _complete_parts(self, world: World) -> None:
-        """A task some of whose subtasks are completed is gone on with, not begun anew."""
+        """A task some of whose subtasks are completed is continued, not begun again."""
         if not self._begun:
             return
         project = world.owner("list_projects")["projects"][0]["project_id"]
@@ -264,10 +264,8 @@ def _told(found: Mapping[str, Any], now: float) -> Iterator[str]:
 
 
 def _clock(now: float, hours: float) -> str:
-    at = datetime.fromtimestamp(now).astimezone() + timedelta(hours=hours)
-    return at.strftime("%Y-%m-%d %H:%M")
+    return output.clock((datetime.fromtimestamp(now, UTC) + timedelta(hours=hours)).isoformat())
 
 
 def _hours(hours: float) -> str:
-    minutes = round(hours * 60)
-    return f"{minutes} min" if minutes < 90 else f"{hours:.1f} h"
+    return output.duration(60 * round(60 * hours))

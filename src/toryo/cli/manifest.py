@@ -94,8 +94,8 @@ class DiffLimits(_Entry):
     """At most so many added and deleted lines."""
     forbidden_paths: list[str] | None = Field(None, min_length=1, max_length=acceptance.MOST_PATHS)
     """Patterns of paths that must not change, as in .gitignore."""
-    forbid_secrets: bool | None = None
-    """Whether added lines must not look like secrets."""
+    forbid_secrets: Literal[True] | None = None
+    """Added lines must not look like secrets."""
 
 
 class Check(_Entry):

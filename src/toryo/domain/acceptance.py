@@ -83,7 +83,7 @@ def _check(given: Any, place: int) -> AcceptanceCheck:
 
 def _diff(given: Any, place: int, _: str) -> DiffLimits:
     found = _read_keys(given, place, _LIMITS, say("In check {place}, diff", place=place))
-    if not found or found == {"forbid_secrets": False}:
+    if not found:
         names = ", ".join(_LIMITS)
         raise _wrong(
             say("In check {place}, diff limits nothing. Use at least one of: {names}.", place=place, names=names)
@@ -126,8 +126,8 @@ def _text(value: Any, place: int, name: str) -> str:
 
 
 def _flag(value: Any, place: int, name: str) -> bool:
-    if not isinstance(value, bool):
-        raise _wrong(say("In check {place}, {name} is neither true nor false.", place=place, name=name))
+    if value is not True:
+        raise _wrong(say("In check {place}, {name} must be true, or left out.", place=place, name=name))
     return value
 
 

@@ -123,8 +123,8 @@ def _of_agent(own: Recorded, together: Recorded, common: float, spread: float, d
 
 
 def ended(run: Run, under_way: Iterable[str] = ()) -> Ended:
-    """What came of a run that is over. `under_way`: who was at work when it began. A run begins that work anew; what is
-    drawn as done before is not counted again."""
+    """What came of a run that is over. `under_way`: who was at work when it began. A run repeats that work; the part
+    that is drawn as done before is not counted."""
     before = [_done_before(run, agent_id) for agent_id in sorted(under_way)]
     document = results.of(run, "forecast").document
     tasks = list(results.every_task(run))

@@ -2239,10 +2239,10 @@ export interface components {
              */
             forbidden_paths: string[] | null;
             /**
-             * @description Whether added lines must not look like secrets.
+             * @description Added lines must not look like secrets.
              * @default null
              */
-            forbid_secrets: boolean | null;
+            forbid_secrets: true | null;
         };
         /**
          * CheckEvidence

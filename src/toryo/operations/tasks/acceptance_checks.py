@@ -6,10 +6,10 @@ A Coordinator runs them (`claim_starts`, `report_check_result`); this module is 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import orjson
-from pydantic import BaseModel, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from toryo.domain import ids, moves
 from toryo.domain.acceptance import (
@@ -28,9 +28,9 @@ from toryo.domain.tasks import AcceptanceCheck, Checks, Status, Task
 from toryo.domain.tree_state import TreeState
 from toryo.operations.calls import schemas
 from toryo.operations.calls.call import WORK, Call
-from toryo.operations.calls.catalogue import Later, Parameters
+from toryo.operations.calls.catalogue import Audience, Later, Parameters
 from toryo.operations.calls.fields import Command
-from toryo.operations.calls.listed_parameters import PLAIN
+from toryo.operations.calls.listed_parameters import PLAIN, listed_for
 from toryo.operations.calls.results import Refused
 from toryo.operations.translations import words
 from toryo.storage.launches import Check
@@ -56,31 +56,34 @@ class CommandCheck(Parameters):
         ge=0,
         le=MOST_RETRIES,
         description="How often it runs again after a failure; a pass then is reported as flaky (default 0).",
-        json_schema_extra=PLAIN,
+        json_schema_extra=listed_for(Audience.NONE, plain=True),
     )
 
 
 class Limits(Parameters):
+    model_config = ConfigDict(json_schema_extra={"minProperties": 1})
+
     max_files: int | None = Field(None, ge=0, le=MOST_CHANGED, description="Changed files at most.")
     max_lines: int | None = Field(None, ge=0, le=MOST_CHANGED, description="Added and deleted lines at most.")
-    forbidden_paths: list[Annotated[Command, Field(min_length=1, max_length=LONGEST_FILE)]] | None = Field(
+    forbidden_paths: list[Annotated[str, Field(min_length=1, max_length=LONGEST_FILE)]] | None = Field(
         None,
         min_length=1,
         max_length=MOST_PATHS,
         description="Patterns of paths that must not change, as in .gitignore.",
     )
-    forbid_secrets: bool | None = Field(None, description="Whether added lines must not look like secrets.")
+    forbid_secrets: Literal[True] | None = Field(None, description="Added lines must not look like secrets.")
 
     @model_validator(mode="after")
     def _limits_something(self) -> Limits:
-        given = self.model_dump(exclude_none=True)
-        if not given or given == {"forbid_secrets": False}:
+        if not self.model_dump(exclude_none=True):
             raise ValueError("needs at least one limit")
         return self
 
 
 class DiffCheck(Parameters):
-    diff: Limits = Field(description="Limits on the changes in the task's worktree.")
+    diff: Limits = Field(
+        description="Limits on the changes in the task's worktree.", json_schema_extra=listed_for(Audience.NONE)
+    )
 
 
 Acceptance = Annotated[list[FileCheck | CommandCheck | DiffCheck], Field(max_length=MOST)]
