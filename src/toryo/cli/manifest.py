@@ -89,9 +89,9 @@ class Agent(_Entry):
 
 class DiffLimits(_Entry):
     max_files: int | None = Field(None, ge=0, le=acceptance.MOST_CHANGED)
-    """At most so many changed files."""
+    """The largest number of changed files."""
     max_lines: int | None = Field(None, ge=0, le=acceptance.MOST_CHANGED)
-    """At most so many added and deleted lines."""
+    """The largest number of added and deleted lines."""
     forbidden_paths: list[str] | None = Field(None, min_length=1, max_length=acceptance.MOST_PATHS)
     """Patterns of paths that must not change, as in .gitignore."""
     forbid_secrets: Literal[True] | None = None

@@ -557,7 +557,7 @@ _NOT_APPROVED = {"pending_approval": ", needs approval", "rejected": ", rejected
 
 def _print_checks(results: list[dict[str, Any]]) -> None:
     """How each acceptance check ended; of a failure what was found, and the end of what was printed."""
-    rows = [(each["outcome"], f"{each['seconds']:.1f} s", each["runs"], each["check"]) for each in results]
+    rows = [(each["outcome"], output.duration(each["seconds"]), each["runs"], each["check"]) for each in results]
     output.table(("RESULT", "TIME", "RUNS", "CHECK"), rows, empty="No checks have run.")
     for each in results:
         if each["outcome"] == "failed" and each["output"]:

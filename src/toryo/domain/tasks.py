@@ -231,7 +231,7 @@ class Task:
 
 
 class DiffLimits(TypedDict, total=False):
-    """What the changes of a task may be: at most so many files and lines, none of these paths, nothing that looks like
+    """What the changes of a task may be: how many files and lines at most, none of these paths, nothing that looks like
     a secret."""
 
     max_files: int
