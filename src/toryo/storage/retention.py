@@ -76,7 +76,7 @@ TABLES = {
     Kind.CONVERSATIONS: ("conversations",),
     Kind.QUEUE_TASKS: ("tasks", "claims"),
     Kind.TASKS: (
-        *("tasks", "dependencies", "notes", "handoffs", "delegations", "claims", "worktrees", "worktree_jobs"),
+        *("tasks", "dependencies", "notes", "handoffs", "delegations", "questions", "claims", "worktrees", "worktree_jobs"),
         *("launches", "sessions", "checks"),
     ),
     Kind.AUDIT: ("events",),
@@ -258,6 +258,7 @@ _WITH_TASKS = (
             (_w, "task_id"),
             (schema.claims, "task_id"),
             (_g, "task_id"),
+            (schema.questions, "task_id"),
             (schema.handoffs, "task_id"),
             (schema.notes, "task_id"),
             (_d, "task_id"),

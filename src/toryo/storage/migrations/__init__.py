@@ -44,6 +44,7 @@ STEPS: tuple[ModuleType, ...] = (
     _read_when_used("step_0010_push"),
     _read_when_used("step_0011_doing"),
     _read_when_used("step_0012_saved_views"),
+    _read_when_used("step_0013_questions"),
 )
 """In order; the position is the version."""
 

@@ -1,0 +1,187 @@
+"""What people do about questions: read them, answer one or all of a task's, withdraw them. REST and CLI.
+
+Everybody who may change things in the project can answer: who was asked may be away. Who was first has answered.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from toryo.domain import questions
+from toryo.domain.errors import Code, Refusal
+from toryo.domain.questions import Answer, Question, State
+from toryo.domain.wording import say
+from toryo.operations.calls import rendering, schemas, visibility
+from toryo.operations.calls.call import Call
+from toryo.operations.calls.catalogue import Parameters, Route, operation
+from toryo.operations.calls.fields import Id, Lines
+from toryo.operations.calls.grants import Grant
+from toryo.operations.calls.results import Result
+from toryo.operations.tasks import questions as carried_out
+
+MOST = 200
+"""Questions of one list."""
+
+Choices = Annotated[list[Annotated[str, Field(min_length=1, max_length=questions.LONGEST_OPTION)]], Field(max_length=questions.MOST_OPTIONS)]
+Written = Annotated[Lines, Field(max_length=questions.LONGEST_ANSWER)]
+
+
+class Questions(Result):
+    questions: list[schemas.Question]
+
+
+class OneQuestion(Result):
+    question: schemas.Question
+
+
+class ListQuestions(Parameters):
+    project_id: Id = Field(description="The project.")
+    state: Literal["open", "answered", "defaulted", "withdrawn"] | None = Field(None, description="Only in this state.")
+    task_id: Id | None = Field(None, description="Only of this task.")
+
+
+@operation(
+    "list_questions",
+    grant=Grant.PERSON,
+    parameters=ListQuestions,
+    route=Route("GET", "/projects/{project_id}/questions"),
+    tool=False,
+    reads=True,
+)
+def list_questions(call: Call, wanted: ListQuestions) -> Questions:
+    """What agents have asked people in a project, with the answers; the newest 200."""
+    project = call.project(wanted.project_id)
+    state = State(wanted.state) if wanted.state is not None else None
+    if wanted.task_id is None:
+        found = call.tx.questions.listed(project.id, state, MOST)
+    else:
+        of_task = call.tx.questions.of_task(call.task(wanted.task_id).id)
+        alike = [each for each in of_task if each.project_id == project.id and state in (None, each.state)]
+        found = alike[::-1][:MOST]
+    return {"success": True, "questions": [rendering.question(each, call.now) for each in found]}
+
+
+class ShowQuestion(Parameters):
+    question_id: Id = Field(description="The question.")
+
+
+@operation(
+    "show_question",
+    grant=Grant.PERSON,
+    parameters=ShowQuestion,
+    route=Route("GET", "/questions/{question_id}"),
+    tool=False,
+    reads=True,
+)
+def show_question(call: Call, wanted: ShowQuestion) -> OneQuestion:
+    """One question of an agent, with its answer."""
+    return _shown(call, _known(call, wanted.question_id))
+
+
+class AnswerQuestion(Parameters):
+    question_id: Id = Field(description="The question.")
+    choices: Choices = Field([], description="The options that are chosen.")
+    text: Written | None = Field(None, description="An answer in your own words.")
+
+
+@operation(
+    "answer_question",
+    grant=Grant.WRITER,
+    parameters=AnswerQuestion,
+    route=Route("POST", "/questions/{question_id}/answer"),
+    tool=False,
+)
+def answer_question(call: Call, wanted: AnswerQuestion) -> OneQuestion:
+    """Answer a question. The first answer counts; its agent goes on once none of its questions is open."""
+    question = _entered(call, wanted.question_id)
+    return _shown(call, _answer(call, question, Answer(tuple(wanted.choices), wanted.text)))
+
+
+class GivenAnswer(TypedDict):
+    question_id: Id
+    choices: Choices
+    text: Written | None
+
+
+class AnswerQuestions(Parameters):
+    task_id: Id = Field(description="The task whose agent asks.")
+    answers: Annotated[list[GivenAnswer], Field(min_length=1, max_length=questions.MOST_OPEN)] = Field(
+        description="One for each question: all of them count, or none."
+    )
+
+
+@operation(
+    "answer_questions",
+    grant=Grant.WRITER,
+    parameters=AnswerQuestions,
+    route=Route("POST", "/tasks/{task_id}/answers"),
+    tool=False,
+)
+def answer_questions(call: Call, wanted: AnswerQuestions) -> Questions:
+    """Answer several questions of one task at once."""
+    task = call.task(wanted.task_id)
+    call.enter(task.project_id)
+    done = []
+    for given in wanted.answers:
+        question = _known(call, given["question_id"])
+        if question.task_id != task.id:
+            raise _not_found(question.id)
+        done.append(_answer(call, question, Answer(tuple(given["choices"]), given["text"])))
+    return {"success": True, "questions": [rendering.question(each, call.now) for each in done]}
+
+
+class WithdrawQuestion(Parameters):
+    question_id: Id = Field(description="The question.")
+    reason: Lines | None = Field(None, max_length=2_000, description="Why; its agent is told.")
+
+
+@operation(
+    "withdraw_question",
+    grant=Grant.WRITER,
+    parameters=WithdrawQuestion,
+    route=Route("POST", "/questions/{question_id}/withdraw"),
+    tool=False,
+)
+def withdraw_question(call: Call, wanted: WithdrawQuestion) -> OneQuestion:
+    """Withdraw a question without an answer: its agent goes on and decides itself."""
+    question = _entered(call, wanted.question_id)
+    if question.state is State.WITHDRAWN:
+        return _shown(call, question)
+    return _shown(call, carried_out.withdraw(call, question, (wanted.reason or "").strip() or None))
+
+
+def _answer(call: Call, question: Question, answer: Answer) -> Question:
+    if questions.repeats(question, answer, call.actor.id):
+        return question
+    after = questions.answered(question, answer, call.actor.id, call.now)
+    carried_out.end(call, question, after)
+    return after
+
+
+def _entered(call: Call, question_id: str) -> Question:
+    """The question as nobody else can change it from here on."""
+    call.enter(_known(call, question_id).project_id)
+    return _known(call, question_id)
+
+
+def _known(call: Call, question_id: str) -> Question:
+    found = call.tx.questions.find(question_id)
+    if found is None or not visibility.sees(call, found.project_id):
+        raise _not_found(question_id)
+    return found
+
+
+def _not_found(question_id: str) -> Refusal:
+    return Refusal(
+        Code.QUESTION_NOT_FOUND,
+        say("There is no question {question_id}.", question_id=question_id),
+        "List the questions that are open: toryo answers --open.",
+        question_id=question_id,
+    )
+
+
+def _shown(call: Call, question: Question) -> OneQuestion:
+    return {"success": True, "question": rendering.question(question, call.now)}
