@@ -95,9 +95,7 @@ def test_several_questions_are_one_form_and_one_start(house: World) -> None:
         answers=[{"question_id": second, "choices": [], "text": " "}],
     )  # fmt: skip
     assert refused["question_id"] == second
-    house.owner.call(
-        "answer_questions", task_id=task, answers=[{"question_id": second, "choices": [], "text": "Very"}]
-    )
+    house.owner.call("answer_questions", task_id=task, answers=[{"question_id": second, "choices": [], "text": "Very"}])
     assert needed(house) == []
     assert house.coordinator().starts() == ["a"]
 
@@ -174,7 +172,7 @@ def test_a_named_person_is_asked_and_others_may_answer(house: World) -> None:
 
 
 def test_to_is_a_person_who_can_answer(house: World) -> None:
-    house.member("vera", "viewer")
+    house.owner.call("add_person", person_id="vera", login="viewer")
     house.owner.call("add_member", project_id=house.project_id, agent_id="vera")
     house.member("otto")
     house.task("a")

@@ -34,7 +34,12 @@ class Cause(StrEnum):
     REVIEW = "review"
 
 
-_LEFT_TO_WAIT = {"workers": Cause.SUBTASKS, "delegation": Cause.DELEGATION, "answer": Cause.ANSWER, "others": Cause.OTHERS}
+_LEFT_TO_WAIT = {
+    "workers": Cause.SUBTASKS,
+    "delegation": Cause.DELEGATION,
+    "answer": Cause.ANSWER,
+    "others": Cause.OTHERS,
+}
 _RUNS = frozenset({"already_running", "start_pending"})
 """Holds that mean that it runs."""
 _ASKS = frozenset({"task.approval_asked", "task.requested"})

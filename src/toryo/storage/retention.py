@@ -76,7 +76,17 @@ TABLES = {
     Kind.CONVERSATIONS: ("conversations",),
     Kind.QUEUE_TASKS: ("tasks", "claims"),
     Kind.TASKS: (
-        *("tasks", "dependencies", "notes", "handoffs", "delegations", "questions", "claims", "worktrees", "worktree_jobs"),
+        *(
+            "tasks",
+            "dependencies",
+            "notes",
+            "handoffs",
+            "delegations",
+            "questions",
+            "claims",
+            "worktrees",
+            "worktree_jobs",
+        ),
         *("launches", "sessions", "checks"),
     ),
     Kind.AUDIT: ("events",),

@@ -235,7 +235,7 @@ class _View:
         return active_owners(self.agents.values())
 
     def _asks_about(self, project_id: str | None) -> Callable[[Agent], bool]:
-        return lambda person: self._is_asked(person, project_id)
+        return lambda person: self.is_asked(person, project_id)
 
     def owns(self, person_id: str) -> bool:
         """Whether a person may do what only owners may."""
@@ -256,7 +256,7 @@ class _View:
             self._logins[person_id] = Login(people.role_of(self.agents[person_id], account))
         return self._logins[person_id]
 
-    def _is_asked(self, person: Agent, project_id: str | None) -> bool:
+    def is_asked(self, person: Agent, project_id: str | None) -> bool:
         if project_id is None:
             return True
         if person.id not in self._places:
@@ -405,9 +405,18 @@ def _questions(view: _View) -> Iterator[Need]:
             Kind.QUESTION,
             task,
             (
-                say("{agent} asks: {question}", agent=view.name(first.agent_id), question=one_line(first.question)[:BRIEF])
+                say(
+                    "{agent} asks: {question}",
+                    agent=view.name(first.agent_id),
+                    question=one_line(first.question)[:BRIEF],
+                )
                 if len(form) == 1
-                else say("{agent} asks {count} questions: {title}", agent=view.name(first.agent_id), count=len(form), title=task.title),
+                else say(
+                    "{agent} asks {count} questions: {title}",
+                    agent=view.name(first.agent_id),
+                    count=len(form),
+                    title=task.title,
+                ),
                 together((*(_asked(each) for each in form[1:] and form), *_terms(view, form))),
             ),
             Action("answer_question", f"toryo answer {first.id} …"),
@@ -420,7 +429,7 @@ def _questions(view: _View) -> Iterator[Need]:
 def _asked_person(view: _View, question: Question) -> str | None:
     """Who the agent has named, if they can still answer."""
     person = view.agents.get(question.to_person or "")
-    named = person is not None and person.human and person.active and view._is_asked(person, question.project_id)
+    named = person is not None and person.human and person.active and view.is_asked(person, question.project_id)
     return question.to_person if named else None
 
 

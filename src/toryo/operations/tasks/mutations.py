@@ -90,10 +90,15 @@ def carry_out(call: Call, changes: Sequence[Change], actor: Actor, reason: str |
         if each.status in (Status.FAILED, Status.CANCELLED) and first[each.id].open:
             _drop_delegations(call, each)
         if first[each.id].in_progress and not each.in_progress:
-            _withdraw_questions(call, each)
-        if each.for_queue and first[each.id].in_progress and not each.in_progress:
-            _withdraw_claim(call, each)
+            _stop_work(call, each)
     hint(call, last.values())
+
+
+def _stop_work(call: Call, task: Task) -> None:
+    """What it was in progress for ends with it."""
+    _withdraw_questions(call, task)
+    if task.for_queue:
+        _withdraw_claim(call, task)
 
 
 def tell_of_move(call: Call, change: Change, actor: Actor, reason: str | None) -> None:

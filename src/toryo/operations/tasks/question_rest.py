@@ -25,7 +25,10 @@ from toryo.operations.tasks import questions as carried_out
 MOST = 200
 """Questions of one list."""
 
-Choices = Annotated[list[Annotated[str, Field(min_length=1, max_length=questions.LONGEST_OPTION)]], Field(max_length=questions.MOST_OPTIONS)]
+Choices = Annotated[
+    list[Annotated[str, Field(min_length=1, max_length=questions.LONGEST_OPTION)]],
+    Field(max_length=questions.MOST_OPTIONS),
+]
 Written = Annotated[Lines, Field(max_length=questions.LONGEST_ANSWER)]
 
 

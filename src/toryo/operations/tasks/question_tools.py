@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import Annotated
 
 from pydantic import Field
-from typing_extensions import TypedDict
 
 from toryo.domain import ids, people, questions
 from toryo.domain.agents import Agent
@@ -87,7 +86,6 @@ def ask_person(call: Call, wanted: AskPerson) -> Asked:
     of_task = call.tx.questions.of_task(task.id) if task.questions_ever else []
     same = next((each for each in of_task if each.open and each.alike == question.alike), None)
     if same is None:
-        _refuse_out_of_place(task, call.agent)
         _refuse_too_many(task)
         carried_out.ask(call, task, question)
     return {
@@ -135,15 +133,6 @@ def _person(call: Call, task: Task, person_id: str) -> Agent:
             "Omit `to`: then who is responsible for you is asked.",
         )
     return person
-
-
-def _refuse_out_of_place(task: Task, agent: Agent) -> None:
-    if not task.in_progress or task.assignee_id != agent.id:
-        raise Refusal(
-            Code.NOT_NOW,
-            say("You no longer work on task {task_id}.", task_id=task.id),
-            "Call get_next_action and do what it says.",
-        )
 
 
 def _refuse_too_many(task: Task) -> None:

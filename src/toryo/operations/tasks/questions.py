@@ -73,7 +73,9 @@ def withdraw_in(call: Call, project_id: str, reason: str) -> None:
 
 def told_since(call: Call, task: Task, since: Millis, language: Language) -> str:
     """What became of the questions of a task that ended since then, as a sentence; empty if none did."""
-    ended = [each for each in call.tx.questions.of_task(task.id) if each.ended_at is not None and each.ended_at >= since]
+    ended = [
+        each for each in call.tx.questions.of_task(task.id) if each.ended_at is not None and each.ended_at >= since
+    ]
     return words("answers", language, answers=_all_in_a_sentence(call, ended, language)) if ended else ""
 
 
