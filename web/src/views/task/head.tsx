@@ -7,6 +7,7 @@ import { useKeys, type Key } from "@/app/keys";
 import { useWrites } from "@/app/may";
 import { BY_KEY, TASK_ACTS, actNamed, mainMove, offers, verb, type ActName, type TaskAct } from "@/app/task-acts";
 import { useActing, type Acting } from "@/app/acting";
+import { TaskQuestions } from "@/app/question-form";
 import { RequestCard, isRequest } from "@/app/request-card";
 import { SentBack } from "@/app/sent-back";
 import { useTranslation } from "@/i18n/use-words";
@@ -30,6 +31,7 @@ export function Head({ task, place = "page" }: { task: Task; place?: Place }) {
         {writes && <Acts task={task} acting={acting} />}
       </div>
       {isRequest(task) && <RequestCard task={task} untitled />}
+      {task.status === "in_progress" && <TaskQuestions task={task} />}
       <Asking task={task} acting={acting} />
     </div>
   );

@@ -1,0 +1,2 @@
+export { QuestionForm } from "./form";
+export { TaskQuestions } from "./task";
