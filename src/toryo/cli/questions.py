@@ -81,10 +81,10 @@ def answers(
     ] = None,
     still_open: Annotated[bool, typer.Option("--open", help="Only what waits for an answer.")] = False,
 ) -> None:
-    """List what agents have asked, with the answers. The newest first, 200 of each project."""
+    """List what agents have asked, with the answers. The newest first."""
     names = [project] if project else projects.active(here)
     wanted = {"state": "open"} if still_open else {}
-    found = [each for name in names for each in here.get(f"/projects/{name}/questions", **wanted)["questions"]]
+    found = [each for name in names for each in here.every(f"/projects/{name}/questions", "questions", **wanted)]
     here.answer({"success": True, "questions": found}, lambda: _list(found))
     if not found and not here.json:
         output.say("No question waits for an answer." if still_open else "No agent has asked anything yet.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -10,10 +10,10 @@ from toryo.domain.questions import Question, State
 from toryo.domain.times import Millis
 from toryo.storage import schema
 from toryo.storage.engine.database import Connection
-from toryo.storage.engine.statements import Statement, in_list
+from toryo.storage.engine.statements import Statement
 from toryo.storage.rows import TUPLE, Rows, enum, save_changes
 
-_q, _t = schema.questions, schema.tasks
+_q = schema.questions
 _p = sa.bindparam
 
 ROWS = Rows(Question, _q, {"state": enum(State), "options": TUPLE, "choices": TUPLE})
@@ -22,7 +22,6 @@ _is_open: sa.ColumnElement[bool] = sa.literal_column("state = 'open'")
 _ADD = Statement(sa.insert(_q), columns=ROWS.names)
 _ONE = Statement(ROWS.select().where(_q.c.id == _p("id")))
 _OF_TASK = Statement(ROWS.select().where(_q.c.task_id == _p("task_id")).order_by(_q.c.created_at, _q.c.id))
-_OF_TASKS = Statement(ROWS.select().where(in_list(_q.c.task_id, "tasks")).order_by(_q.c.created_at, _q.c.id))
 _OPEN = Statement(ROWS.select().where(_is_open).order_by(_q.c.created_at, _q.c.id))
 _DUE = Statement(
     ROWS.select()
@@ -35,18 +34,30 @@ _ANSWERED_ALIKE = Statement(
     .order_by(_q.c.ended_at.desc(), _q.c.id.desc())
     .limit(1)
 )
-_LISTED = Statement(
-    ROWS.select()
-    .where(_q.c.project_id == _p("project_id"))
-    .order_by(_q.c.created_at.desc(), _q.c.id.desc())
-    .limit(_p("most", type_=sa.Integer))
-)
-_LISTED_IN = Statement(
-    ROWS.select()
-    .where(_q.c.project_id == _p("project_id"), _q.c.state == _p("state"))
-    .order_by(_q.c.created_at.desc(), _q.c.id.desc())
-    .limit(_p("most", type_=sa.Integer))
-)
+
+
+def _listed(*, of_task: bool, in_state: bool) -> Statement:
+    before: Any = _p("before", type_=sa.BigInteger)
+    last: Any = _p("last")
+    wanted = [_q.c.project_id == _p("project_id")]
+    wanted += [_q.c.task_id == _p("task_id")] if of_task else []
+    wanted += [_q.c.state == _p("state")] if in_state else []
+    further = sa.or_(_q.c.created_at < before, sa.and_(_q.c.created_at == before, _q.c.id < last))
+    return Statement(
+        ROWS.select()
+        .where(*wanted, further)
+        .order_by(_q.c.created_at.desc(), _q.c.id.desc())
+        .limit(_p("most", type_=sa.Integer))
+    )
+
+
+_LISTED = {
+    (of_task, in_state): _listed(of_task=of_task, in_state=in_state)
+    for of_task in (False, True)
+    for in_state in (False, True)
+}
+NEWEST: tuple[Millis, str] = (2**62, "")
+"""Before which a list begins."""
 
 
 class Questions:
@@ -66,10 +77,6 @@ class Questions:
         """Oldest first."""
         return ROWS.nouns(self._connection.all(_OF_TASK, task_id=task_id))
 
-    def of_tasks(self, task_ids: Collection[str]) -> list[Question]:
-        """Oldest first."""
-        return ROWS.nouns(self._connection.all(_OF_TASKS, tasks=sorted(task_ids))) if task_ids else []
-
     def all_open(self) -> list[Question]:
         """Of all projects, oldest first."""
         return ROWS.nouns(self._connection.all(_OPEN))
@@ -82,8 +89,11 @@ class Questions:
         """The newest that asked the same in this project, and was answered by a person."""
         return ROWS.one(self._connection.one(_ANSWERED_ALIKE, project_id=project_id, alike=alike))
 
-    def listed(self, project_id: str, state: State | None, most: int) -> list[Question]:
-        """Newest first."""
-        if state is None:
-            return ROWS.nouns(self._connection.all(_LISTED, project_id=project_id, most=most))
-        return ROWS.nouns(self._connection.all(_LISTED_IN, project_id=project_id, state=state.value, most=most))
+    def listed(
+        self, project_id: str, task_id: str | None, state: State | None, before: tuple[Millis, str], most: int
+    ) -> list[Question]:
+        """The newest first, from what was asked before an instant and an id on."""
+        asked: dict[str, Any] = {"project_id": project_id, "before": before[0], "last": before[1], "most": most}
+        asked |= {"task_id": task_id} if task_id is not None else {}
+        asked |= {"state": state.value} if state is not None else {}
+        return ROWS.nouns(self._connection.all(_LISTED[task_id is not None, state is not None], **asked))

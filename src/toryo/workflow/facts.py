@@ -296,7 +296,7 @@ def new_block(case: RuleInput) -> bool:
 
 
 def plan_changed(case: RuleInput) -> bool:
-    """Since the last look a child became dispatchable, a delegation or question ended, or a person wrote in the tree."""
+    """Since the last look a child became dispatchable, a delegation or question ended, or a person wrote on a task."""
     return newly_dispatchable(case) or any(each.kind in ("person", "delegation", "question") for each in case.news)
 
 

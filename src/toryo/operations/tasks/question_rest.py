@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from pydantic import Field
-from typing_extensions import TypedDict
 
 from toryo.domain import questions
 from toryo.domain.errors import Code, Refusal
@@ -19,17 +18,23 @@ from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Parameters, Route, operation
 from toryo.operations.calls.fields import Id, Lines
 from toryo.operations.calls.grants import Grant
+from toryo.operations.calls.pagination import Page, Paged, cursor_of, key_of, paged
 from toryo.operations.calls.results import Result
 from toryo.operations.tasks import questions as carried_out
+from toryo.storage.questions import NEWEST
 
-MOST = 200
-"""Questions of one list."""
+USUAL = 100
+"""Questions of a page."""
 
 Choices = Annotated[
     list[Annotated[str, Field(min_length=1, max_length=questions.LONGEST_OPTION)]],
     Field(max_length=questions.MOST_OPTIONS),
 ]
 Written = Annotated[Lines, Field(max_length=questions.LONGEST_ANSWER)]
+
+
+class ListedQuestions(Page):
+    questions: list[schemas.Question]
 
 
 class Questions(Result):
@@ -40,7 +45,7 @@ class OneQuestion(Result):
     question: schemas.Question
 
 
-class ListQuestions(Parameters):
+class ListQuestions(Paged):
     project_id: Id = Field(description="The project.")
     state: Literal["open", "answered", "defaulted", "withdrawn"] | None = Field(None, description="Only in this state.")
     task_id: Id | None = Field(None, description="Only of this task.")
@@ -54,17 +59,18 @@ class ListQuestions(Parameters):
     tool=False,
     reads=True,
 )
-def list_questions(call: Call, wanted: ListQuestions) -> Questions:
-    """What agents have asked people in a project, with the answers; the newest 200."""
-    project = call.project(wanted.project_id)
+def list_questions(call: Call, wanted: ListQuestions) -> ListedQuestions:
+    """What agents have asked people in a project, with the answers: the newest first, 100 a page."""
+    project, limit = call.project(wanted.project_id), wanted.limit or USUAL
+    task_id = call.task(wanted.task_id).id if wanted.task_id is not None else None
     state = State(wanted.state) if wanted.state is not None else None
-    if wanted.task_id is None:
-        found = call.tx.questions.listed(project.id, state, MOST)
-    else:
-        of_task = call.tx.questions.of_task(call.task(wanted.task_id).id)
-        alike = [each for each in of_task if each.project_id == project.id and state in (None, each.state)]
-        found = alike[::-1][:MOST]
-    return {"success": True, "questions": [rendering.question(each, call.now) for each in found]}
+    key = key_of(wanted.cursor, int, str)
+    before = (key[0], key[1]) if key is not None else NEWEST
+    found = call.tx.questions.listed(project.id, task_id, state, before, limit + 1)
+    more = cursor_of(found[limit - 1].created_at, found[limit - 1].id) if len(found) > limit else None
+    shown = [rendering.question(each, call.now) for each in found[:limit]]
+    answer: ListedQuestions = {"success": True, "questions": shown}
+    return paged(answer, more)
 
 
 class ShowQuestion(Parameters):
@@ -103,10 +109,10 @@ def answer_question(call: Call, wanted: AnswerQuestion) -> OneQuestion:
     return _shown(call, _answer(call, question, Answer(tuple(wanted.choices), wanted.text)))
 
 
-class GivenAnswer(TypedDict):
-    question_id: Id
-    choices: Choices
-    text: Written | None
+class GivenAnswer(Parameters):
+    question_id: Id = Field(description="The question.")
+    choices: Choices = Field([], description="The options that are chosen.")
+    text: Written | None = Field(None, description="An answer in your own words.")
 
 
 class AnswerQuestions(Parameters):
@@ -129,10 +135,10 @@ def answer_questions(call: Call, wanted: AnswerQuestions) -> Questions:
     call.enter(task.project_id)
     done = []
     for given in wanted.answers:
-        question = _known(call, given["question_id"])
+        question = _known(call, given.question_id)
         if question.task_id != task.id:
             raise _not_found(question.id)
-        done.append(_answer(call, question, Answer(tuple(given["choices"]), given["text"])))
+        done.append(_answer(call, question, Answer(tuple(given.choices), given.text)))
     return {"success": True, "questions": [rendering.question(each, call.now) for each in done]}
 
 

@@ -9,12 +9,14 @@ import { useKeys } from "@/app/keys";
 import { useWrites } from "@/app/may";
 import { DraftLine, useDraft } from "@/drafts";
 import { useTranslation } from "@/i18n/use-words";
-import { Ago, Badge, Button, Confirm, Prose, TextArea, useToast, visible } from "@/ui";
+import { Ago, Badge, Button, Confirm, Form, Prose, TextArea, useToast, visible } from "@/ui";
 
 interface Given {
   choices: string[];
   text: string;
 }
+/** By question. */
+type Answers = Record<string, Given>;
 const NOTHING: Given = { choices: [], text: "" };
 
 const isGiven = ({ choices, text }: Given) => choices.length > 0 || text.trim() !== "";
@@ -24,7 +26,7 @@ export function QuestionForm({ taskId, questions, keys = false }: QuestionFormPr
   const writes = useWrites();
   const client = useQueryClient();
   const toast = useToast();
-  const [given, write, draft] = useDraft<Record<string, Given>>(`questions ${taskId}`, {}, { quiet: true });
+  const [given, write, draft] = useDraft<Answers>(`questions ${taskId}`, {}, { quiet: true });
   const [busy, setBusy] = useState(false);
   const of = (question: Question) => given[question.question_id] ?? NOTHING;
   const single = questions.length === 1 && isOneClick(questions[0]) ? questions[0] : undefined;
@@ -38,7 +40,7 @@ export function QuestionForm({ taskId, questions, keys = false }: QuestionFormPr
       : [],
   );
 
-  async function send(answers: Record<string, Given>) {
+  async function send(answers: Answers) {
     setBusy(true);
     try {
       await answerQuestions(
@@ -88,14 +90,7 @@ export function QuestionForm({ taskId, questions, keys = false }: QuestionFormPr
     );
   const ready = questions.every((each) => isGiven(of(each)));
   return (
-    <form
-      className="space-y-3"
-      data-questions={taskId}
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (ready && !busy) void send(given);
-      }}
-    >
+    <Form className="space-y-3" data-questions={taskId} onSend={() => void (ready && !busy && send(given))}>
       <DraftLine draft={draft} />
       {questions.map((each) => (
         <Asked key={each.question_id} question={each} withdraw={() => withdraw(each)}>
@@ -133,7 +128,7 @@ export function QuestionForm({ taskId, questions, keys = false }: QuestionFormPr
           {t(questions.length > 1 ? "sendAll" : "send")}
         </Button>
       )}
-    </form>
+    </Form>
   );
 }
 
