@@ -8,7 +8,7 @@ import {
   Link2Off,
   Lock,
   MessageCircle,
-  MessageCircleQuestionMark,
+  MessageSquareText,
   OctagonAlert,
   PlugZap,
   ShieldQuestion,
@@ -30,7 +30,7 @@ import { actOf, offered, primary, subject, type May } from "@/views/home/acts";
 
 const KINDS: Record<string, { icon: LucideIcon; tone: Tone }> = {
   approval: { icon: ShieldQuestion, tone: "amber" },
-  question: { icon: MessageCircleQuestionMark, tone: "amber" },
+  question: { icon: MessageSquareText, tone: "amber" },
   blocked_by_guard: { icon: OctagonAlert, tone: "red" },
   blocked: { icon: Ban, tone: "amber" },
   message: { icon: MessageCircle, tone: "violet" },

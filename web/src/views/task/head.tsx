@@ -7,13 +7,13 @@ import { useKeys, type Key } from "@/app/keys";
 import { useWrites } from "@/app/may";
 import { BY_KEY, TASK_ACTS, actNamed, mainMove, offers, verb, type ActName, type TaskAct } from "@/app/task-acts";
 import { useActing, type Acting } from "@/app/acting";
-import { TaskQuestions } from "@/app/question-form";
 import { RequestCard, isRequest } from "@/app/request-card";
 import { SentBack } from "@/app/sent-back";
 import { useTranslation } from "@/i18n/use-words";
 import { AskWords, Button, IconButton, Menu, MenuItem } from "@/ui";
 import { Pickers, type Fact } from "@/views/task/pickers";
 import type { Place } from "@/views/task/place";
+import { TaskQuestions } from "@/views/task/questions";
 import { EditableText } from "@/views/task/editable";
 
 export function Head({ task, place = "page" }: { task: Task; place?: Place }) {

@@ -22,7 +22,7 @@ const NOTHING: Given = { choices: [], text: "" };
 const isGiven = ({ choices, text }: Given) => choices.length > 0 || text.trim() !== "";
 
 export function QuestionForm({ taskId, questions, keys = false }: QuestionFormProps) {
-  const { t } = useTranslation("questions");
+  const { t } = useTranslation("task");
   const writes = useWrites();
   const client = useQueryClient();
   const toast = useToast();
@@ -34,7 +34,7 @@ export function QuestionForm({ taskId, questions, keys = false }: QuestionFormPr
     keys && writes && single !== undefined
       ? single.options.slice(0, 9).map((option, place) => ({
           key: String(place + 1),
-          words: t("key"),
+          words: t("asked.key"),
           run: () => void choose(single, option),
         }))
       : [],
@@ -51,7 +51,7 @@ export function QuestionForm({ taskId, questions, keys = false }: QuestionFormPr
         }),
       );
       draft.done();
-      toast.done(t("sent"));
+      toast.done(t("asked.sent"));
     } catch (error) {
       toast.failed(error);
     } finally {
@@ -69,7 +69,7 @@ export function QuestionForm({ taskId, questions, keys = false }: QuestionFormPr
 
   async function withdraw(question: Question) {
     await withdrawQuestion(question.question_id);
-    toast.done(t("withdrawn"));
+    toast.done(t("asked.withdrawn"));
     await again();
   }
 
@@ -85,7 +85,7 @@ export function QuestionForm({ taskId, questions, keys = false }: QuestionFormPr
             </ul>
           </Asked>
         ))}
-        <p className="text-xs text-faint">{t("readOnly")}</p>
+        <p className="text-xs text-faint">{t("asked.readOnly")}</p>
       </div>
     );
   const ready = questions.every((each) => isGiven(of(each)));
@@ -110,7 +110,7 @@ export function QuestionForm({ taskId, questions, keys = false }: QuestionFormPr
           )}
           {each.free_text && (
             <TextArea
-              label={t(each.options.length > 0 ? "own" : "answer")}
+              label={t(each.options.length > 0 ? "asked.own" : "asked.answer")}
               bare={each.options.length === 0}
               rows={2}
               maxLength={10_000}
@@ -125,7 +125,7 @@ export function QuestionForm({ taskId, questions, keys = false }: QuestionFormPr
       ))}
       {(single === undefined || single.free_text) && (
         <Button type="submit" look="primary" className="h-10 w-full sm:h-8 sm:w-auto" disabled={!ready || busy}>
-          {t(questions.length > 1 ? "sendAll" : "send")}
+          {t(questions.length > 1 ? "asked.sendAll" : "asked.send")}
         </Button>
       )}
     </Form>
@@ -151,7 +151,7 @@ interface AskedProps {
 
 /** The words of a question, and until when it can be answered. */
 function Asked({ question, withdraw, children }: AskedProps) {
-  const { t } = useTranslation("questions");
+  const { t } = useTranslation("task");
   const [sure, ask] = useState(false);
   return (
     <fieldset className="min-w-0 space-y-2 rounded-lg border border-line bg-panel p-3">
@@ -159,36 +159,38 @@ function Asked({ question, withdraw, children }: AskedProps) {
       <Prose text={question.question} className="max-h-72 overflow-auto" />
       {children}
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1 text-xs text-faint">
-        {question.multiple && <span>{t("several")}</span>}
+        {question.multiple && <span>{t("asked.several")}</span>}
         {question.default !== null && (
           <span className="break-words">
-            {t(question.deadline === null ? "default" : "defaultAt", { default: visible(question.default) })}
+            {t(question.deadline === null ? "asked.default" : "asked.defaultAt", {
+              default: visible(question.default),
+            })}
           </span>
         )}
         {question.overdue ? (
-          <Badge tone="amber">{t("overdue")}</Badge>
+          <Badge tone="amber">{t("asked.overdue")}</Badge>
         ) : (
           question.deadline !== null && (
             <span>
-              {t("until")} <Ago at={question.deadline} />
+              {t("asked.until")} <Ago at={question.deadline} />
             </span>
           )
         )}
         {withdraw !== undefined && (
           <Button small look="quiet" className="ml-auto" onClick={() => ask(true)}>
-            {t("withdraw")}
+            {t("asked.withdraw")}
           </Button>
         )}
       </div>
       {withdraw !== undefined && (
         <Confirm
           open={sure}
-          title={t("withdrawAsk")}
-          action={t("withdraw")}
+          title={t("asked.withdrawAsk")}
+          action={t("asked.withdraw")}
           onConfirm={withdraw}
           onClose={() => ask(false)}
         >
-          {t("withdrawText")}
+          {t("asked.withdrawText")}
         </Confirm>
       )}
     </fieldset>

@@ -1,2 +1,0 @@
-export { QuestionForm } from "./form";
-export { TaskQuestions } from "./task";
