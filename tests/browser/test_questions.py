@@ -1,4 +1,4 @@
-"""What agents ask is answered in the dashboard: by one click or key, or as one form; also on a phone, and in Japanese."""
+"""What agents ask is answered in the dashboard: by one click or key, or as one form; also on a phone, in Japanese."""
 
 from __future__ import annotations
 

@@ -298,7 +298,9 @@ def _questions(reader: Reader) -> None:
         """QUESTION is what the keeper asks about a task of this title, from here on; it has left."""
         question = {"question": f"{title}: which color?", "options": ["Blue", "Red"]}
         context = json.dumps({"ask": question, "command": "echo $TORYO_ANSWER"})
-        reader.type(f"toryo task add {title} --project shop --assignee keeper --status in_progress --context '{context}'")
+        reader.type(
+            f"toryo task add {title} --project shop --assignee keeper --status in_progress --context '{context}'"
+        )
         reader.words["QUESTION"] = _asked_by(reader, title)
 
     ask("Walls")

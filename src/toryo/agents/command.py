@@ -1,8 +1,9 @@
 """The agent without a model: runs `context.command` of its task and reports how that went.
 
 Exit 0 is success (and every path of `context.outputs` must exist then); the end of the output is the summary. What
-`context.ask` wants to know from people is asked before, and what `context.delegate` wants said to others is delegated;
-the command finds answers and results in its environment. Without a command the results are the summary. A command can tell what it does while it runs (`told_lines.py`).
+`context.ask` wants to know from people is asked before, and what `context.delegate` wants said to others is delegated:
+the command finds answers and results in its environment. Without a command the results are the summary. A command can
+tell what it does while it runs (`told_lines.py`).
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ def answer(
         bool, typer.Option("--withdraw", help="Withdraw the question: the agent decides itself.")
     ] = False,
     reason: Annotated[
-        str | None, typer.Option("--reason", metavar="TEXT", help="With --withdraw: why; the agent receives it.")
+        str | None, typer.Option("--reason", metavar="TEXT", help="Why you withdraw it; the agent receives it.")
     ] = None,
 ) -> None:
     """Answer a question of an agent. Without an answer, shows the question and its options."""
@@ -79,7 +79,7 @@ def answers(
             "--project", metavar="PRJ", help="Limit to this project.", autocompletion=shell_completion.projects
         ),
     ] = None,
-    still_open: Annotated[bool, typer.Option("--open", help="Only what waits for an answer.")] = False,
+    still_open: Annotated[bool, typer.Option("--open", help="List only what waits for an answer.")] = False,
 ) -> None:
     """List what agents have asked, with the answers. The newest first."""
     names = [project] if project else projects.active(here)

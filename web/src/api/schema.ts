@@ -717,7 +717,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What agents have asked people in a project, with the answers; the newest 200. */
+        /** What agents have asked people in a project, with the answers: the newest first, 100 a page. */
         get: operations["list_questions"];
         put?: never;
         post?: never;
@@ -2723,8 +2723,17 @@ export interface components {
             reason: string | null;
         };
         GivenAnswer: {
+            /** @description The question. */
             question_id: string;
+            /**
+             * @description The options that are chosen.
+             * @default []
+             */
             choices: string[];
+            /**
+             * @description An answer in your own words.
+             * @default null
+             */
             text: string | null;
         };
         /**
@@ -6937,6 +6946,10 @@ export interface operations {
     list_questions: {
         parameters: {
             query?: {
+                /** @description Page size; more with next_cursor. */
+                limit?: number | null;
+                /** @description next_cursor of the previous page. */
+                cursor?: string | null;
                 /** @description Only in this state. */
                 state?: ("open" | "answered" | "defaulted" | "withdrawn") | null;
                 /** @description Only of this task. */
@@ -6963,6 +6976,8 @@ export interface operations {
                         next?: components["schemas"]["NextAction"];
                         /** Notifications Pending */
                         notifications_pending?: number;
+                        /** Next Cursor */
+                        next_cursor?: string;
                         /** Questions */
                         questions: components["schemas"]["Question"][];
                     };

@@ -12,7 +12,7 @@ from functools import cached_property, partial
 from typing import Any
 
 from toryo.domain import moves, people, task_readiness, usages
-from toryo.domain.agents import Agent, active_owners, approvers, mistakes_of, people_above
+from toryo.domain.agents import Agent, active_owners, approvers, may_be_asked, mistakes_of, people_above
 from toryo.domain.delegations import Delegation, DelegationStatus
 from toryo.domain.fast_dataclasses import replace
 from toryo.domain.launches import Launch
@@ -429,7 +429,7 @@ def _questions(view: _View) -> Iterator[Need]:
 def _asked_person(view: _View, question: Question) -> str | None:
     """Who the agent has named, if they can still answer."""
     person = view.agents.get(question.to_person or "")
-    named = person is not None and person.human and person.active and view.is_asked(person, question.project_id)
+    named = person is not None and may_be_asked(person, lambda each: view.is_asked(each, question.project_id))
     return question.to_person if named else None
 
 

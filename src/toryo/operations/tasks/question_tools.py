@@ -10,7 +10,7 @@ from typing import Annotated
 from pydantic import Field
 
 from toryo.domain import ids, people, questions
-from toryo.domain.agents import Agent
+from toryo.domain.agents import Agent, may_be_asked
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.questions import Question, State
 from toryo.domain.tasks import Task
@@ -21,7 +21,7 @@ from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Audience, Parameters, operation
 from toryo.operations.calls.fields import Id, Lines
 from toryo.operations.calls.grants import Grant
-from toryo.operations.calls.listed_parameters import PLAIN
+from toryo.operations.calls.listed_parameters import PLAIN, listed_for
 from toryo.operations.calls.results import Said
 from toryo.operations.tasks import questions as carried_out
 from toryo.operations.translations import words
@@ -35,24 +35,31 @@ class AskPerson(Parameters):
         max_length=questions.LONGEST_QUESTION,
         pattern=r"\S",
         description="One question, with what they need to know to answer it.",
+        json_schema_extra=PLAIN,
     )
     options: list[Option] = Field(
         [], max_length=questions.MOST_OPTIONS, description="To choose from.", json_schema_extra=PLAIN
     )
     multiple: bool = Field(False, description="Whether several options can be chosen.", json_schema_extra=PLAIN)
-    free_text: bool = Field(True, description="Whether they may write an answer.", json_schema_extra=PLAIN)
+    free_text: bool = Field(
+        True, description="Whether they may write an answer.", json_schema_extra=listed_for(Audience.NONE)
+    )
     default: str | None = Field(
-        None, min_length=1, max_length=questions.LONGEST_ANSWER, description="Proposed; taken at the deadline."
+        None, min_length=1, max_length=questions.LONGEST_ANSWER, description="Used at the deadline."
     )
     deadline_minutes: int | None = Field(
         None,
         ge=1,
-        le=questions.LONGEST_DEADLINE,
+        lt=questions.LONGEST_DEADLINE,
         description="When an answer is needed, in minutes from now.",
         json_schema_extra=PLAIN,
     )
-    to: Id | None = Field(None, description="A person. Omit it to ask who is responsible for you.")
-    ask_again: bool = Field(False, description="Although it was answered before.", json_schema_extra=PLAIN)
+    to: Id | None = Field(
+        None, description="A person; by default, who is responsible for you.", json_schema_extra=PLAIN
+    )
+    ask_again: bool = Field(
+        False, description="Ask although it was answered before.", json_schema_extra=listed_for(Audience.NONE)
+    )
 
 
 class Asked(Said):
@@ -70,7 +77,7 @@ class Asked(Said):
     leads=True,
 )
 def ask_person(call: Call, wanted: AskPerson) -> Asked:
-    """Ask a person what you need to know and cannot find out. Returns at once; you are started with the answer."""
+    """Ask a person what you cannot find out. get_next_action tells you the answer."""
     task = call.task(call.session.task_id or "")
     project = call.project(call.session.project_id)
     question = _question(call, task, wanted)
@@ -125,8 +132,10 @@ def _person(call: Call, task: Task, person_id: str) -> Agent:
     """Somebody who can answer: an active person of the project who may change things."""
     person = call.known_agent(person_id)
     places = visibility.asked_about(call, person)
-    asked = person.human and person.active and (places is None or task.project_id in places)
-    if not asked or people.role_of(person, call.tx.people.account(person.id)) == people.VIEWER:
+    if (
+        not may_be_asked(person, lambda _: places is None or task.project_id in places)
+        or people.role_of(person, call.tx.people.account(person.id)) == people.VIEWER
+    ):
         raise Refusal(
             Code.PERMISSION_DENIED,
             say("{person_id} is not a person who can answer in this project.", person_id=person.id),
