@@ -45,7 +45,7 @@ class AskPerson(Parameters):
         True, description="Whether they may write an answer.", json_schema_extra=listed_for(Audience.NONE)
     )
     default: str | None = Field(
-        None, min_length=1, max_length=questions.LONGEST_ANSWER, description="Used at the deadline."
+        None, min_length=1, max_length=questions.LONGEST_ANSWER, description="For the deadline."
     )
     deadline_minutes: int | None = Field(
         None,
@@ -77,7 +77,7 @@ class Asked(Said):
     leads=True,
 )
 def ask_person(call: Call, wanted: AskPerson) -> Asked:
-    """Ask a person what you cannot find out. get_next_action tells you the answer."""
+    """Ask a person what you cannot find out. get_next_action has the answer."""
     task = call.task(call.session.task_id or "")
     project = call.project(call.session.project_id)
     question = _question(call, task, wanted)
