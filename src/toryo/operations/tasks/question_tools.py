@@ -77,7 +77,7 @@ class Asked(Said):
     leads=True,
 )
 def ask_person(call: Call, wanted: AskPerson) -> Asked:
-    """Ask a person what you cannot find out. get_next_action has the answer."""
+    """Ask a person what you cannot find out."""
     task = call.task(call.session.task_id or "")
     project = call.project(call.session.project_id)
     question = _question(call, task, wanted)
