@@ -486,6 +486,24 @@ def _an_open_delegation_is_in_live_hands_or_in_nobodys(rows: Rows) -> Iterable[s
             yield f"{delegation['id']} has had {delegation['attempt']} attempts"
 
 
+def _a_task_counts_its_questions_and_only_work_asks(rows: Rows) -> Iterable[str]:
+    """Nobody is asked for work that does not go on."""
+    by_task: dict[str, list[Row]] = defaultdict(list)
+    for question in rows["questions"]:
+        by_task[question["task_id"]].append(question)
+        if (question["state"] == "open") != (question["ended_at"] is None):
+            yield f"{question['id']} is {question['state']}, ended at {question['ended_at']}"
+    for task in rows.tasks.values():
+        found = by_task[task["id"]]
+        still_open = [each for each in found if each["state"] == "open"]
+        if (task["questions_ever"], task["open_questions"]) != (len(found), len(still_open)):
+            yield f"{task['id']} counts {task['open_questions']} of {task['questions_ever']} questions: {still_open}"
+        if still_open and task["status"] != "in_progress":
+            yield f"{task['id']} is {task['status']} and asks {len(still_open)} questions"
+        if any(each["agent_id"] != task["assignee_id"] for each in still_open):
+            yield f"{task['id']} is {task['assignee_id']}'s, and somebody else asks"
+
+
 def _delegations_stay_within_their_caps(rows: Rows) -> Iterable[str]:
     by_task: dict[str, list[Row]] = defaultdict(list)
     for delegation in rows["delegations"]:
@@ -616,6 +634,7 @@ RULES = [
     _a_conversation_is_settled_once_it_is_over_and_both_were_told,
     _an_open_delegation_is_in_live_hands_or_in_nobodys,
     _delegations_stay_within_their_caps,
+    _a_task_counts_its_questions_and_only_work_asks,
     _no_completed_task_awaits_a_delegation,
     _a_delegation_and_its_conversation_are_about_the_same,
     _talk_stays_within_its_rates,

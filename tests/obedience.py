@@ -119,6 +119,9 @@ class Obedient:
     def do_wait_for_others(self, _: Answer) -> Answer:
         return self._leave()
 
+    def do_wait_for_answer(self, _: Answer) -> Answer:
+        return self._leave()
+
     def do_wait_for_delegation(self, said: Answer) -> Answer:
         return self._leave() if "logout" in said["tools"] else self.ask("get_next_action")
 

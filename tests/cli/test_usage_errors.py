@@ -44,6 +44,7 @@ FREE_TEXTS = {
     *("agent add --prompt", "agent edit --prompt", "token add --name", "task add --description", "task edit --title"),
     *("task edit --description", "task move --reason", "task retry --reason", "task cancel --reason"),
     *("task reject --reason", "task steer TEXT", "task merge --message", "task request-changes TEXT"),
+    *("answer --text", "answer --reason"),
 }
 """What a person writes: the server says what must not be empty, and an empty description or prompt removes the text."""
 WORDS_OF_OTHERS = {"agent run CMD..."}

@@ -196,7 +196,9 @@ class Reader:
         for project in client.rest("GET", "/projects")["projects"]:
             params = {"status": "in_progress"}
             tasks = client.rest("GET", f"/projects/{project['project_id']}/tasks", params=params)["tasks"]
-            if any(task["assignee_id"] in agents for task in tasks):
+            asked = client.rest("GET", f"/projects/{project['project_id']}/questions", params={"state": "open"})
+            waiting = {question["task_id"] for question in asked["questions"]}  # for whoever reads
+            if any(task["assignee_id"] in agents and task["task_id"] not in waiting for task in tasks):
                 return True
         return False
 

@@ -3,6 +3,7 @@ reason that stands here. A block that is added to a page fails this until it is 
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 import time
@@ -286,6 +287,41 @@ def _notices(reader: Reader) -> None:
     reader.leave_out("export TORYO_NOTICES__SMTP_URL", ELSEWHERE)
     reader.shop()
     reader.read("toryo events")
+
+
+@walks("docs/how-to/questions.md")
+def _questions(reader: Reader) -> None:
+    reader.compares = False
+    reader.shop()
+
+    def ask(title: str) -> None:
+        """QUESTION is what the keeper asks about a task of this title, from here on; it has left."""
+        question = {"question": f"{title}: which color?", "options": ["Blue", "Red"]}
+        context = json.dumps({"ask": question, "command": "echo $TORYO_ANSWER"})
+        reader.type(
+            f"toryo task add {title} --project shop --assignee keeper --status in_progress --context '{context}'"
+        )
+        reader.words["QUESTION"] = _asked_by(reader, title)
+
+    ask("Walls")
+    reader.read("toryo needs", fails=())
+    assert "answered" in reader.read("toryo answer QUESTION Blue")
+    assert "completed" in reader.type("toryo task show Walls")
+    ask("Doors")
+    reader.read("toryo answer QUESTION --withdraw")
+    assert "Blue" in reader.read("toryo answers ")
+    reader.read('toryo task add "Paint the door"')
+
+
+def _asked_by(reader: Reader, title: str) -> str:
+    """The id of an open question, once its agent has left."""
+    until = time.monotonic() + 60
+    while True:
+        found = json.loads(reader.toryo("answers", "--open", "--json").out)["questions"]
+        ids = [each["question_id"] for each in found if each["question"].startswith(title)]
+        if ids and "waiting_for_answer" in reader.toryo("why", "keeper", "--json").out:
+            return str(ids[0])
+        assert time.monotonic() < until, f"nobody asks about {title}"
 
 
 @walks("docs/how-to/playbooks.md")

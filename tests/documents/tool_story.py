@@ -124,6 +124,9 @@ def _worker_works(story: Story, machine: Coordinator) -> Process:
     story.show(ben, "get_shared_state", key="index/path")
     asked = {"target_agent_id": "eva", "purpose": "Ask which fields the list shows.", "await_result": True}
     story.show(ben, "delegate_to_chat_session", **asked)
+    options = {"options": ["By name", "By number"], "default": "By name", "deadline_minutes": 240}
+    asked_person = story.show(ben, "ask_person", question="How is the list sorted?", **options)["question_id"]
+    world.owner.call("answer_question", question_id=asked_person, choices=["By number"])
     story.show(ben, "create_handoff", task_id=task, summary="The index is built.", recommendations="Test it.")
     return ben
 

@@ -27,7 +27,12 @@ from toryo.storage.engine.statements import Statement
 
 ASK = {"action": "get_next_action"}
 """What a process does that was not told anything: it asks."""
-IDLE = frozenset({"report_model", "get_task", "get_notifications", "wait", "wait_for_others", "wait_for_delegation"})
+IDLE = frozenset(
+    {
+        *("report_model", "get_task", "get_notifications"),
+        *("wait", "wait_for_answer", "wait_for_others", "wait_for_delegation"),
+    }
+)
 PROBES = frozenset({"select_action", "assign_task", "cancel_task", "update_task_status", "create_tasks_batch"})
 """What an obedient manager just tries."""
 EXPECTED = frozenset({"delegationOpen"})

@@ -37,6 +37,7 @@ SETTINGS: dict[str, tuple[object, ...]] = {
 def all_of(crew: Crew) -> Iterator[Disturbance]:
     rows = crew.reader.rows()
     yield from _about_tasks(crew, rows)
+    yield from _about_questions(crew, rows)
     yield from _about_projects(rows)
     yield from _about_agents(rows)
     yield from _about_processes(crew)
@@ -174,6 +175,7 @@ _OTHERWISE: list[tuple[str, Answer]] = [
     ("delegate_to_chat_session", {"target_agent_id": "w1", "purpose": "Agree on doors."}),
     ("delegate_to_chat_session", {"target_agent_id": "ann", "purpose": "Ask ann."}),
     ("delegate_to_chat_session", {"target_agent_id": "boss", "purpose": "Tell boss.", "await_result": False}),
+    ("ask_person", {"question": "Which colour?", "options": ["Blue", "Red"]}),
     ("request_task", {"title": "Wanted", "assignee_id": "w1"}),
     ("request_task", {"title": "Wanted of boss", "assignee_id": "boss"}),
     ("create_tasks_batch", {"tasks": [{"local_id": "x", "title": "Late", "description": "x"}], "intent": "new"}),
@@ -431,6 +433,14 @@ def _about_talk(crew: Crew, rows: Rows) -> Iterator[Disturbance]:
                     f"{delegation['agent_id']}'s chat reports {success}",
                     partial(_reports, agent_id=delegation["agent_id"], delegation_id=delegation["id"], success=success),
                 )
+
+
+def _about_questions(_crew: Crew, rows: Rows) -> Iterator[Disturbance]:
+    for question in rows["questions"]:
+        if question["state"] == "open":
+            asked = {"question_id": question["id"]}
+            yield f"answers {question['agent_id']}", asks("answer_question", **asked, choices=["Red"])
+            yield f"withdraws what {question['agent_id']} asks", asks("withdraw_question", **asked)
 
 
 _TALK: list[tuple[str, Answer]] = [

@@ -130,6 +130,7 @@ def canonical(rows: Rows, now: int, hands: object, launches: frozenset[str]) -> 
     )  # fmt: skip
     take("claims", ("task_id", "attempt", "agent_id", "launch_id"), "expires_at", where=_is_open)
     take("delegations", _DELEGATION, "created_at")
+    take("questions", ("task_id", "agent_id", "alike", "state"))
     take("conversations", _CONVERSATION, "created_at", "last_turn_at", "told_initiator_at", "told_partner_at")
     cursors = {(mailbox["project_id"], mailbox["agent_id"]): mailbox["cursor"] for mailbox in rows["mailboxes"]}
     take(

@@ -19,6 +19,7 @@ def test_every_chore_has_a_name_of_its_own():
         "sweep",
         "stalls",
         "talk",
+        "questions",
         "queues",
         "notices",
         "logs",

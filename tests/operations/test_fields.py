@@ -27,7 +27,16 @@ PROSE = {
         "findings",
         "blockers",
     ),
-    *("recommendations", "purpose", "initial_message", "final_message", "error", "system_prompt", "task_description"),
+    *(
+        "recommendations",
+        "purpose",
+        "question",
+        "initial_message",
+        "final_message",
+        "error",
+        "system_prompt",
+        "task_description",
+    ),
 }
 """Fields that may have several lines; a new one is a decision, and stands here."""
 

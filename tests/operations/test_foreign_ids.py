@@ -33,7 +33,7 @@ KINDS: dict[str, str] = {
         ("agent_id", "assignee_id", "to_agent_id", "target_agent_id", "with_agent_id", "of_agent_id", "reports_to"),
         "agent",
     ),
-    **dict.fromkeys(("actor_id", "agent_ids", "as_person"), "agent"),
+    **dict.fromkeys(("actor_id", "agent_ids", "as_person", "to"), "agent"),
     "person_id": "person",
     "launch_id": "launch",
     "running": "launch",
@@ -51,6 +51,7 @@ KINDS: dict[str, str] = {
     "job_id": "worktree_job",
     "job_ids": "worktree_job",
     "view_id": "view",
+    "question_id": "question",
     "worktree_jobs": "worktree_job",
     "correlation_id": "correlation",
 }
@@ -129,6 +130,7 @@ def elsewhere(world: World) -> dict[str, str]:
     asked = {"project_id": world.project_id, "name": "Far", "view": "board", "q": "wall", "everybody": True}
     found = {
         "view": world.owner.call("save_view", **asked)["view"]["view_id"],
+        "question": worker.call("ask_person", question="Which?")["question_id"],
         "task": task,
         "project": world.project_id,
         "agent": "far",

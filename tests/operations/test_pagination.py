@@ -88,6 +88,15 @@ def values(world: World) -> None:
         Caller(world, made["token"]).call("set_shared_state", key=f"k{number}", value=number)
 
 
+def questions(world: World) -> None:
+    """Two of them at one instant."""
+    world.task("w1")
+    worker = world.start("w1")
+    for number in range(5):
+        worker.call("ask_person", question=f"Number {number}?")
+        world.advance(number % 2)
+
+
 def nothing(_: World) -> None:
     pass
 
@@ -105,6 +114,7 @@ LISTS: list[tuple[str, str, Callable[[World], None], bool]] = [
     ("list_queue_agents", "agents", queue_agents, True),
     ("list_dead_letters", "tasks", dead_letters, True),
     ("list_shared_state", "entries", values, True),
+    ("list_questions", "questions", questions, True),
 ]
 
 

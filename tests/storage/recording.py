@@ -42,6 +42,8 @@ def tell(world: World) -> None:
         _people(world)
     if VERSION >= 12:
         _views(world)
+    if VERSION >= 14:
+        _questions(world)
     world.housekeep()
 
 
@@ -171,6 +173,18 @@ def _views(world: World) -> None:
     shared = {"name": "Stuck", "view": "board", "q": "status:blocked", "by": "agent", "everybody": True}
     for view in (shared, {"name": "Mine", "view": "graph"}):
         world.owner.call("save_view", project_id=PROJECT, **view)
+
+
+def _questions(world: World) -> None:
+    """One that waits for an answer, and one that was answered."""
+    for name in ("curious", "told"):
+        world.worker(name)
+        world.task(name, title=f"Paint the house ({name})")
+        agent = world.start(name)
+        more = {"options": ["Red", "Blue"], "default": "Blue", "deadline_minutes": 60 * 24 * 30}
+        asked = agent.call("ask_person", question=f"Which colour does {name} take?", **more)["question_id"]
+        if name == "told":
+            world.owner.call("answer_question", question_id=asked, choices=["Red"], text="A dark one.")
 
 
 def main() -> None:

@@ -23,7 +23,7 @@ import toryo.storage
 from tests.databases import postgres_schema
 from tests.filled import Past, fill
 from toryo.domain.tasks import CLOSED, Status
-from toryo.storage import events, launches, retention, saved_views, schema, task_lists, usages
+from toryo.storage import events, launches, questions, retention, saved_views, schema, task_lists, usages
 from toryo.storage.engine.statements import Statement
 from toryo.storage.open_database import open_database, upgrade
 
@@ -73,6 +73,9 @@ BUILDERS: dict[str, Callable[[], Iterable[Statement]]] = {
     "launches._paging": lambda: _asked(launches._paging, names=launches._PAGE),
     "events._reading": lambda: (
         each for back in (False, True) for each in _asked(events._reading, back, names=events._WANTED)
+    ),
+    "questions._listed": lambda: (
+        questions._listed(of_task=of_task, in_state=in_state) for of_task, in_state in product((False, True), repeat=2)
     ),
     "saved_views._counting": lambda: (
         saved_views._counting((saved_views._Shape._make((*asked[:5], 1, asked[5])),), tuple(CLOSED))

@@ -135,6 +135,7 @@ PAGES: dict[str, dict[str, Any]] = {
     "list_access_tokens": {},
     "list_launches": {},
     "show_saved_views": {"project_id": PROJECT},
+    "list_questions": {"project_id": PROJECT},
 }
 
 

@@ -276,7 +276,7 @@ def test_9_it_waits_and_a_child_is_dispatchable_that_was_not_at_the_look() -> No
     assert left(AT_ANN, free, main=seen) == hold("12", "waiting_for_workers")
 
 
-@pytest.mark.parametrize("kind", ["person", "delegation"])
+@pytest.mark.parametrize("kind", ["person", "delegation", "question"])
 def test_9_it_waits_and_a_person_changed_the_plan_or_a_delegation_ended(kind: str) -> None:
     assert left(AT_ANN, about=news(kind, "part")) == start("9", "plan_changed")
 
@@ -284,6 +284,23 @@ def test_9_it_waits_and_a_person_changed_the_plan_or_a_delegation_ended(kind: st
 def test_9_a_child_that_was_closed_wakes_nobody_by_itself() -> None:
     over = done("over", "bob", below=WAITING)
     assert left(AT_ANN, over, about=news("closed", "over")) == hold("12", "waiting_for_workers")
+
+
+def test_7b_a_question_to_a_person_holds_whoever_has_nothing_else_to_do() -> None:
+    asks = replace(WAITING, open_questions=1)
+    for main in (asks, replace(MAIN, open_questions=1)):
+        assert decided(tree_state(main)) == hold("7b", "waiting_for_answer")
+        assert decided(tree_state(main, done("part", "ann", below=main))) == hold("7b", "waiting_for_answer")
+    job = replace(JOB, open_questions=1)
+    assert anns(main=job) == hold("7b", "waiting_for_answer")
+    assert anns(todo("part", "ann", below=job, by="ann"), main=job) == hold("7b", "waiting_for_answer")
+
+
+def test_12_a_manager_with_open_subtasks_waits_for_these_and_for_the_answer() -> None:
+    asks = replace(WAITING, open_questions=1)
+    assert left(replace(AT_ANN), main=asks) == hold("12", "waiting_for_workers")
+    idle = todo("part", "ann", below=asks, approval=Approval.PENDING)
+    assert left(idle, main=asks) == hold("12", "waiting_for_answer")
 
 
 def test_10_it_waits_and_nothing_is_outstanding() -> None:

@@ -133,6 +133,7 @@ def explored() -> Seen:
         seen.worlds += 1
         _ask_what_it_is_told(seen, words, where)
         _ask_when_it_is_woken(seen, words, where)
+        _ask_about_a_question(seen, words, where)
         if seen.worlds % 5 == 0:
             _ask_again(seen, words, where)
     return seen
@@ -208,6 +209,22 @@ def _ask_when_it_is_woken(seen: Seen, words: str, where: TreeState) -> None:
             )
             if decision.lasting and not about:
                 seen.expect("a hold that lasts stays whatever happens elsewhere", lasts(waits, "boss"), words)
+
+
+def _ask_about_a_question(seen: Seen, words: str, where: TreeState) -> None:
+    """Who has asked a person is held unless there are open subtasks to see to, and is started by the answer."""
+    asks = replace(MAIN, open_questions=1, questions_ever=1, look_dispatchable=tuple(dispatchable(where)))
+    free = any(task.parent_id == "main" and task.open for task in where.tree.tasks.values())
+    for wait in (None, WAITS):
+        decision = launch_rules.decide(snapshot(_with(where, replace(asks, wait=wait))))
+        _count(seen, decision.row, decision.words)
+        started = decision.action is Action.START
+        seen.expect("who has asked is started only for open subtasks", started == (free and wait is None), words)
+    told = _told(seen, _with(where, asks), FETCHED)
+    seen.expect("who has asked leaves unless there is more", (told.action == "wait_for_answer") != free, words)
+    answered = _with(where, replace(asks, open_questions=0, wait=WAITS))
+    decision = launch_rules.decide(snapshot(answered, news={"main": (News("question", "main"),)}))
+    seen.expect("the answer starts who waits", decision.action is Action.START, words, decision.row)
 
 
 def _ask_whether_it_can_obey(seen: Seen, words: str, where: TreeState, step: Step) -> None:
@@ -297,6 +314,9 @@ def _count(seen: Seen, row: str, words: str) -> None:
 @pytest.mark.parametrize(
     "promise",
     [
+        "who has asked is started only for open subtasks",
+        "who has asked leaves unless there is more",
+        "the answer starts who waits",
         "outstanding is what the page says",
         "dispatchable is what the page says",
         "a main task that does not wait is started",

@@ -36,7 +36,7 @@ REFUSED = session("ann", "job", refused_for_delegation=True)
 
 BOB_AWAY = agent("bob", active=False, parallel=3)
 CREWS = {"everybody is able": PLENTY, "bob is inactive": (*PLENTY, BOB_AWAY)}
-WAITED_FOR = (None, "delegation", "others")
+WAITED_FOR = (None, "answer", "delegation", "others")
 
 MAINS: dict[str, tuple[Task, ...]] = {
     "given": (UP, GIVEN),
@@ -46,6 +46,7 @@ MAINS: dict[str, tuple[Task, ...]] = {
     "window closed": (UP, replace(GIVEN, worked_attempt=1)),
     "second attempt": (UP, replace(GIVEN, worked_attempt=1, attempt=2)),
     "as deep as may be": (UP, replace(GIVEN, depth=4)),
+    "asks a person": (UP, replace(GIVEN, open_questions=1, questions_ever=1)),
     "a check failed": (UP, replace(GIVEN, checks=Checks.FAILED, children_ever=1)),
 }
 
@@ -106,7 +107,7 @@ def _ask_when_it_is_started(seen: Seen, words: str, where: TreeState, told: Step
     for kind in WAITED_FOR:
         decision = _decided(where, kind)
         seen.rows[f"{decision.row}: {decision.words}"] += 1
-        idle = told.action in ("exit", "wait_for_delegation", "wait_for_others")
+        idle = told.action in ("exit", "wait_for_answer", "wait_for_delegation", "wait_for_others")
         if decision.action is Action.START:
             seen.expect("whoever is started has something to do", not idle, words, told.action)
         else:
@@ -114,6 +115,11 @@ def _ask_when_it_is_started(seen: Seen, words: str, where: TreeState, told: Step
             seen.expect("who has something to do is started", idle or left, words, decision.reason)
             stays = not decision.lasting or lasts(_left(where, kind), "ann")
             seen.expect("a hold that lasts stays whatever happens elsewhere", stays, words)
+    if told.action == "wait_for_answer":
+        answered = replace(where, tree=where.tree.changed(replace(where.tree.tasks["job"], open_questions=0)))
+        then = _decided(answered, "answer")
+        others = then.reason in ("waiting_for_workers", "waiting_for_delegation")
+        seen.expect("it is started when it is answered", then.action is Action.START or others, words)
     if told.action == "wait_for_others":
         again = _decided(where, "others")
         seen.expect("who was told to wait is not started at once", again.action is Action.HOLD, words, again.row)
@@ -209,6 +215,7 @@ def _told(seen: Seen, where: TreeState, asking: Any) -> Step:
         "who waits for others will be started when they are done",
         "who left for a delegation is held while it is open",
         "it is started when the delegation ends",
+        "it is started when it is answered",
         "a refused report changes nothing but that it waits",
         "the subtask it is told to start can be started",
         "the subtask it is told to do can be finished",

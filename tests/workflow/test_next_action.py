@@ -129,7 +129,7 @@ def test_a_step_says_its_row_in_the_words_of_the_table() -> None:
 
 
 def test_leaving_is_what_ends_a_session() -> None:
-    assert {"exit", "logout", "wait", "wait_for_others"} == next_action.ENDS_SESSION
+    assert {"exit", "logout", "wait", "wait_for_answer", "wait_for_others"} == next_action.ENDS_SESSION
 
 
 def test_what_is_said_only_after_waiting_is_said_by_no_other_answer() -> None:

@@ -38,12 +38,14 @@ AGENT = """
 
 MAIN_TASK = """
 7a  hold handing_over            Another agent's session on this task is still open (the task was reassigned a moment ago)
+7b  hold waiting_for_answer      A person has not answered yet what the agent has asked (a manager with open subtasks goes on with these)
 8   start worker_blocked         The manager waits, and a task below this one was blocked or has failed since its last look
-9   start plan_changed           The manager waits, and since its last look a subtask became ready to start, a delegation ended, or a person wrote on this task or one below it
+9   start plan_changed           The manager waits, and since its last look a subtask became ready to start, a delegation or a question ended, or a person wrote on this task or one below it
 10  start workers_finished       The manager waits, and nothing is left to wait for
 11  hold handled_blocked         The manager waits, and a blocked or failed task that it has already seen is not resolved yet
 12  hold waiting_for_workers     The manager waits for agents: one works on a task below this one, or will as soon as it can
 12  hold waiting_for_delegation  The manager waits for the result of a delegation
+12  hold waiting_for_answer      The manager waits for a person's answer
 12  hold waiting_for_approval    The manager waits for the approval of a task
 12  hold waiting_for_person      The manager waits for a person who works on a task below this one
 12a hold waiting_for_delegation  The worker waits for the result of a delegation: it left for that reason, or can do nothing else
@@ -84,6 +86,7 @@ FIRST = """
 
 WORKER = """
 1  get_task                    needs_task              The agent has not read its task in this session
+1a wait_for_answer             waiting_for_answer      A person has not answered yet what the agent has asked
 2  create_subtasks             needs_subtask_creation  The task never had subtasks, and the worker may split it
 3  execute_task                fixing_checks           An acceptance check failed at the last report
 4  wait_for_delegation         waiting_for_delegation  The task has no subtasks (or only cancelled ones), and only an open delegation prevents the report of success
@@ -99,6 +102,7 @@ WORKER = """
 
 MANAGER = """
 1 get_task                  needs_task             The agent has not read its task in this session
+1a wait_for_answer          waiting_for_answer     A person has not answered yet what the manager has asked, and no subtask is open
 2 create_subtasks           needs_subtask_creation The task has no subtasks
 3 report_completion         needs_completion       Every subtask is completed or cancelled, at least one is completed, no awaited delegation is open, and no acceptance check failed at the last report (or a task below has changed since)
 4 review_and_resolve_blocks needs_review           Some subtasks are blocked or failed, no subtask is in progress or can be started, and nothing is left to wait for

@@ -161,6 +161,7 @@ export const overview: Overview = {
         { name: "show", command: "toryo task show t2" },
       ],
       request: null,
+      questions: [],
       blocks: 0,
     },
   ],

@@ -212,7 +212,7 @@ def follow(session: Session, handlers: Mapping[str, Handler], chat: Callable[[],
     while True:
         step = _step(session, answer)
         action = str(step.get("action"))
-        if action in ("exit", "logout", "wait", "wait_for_others"):
+        if action in ("exit", "logout", "wait", "wait_for_answer", "wait_for_others"):
             session.leave()
         if same.often(action, step.get("state_version"), session.progress):
             session.leave(f"The server keeps answering {action}, but nothing changes. Stopping.")

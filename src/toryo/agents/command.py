@@ -1,8 +1,9 @@
 """The agent without a model: runs `context.command` of its task and reports how that went.
 
 Exit 0 is success (and every path of `context.outputs` must exist then); the end of the output is the summary. What
-`context.delegate` wants said to others is delegated before, and the command finds the results in its environment;
-without a command they are the summary. A command can tell what it does while it runs (`told_lines.py`).
+`context.ask` wants to know from people is asked before, and what `context.delegate` wants said to others is delegated:
+the command finds answers and results in its environment. Without a command the results are the summary. A command can
+tell what it does while it runs (`told_lines.py`).
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from toryo import told_lines
-from toryo.agents import delegations, shell
+from toryo.agents import delegations, questions, shell
 from toryo.agents.agent_loop import (
     Answer,
     Handler,
@@ -26,6 +27,7 @@ from toryo.agents.agent_loop import (
     working_directory,
 )
 from toryo.agents.delegations import Delegating
+from toryo.agents.questions import Asking
 from toryo.formats.command_templates import Unfit
 
 RUNS_AT_MOST = 2
@@ -51,6 +53,7 @@ class CommandRunner:
         self._session = session
         self._environ = environ
         self._delegating = Delegating(session)
+        self._asking = Asking(session)
         self._runs = 0
 
     def work(self) -> None:
@@ -79,6 +82,10 @@ class CommandRunner:
             job = self.job()
         except Unfit as wrong:
             return self._session.report("blocked", str(wrong))
+        if refused := self._asking.ask(questions.wanted_by(job.context)):
+            return self._session.report("blocked", f"This could not be asked: {refused.get('message')}")
+        if self._asking.waits:
+            return self._session.wait(step)
         if refused := self._delegating.ask(job.wanted):
             return self._session.report("blocked", f"This could not be delegated: {refused.get('message')}")
         if not (job.command or job.wanted):
@@ -112,7 +119,11 @@ class CommandRunner:
             return "blocked", f"The working directory {directory} does not exist on this machine."
         say(f"$ {command if isinstance(command, str) else ' '.join(map(str, command))}")
         limit = context.get("timeout_seconds")
-        env = {**command_environment(self._environ), **self._delegating.environment()}
+        env = {
+            **command_environment(self._environ),
+            **self._delegating.environment(),
+            **self._asking.environment(),
+        }
         ran = shell.run(command, directory, env, float(limit) if limit else None)
         ran = ran._replace(tail=told_lines.for_people(ran.tail))
         missing = [str(output) for output in context.get("outputs") or () if not (directory / str(output)).exists()]

@@ -32,6 +32,8 @@ COMMANDS = {
     "simulate": ("simulate", "Simulate a team without starting a program."),
     "worktrees": ("worktrees", "List the worktrees of tasks."),
     "needs": ("needs", "List what needs your attention."),
+    "answer": ("questions", "Answer a question of an agent."),
+    "answers": ("questions", "List what agents have asked, with the answers."),
     "chat": ("chat", "Chat with an agent."),
     "why": ("why", "Explain why an agent is not running, or why a task waits."),
     "trace": ("trace", "Show everything that a request caused, as a tree."),

@@ -102,7 +102,7 @@ def _yaml(manifest: dict[str, Any]) -> str:
 def whole(here: Here, project_id: str | None = None, *, live: bool = False) -> dict[str, Any]:
     """Everything as a toryo.yaml has it; of one project only itself, its members and its open tasks.
 
-    `live`: what is in progress stays so; otherwise it is to do, since nobody works on it where it is imported.
+    `live`: what is in progress stays so; otherwise its status is `todo`, since nobody works on it where it is imported.
     """
     projects = [each for each in here.get("/projects")["projects"] if project_id in (None, each["id"])]
     members = {project["id"]: _members(here, project["id"]) for project in projects}

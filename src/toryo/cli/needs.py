@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from toryo.cli import output, projects
+from toryo.cli import output, projects, questions
 from toryo.cli.command_context import Here, command
 from toryo.domain.texts import one_line, printable
 
@@ -62,12 +62,22 @@ def _print_conditions(found: list[dict[str, Any]]) -> None:
 def _print(items: list[dict[str, Any]]) -> None:
     for item in items:
         output.done(*told(item))
-        output.commands(*(f"  {action['name']}: {action['command']}" for action in item["actions"]))
+        output.commands(*(f"  {line}" for line in _what_to_do(item)))
+
+
+def _what_to_do(item: dict[str, Any]) -> list[str]:
+    """Of a form, what to do about each of its questions."""
+    of_form = [line.strip() for each in item["questions"] for line in questions.commands(each)]
+    others = [each for each in item["actions"] if not of_form or each["name"] not in ("answer_question", "withdraw")]
+    return [*of_form, *(f"{action['name']}: {action['command']}" for action in others)]
 
 
 def told(item: dict[str, Any]) -> list[str]:
     """Since when and what, then the words; what can be done is printed below."""
     request = item.get("request")
+    if item.get("questions"):
+        asked_ = [line for each in item["questions"] for line in questions.told(each)]
+        return [f"{output.clock(item['since'])}  {one_line(item['title'])}", *(f"  {line}" for line in asked_)]
     words = asked(request) if request is not None else [output.in_local_time(one_line(item["text"]))]
     return [f"{output.clock(item['since'])}  {one_line(item['title'])}", *(f"  {word}" for word in words if word)]
 

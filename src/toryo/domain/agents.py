@@ -222,6 +222,11 @@ def superiors(agent_id: str, reports_to: Mapping[str, str | None]) -> list[str]:
     return found
 
 
+def may_be_asked(agent: Agent, is_asked: Callable[[Agent], bool]) -> bool:
+    """Whether it is an active person who is asked about the project."""
+    return agent.human and agent.active and is_asked(agent)
+
+
 def people_above(
     agent_id: str | None,
     agents: Mapping[str, Agent],
@@ -230,7 +235,7 @@ def people_above(
 ) -> list[Agent]:
     """The active people above an agent, nearest first, who are asked about its project."""
     above = (agents[superior] for superior in superiors(agent_id or "", reports_to))
-    return [agent for agent in above if agent.human and agent.active and is_asked(agent)]
+    return [agent for agent in above if may_be_asked(agent, is_asked)]
 
 
 def active_owners(agents: Iterable[Agent]) -> list[Agent]:

@@ -31,6 +31,7 @@ class Code(StrEnum):
     TOOL_NOT_FOUND = "toolNotFound"
     CONVERSATION_NOT_FOUND = "conversationNotFound"
     DELEGATION_NOT_FOUND = "delegationNotFound"
+    QUESTION_NOT_FOUND = "questionNotFound"
     MESSAGE_NOT_FOUND = "messageNotFound"
     WORKTREE_NOT_FOUND = "worktreeNotFound"
     WORKTREE_JOB_NOT_FOUND = "worktreeJobNotFound"

@@ -18,6 +18,7 @@ WORKTREE_JOB = "job"
 SIGN_IN, ACCESS_TOKEN = "sgn", "pat"
 PUSH_SUBSCRIPTION = "psh"
 SAVED_VIEW = "svw"
+QUESTION = "qst"
 
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 

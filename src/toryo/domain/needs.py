@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import Any
 
 from toryo.domain.fast_dataclasses import dataclass
+from toryo.domain.questions import Question
 from toryo.domain.tasks import Details, Task
 from toryo.domain.texts import exact, one_line
 from toryo.domain.times import Millis
@@ -19,6 +20,7 @@ class Kind(StrEnum):
     """Most urgent first: what blocks others, then messages, then what must be fixed or done."""
 
     APPROVAL = "approval"
+    QUESTION = "question"
     BLOCKED_BY_GUARD = "blocked_by_guard"
     RUNAWAY = "runaway"
     BLOCKED = "blocked"
@@ -140,6 +142,8 @@ class Need:
     task_id: str | None = None
     agent_id: str | None = None
     request: Request | None = None
+    questions: tuple[Question, ...] = ()
+    """What is asked: one form."""
     also: tuple[str, ...] = ()
     """Further tasks with the same cause: one cause makes one need."""
 

@@ -120,7 +120,7 @@ class Wait:
     """What the session of a main task's assignee left to wait for. Ends at the next sign-in for that task."""
 
     kind: str
-    """`workers`, `delegation` or `others`."""
+    """`workers`, `delegation`, `answer` (of a person) or `others`."""
     since: Millis
     event: int
 
@@ -196,6 +196,9 @@ class Task:
     """For a queue task: how long a claim lasts, and the maximum number of attempts."""
     stalled_event: int | None = None
     """The newest event of its tree when a stall was reported; each stall is reported once."""
+    questions_ever: int = 0
+    open_questions: int = 0
+    """How many questions its assignee has asked people about it, and how many of these wait for an answer."""
     version: int = 1
 
     @property

@@ -27,12 +27,19 @@ class Cause(StrEnum):
     """It is in progress, and its agent does not run: the launch decision says why."""
     SUBTASKS = "subtasks"
     DELEGATION = "delegation"
+    ANSWER = "answer"
+    """Of a person, to a question of its agent."""
     OTHERS = "others"
     BLOCKED = "blocked"
     REVIEW = "review"
 
 
-_LEFT_TO_WAIT = {"workers": Cause.SUBTASKS, "delegation": Cause.DELEGATION, "others": Cause.OTHERS}
+_LEFT_TO_WAIT = {
+    "workers": Cause.SUBTASKS,
+    "delegation": Cause.DELEGATION,
+    "answer": Cause.ANSWER,
+    "others": Cause.OTHERS,
+}
 _RUNS = frozenset({"already_running", "start_pending"})
 """Holds that mean that it runs."""
 _ASKS = frozenset({"task.approval_asked", "task.requested"})

@@ -106,7 +106,7 @@ def _add(call: Call, told: _Told) -> bool:
             person_id=need.person_id,
             key=need.key,
             channel=told.channel,
-            content={"person_id": need.person_id, **_readable(_in(told, needs.shown(need)))}
+            content={"person_id": need.person_id, **_readable(_in(told, needs.shown(need, call.now)))}
             | ({"language": told.language.value} if told.channel is Channel.PUSH else {}),
             created_at=call.now,
             next_at=max(call.now, told.not_before),

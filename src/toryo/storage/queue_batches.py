@@ -234,7 +234,7 @@ _NEW = (
     *("id", "project_id", "root_id", "depth", "ordinal", "title", "status", "priority", "agent_type", "created_by"),
     *("approval", "created_at", "updated_at", "moved_at", "attempt", "parent_attempt", "children_ever"),
     *("worked_attempt", "blocked_by_person", "blocked_by_guard", "unreported_ends", "idle_launches", "has_acceptance"),
-    *("checks", "correlation_id", "timeout_seconds", "max_attempts", "version"),
+    *("checks", "correlation_id", "timeout_seconds", "max_attempts", "questions_ever", "open_questions", "version"),
 )
 """The columns that a new plain task fills; the others are null."""
 _new = TASKS.tuple_of(_NEW)

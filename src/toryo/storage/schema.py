@@ -159,6 +159,8 @@ tasks = Table(
     _number("not_before", null=True),
     _number("timeout_seconds", null=True),
     _number("max_attempts", null=True),
+    _number("questions_ever"),
+    _number("open_questions"),
     _number("version"),
     # Large columns last: decisions read only the beginning of a row.
     _text("description"),
@@ -1061,6 +1063,36 @@ saved_views = Table(
     Index("saved_views_project", "project_id"),
 )
 """Views of a project that people have saved under a name, for themselves or for everybody."""
+
+questions = Table(
+    "questions",
+    metadata,
+    _id(),
+    _to("project_id", "projects"),
+    _to("task_id", "tasks"),
+    _to("agent_id", "agents"),
+    _text("question"),
+    _text("options", null=True),
+    _flag("multiple"),
+    _flag("free_text"),
+    _text("fallback", null=True),
+    _number("deadline", null=True),
+    _to("to_person", "agents", null=True),
+    _text("alike"),
+    _text("state"),
+    _number("created_at"),
+    _text("choices", null=True),
+    _text("written", null=True),
+    _text("ended_by", null=True),
+    _number("ended_at", null=True),
+    _text("reason", null=True),
+    Index("questions_task", "task_id", "created_at"),
+    Index("questions_project", "project_id", "created_at"),
+    Index("questions_alike", "project_id", "alike"),
+)
+"""What agents ask people, with the answers."""
+_asks = text("state = 'open'")
+Index("questions_open", questions.c.deadline, sqlite_where=_asks, postgresql_where=_asks)
 
 coordinators = Table(
     "coordinators",

@@ -25,6 +25,7 @@ from toryo.workflow.snapshot import ChatState, Cooldown, News, Snapshot, offers,
 
 _CLOSED = tuple(f"task.{status}" for status in sorted(CLOSED))
 _DELEGATION_ENDED = ("delegation.completed", "delegation.failed")
+_QUESTION_ENDED = ("question.answered", "question.defaulted", "question.withdrawn")
 _STUCK = ("task.blocked", "task.failed")
 
 
@@ -296,6 +297,8 @@ def news_of(tx: Transaction, main: Task, where: TreeState) -> tuple[News, ...]:
         if task is not None and kind in _DELEGATION_ENDED and task.id == main.id:
             # It was ended by the agent's own chat session, but it is still news.
             found.append(News("delegation", task.id))
+        if task is not None and kind in _QUESTION_ENDED and task.id == main.id:
+            found.append(News("question", task.id))
         if task is None or actor_id == main.assignee_id:
             continue
         found.extend(_news(kind, task, main, where.tree, by_person))

@@ -123,6 +123,7 @@ _NOTED = frozenset(
     {
         *("wait", "look_event", "look_dispatchable", "left_at", "left_event", "stalled_event"),
         *("unreported_ends", "idle_launches", "children_ever", "worked_attempt", "moved_session", "moved_from"),
+        *("questions_ever", "open_questions"),
     }
 )
 """Columns that the server writes for its own decisions; they do not raise the version that people edit against."""

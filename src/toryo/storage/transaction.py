@@ -22,6 +22,7 @@ from toryo.storage.overview import Overview
 from toryo.storage.people import People
 from toryo.storage.projects import Projects
 from toryo.storage.push import Push
+from toryo.storage.questions import Questions
 from toryo.storage.queue_batches import QueueBatches
 from toryo.storage.queues import Queues
 from toryo.storage.retention import Retention
@@ -78,6 +79,7 @@ class Transaction:
     queue_batches = _Aggregate(QueueBatches)
     retention = _Aggregate(Retention)
     saved_views = _Aggregate(SavedViews)
+    questions = _Aggregate(Questions)
     usages = _Aggregate(Usages)
     worktrees = _Aggregate(Worktrees)
 

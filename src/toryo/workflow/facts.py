@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from toryo.domain import creation_rules, task_readiness
+from toryo.domain.agents import Role
 from toryo.domain.sessions import Choice
 from toryo.domain.tasks import Approval, Checks, Status, Task
 from toryo.workflow.snapshot import RuleInput
@@ -43,6 +44,16 @@ def all_subtasks_done(case: RuleInput) -> bool:
 
 def delegation_open(case: RuleInput) -> bool:
     return case.open_delegations > 0
+
+
+def question_open(case: RuleInput) -> bool:
+    """A person has not answered yet what the agent has asked about its task."""
+    return case.main.open_questions > 0
+
+
+def waits_for_answer(case: RuleInput) -> bool:
+    """A question to a person is open; a manager with open subtasks goes on with these."""
+    return question_open(case) and (case.agent.role is not Role.MANAGER or not case.open_below(case.main))
 
 
 def check_failed(case: RuleInput) -> bool:
@@ -168,7 +179,7 @@ def awaited_from_others(case: RuleInput) -> frozenset[str] | None:
 
 def outstanding(case: RuleInput) -> bool:
     """Whether something is left to wait for: an event is certain to wake the agent. Looks at all descendants."""
-    return workers_busy(case) or delegation_open(case) or approval_pending(case)
+    return workers_busy(case) or delegation_open(case) or question_open(case) or approval_pending(case)
 
 
 def workers_busy(case: RuleInput) -> bool:
@@ -251,7 +262,7 @@ def _unjudged(task: Task) -> bool:
 
 def awaited(case: RuleInput) -> frozenset[str] | None:
     """The tasks at work among what is outstanding: one of them must proceed. None: another event will come anyway."""
-    if delegation_open(case) or approval_pending(case) or queue_task_ready(case):
+    if delegation_open(case) or question_open(case) or approval_pending(case) or queue_task_ready(case):
         return None
     at_work = {main.id for main in _mains_at_work(case)}
     # Main tasks that use up the limits by which children are held back.
@@ -285,8 +296,8 @@ def new_block(case: RuleInput) -> bool:
 
 
 def plan_changed(case: RuleInput) -> bool:
-    """Since the last look a child became dispatchable, a delegation ended, or a person wrote on the task or below."""
-    return newly_dispatchable(case) or any(each.kind in ("person", "delegation") for each in case.news)
+    """Since the last look a child became dispatchable, a delegation or question ended, or a person wrote on a task."""
+    return newly_dispatchable(case) or any(each.kind in ("person", "delegation", "question") for each in case.news)
 
 
 def block_left_open(case: RuleInput) -> bool:

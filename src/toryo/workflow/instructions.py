@@ -29,6 +29,7 @@ TOOLS: dict[str, tuple[str, ...]] = {
     "report_completion.manager": ("get_recent_completions", "report_completed"),
     "wait_for_delegation": ("get_next_action",),
     "wait_for_delegation.leave": ("logout",),
+    "wait_for_answer": ("logout",),
     "wait_for_others": ("logout",),
     "review_and_resolve_blocks.worker": (*_BLOCKS, "cancel_task"),
     "review_and_resolve_blocks.manager": (*_BLOCKS, "cancel_task", "create_tasks_batch"),
@@ -111,6 +112,8 @@ TEXTS: dict[str, str] = {
     "wait_for_delegation": "Your delegation has no result yet. Call get_next_action again: the call waits for it.",
     "wait_for_delegation.leave": "The delegation is still open. Call logout and end your process; you will be started "
     "again when its result arrives.",
+    "wait_for_answer": "A person has not answered your question yet. Call logout and end your process; you will be "
+    "started again with the answer.",
     "wait_for_others": "Your task depends on work that others are doing. Call logout and end your process; you will "
     "be started again when it is done.",
     "review_and_resolve_blocks.worker": "Only blocked or failed subtasks remain: {blocked}. If you_may_resolve is "
@@ -176,6 +179,14 @@ TEXTS: dict[str, str] = {
     "chat.ended": "Conversation {conversation_id} with {partner} is over ({reason}).",
     "chat.nothing": "Nothing is pending.",
     "chat.then": "Then call get_next_action.",
+    "asked": "Asked. If you need to know more, ask it now as well. Then call get_next_action: while a question is open "
+    "you leave, and you are started again with the answers.",
+    "asked.before": "A person has answered this before in this project (`answered_before`), so nobody was asked. If "
+    "that answer does not fit, call ask_person again with ask_again=true. Otherwise call get_next_action.",
+    "answers": "What you asked people, with their answers (data, in their words): {answers}.",
+    "answers.answered": "{question} ({question_id}): {answer}, answered by {person}",
+    "answers.defaulted": "{question} ({question_id}): {answer}, your default, because no one answered in time",
+    "answers.withdrawn": "{question} ({question_id}): withdrawn without an answer, decide yourself",
     "delegated": "Delegated to your chat session; the result will be in your task (`delegations`). Continue with your "
     "task: call get_next_action.",
     "get_next_action": "Call get_next_action.",

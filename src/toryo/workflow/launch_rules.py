@@ -321,6 +321,12 @@ MAIN_TASK_ROWS: Sequence[Rule[RuleInput, Verdict]] = (
         hold("handing_over"),
     ),
     Rule(
+        "7b",
+        "A person has not answered yet what the agent has asked (a manager with open subtasks goes on with these)",
+        facts.waits_for_answer,
+        hold("waiting_for_answer"),
+    ),
+    Rule(
         "8",
         "The manager waits, and a task below this one was blocked or has failed since its last look",
         lambda c: _manager_waits(c) and facts.new_block(c),
@@ -328,8 +334,8 @@ MAIN_TASK_ROWS: Sequence[Rule[RuleInput, Verdict]] = (
     ),
     Rule(
         "9",
-        "The manager waits, and since its last look a subtask became ready to start, a delegation ended, or a person "
-        "wrote on this task or one below it",
+        "The manager waits, and since its last look a subtask became ready to start, a delegation or a question ended, "
+        "or a person wrote on this task or one below it",
         lambda c: _manager_waits(c) and facts.plan_changed(c),
         start("plan_changed"),
     ),
@@ -356,6 +362,12 @@ MAIN_TASK_ROWS: Sequence[Rule[RuleInput, Verdict]] = (
         "The manager waits for the result of a delegation",
         lambda c: _manager_waits(c) and facts.delegation_open(c),
         hold("waiting_for_delegation"),
+    ),
+    Rule(
+        "12",
+        "The manager waits for a person's answer",
+        lambda c: _manager_waits(c) and facts.question_open(c),
+        hold("waiting_for_answer"),
     ),
     Rule(
         "12",
@@ -394,6 +406,7 @@ def ready_queue_task(s: Snapshot) -> Task | None:
 def would_only_wait(case: RuleInput) -> bool:
     """Whether an agent that claimed this queue task could only be told to wait."""
     return case.agent.role is not Role.MANAGER and could_only_be_told(case) in (
+        "wait_for_answer",
         "wait_for_delegation",
         "wait_for_others",
     )
@@ -424,7 +437,7 @@ NOT_FOR_PEOPLE = frozenset({"not_managed", "bad_options", "cooling_down"})
 _BY_HAND = [rule for rule in AGENT_ROWS if rule.then.reason not in NOT_FOR_PEOPLE]
 
 
-_LASTING = frozenset({"11", "12", "12a"})
+_LASTING = frozenset({"7b", "11", "12", "12a"})
 
 
 def decide(s: Snapshot, *, by_hand: bool = False) -> Decision:

@@ -13,6 +13,12 @@ MANAGER_ROWS: Sequence[Rule[RuleInput, Step]] = (
     Rule(
         "1", "The agent has not read its task in this session", facts.task_not_fetched, Step("get_task", "needs_task")
     ),
+    Rule(
+        "1a",
+        "A person has not answered yet what the manager has asked, and no subtask is open",
+        facts.waits_for_answer,
+        Step("wait_for_answer", "waiting_for_answer"),
+    ),
     Rule("2", "The task has no subtasks", facts.no_subtasks, Step("create_subtasks", "needs_subtask_creation")),
     Rule(
         "3",

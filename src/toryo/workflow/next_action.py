@@ -13,13 +13,13 @@ from toryo.workflow.rules import Rule, first_match
 from toryo.workflow.snapshot import RuleInput, Snapshot
 from toryo.workflow.step import Step
 
-ENDS_SESSION = frozenset({"exit", "logout", "wait", "wait_for_others"})
+ENDS_SESSION = frozenset({"exit", "logout", "wait", "wait_for_answer", "wait_for_others"})
 """Actions that release the session when `get_next_action` returns them."""
 
 WAITS = frozenset({"wait_for_messages", "wait_for_delegation"})
 """Actions that `get_next_action` returns only after it has waited for a different one."""
 
-ONLY_BY_ASKING = frozenset({"situational_awareness", "wait", "wait_for_others", "logout", *WAITS})
+ONLY_BY_ASKING = frozenset({"situational_awareness", "wait", "wait_for_answer", "wait_for_others", "logout", *WAITS})
 """Returning these has an effect, so other answers that carry a next action say `get_next_action` instead."""
 
 _Asking = tuple[Snapshot, Session]

@@ -24,7 +24,8 @@ from toryo.workflow.guard_limits import Limits
 class News:
     """An event on a task after its assignee's last look that the assignee did not cause.
 
-    `kind`: `blocked` (or failed), `closed`, `person` (a person wrote on it), `delegation` (one of its own ended).
+    `kind`: `blocked` (or failed), `closed`, `person` (a person wrote on it), `delegation` or `question` (one of
+    its own ended).
     """
 
     kind: str

@@ -14,6 +14,12 @@ WORKER_ROWS: Sequence[Rule[RuleInput, Step]] = (
         "1", "The agent has not read its task in this session", facts.task_not_fetched, Step("get_task", "needs_task")
     ),
     Rule(
+        "1a",
+        "A person has not answered yet what the agent has asked",
+        facts.waits_for_answer,
+        Step("wait_for_answer", "waiting_for_answer"),
+    ),
+    Rule(
         "2",
         "The task never had subtasks, and the worker may split it",
         facts.may_be_decomposed,

@@ -32,6 +32,16 @@ export function steerTask(taskId: string, text: string) {
   return api.post("/tasks/{task_id}/steer", { ...ofTask(taskId), body: { text } });
 }
 
+/** All of them, or none. */
+export function answerQuestions(taskId: string, answers: BodyOf<"post", "/tasks/{task_id}/answers">["answers"]) {
+  return api.post("/tasks/{task_id}/answers", { ...ofTask(taskId), body: { answers } });
+}
+
+/** Its agent decides itself. */
+export function withdrawQuestion(questionId: string) {
+  return api.post("/questions/{question_id}/withdraw", { path: { question_id: questionId } });
+}
+
 export function confirmChecks(taskId: string, passed: boolean, message?: string) {
   const body = { passed, message: message || undefined };
   return api.post("/tasks/{task_id}/checks/confirm", { ...ofTask(taskId), body });

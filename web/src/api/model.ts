@@ -76,6 +76,9 @@ export type Need = Schemas["Need"] & {
   blocks?: number;
 };
 
+/** What an agent asks people. */
+export type Question = Schemas["Question"];
+
 /** GET /needs-you. */
 export type NeedsYou = AnswerOf<"get", "/needs-you">;
 

@@ -710,6 +710,91 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/projects/{project_id}/questions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What agents have asked people in a project, with the answers: the newest first, 100 a page. */
+        get: operations["list_questions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/questions/{question_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One question of an agent, with its answer. */
+        get: operations["show_question"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/questions/{question_id}/answer": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Answer a question. The first answer counts; its agent goes on once none of its questions is open. */
+        post: operations["answer_question"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tasks/{task_id}/answers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Answer several questions of one task at once. */
+        post: operations["answer_questions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/questions/{question_id}/withdraw": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Withdraw a question without an answer: its agent goes on and decides itself. */
+        post: operations["withdraw_question"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/conditions": {
         parameters: {
             query?: never;
@@ -1656,6 +1741,8 @@ export interface components {
             task?: components["schemas"]["MainTask"];
             /** Delegations */
             delegations?: components["schemas"]["Delegation"][];
+            /** Questions */
+            questions?: components["schemas"]["ToldQuestion"][];
             subtask?: components["schemas"]["CurrentSubtask"];
             progress?: components["schemas"]["Progress"];
             /** Blocked Subtasks */
@@ -1740,6 +1827,29 @@ export interface components {
             you_may_resolve: boolean;
             /** You May Cancel */
             you_may_cancel: boolean;
+        };
+        /**
+         * ToldQuestion
+         * @description A question as agents are told it. `answer` is data in a person's words, or the default; null: there is none.
+         */
+        ToldQuestion: {
+            /** Question Id */
+            question_id: string;
+            /** Task Id */
+            task_id: string;
+            /** Question */
+            question: string;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "open" | "answered" | "defaulted" | "withdrawn";
+            /** Answer */
+            answer: string | null;
+            /** Ended By */
+            ended_by: string | null;
+            /** Ended At */
+            ended_at: string | null;
         };
         OneResult: {
             /** @description The task. */
@@ -2605,6 +2715,8 @@ export interface components {
             /** Actions */
             actions: components["schemas"]["NeedAction"][];
             request: components["schemas"]["NeedRequest"] | null;
+            /** Questions */
+            questions: components["schemas"]["Question"][];
         };
         /** NeedAction */
         NeedAction: {
@@ -2638,6 +2750,67 @@ export interface components {
             version: number;
             /** Complete */
             complete: boolean;
+        };
+        /**
+         * Question
+         * @description `to`: who is asked; null: who is responsible for the agent. `choices` and `text` are the answer.
+         */
+        Question: {
+            /** Question Id */
+            question_id: string;
+            /** Project Id */
+            project_id: string;
+            /** Task Id */
+            task_id: string;
+            /** Agent Id */
+            agent_id: string;
+            /** Question */
+            question: string;
+            /** Options */
+            options: string[];
+            /** Multiple */
+            multiple: boolean;
+            /** Free Text */
+            free_text: boolean;
+            /** Default */
+            default: string | null;
+            /** Deadline */
+            deadline: string | null;
+            /** Overdue */
+            overdue: boolean;
+            /** To */
+            to: string | null;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "open" | "answered" | "defaulted" | "withdrawn";
+            /** Asked At */
+            asked_at: string;
+            /** Choices */
+            choices: string[];
+            /** Text */
+            text: string | null;
+            /** Ended By */
+            ended_by: string | null;
+            /** Ended At */
+            ended_at: string | null;
+            /** Reason */
+            reason: string | null;
+        };
+        GivenAnswer: {
+            /** @description The question. */
+            question_id: string;
+            /**
+             * @description The options that are chosen.
+             * @default []
+             */
+            choices: string[];
+            /**
+             * @description An answer in your own words.
+             * @default null
+             */
+            text: string | null;
         };
         /**
          * ProjectCondition
@@ -3070,7 +3243,7 @@ export interface components {
              * Cause
              * @enum {string}
              */
-            cause: "backlog" | "approval" | "dependencies" | "not_started" | "queue" | "agent" | "subtasks" | "delegation" | "others" | "blocked" | "review";
+            cause: "backlog" | "approval" | "dependencies" | "not_started" | "queue" | "agent" | "subtasks" | "delegation" | "answer" | "others" | "blocked" | "review";
             /** Since */
             since: string;
             /** Until */
@@ -3685,6 +3858,8 @@ export interface components {
             /** Actions */
             actions: components["schemas"]["NeedAction"][];
             request: components["schemas"]["NeedRequest"] | null;
+            /** Questions */
+            questions: components["schemas"]["Question"][];
             /** Blocks */
             blocks: number;
         };
@@ -6846,6 +7021,246 @@ export interface operations {
             };
         };
     };
+    list_questions: {
+        parameters: {
+            query?: {
+                /** @description Page size; more with next_cursor. */
+                limit?: number | null;
+                /** @description next_cursor of the previous page. */
+                cursor?: string | null;
+                /** @description Only in this state. */
+                state?: ("open" | "answered" | "defaulted" | "withdrawn") | null;
+                /** @description Only of this task. */
+                task_id?: string | null;
+            };
+            header?: never;
+            path: {
+                /** @description The project. */
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Success */
+                        success: boolean;
+                        next?: components["schemas"]["NextAction"];
+                        /** Notifications Pending */
+                        notifications_pending?: number;
+                        /** Next Cursor */
+                        next_cursor?: string;
+                        /** Questions */
+                        questions: components["schemas"]["Question"][];
+                    };
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_question: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The question. */
+                question_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Success */
+                        success: boolean;
+                        next?: components["schemas"]["NextAction"];
+                        /** Notifications Pending */
+                        notifications_pending?: number;
+                        question: components["schemas"]["Question"];
+                    };
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    answer_question: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The question. */
+                question_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description The options that are chosen.
+                     * @default []
+                     */
+                    choices?: string[];
+                    /**
+                     * @description An answer in your own words.
+                     * @default null
+                     */
+                    text?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Success */
+                        success: boolean;
+                        next?: components["schemas"]["NextAction"];
+                        /** Notifications Pending */
+                        notifications_pending?: number;
+                        question: components["schemas"]["Question"];
+                    };
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    answer_questions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The task whose agent asks. */
+                task_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description One for each question: all of them count, or none. */
+                    answers: components["schemas"]["GivenAnswer"][];
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Success */
+                        success: boolean;
+                        next?: components["schemas"]["NextAction"];
+                        /** Notifications Pending */
+                        notifications_pending?: number;
+                        /** Questions */
+                        questions: components["schemas"]["Question"][];
+                    };
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    withdraw_question: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The question. */
+                question_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description Why; its agent is told.
+                     * @default null
+                     */
+                    reason?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Success */
+                        success: boolean;
+                        next?: components["schemas"]["NextAction"];
+                        /** Notifications Pending */
+                        notifications_pending?: number;
+                        question: components["schemas"]["Question"];
+                    };
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     show_conditions: {
         parameters: {
             query?: {
@@ -8146,7 +8561,7 @@ export interface operations {
                         /** Possible */
                         possible: boolean;
                         /** Muted */
-                        muted: ("approval" | "blocked_by_guard" | "runaway" | "blocked" | "message" | "nobody_came" | "delegation_failed" | "failed" | "dead_letter" | "stuck" | "stalled" | "budget_used_up" | "agent_cannot_start" | "sign_in_locked" | "review" | "task")[];
+                        muted: ("approval" | "question" | "blocked_by_guard" | "runaway" | "blocked" | "message" | "nobody_came" | "delegation_failed" | "failed" | "dead_letter" | "stuck" | "stalled" | "budget_used_up" | "agent_cannot_start" | "sign_in_locked" | "review" | "task")[];
                         quiet_hours: components["schemas"]["QuietHours"] | null;
                         /** Time Zone */
                         time_zone: string;
@@ -8182,7 +8597,7 @@ export interface operations {
                      * @description Kinds of needs that are not told.
                      * @default null
                      */
-                    muted?: ("approval" | "blocked_by_guard" | "runaway" | "blocked" | "message" | "nobody_came" | "delegation_failed" | "failed" | "dead_letter" | "stuck" | "stalled" | "budget_used_up" | "agent_cannot_start" | "sign_in_locked" | "review" | "task")[] | null;
+                    muted?: ("approval" | "question" | "blocked_by_guard" | "runaway" | "blocked" | "message" | "nobody_came" | "delegation_failed" | "failed" | "dead_letter" | "stuck" | "stalled" | "budget_used_up" | "agent_cannot_start" | "sign_in_locked" | "review" | "task")[] | null;
                     /**
                      * @description Hours in which nothing is sent: it is sent when they end, if it still holds; null: none.
                      * @default null
@@ -8212,7 +8627,7 @@ export interface operations {
                         /** Possible */
                         possible: boolean;
                         /** Muted */
-                        muted: ("approval" | "blocked_by_guard" | "runaway" | "blocked" | "message" | "nobody_came" | "delegation_failed" | "failed" | "dead_letter" | "stuck" | "stalled" | "budget_used_up" | "agent_cannot_start" | "sign_in_locked" | "review" | "task")[];
+                        muted: ("approval" | "question" | "blocked_by_guard" | "runaway" | "blocked" | "message" | "nobody_came" | "delegation_failed" | "failed" | "dead_letter" | "stuck" | "stalled" | "budget_used_up" | "agent_cannot_start" | "sign_in_locked" | "review" | "task")[];
                         quiet_hours: components["schemas"]["QuietHours"] | null;
                         /** Time Zone */
                         time_zone: string;
@@ -8312,7 +8727,7 @@ export interface operations {
                         /** Possible */
                         possible: boolean;
                         /** Muted */
-                        muted: ("approval" | "blocked_by_guard" | "runaway" | "blocked" | "message" | "nobody_came" | "delegation_failed" | "failed" | "dead_letter" | "stuck" | "stalled" | "budget_used_up" | "agent_cannot_start" | "sign_in_locked" | "review" | "task")[];
+                        muted: ("approval" | "question" | "blocked_by_guard" | "runaway" | "blocked" | "message" | "nobody_came" | "delegation_failed" | "failed" | "dead_letter" | "stuck" | "stalled" | "budget_used_up" | "agent_cannot_start" | "sign_in_locked" | "review" | "task")[];
                         quiet_hours: components["schemas"]["QuietHours"] | null;
                         /** Time Zone */
                         time_zone: string;
@@ -8358,7 +8773,7 @@ export interface operations {
                         /** Possible */
                         possible: boolean;
                         /** Muted */
-                        muted: ("approval" | "blocked_by_guard" | "runaway" | "blocked" | "message" | "nobody_came" | "delegation_failed" | "failed" | "dead_letter" | "stuck" | "stalled" | "budget_used_up" | "agent_cannot_start" | "sign_in_locked" | "review" | "task")[];
+                        muted: ("approval" | "question" | "blocked_by_guard" | "runaway" | "blocked" | "message" | "nobody_came" | "delegation_failed" | "failed" | "dead_letter" | "stuck" | "stalled" | "budget_used_up" | "agent_cannot_start" | "sign_in_locked" | "review" | "task")[];
                         quiet_hours: components["schemas"]["QuietHours"] | null;
                         /** Time Zone */
                         time_zone: string;

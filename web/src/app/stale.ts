@@ -96,6 +96,7 @@ export function keysOf(event: Event): unknown[][] {
     keys.push(["diff", event.task_id], ["combined-diff"]);
   if (event.task_id || TRACED.includes(noun ?? "")) keys.push(["trace"]);
   if (noun === "state") keys.push(["shared"]);
+  if (noun === "question") keys.push(["questions"]);
   if (noun === "view") keys.push(["views"]);
   if (noun === "key") keys.push(["keys"]);
   if (noun === "person") keys.push(["sign-ins"], ["people"], ["access-tokens"]);

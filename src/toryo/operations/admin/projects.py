@@ -30,6 +30,7 @@ from toryo.operations.calls.results import Result
 from toryo.operations.directory import wider_rights
 from toryo.operations.launches import cooldowns
 from toryo.operations.messaging import notifications
+from toryo.operations.tasks import questions
 
 
 class ProjectResult(Result):
@@ -294,6 +295,7 @@ def archive_project(call: Call, wanted: OneProject) -> ProjectResult:
     if project.status is projects.Status.ARCHIVED:
         return _project(project)
     _interrupt_everybody(call, project)
+    questions.withdraw_in(call, project.id, "project_archived")
     archived = replace(project, status=projects.Status.ARCHIVED, paused_at=project.paused_at or call.now)
     return _save_project(call, project, archived, "project.archived")
 

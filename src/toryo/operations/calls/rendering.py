@@ -12,10 +12,11 @@ from toryo.domain.events import Event
 from toryo.domain.handover import INTERRUPT, Handoff, Notification
 from toryo.domain.launches import Launch
 from toryo.domain.projects import Project
+from toryo.domain.questions import Question, in_words
 from toryo.domain.sessions import Session
 from toryo.domain.task_tree import Tree
 from toryo.domain.tasks import Details, Task
-from toryo.domain.times import iso, iso_or_none
+from toryo.domain.times import Millis, iso, iso_or_none
 from toryo.domain.usages import Usage
 from toryo.domain.wording import constant
 from toryo.operations.calls import schemas
@@ -228,6 +229,43 @@ def delegation(each: Delegation) -> schemas.Delegation:
         "result": each.result,
         "created_at": iso(each.created_at),
         "processed_at": iso_or_none(each.processed_at),
+    }
+
+
+def told_question(each: Question) -> schemas.ToldQuestion:
+    return {
+        "question_id": each.id,
+        "task_id": each.task_id,
+        "question": each.question,
+        "state": each.state.value,
+        "answer": in_words(each) or None,
+        "ended_by": each.ended_by,
+        "ended_at": iso_or_none(each.ended_at),
+    }
+
+
+def question(each: Question, now: Millis) -> schemas.Question:
+    """As people are shown it."""
+    return {
+        "question_id": each.id,
+        "project_id": each.project_id,
+        "task_id": each.task_id,
+        "agent_id": each.agent_id,
+        "question": each.question,
+        "options": list(each.options),
+        "multiple": each.multiple,
+        "free_text": each.free_text,
+        "default": each.fallback,
+        "deadline": iso_or_none(each.deadline),
+        "overdue": each.overdue(now),
+        "to": each.to_person,
+        "state": each.state.value,
+        "asked_at": iso(each.created_at),
+        "choices": list(each.choices),
+        "text": each.written,
+        "ended_by": each.ended_by,
+        "ended_at": iso_or_none(each.ended_at),
+        "reason": each.reason,
     }
 
 

@@ -69,6 +69,7 @@ class Belongings(TypedDict):
 
     task: NotRequired[schemas.MainTask]
     delegations: NotRequired[list[schemas.Delegation]]
+    questions: NotRequired[list[schemas.ToldQuestion]]
     subtask: NotRequired[CurrentSubtask]
     progress: NotRequired[Progress]
     blocked_subtasks: NotRequired[list[StuckSubtask]]

@@ -171,6 +171,45 @@ class Delegation(TypedDict):
     processed_at: str | None
 
 
+QuestionState = Literal["open", "answered", "defaulted", "withdrawn"]
+
+
+class ToldQuestion(TypedDict):
+    """A question as agents are told it. `answer` is data in a person's words, or the default; null: there is none."""
+
+    question_id: str
+    task_id: str
+    question: str
+    state: QuestionState
+    answer: str | None
+    ended_by: str | None
+    ended_at: str | None
+
+
+class Question(TypedDict):
+    """`to`: who is asked; null: who is responsible for the agent. `choices` and `text` are the answer."""
+
+    question_id: str
+    project_id: str
+    task_id: str
+    agent_id: str
+    question: str
+    options: list[str]
+    multiple: bool
+    free_text: bool
+    default: str | None
+    deadline: str | None
+    overdue: bool
+    to: str | None
+    state: QuestionState
+    asked_at: str
+    choices: list[str]
+    text: str | None
+    ended_by: str | None
+    ended_at: str | None
+    reason: str | None
+
+
 class Notification(TypedDict):
     notification_id: str
     kind: str
@@ -405,6 +444,7 @@ class Need(TypedDict):
     since: str
     actions: list[NeedAction]
     request: NeedRequest | None
+    questions: list[Question]
 
 
 class Decision(TypedDict):

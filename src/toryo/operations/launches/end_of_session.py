@@ -21,7 +21,7 @@ from toryo.operations.messaging import conversations
 from toryo.operations.queue import claims
 from toryo.operations.queue.claims import Fate
 from toryo.operations.tasks import mutations
-from toryo.workflow import launch_rules
+from toryo.workflow import launch_rules, next_action
 from toryo.workflow.launch_rules import Decision
 
 GUARD = Actor(SYSTEM, everything=True, guard=True)
@@ -184,6 +184,22 @@ def record_wait(call: Call, task: Task, kind: str) -> None:
     wait = Wait(kind, call.now, call.tx.events.last())
     call.tx.tasks.save(task, replace(task, wait=wait))
     call.event("task.waiting", task=task, data={"for": kind})
+
+
+def leave_to_wait(call: Call, session: Session, kind: str) -> None:
+    task = call.tx.tasks.find(session.task_id or "")
+    assert task is not None
+    record_wait(call, task, kind)
+    end_session(call, session, End.LEFT_TO_WAIT)
+
+
+def waits_for_answer(call: Call, session: Session) -> bool:
+    """Whether a person must answer before its agent can do more: it may leave without asking for its next action."""
+    task = call.tx.tasks.find(session.task_id or "")
+    if session.purpose is not Purpose.TASK or session.runaway is not None or task is None or not task.open_questions:
+        return False
+    snapshot = call.snapshot(session.agent_id, session.project_id, session)
+    return next_action.decide(snapshot, session).action == "wait_for_answer"
 
 
 def lapse(call: Call, launch: Launch | None, session: Session | None) -> bool:

@@ -19,6 +19,7 @@ from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
 from toryo.operations.launches import cooldowns, end_of_session, launch_decisions, running_launches
 from toryo.operations.launches.cooldowns import hindered
+from toryo.operations.launches.end_of_session import waits_for_answer
 from toryo.operations.launches.usage_counting import count_usage
 from toryo.workflow.launch_rules import withdrawn
 
@@ -97,6 +98,8 @@ def _left_too_early(call: Call, launch: Launch, exit_: ProcessExit) -> bool:
     )
     if session.runaway is not None or withdrawn(snapshot, session) is not None:
         return False
+    if waits_for_answer(call, session):
+        return False
     return decision.reason == "already_running" and not hindered(snapshot, launch)
 
 
@@ -123,6 +126,9 @@ def _release(call: Call, launch: Launch, exit_: ProcessExit) -> list[str]:
     """The launch's session, if it lives; a launch that nobody signed in for ends too."""
     session = call.tx.sessions.of_launch(launch.id)
     if session is not None and not session.over:
+        if not _failed(exit_) and waits_for_answer(call, session):
+            end_of_session.leave_to_wait(call, session, "answer")
+            return [session.id]
         counts = not _failed(exit_) and failures.may_count(exit_.error) and not launch.told_to_leave
         end_of_session.end_session(call, session, End.PROCESS_EXITED, counts=counts and session.runaway is None)
         return [session.id]

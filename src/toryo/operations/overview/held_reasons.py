@@ -57,6 +57,7 @@ RELEASE: Mapping[str, Moves | Kind | Condition] = {
     "workers_finished": Moves.BY_ITSELF,
     "handled_blocked": Kind.BLOCKED,
     "waiting_for_workers": Moves.BY_ITSELF,
+    "waiting_for_answer": Kind.QUESTION,
     "waiting_for_delegation": Moves.BY_ITSELF,
     "waiting_for_approval": Kind.APPROVAL,
     "waiting_for_person": Kind.TASK,

@@ -160,7 +160,7 @@ def _needs(picture: Picture, only: str | None) -> list[RankedNeed]:
     count = queue_status.behind(picture)
     weighed = [(_blocks(picture, each, count), each) for each in seen]
     weighed.sort(key=lambda pair: (-(1 + pair[0]) * max(MINUTE, picture.now - pair[1].since), pair[1].order))
-    return [{**needs.shown(need), "blocks": blocks} for blocks, need in weighed]
+    return [{**needs.shown(need, picture.now), "blocks": blocks} for blocks, need in weighed]
 
 
 def _blocks(picture: Picture, need: domain.Need, count: Callable[[Iterable[str]], int]) -> int:

@@ -12,7 +12,7 @@ from functools import cached_property, partial
 from typing import Any
 
 from toryo.domain import moves, people, task_readiness, usages
-from toryo.domain.agents import Agent, active_owners, approvers, mistakes_of, people_above
+from toryo.domain.agents import Agent, active_owners, approvers, may_be_asked, mistakes_of, people_above
 from toryo.domain.delegations import Delegation, DelegationStatus
 from toryo.domain.fast_dataclasses import replace
 from toryo.domain.launches import Launch
@@ -20,13 +20,15 @@ from toryo.domain.messages import MessageKind
 from toryo.domain.needs import Action, Kind, Need, Request, requested
 from toryo.domain.projects import Project
 from toryo.domain.projects import Status as ProjectStatus
+from toryo.domain.questions import Question
 from toryo.domain.task_readiness import StartBlocker
 from toryo.domain.tasks import Details, Task
+from toryo.domain.texts import one_line, quoted
 from toryo.domain.times import DAY, Millis, iso
 from toryo.domain.wording import Worded, constant, say, together
 from toryo.domain.worktrees import Review, Worktree
 from toryo.failures import NATURES, Failure, nature_of
-from toryo.operations.calls import fault_isolation, schemas, sign_in_lockout, visibility
+from toryo.operations.calls import fault_isolation, rendering, schemas, sign_in_lockout, visibility
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.callers import Login
 from toryo.operations.calls.catalogue import catalogue
@@ -67,6 +69,7 @@ CARRIED_OUT_BY = {
     "add_agent": "create_agent",
     "activate": "activate_agent",
     "answer": "send_chat_message",
+    "answer_question": "answer_question",
     "approve": "approve_task",
     "assign": "edit_task",
     "block": "move_task",
@@ -101,6 +104,7 @@ CARRIED_OUT_BY = {
     "unblock": "move_task",
     "usage": "show_usage",
     "why": "why",
+    "withdraw": "withdraw_question",
 }
 """The operation of each action; an action is not suggested to people who may not call it."""
 _NOT_FOR_VIEWERS = (Grant.WRITER, Grant.OWNER)
@@ -130,7 +134,7 @@ def of_everybody(call: Call) -> list[Need]:
     return _found(_View(call, None))
 
 
-def shown(need: Need) -> schemas.Need:
+def shown(need: Need, now: Millis) -> schemas.Need:
     """A need as people and programs are shown it."""
     return {
         "kind": need.kind.value,
@@ -143,6 +147,7 @@ def shown(need: Need) -> schemas.Need:
         "since": iso(need.since),
         "actions": [{"name": action.name, "command": action.command} for action in need.actions],
         "request": _request(need.request) if need.request is not None else None,
+        "questions": [rendering.question(each, now) for each in need.questions],
     }
 
 
@@ -230,7 +235,7 @@ class _View:
         return active_owners(self.agents.values())
 
     def _asks_about(self, project_id: str | None) -> Callable[[Agent], bool]:
-        return lambda person: self._is_asked(person, project_id)
+        return lambda person: self.is_asked(person, project_id)
 
     def owns(self, person_id: str) -> bool:
         """Whether a person may do what only owners may."""
@@ -251,7 +256,7 @@ class _View:
             self._logins[person_id] = Login(people.role_of(self.agents[person_id], account))
         return self._logins[person_id]
 
-    def _is_asked(self, person: Agent, project_id: str | None) -> bool:
+    def is_asked(self, person: Agent, project_id: str | None) -> bool:
         if project_id is None:
             return True
         if person.id not in self._places:
@@ -384,6 +389,68 @@ def _approvals(view: _View) -> Iterator[Need]:
             since=task.updated_at,
             request=request,
         )
+
+
+def _questions(view: _View) -> Iterator[Need]:
+    """What agents ask and nobody has answered: all that one task asks one person is one form."""
+    asked: dict[tuple[str, str | None], list[Question]] = {}
+    for question in view.call.tx.questions.all_open():
+        if question.project_id in view.projects:
+            asked.setdefault((question.task_id, _asked_person(view, question)), []).append(question)
+    tasks = {task.id: task for task in view.call.tx.tasks.find_all(sorted({task_id for task_id, _ in asked}))}
+    for (task_id, person_id), form in asked.items():
+        task, first = tasks[task_id], form[0]
+        for need in _of_task(
+            [person_id] if person_id is not None else view.responsible(task.assignee_id, task.project_id),
+            Kind.QUESTION,
+            task,
+            (
+                say(
+                    "{agent} asks: {question}",
+                    agent=view.name(first.agent_id),
+                    question=one_line(first.question)[:BRIEF],
+                )
+                if len(form) == 1
+                else say(
+                    "{agent} asks {count} questions: {title}",
+                    agent=view.name(first.agent_id),
+                    count=len(form),
+                    title=task.title,
+                ),
+                together((*(_asked(each) for each in form[1:] and form), *_terms(view, form))),
+            ),
+            Action("answer_question", f"toryo answer {first.id} …"),
+            Action("withdraw", f"toryo answer {first.id} --withdraw"),
+            since=first.created_at,
+        ):
+            yield replace(need, questions=tuple(form))
+
+
+def _asked_person(view: _View, question: Question) -> str | None:
+    """Who the agent has named, if they can still answer."""
+    person = view.agents.get(question.to_person or "")
+    named = person is not None and may_be_asked(person, lambda each: view.is_asked(each, question.project_id))
+    return question.to_person if named else None
+
+
+def _asked(question: Question) -> str:
+    return f"{one_line(question.question)[:BRIEF]} ({question.id})"
+
+
+def _terms(view: _View, form: Sequence[Question]) -> Iterator[Worded]:
+    """Which options there are, and what happens when."""
+    [first, *more] = form
+    if not more and first.options:
+        yield say("Options: {options}.", options=", ".join(map(quoted, first.options)))
+    due = min((each for each in form if each.deadline is not None), key=lambda each: each.deadline or 0, default=None)
+    if due is None or due.deadline is None:
+        return
+    if due.overdue(view.now) and due.fallback is None:
+        yield say("Overdue since {time}.", time=iso(due.deadline))
+    elif due.fallback is None:
+        yield say("An answer is needed by {time}.", time=iso(due.deadline))
+    else:
+        yield say("Without an answer by {time}: {default}.", time=iso(due.deadline), default=quoted(due.fallback))
 
 
 def _asks(view: _View, request: Request) -> Worded:
@@ -967,6 +1034,7 @@ def _faults(view: _View) -> Iterator[Need]:
 _OF_AGENTS: tuple[Callable[[_View], Iterator[Need]], ...] = (_cannot_start, _mistaken, _runaways, _locked)
 SOURCES: tuple[Callable[[_View], Iterator[Need]], ...] = (
     _approvals,
+    _questions,
     _blocks,
     _messages,
     _delegations,

@@ -46,5 +46,5 @@ def needs_you(call: Call, wanted: NeedsYou) -> NeededFor:
     return {
         "success": True,
         "person_id": person.id,
-        "items": [needs.shown(each) for each in found],
+        "items": [needs.shown(each, call.now) for each in found],
     }

@@ -31,6 +31,7 @@ Clock = Annotated[str, Field(pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]$")]
 """A time of day, `22:00`."""
 KindName = Literal[
     "approval",
+    "question",
     "blocked_by_guard",
     "runaway",
     "blocked",

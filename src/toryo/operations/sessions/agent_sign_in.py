@@ -397,7 +397,7 @@ def logout(call: Call, _: NoParameters) -> Said:
     return {"success": True, "instruction": words("logged_out", language)}
 
 
-_WAITS = {"wait": "workers", "wait_for_others": "others"}
+_WAITS = {"wait": "workers", "wait_for_answer": "answer", "wait_for_others": "others"}
 
 
 def _leave(call: Call, snapshot: Snapshot) -> None:

@@ -29,7 +29,7 @@ from toryo.operations.calls.results import (
 )
 from toryo.operations.launches import end_of_session
 from toryo.operations.messaging import conversations, mailboxes
-from toryo.operations.tasks import below_main_task
+from toryo.operations.tasks import below_main_task, questions
 from toryo.operations.translations import words
 from toryo.workflow import facts, launch_rules, manager_rules, next_action
 from toryo.workflow.instructions import TOOLS, key_of
@@ -101,12 +101,25 @@ def answer(call: Call, snapshot: Snapshot, step: Step) -> NextAction:
     said: NextAction = {
         "action": step.action,
         "state": step.state,
-        "instruction": words(key, _language(snapshot), **_words_of(call, snapshot, case, step)),
+        "instruction": _with_answers(
+            call, case, step, words(key, _language(snapshot), **_words_of(call, snapshot, case, step))
+        ),
         "tools": list(TOOLS[key]),
         "reason": step.reason,
         "state_version": _version(call, snapshot),
     }
     return said if case is None else {**said, **_belongings(call, case, step)}
+
+
+_WITHOUT_ANSWERS = frozenset({"exit", "get_notifications", "logout", "report_model", "wait", "wait_for_answer"})
+
+
+def _with_answers(call: Call, case: RuleInput | None, step: Step, instruction: str) -> str:
+    """The instruction, and what became of the agent's questions since its last session left."""
+    if case is None or not case.main.questions_ever or step.action in _WITHOUT_ANSWERS:
+        return instruction
+    answers = questions.told_since(call, case.main, case.main.left_at or 0, case.tree_state.project.settings.language)
+    return f"{answers}\n{instruction}" if answers else instruction
 
 
 def _version(call: Call, snapshot: Snapshot) -> int:
@@ -254,6 +267,9 @@ def _belongings(call: Call, case: RuleInput, step: Step) -> Belongings:
     found: Belongings = {"task": rendering.main_task(case.main, _reminder(details.description, known=known))}
     if delegations := call.tx.chat.delegations_of_task(case.main.id):
         found["delegations"] = [rendering.delegation(each) for each in delegations[-_MANY:]]
+    if case.main.questions_ever:
+        asked = call.tx.questions.of_task(case.main.id)
+        found["questions"] = [rendering.told_question(each) for each in asked[-_MANY:]]
     if step.action in ("execute_subtask", "start_subtask"):
         subtask = facts.current_subtask(case) if step.action == "execute_subtask" else facts.next_subtask(case)
         assert subtask is not None
@@ -342,6 +358,9 @@ def since_left(call: Call, case: RuleInput) -> SinceYouLeft:
 # --- what telling does -----------------------------------------------------------------------------------------------
 
 
+_LEAVES = {"wait": "workers", "wait_for_answer": "answer", "wait_for_others": "others"}
+
+
 def _take_effect(call: Call, case: RuleInput, step: Step) -> None:
     session, main = call.session, case.main
     if case.agent.role is Role.MANAGER:
@@ -349,10 +368,8 @@ def _take_effect(call: Call, case: RuleInput, step: Step) -> None:
             _look(call, case)
         if session.choice is not None and step.action not in ("start", "adjust", "wait"):
             call.change_session(choice=None, choice_event=None)
-    if step.action in ("wait", "wait_for_others"):
-        end_of_session.record_wait(
-            call, call.tx.tasks.find(main.id) or main, "workers" if step.action == "wait" else "others"
-        )
+    if step.action in _LEAVES:
+        end_of_session.record_wait(call, call.tx.tasks.find(main.id) or main, _LEAVES[step.action])
         end_of_session.end_session(call, call.session, End.LEFT_TO_WAIT)
     elif step.action == "wait_for_delegation":
         waits = call.session.delegation_waits + 1

@@ -9,6 +9,7 @@ from typing_extensions import TypedDict
 
 from toryo.domain.handover import Handoff
 from toryo.domain.launches import Purpose
+from toryo.domain.questions import Question
 from toryo.domain.tasks import Task
 from toryo.operations.calls import rendering, schemas
 from toryo.operations.calls.call import Call
@@ -59,6 +60,7 @@ class OwnTask(TypedDict):
     attempt: int
     parent_task_id: str | None
     delegations: list[schemas.Delegation]
+    questions: list[schemas.ToldQuestion]
 
 
 class MyTask(Said):
@@ -115,7 +117,12 @@ def _my_task(call: Call, task: Task) -> OwnTask:
         "attempt": task.attempt,
         "parent_task_id": task.parent_id,
         "delegations": [rendering.delegation(each) for each in call.tx.chat.delegations_of_task(task.id)],
+        "questions": [rendering.told_question(each) for each in _asked(call, task)],
     }
+
+
+def _asked(call: Call, task: Task) -> list[Question]:
+    return call.tx.questions.of_task(task.id) if task.questions_ever else []
 
 
 def _for_me(call: Call, handoffs: list[Handoff]) -> list[Handoff]:

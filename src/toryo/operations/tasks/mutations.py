@@ -29,7 +29,7 @@ from toryo.domain.wording import constant, say, together
 from toryo.operations.calls import did_you_mean
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.messaging import mailboxes, messages, notifications
-from toryo.operations.tasks import approvals
+from toryo.operations.tasks import approvals, questions
 
 _PROGRESS = ("completed",)
 _MOVES = frozenset(
@@ -89,9 +89,16 @@ def carry_out(call: Call, changes: Sequence[Change], actor: Actor, reason: str |
     for each in last.values():
         if each.status in (Status.FAILED, Status.CANCELLED) and first[each.id].open:
             _drop_delegations(call, each)
-        if each.for_queue and first[each.id].in_progress and not each.in_progress:
-            _withdraw_claim(call, each)
+        if first[each.id].in_progress and not each.in_progress:
+            _stop_work(call, each)
     hint(call, last.values())
+
+
+def _stop_work(call: Call, task: Task) -> None:
+    """What it was in progress for ends with it."""
+    _withdraw_questions(call, task)
+    if task.for_queue:
+        _withdraw_claim(call, task)
 
 
 def tell_of_move(call: Call, change: Change, actor: Actor, reason: str | None) -> None:
@@ -263,6 +270,14 @@ def _drop_delegations(call: Call, task: Task) -> None:
             call.event("delegation.failed", task=task, agent_id=delegation.agent_id, fact=True, data=data)
             mailboxes.touch(call, delegation.project_id, delegation.agent_id)
             mailboxes.wake(call, delegation.project_id, delegation.agent_id)
+
+
+def _withdraw_questions(call: Call, task: Task) -> None:
+    """Nobody is asked for work that does not go on: of this task, and of what is below it if it is closed."""
+    below = call.tx.tasks.tree(task.root_id).descendants(task) if task.closed and task.children_ever else ()
+    for each in (task, *below):
+        if each.open_questions:
+            questions.withdraw_all(call, each, f"task_{task.status.value}")
 
 
 # --- creating --------------------------------------------------------------------------------------------------------
@@ -459,6 +474,8 @@ def assign(call: Call, tree_state: TreeState, task: Task, assignee_id: str | Non
         call.tx.tasks.save(before[each.id], each)
         data = {"from": before[each.id].assignee_id, "to": assignee_id}
         call.event("task.assigned", task=each, fact=True, data=data)
+        if each.open_questions and each.assignee_id != before[each.id].assignee_id:
+            questions.withdraw_all(call, each, "task_reassigned")
     _notify_sessions(call, before, {each.id: each for each in changed}, call.actor, "assigned to someone else")
     if call.actor.person:
         told = f"{call.actor.id} assigned {quoted(task.title)} to {assignee_id or 'no one'}."

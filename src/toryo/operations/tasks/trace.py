@@ -85,6 +85,7 @@ class TracedWait(TypedDict):
         "agent",
         "subtasks",
         "delegation",
+        "answer",
         "others",
         "blocked",
         "review",

@@ -45,6 +45,7 @@ STEPS: tuple[ModuleType, ...] = (
     _read_when_used("step_0011_doing"),
     _read_when_used("step_0012_saved_views"),
     _read_when_used("step_0013_check_evidence"),
+    _read_when_used("step_0014_questions"),
 )
 """In order; the position is the version."""
 

@@ -84,6 +84,7 @@ const approve: Made = ({ task_id, request }) => {
 const ACTS: Record<string, [needs: Deed | null, Made]> = {
   approve: ["write", approve],
   reject: ["write", onTask(rejectTask, "reason")],
+  answer_question: ["write", taskPage],
   unblock: ["write", onTask((id) => moveTask(id, "in_progress"))],
   cancel: ["write", onTask((id, words) => moveTask(id, "cancelled", words), "reason")],
   complete: ["write", onTask((id) => moveTask(id, "completed"))],
@@ -145,7 +146,7 @@ export function second(need: Need, may: May): Need["actions"][number] | undefine
 /** The subject of a need, without the words that its kind already says. */
 export function subject(need: Need): string {
   const SAID = [
-    ...["approval", "blocked_by_guard", "blocked", "stuck", "stalled", "task"],
+    ...["approval", "question", "blocked_by_guard", "blocked", "stuck", "stalled", "task"],
     ...["delegation_failed", "failed", "dead_letter", "review"],
   ];
   const end = need.title.indexOf(": ");

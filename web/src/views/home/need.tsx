@@ -8,6 +8,7 @@ import {
   Link2Off,
   Lock,
   MessageCircle,
+  MessageSquareText,
   OctagonAlert,
   PlugZap,
   ShieldQuestion,
@@ -20,6 +21,7 @@ import { useEffect, useRef } from "react";
 
 import type { Need } from "@/api/model";
 import { useOpenTask } from "@/app/going";
+import { QuestionForm } from "@/app/question-form";
 import { RequestTexts } from "@/app/request-texts";
 import { useTranslation } from "@/i18n/use-words";
 import { Ago, Avatar, Badge, Button, Copyable, IconButton, Kbd, Menu, MenuItem, Told, visible, type Tone } from "@/ui";
@@ -28,6 +30,7 @@ import { actOf, offered, primary, subject, type May } from "@/views/home/acts";
 
 const KINDS: Record<string, { icon: LucideIcon; tone: Tone }> = {
   approval: { icon: ShieldQuestion, tone: "amber" },
+  question: { icon: MessageSquareText, tone: "amber" },
   blocked_by_guard: { icon: OctagonAlert, tone: "red" },
   blocked: { icon: Ban, tone: "amber" },
   message: { icon: MessageCircle, tone: "violet" },
@@ -138,7 +141,9 @@ function Unfolded({ need, may }: Pick<NeedRowProps, "need" | "may">) {
   const main = primary(need, may);
   return (
     <div className="space-y-1 pb-2.5 text-[13px]">
-      {need.request ? (
+      {need.questions.length > 0 && need.task_id !== null ? (
+        <QuestionForm taskId={need.task_id} questions={need.questions} keys />
+      ) : need.request ? (
         <RequestTexts request={need.request} asker />
       ) : (
         <p className="break-words text-soft">
@@ -165,7 +170,8 @@ function Actions({ need, selected, acting, may, see }: ActionsProps) {
   const doable = offered(need, may).filter((each) => actOf(need, each.name).how !== "command");
   if (main === undefined || doable.length === 0) return null;
   const rest = doable.filter((each) => each !== main);
-  if (need.request && !selected)
+  if (need.questions.length > 0 && selected) return null;
+  if ((need.request || need.questions.length > 0) && !selected)
     return (
       <Button
         key="see"
@@ -174,7 +180,7 @@ function Actions({ need, selected, acting, may, see }: ActionsProps) {
         onFocus={(event) => event.stopPropagation()}
         onClick={see}
       >
-        {t("seeRequest")}
+        {t(need.request ? "seeRequest" : "act.answer_question")}
       </Button>
     );
   return (

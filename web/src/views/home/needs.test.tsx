@@ -16,6 +16,7 @@ const need = (given: Partial<Need> & { kind: string; actions: Need["actions"] })
   title: "",
   text: "",
   request: null,
+  questions: [],
   since: "2026-01-01T00:00:00Z",
   ...given,
 });

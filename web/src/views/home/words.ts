@@ -37,6 +37,7 @@ export const en = {
   less: "Show less",
   kind: {
     approval: "Approval",
+    question: "Question",
     blocked_by_guard: "Blocked by guard",
     blocked: "Blocked",
     message: "Message",
@@ -65,6 +66,7 @@ export const en = {
   },
   act: {
     approve: "Approve",
+    answer_question: "Answer",
     reject: "Reject",
     unblock: "Unblock",
     cancel: "Cancel task",
@@ -267,6 +269,7 @@ export const ja: typeof en = {
   less: "一部だけ表示",
   kind: {
     approval: "承認待ち",
+    question: "質問",
     blocked_by_guard: "ガードによるブロック",
     blocked: "ブロック中",
     message: "メッセージ",
@@ -295,6 +298,7 @@ export const ja: typeof en = {
   },
   act: {
     approve: "承認",
+    answer_question: "回答",
     reject: "却下",
     unblock: "ブロック解除",
     cancel: "タスクをキャンセル",

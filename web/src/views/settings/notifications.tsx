@@ -12,6 +12,7 @@ import { Button, Checkbox, Failed, Loading, Panel, TextField, useToast } from "@
 const KINDS = [
   "approval",
   "message",
+  "question",
   "review",
   "blocked",
   "blocked_by_guard",

@@ -13,6 +13,7 @@ import { useTranslation } from "@/i18n/use-words";
 import { AskWords, Button, IconButton, Menu, MenuItem } from "@/ui";
 import { Pickers, type Fact } from "@/views/task/pickers";
 import type { Place } from "@/views/task/place";
+import { TaskQuestions } from "@/views/task/questions";
 import { EditableText } from "@/views/task/editable";
 
 export function Head({ task, place = "page" }: { task: Task; place?: Place }) {
@@ -30,6 +31,7 @@ export function Head({ task, place = "page" }: { task: Task; place?: Place }) {
         {writes && <Acts task={task} acting={acting} />}
       </div>
       {isRequest(task) && <RequestCard task={task} untitled />}
+      {task.status === "in_progress" && <TaskQuestions task={task} />}
       <Asking task={task} acting={acting} />
     </div>
   );

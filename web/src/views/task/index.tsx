@@ -1,1 +1,2 @@
 export { TaskPage, TaskSheet } from "./task";
+export { QuestionForm } from "@/views/task/question-form";

@@ -1,0 +1,146 @@
+"""`toryo answer` and `toryo answers`: what agents ask people. `toryo needs` lists what is open, with these commands."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from toryo.cli import output, projects, shell_completion
+from toryo.cli.command_context import Here, command
+from toryo.cli.exit_codes import Misuse
+from toryo.domain.texts import one_line, printable
+
+
+def add(app: typer.Typer) -> None:
+    command(app, "answer")(answer)
+    command(app, "answers")(answers)
+
+
+def answer(
+    here: Here,
+    question: Annotated[str, typer.Argument(metavar="QUESTION", help="The question's id, from toryo needs.")],
+    given: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="ANSWER", help="An option or its number (several, if it takes several), or your words."),
+    ] = None,
+    text: Annotated[
+        str | None, typer.Option("--text", metavar="TEXT", help="An answer in your own words, beside what you choose.")
+    ] = None,
+    withdraw: Annotated[
+        bool, typer.Option("--withdraw", help="Withdraw the question: the agent decides itself.")
+    ] = False,
+    reason: Annotated[
+        str | None, typer.Option("--reason", metavar="TEXT", help="Why you withdraw it; the agent receives it.")
+    ] = None,
+) -> None:
+    """Answer a question of an agent. Without an answer, shows the question and its options."""
+    if withdraw and (given or text):
+        raise Misuse("An answer and --withdraw exclude each other.", "Leave one of them out.")
+    if reason and not withdraw:
+        raise Misuse("--reason is only for --withdraw.", "To answer in your own words: --text TEXT")
+    if withdraw:
+        done = here.send("POST", f"/questions/{question}/withdraw", {"reason": reason})
+        here.answer(done, lambda: output.done(f"withdrew {question}"))
+        return
+    asked = here.get(f"/questions/{question}")
+    if not given and not text:
+        here.answer(asked, lambda: _print(asked["question"]))
+        return
+    choices, words = _understood(asked["question"], given or [])
+    body = {"choices": choices, "text": text if text is not None else words}
+    if text is not None and words is not None:
+        body["text"] = f"{words}\n{text}"
+    done = here.send("POST", f"/questions/{question}/answer", body)
+    here.answer(done, lambda: output.done(f"answered {question}: {in_words(done['question'])}"))
+
+
+def _understood(question: dict[str, Any], given: list[str]) -> tuple[list[str], str | None]:
+    """Which options are meant, by label or number, and what else was written."""
+    options = question["options"]
+    labels = {option.casefold(): option for option in options}
+    choices, words = [], []
+    for each in given:
+        number = int(each) if each.isascii() and each.isdigit() and len(each) < 4 else 0
+        if each.strip().casefold() in labels:
+            choices.append(labels[each.strip().casefold()])
+        elif 1 <= number <= len(options):
+            choices.append(options[number - 1])
+        else:
+            words.append(each)
+    return choices, " ".join(words) or None
+
+
+def answers(
+    here: Here,
+    project: Annotated[
+        str | None,
+        typer.Option(
+            "--project", metavar="PRJ", help="Limit to this project.", autocompletion=shell_completion.projects
+        ),
+    ] = None,
+    still_open: Annotated[bool, typer.Option("--open", help="List only what waits for an answer.")] = False,
+) -> None:
+    """List what agents have asked, with the answers. The newest first."""
+    names = [project] if project else projects.active(here)
+    wanted = {"state": "open"} if still_open else {}
+    found = [each for name in names for each in here.every(f"/projects/{name}/questions", "questions", **wanted)]
+    here.answer({"success": True, "questions": found}, lambda: _list(found))
+    if not found and not here.json:
+        output.say("No question waits for an answer." if still_open else "No agent has asked anything yet.")
+
+
+def _list(found: list[dict[str, Any]]) -> None:
+    for each in found:
+        asked = f"{output.clock(each['asked_at'])}  {each['agent_id']} asks: {one_line(each['question'])}"
+        output.done(asked, f"  {_ended(each)}")
+        if each["state"] == "open":
+            output.commands(f"  answer: toryo answer {each['question_id']}")
+
+
+def _ended(question: dict[str, Any]) -> str:
+    state, by = question["state"], question["ended_by"]
+    if state == "answered":
+        return f"answered by {by}: {in_words(question)}"
+    if state == "defaulted":
+        return f"no one answered in time; the default was taken: {in_words(question)}"
+    if state == "withdrawn":
+        reason = f": {one_line(question['reason'])}" if question["reason"] else ""
+        return f"withdrawn by {by}{reason}"
+    return "overdue" if question["overdue"] else "open"
+
+
+def in_words(question: dict[str, Any]) -> str:
+    return one_line("; ".join([*question["choices"], *([question["text"]] if question["text"] else [])]))
+
+
+def _print(question: dict[str, Any]) -> None:
+    output.done(*told(question), f"  {_ended(question)}")
+    if question["state"] == "open":
+        output.commands(*commands(question))
+
+
+def told(question: dict[str, Any]) -> list[str]:
+    """What is asked, and what can be chosen."""
+    lines = printable(question["question"]).strip().split("\n")
+    shown = [
+        f"{question['question_id']} ({question['agent_id']}, {question['task_id']}):",
+        *(f"  | {each}" for each in lines),
+    ]
+    shown += [f"  {number} {one_line(option)}" for number, option in enumerate(question["options"], 1)]
+    how = [
+        "several can be chosen" if question["multiple"] else "",
+        "or answer in your own words" if question["options"] and question["free_text"] else "",
+        f"default: {one_line(question['default'])}" if question["default"] else "",
+        f"until {output.clock(question['deadline'])}" if question["deadline"] else "",
+    ]
+    said = ", ".join(each for each in how if each)
+    return [*shown, f"  ({said})"] if said else shown
+
+
+def commands(question: dict[str, Any]) -> list[str]:
+    what = "NUMBER" if question["options"] else "TEXT"
+    return [
+        f"  answer: toryo answer {question['question_id']} {what}",
+        f"  withdraw: toryo answer {question['question_id']} --withdraw",
+    ]
