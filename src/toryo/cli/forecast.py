@@ -55,8 +55,8 @@ def forecast(
         int, typer.Option("--seed", metavar="N", min=0, max=2**52, help="Of chance; the same gives the same ranges.")
     ] = 0,
 ) -> None:
-    """Forecast when the open tasks of a project will be done, and what they will cost. Plays them many times, with the
-    times, failures and costs of what the project has done so far. Starts no program and changes nothing."""
+    """Forecast when open tasks will be done, at what cost. Plays the open tasks of a project many times, with the
+    times, failures and costs of what it has done so far. Starts no program and changes nothing."""
     from toryo.simulation import forecast as forecasts
 
     work = Work.of(here, project or only(here), max_concurrent)
