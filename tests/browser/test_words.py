@@ -197,7 +197,32 @@ def _need(kind: needs.Kind, task: str, agent: str) -> dict[str, Any]:
         "since": "2026-01-01T00:00:00Z",
         "actions": actions,
         "request": None,
+        "questions": [_question(task, agent)] if kind is needs.Kind.QUESTION else [],
         "blocks": 0,
+    }
+
+
+def _question(task: str, agent: str) -> dict[str, Any]:
+    return {
+        "question_id": "qst_1m8cm9npm4w041wjwzf",
+        "project_id": filled.PROJECT,
+        "task_id": task,
+        "agent_id": agent,
+        "question": "Which paper?",
+        "options": ["Thin", "Thick"],
+        "multiple": False,
+        "free_text": True,
+        "default": "Thin",
+        "deadline": "2031-01-01T00:00:00Z",
+        "overdue": False,
+        "to": None,
+        "state": "open",
+        "asked_at": "2026-01-01T00:00:00Z",
+        "choices": [],
+        "text": None,
+        "ended_by": None,
+        "ended_at": None,
+        "reason": None,
     }
 
 
