@@ -134,6 +134,20 @@ def test_paths_are_forbidden_as_in_gitignore(pattern: str, path: str, does: bool
     assert diff_limits.matches(pattern, path) is does
 
 
+@pytest.mark.parametrize("pattern", ["*a" * 400, "**/a" * 250, "**" * 500 + "b", "?*" * 400])
+def test_no_pattern_takes_longer_than_its_length_times_that_of_the_path(pattern: str) -> None:
+    """Each of these would keep a regular expression busy for longer than anybody waits."""
+    work = diff_limits._Work(10_000_000)
+    assert not diff_limits.matches(pattern, "a" * 200, work)
+    assert not diff_limits.matches(pattern, "a/" * 200 + "c", work)
+
+
+def test_what_cannot_be_compared_in_time_does_not_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(diff_limits, "MOST_STEPS", 10)
+    told = broken({"forbidden_paths": ["**/lock"]}, changes("", ("src/a/long/path.py", 1)))
+    assert "too many for these patterns" in told
+
+
 def test_a_file_may_not_be_moved_out_of_a_forbidden_place_either() -> None:
     told = broken({"forbidden_paths": ["secret/**"]}, changes("", ("open/key", 0), old="secret/key"))
     assert told == "secret/key may not be changed (secret/**). Undo that."

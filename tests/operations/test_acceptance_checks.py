@@ -306,6 +306,16 @@ def test_what_the_project_requires_does_not_concern_an_agents_own_parts_nor_peop
     assert crew.show(by_hand)["required_checks"] == []
 
 
+def test_a_request_that_an_agent_makes_for_itself_is_no_part_and_must_pass(crew: World):
+    """Else an agent could have its work counted by asking for it itself."""
+    requiring(crew, *REQUIRED)
+    crew.task("w1")
+    worker = crew.start("w1")
+    asked = worker.call("request_task", title="More", description="x", assignee_id="w1")
+    crew.owner.call("approve_task", task_id=asked["task_id"])
+    assert crew.show(asked["task_id"])["required_checks"] == REQUIRED
+
+
 def test_a_manager_reports_success_once_the_checks_passed_on_the_whole(crew: World):
     requiring(crew, *REQUIRED)
     main = crew.task("boss")

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from toryo.simulation.recording import Recorded
     from toryo.simulation.world import World
 
-MOST_SUBTASKS = 60
 LONGEST_HOURS = 720.0
 """A month: a run ends there at the latest."""
 MOST_REASONS = 5
@@ -213,6 +212,8 @@ def _manifest(exported: dict[str, Any]) -> Manifest:
 
 def _split(every: Sequence[Mapping[str, Any]], team: Manifest) -> dict[str, list[int]]:
     """Into how many subtasks each manager has split its tasks."""
+    from toryo.formats.simulation_format import MOST_SUBTASKS
+
     parts = Counter(each["parent_task_id"] for each in every if each["parent_task_id"])
     managers = {agent.id for agent in team.agents if agent.role == "manager"}
     found: dict[str, list[int]] = {}
@@ -226,6 +227,8 @@ def _split(every: Sequence[Mapping[str, Any]], team: Manifest) -> dict[str, list
 
 
 def _told(found: Mapping[str, Any], now: float) -> Iterator[str]:
+    from toryo.simulation.forecast import USUAL_MINUTES
+
     if not found["runs"]:
         yield "There are no open tasks (drafts in the backlog do not count)."
         return
@@ -254,7 +257,7 @@ def _told(found: Mapping[str, Any], now: float) -> Iterator[str]:
     yield "Agents are busy:"
     for name, each in found["agents"].items():
         busy, learnt = each["hours"], each["learnt_from"]
-        known = f"times of {learnt} tasks" if learnt else "no recorded tasks: assumed 12 min a task"
+        known = f"times of {learnt} tasks" if learnt else f"no recorded tasks: assumed {USUAL_MINUTES:g} min a task"
         yield f"  {name}: {_hours(busy['low'])} to {_hours(busy['high'])} ({known})"
     if found["unfinished"]:
         yield ""

@@ -561,7 +561,7 @@ def _print_checks(results: list[dict[str, Any]]) -> None:
     output.table(("RESULT", "TIME", "RUNS", "CHECK"), rows, empty="No checks have run.")
     for each in results:
         if each["outcome"] == "failed" and each["output"]:
-            output.done(f"\n{each['check']}:\n{each['output']}")
+            output.done("", f"{each['check']}:", *each["output"].split("\n"))
 
 
 _OF_AN_ATTEMPT = ("result", "summary", "error", "next_steps", "artifacts", "checks", "check_failures", "check_results")

@@ -122,10 +122,9 @@ async def _run(check: Mapping[str, Any], directory: Path, wall: Wall, changes: C
         return await _executed(check["command"], float(check.get("timeout_seconds") or TIME_LIMIT), directory, wall)
     if isinstance(check.get("diff"), Mapping):
         try:
-            found = await asyncio.to_thread(changes)
+            return _Run(await asyncio.to_thread(_broken, check["diff"], changes))
         except Trouble as trouble:
             return _Run(f"The changes cannot be checked. {trouble}")
-        return _Run(" ".join(diff_limits.broken(check["diff"], found)))
     return _Run("This check is neither a file, a command nor a limit on the changes. Update the Coordinator.")
 
 
@@ -144,6 +143,10 @@ def _missing(name: str, directory: Path) -> str | None:
     except OSError as problem:
         return f"{name} cannot be read: {problem.strerror}."
     return None if stat.S_ISREG(kind) or stat.S_ISDIR(kind) else f"{name} is neither a file nor a directory."
+
+
+def _broken(limits: Mapping[str, Any], changes: Changes) -> str:
+    return " ".join(diff_limits.broken(limits, changes()))
 
 
 async def _executed(command: Any, limit: float, directory: Path, wall: Wall) -> _Run:

@@ -47,7 +47,8 @@ class TreeState:
         return task.has_acceptance or self.project_checks_apply(task)
 
     def project_checks_apply(self, task: Task) -> bool:
-        if not self.project.settings.required_checks or task.for_queue or not task.delegated:
+        own_part = task.parent_id is not None and not task.delegated
+        if not self.project.settings.required_checks or task.for_queue or own_part:
             return False
         assignee = self.agents.get(task.assignee_id or "")
         return assignee is not None and not assignee.human
