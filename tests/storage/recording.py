@@ -44,6 +44,8 @@ def tell(world: World) -> None:
         _views(world)
     if VERSION >= 14:
         _questions(world)
+    if VERSION >= 15:
+        _schedules(world)
     world.housekeep()
 
 
@@ -185,6 +187,23 @@ def _questions(world: World) -> None:
         asked = agent.call("ask_person", question=f"Which colour does {name} take?", **more)["question_id"]
         if name == "told":
             world.owner.call("answer_question", question_id=asked, choices=["Red"], text="A dark one.")
+
+
+def _schedules(world: World) -> None:
+    """One that runs every hour, whose first task is open, one that a person has paused, and one that has stopped."""
+    asked = {"project_id": PROJECT, "title": "Look at {date}"}
+    world.owner.call("add_schedule", **asked, name="Hourly", every_seconds=3600, overlap="buffer_one")
+    paused = world.owner.call("add_schedule", **asked, name="Daily", cron="0 9 * * *", time_zone="Europe/Berlin")
+    world.owner.call("pause_schedule", schedule_id=paused["schedule"]["schedule_id"], reason="Holidays")
+    failing = world.owner.call("add_schedule", **asked, name="Failing", every_seconds=60, max_failures=1)
+    ran = world.owner.call("run_schedule", schedule_id=failing["schedule"]["schedule_id"])
+    world.move(ran["task_id"], "cancelled", "Enough")
+    ran = world.owner.call("run_schedule", schedule_id=failing["schedule"]["schedule_id"])
+    world.owner.call("edit_task", task_id=ran["task_id"], assignee_id="lena")
+    world.move(ran["task_id"], "in_progress")
+    world.move(ran["task_id"], "failed", "It broke")
+    world.advance(3 * 3600)
+
 
 
 def main() -> None:

@@ -32,6 +32,7 @@ class Code(StrEnum):
     CONVERSATION_NOT_FOUND = "conversationNotFound"
     DELEGATION_NOT_FOUND = "delegationNotFound"
     QUESTION_NOT_FOUND = "questionNotFound"
+    SCHEDULE_NOT_FOUND = "scheduleNotFound"
     MESSAGE_NOT_FOUND = "messageNotFound"
     WORKTREE_NOT_FOUND = "worktreeNotFound"
     WORKTREE_JOB_NOT_FOUND = "worktreeJobNotFound"

@@ -1,4 +1,7 @@
-"""Runs the chores, in a thread of its own, until it is closed. A chore that fails is logged and tried again."""
+"""Runs the chores, in a thread of its own, until it is closed. A chore that fails is logged and tried again.
+
+Between the rounds it only looks after schedules, as soon as one is due.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from typing import Any
 import structlog
 
 from toryo.housekeeping import (
+    due_schedules,
     expired_sessions,
     notice_outbox,
     old_idempotency_keys,
@@ -32,6 +36,7 @@ CHORES: tuple[tuple[str, Callable[[Call], Any]], ...] = (
     ("stalls", stalled_tasks.notice),
     ("talk", stale_talk.tidy),
     ("questions", overdue_questions.take_defaults),
+    (due_schedules.SCHEDULES, due_schedules.create_tasks),
     ("queues", stale_queues.tidy),
     ("notices", notice_outbox.note),
     ("logs", old_logs.forget),
@@ -66,15 +71,33 @@ class Housekeeping:
         """Every chore once."""
         chores: tuple[tuple[str, Callable[[Call], Any]], ...] = (*CHORES, ("statistics", self._statistics))
         for name, chore in chores:
-            try:
-                self._dispatcher.housekeep(chore)
-            except Exception as error:  # noqa: BLE001 - a chore that fails must not end the others, or the server
-                _log.warning("chore_failed", chore=name, error=str(error))
+            self._do(name, chore)
         try:
             self._retention.round(self._closing.wait)
         except Exception as error:  # noqa: BLE001 - as above
             _log.warning("chore_failed", chore="retention", error=str(error))
 
+    def _do(self, name: str, chore: Callable[[Call], Any]) -> None:
+        try:
+            self._dispatcher.housekeep(chore)
+        except Exception as error:  # noqa: BLE001 - a chore that fails must not end the others, or the server
+            _log.warning("chore_failed", chore=name, error=str(error))
+
     def _run(self) -> None:
-        while not self._closing.wait(self._every):
-            self.round()
+        left = self._every
+        while not self._closing.wait(pause := min(left, self._until_a_schedule_is_due())):
+            left -= pause
+            if left > 0:
+                self._do(due_schedules.SCHEDULES, due_schedules.create_tasks)
+            else:
+                self.round()
+                left = self._every
+
+    def _until_a_schedule_is_due(self) -> float:
+        """Seconds, at least one."""
+        try:
+            wait = self._dispatcher.in_passing(due_schedules.until_due, reads=True)
+        except Exception as error:  # noqa: BLE001 - as above
+            _log.warning("chore_failed", chore=due_schedules.SCHEDULES, error=str(error))
+            return self._every
+        return self._every if wait is None else max(1.0, wait)

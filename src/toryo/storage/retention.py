@@ -53,6 +53,7 @@ KEPT = {
     "notification_preferences": "one for each person",
     "push_keys": "one row",
     "saved_views": "people save and delete them",
+    "schedules": "people create and delete them",
     "directory": "one row",
     "retention": "one row",
 }
@@ -83,6 +84,7 @@ TABLES = {
             "handoffs",
             "delegations",
             "questions",
+            "schedule_runs",
             "claims",
             "worktrees",
             "worktree_jobs",
@@ -269,6 +271,7 @@ _WITH_TASKS = (
             (schema.claims, "task_id"),
             (_g, "task_id"),
             (schema.questions, "task_id"),
+            (schema.schedule_runs, "task_id"),
             (schema.handoffs, "task_id"),
             (schema.notes, "task_id"),
             (_d, "task_id"),

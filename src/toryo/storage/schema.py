@@ -32,6 +32,10 @@ def statuses(*wanted: Status) -> str:
 UNAPPROVED = f"approval = 'pending_approval' AND status NOT IN {statuses(*CLOSED)}"
 IS_CLOSED = f"status IN {statuses(*CLOSED)}"
 IS_DEAD = "status = 'failed' AND agent_type IS NOT NULL"
+IS_SCHEDULED = "state = 'active'"
+"""Of schedules."""
+IS_RUNNING = "task_id IS NOT NULL AND result IS NULL"
+"""Of runs of schedules."""
 IS_NOT_DONE = f"status IN {statuses(Status.FAILED, Status.CANCELLED)}"
 """These are conditions of partial indexes: a query with the same text uses the index."""
 
@@ -1093,6 +1097,59 @@ questions = Table(
 """What agents ask people, with the answers."""
 _asks = text("state = 'open'")
 Index("questions_open", questions.c.deadline, sqlite_where=_asks, postgresql_where=_asks)
+
+schedules = Table(
+    "schedules",
+    metadata,
+    _id(),
+    _to("project_id", "projects"),
+    _text("name"),
+    _text("cron", null=True),
+    _number("every", null=True),
+    _number("once", null=True),
+    _text("time_zone"),
+    _number("anchor"),
+    _text("overlap"),
+    _number("catch_up"),
+    _number("failures_allowed"),
+    _text("task"),
+    _to("runs_as", "agents"),
+    _text("login"),
+    _number("created_at"),
+    _text("state"),
+    _text("state_by", null=True),
+    _number("state_at", null=True),
+    _text("reason", null=True),
+    _number("next_at", null=True),
+    _number("buffered", null=True),
+    _number("failures"),
+    _number("runs"),
+    Index("schedules_project", "project_id"),
+)
+"""Tasks that are created at certain times."""
+_scheduled = text(IS_SCHEDULED)
+Index("schedules_due", schedules.c.next_at, sqlite_where=_scheduled, postgresql_where=_scheduled)
+
+schedule_runs = Table(
+    "schedule_runs",
+    metadata,
+    _id(),
+    _to("schedule_id", "schedules"),
+    _to("project_id", "projects"),
+    _number("scheduled_at"),
+    _number("at"),
+    _text("outcome"),
+    _number("times"),
+    _to("task_id", "tasks", null=True),
+    _text("reason", null=True),
+    _text("started_by", null=True),
+    _text("result", null=True),
+    Index("schedule_runs_schedule", "schedule_id", "scheduled_at"),
+    Index("schedule_runs_task", "task_id"),
+)
+"""What became of the times of schedules."""
+_running = text(IS_RUNNING)
+Index("schedule_runs_open", schedule_runs.c.schedule_id, sqlite_where=_running, postgresql_where=_running)
 
 coordinators = Table(
     "coordinators",

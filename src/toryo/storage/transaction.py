@@ -27,6 +27,7 @@ from toryo.storage.queue_batches import QueueBatches
 from toryo.storage.queues import Queues
 from toryo.storage.retention import Retention
 from toryo.storage.saved_views import SavedViews
+from toryo.storage.schedules import Schedules
 from toryo.storage.sessions import Sessions
 from toryo.storage.task_lists import TaskLists
 from toryo.storage.tasks import Tasks
@@ -80,6 +81,7 @@ class Transaction:
     retention = _Aggregate(Retention)
     saved_views = _Aggregate(SavedViews)
     questions = _Aggregate(Questions)
+    schedules = _Aggregate(Schedules)
     usages = _Aggregate(Usages)
     worktrees = _Aggregate(Worktrees)
 

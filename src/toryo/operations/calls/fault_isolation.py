@@ -10,6 +10,7 @@ from contextlib import nullcontext
 from functools import partial
 from typing import TypeVar
 
+from toryo.domain.errors import Refusal
 from toryo.operations.calls.call import Call
 from toryo.storage.errors import DatabaseUnavailable
 
@@ -34,18 +35,34 @@ def fenced(
 
     `asks`: whether it asks the database anything.
     """
+    try:
+        return _undone_if_it_fails(call, work, asks=asks)
+    except DatabaseUnavailable:
+        raise
+    except Exception as error:  # noqa: BLE001 - whatever it is, it concerns this agent or project alone
+        call.context.faults.note(where, agent_id, project_id, call.now, error)
+        return otherwise
+
+
+def attempted(call: Call, work: Callable[[], T]) -> T | Refusal:
+    """What `work` answers; or its refusal, and then nothing of what it wrote is kept."""
+    before = set(call.made)
+    try:
+        return _undone_if_it_fails(call, work, asks=True)
+    except Refusal as refusal:
+        return refusal.without({made: called for made, called in call.made.items() if made not in before})
+
+
+def _undone_if_it_fails(call: Call, work: Callable[[], T], *, asks: bool) -> T:
     tx = call.tx
     events, hints = len(tx.events.collected), set(tx.hints)
     try:
         with tx.connection.savepoint() if asks else nullcontext():
             return work()
-    except DatabaseUnavailable:
-        raise
-    except Exception as error:  # noqa: BLE001 - whatever it is, it concerns this agent or project alone
+    except Exception:
         del tx.events.collected[events:]
         tx.hints.intersection_update(hints)
-        call.context.faults.note(where, agent_id, project_id, call.now, error)
-        return otherwise
+        raise
 
 
 def each_fenced(call: Call, where: str, things: Iterable[Thing], work: Callable[[Thing], T]) -> Iterator[T]:

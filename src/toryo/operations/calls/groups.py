@@ -43,6 +43,7 @@ GROUPS = (
     "chat.rest",
     "overview.needs_rest",
     "tasks.question_rest",
+    "schedules.rest",
     "overview.conditions_rest",
     "queue.api_keys",
     "queue.queue_agents",

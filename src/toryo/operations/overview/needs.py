@@ -21,6 +21,7 @@ from toryo.domain.needs import Action, Kind, Need, Request, requested
 from toryo.domain.projects import Project
 from toryo.domain.projects import Status as ProjectStatus
 from toryo.domain.questions import Question
+from toryo.domain.schedules import Schedule
 from toryo.domain.task_readiness import StartBlocker
 from toryo.domain.tasks import Details, Task
 from toryo.domain.texts import one_line, quoted
@@ -93,6 +94,8 @@ CARRIED_OUT_BY = {
     "renew": "renew_passkey",
     "requeue": "requeue_task",
     "restore": "resume_project",
+    "resume_schedule": "resume_schedule",
+    "show_schedule": "show_schedule",
     "resume": "resume_agent",
     "resume_project": "resume_project",
     "retry": "move_task",
@@ -264,6 +267,11 @@ class _View:
         places = self._places[person.id]
         return places is None or project_id in places
 
+    def can_be_asked(self, person_id: str | None, project_id: str) -> bool:
+        """Whether this is a person who is there, and is asked about the project."""
+        person = self.agents.get(person_id or "")
+        return person is not None and may_be_asked(person, self._asks_about(project_id))
+
     def here(self, tasks: Iterable[Task]) -> list[Task]:
         """Those of projects that are not archived."""
         return [task for task in tasks if task.project_id in self.projects]
@@ -428,9 +436,7 @@ def _questions(view: _View) -> Iterator[Need]:
 
 def _asked_person(view: _View, question: Question) -> str | None:
     """Who the agent has named, if they can still answer."""
-    person = view.agents.get(question.to_person or "")
-    named = person is not None and may_be_asked(person, lambda each: view.is_asked(each, question.project_id))
-    return question.to_person if named else None
+    return question.to_person if view.can_be_asked(question.to_person, question.project_id) else None
 
 
 def _asked(question: Question) -> str:
@@ -1001,6 +1007,43 @@ def _locked(view: _View) -> Iterator[Need]:
             )
 
 
+# --- schedules -------------------------------------------------------------------------------------------------------
+
+
+def _schedules(view: _View) -> Iterator[Need]:
+    """Schedules that have stopped themselves: who they run as is told, or the owners."""
+    for schedule in view.call.tx.schedules.stopped():
+        if schedule.project_id in view.projects:
+            yield from _stopped(view, schedule)
+
+
+def _stopped(view: _View, schedule: Schedule) -> Iterator[Need]:
+    if schedule.reason is not None:
+        why: str = schedule.reason
+    elif schedule.failures == 1:
+        why = constant(_FAILED_ONCE)
+    else:
+        why = say("{count} runs failed in a row. It creates no more tasks.", count=schedule.failures)
+    asked = [schedule.runs_as] if view.can_be_asked(schedule.runs_as, schedule.project_id) else view.owners()
+    for person_id in asked:
+        yield Need(
+            person_id=person_id,
+            kind=Kind.SCHEDULE_STOPPED,
+            about=schedule.id,
+            title=say("Schedule stopped: {name}", name=schedule.name),
+            text=why,
+            since=schedule.state_at or schedule.created_at,
+            actions=(
+                Action("show_schedule", f"toryo schedule show {schedule.id}"),
+                Action("resume_schedule", f"toryo schedule resume {schedule.id}"),
+            ),
+            project_id=schedule.project_id,
+        )
+
+
+_FAILED_ONCE = "A run failed. It creates no more tasks."
+
+
 # --- faults ----------------------------------------------------------------------------------------------------------
 
 
@@ -1040,6 +1083,7 @@ SOURCES: tuple[Callable[[_View], Iterator[Need]], ...] = (
     _delegations,
     _failures,
     _stalls,
+    _schedules,
     _budgets,
     _cannot_start,
     _mistaken,

@@ -42,6 +42,7 @@ KindName = Literal[
     "dead_letter",
     "stuck",
     "stalled",
+    "schedule_stopped",
     "budget_used_up",
     "agent_cannot_start",
     "sign_in_locked",

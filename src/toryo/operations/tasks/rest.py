@@ -25,7 +25,7 @@ from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.optimistic_concurrency import refuse_stale
 from toryo.operations.calls.pagination import Page, Paged, cursor_of, key_of, paged
 from toryo.operations.calls.results import MoveResult, Result
-from toryo.operations.tasks import acceptance_checks, below_main_task, mutations, requested_changes
+from toryo.operations.tasks import acceptance_checks, assignees, below_main_task, mutations, requested_changes
 from toryo.operations.tasks.acceptance_checks import Acceptance
 from toryo.storage.task_lists import Place, Wanted
 
@@ -63,7 +63,7 @@ def file_task(call: Call, wanted: FileTask) -> FiledTask:
     call.enter(wanted.project_id)
     project = call.project(wanted.project_id)
     parent = _parent(call, project, wanted.parent_task_id)
-    _refuse_assignee(call, project, wanted.assignee_id, wanted.agent_type)
+    assignees.refuse(call, project, wanted.assignee_id, wanted.agent_type)
     draft = Draft(
         title=wanted.title,
         description=wanted.description,
@@ -118,29 +118,6 @@ def _parent(call: Call, project: Project, parent_id: str | None) -> Task | None:
             task_id=parent_id,
         )
     return parent
-
-
-def _refuse_assignee(call: Call, project: Project, assignee_id: str | None, agent_type: str | None) -> None:
-    if assignee_id is not None and agent_type is not None:
-        raise Refusal(
-            Code.VALIDATION_ERROR,
-            "A task cannot have both an assignee and a queue.",
-            "Give either an assignee or a queue.",
-        )
-    if assignee_id is None:
-        return
-    agent = call.known_agent(assignee_id)
-    if not call.tx.agents.members_among(project.id, [agent.id]):
-        raise Refusal(
-            Code.PERMISSION_DENIED,
-            say("{agent_id} is not a member of project {project_id}.", agent_id=agent.id, project_id=project.id),
-            say(
-                "Add it first (toryo agent edit {agent_id} --project {project_id}), or choose a member.",
-                agent_id=agent.id,
-                project_id=project.id,
-            ),
-            assignee_id=agent.id,
-        )
 
 
 def _shown(call: Call, task_id: str) -> FiledTask:
@@ -286,7 +263,7 @@ def edit_task(call: Call, wanted: EditTask) -> FiledTask:
     given = wanted.model_dump(exclude_unset=True)
     if "assignee_id" in given and given["assignee_id"] != task.assignee_id:
         project = call.project(task.project_id)
-        _refuse_assignee(call, project, given["assignee_id"], task.agent_type if given["assignee_id"] else None)
+        assignees.refuse(call, project, given["assignee_id"], task.agent_type if given["assignee_id"] else None)
         mutations.assign(call, call.tree_state(task), task, given["assignee_id"])
         task = call.task(task.id)
     if wanted.add_dependencies or wanted.remove_dependencies:

@@ -1,0 +1,649 @@
+"""Schedules as people create, read, change, pause and run them. REST and CLI.
+
+Who changes a schedule last is the person it runs as: nobody gives it more than their own rights.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import islice
+from typing import Annotated, Any, Literal, NotRequired
+
+from pydantic import AfterValidator, AwareDatetime, Field
+from pydantic_core import PydanticCustomError
+from typing_extensions import TypedDict
+
+from toryo.domain import ids, schedules
+from toryo.domain.errors import Code, Refusal
+from toryo.domain.fast_dataclasses import replace
+from toryo.domain.schedules import Overlap, Run, Schedule, State
+from toryo.domain.tasks import priority_named
+from toryo.domain.times import Millis, iso, iso_or_none, of_datetime
+from toryo.domain.wording import say
+from toryo.operations.calls import schemas, visibility
+from toryo.operations.calls.call import Call
+from toryo.operations.calls.catalogue import Parameters, Route, operation
+from toryo.operations.calls.fields import GivenPriority, Id, Lines, Name, Text, Title
+from toryo.operations.calls.grants import Grant
+from toryo.operations.calls.pagination import Page, Paged, cursor_of, key_of, paged
+from toryo.operations.calls.results import Result
+from toryo.operations.schedules import recurrence, runs
+from toryo.operations.schedules.recurrence import NotARule, Rule
+from toryo.operations.tasks import acceptance_checks, assignees
+from toryo.operations.tasks.acceptance_checks import Acceptance
+from toryo.storage.schedules import NEWEST
+
+USUAL = 50
+"""Runs of a page."""
+SHOWN_TIMES = 5
+_OUTCOMES = Literal["created", "buffered", "skipped", "coalesced", "missed", "refused"]
+
+
+def _time_zone(name: str) -> str:
+    if name not in recurrence.time_zones():
+        raise PydanticCustomError("time_zone", "must be the name of a time zone, such as Europe/Berlin")
+    return name
+
+
+TimeZone = Annotated[str, Field(max_length=64), AfterValidator(_time_zone)]
+Cron = Annotated[str, Field(min_length=1, max_length=schedules.LONGEST_CRON, pattern=r"\S")]
+Interval = Annotated[int, Field(ge=schedules.SHORTEST_INTERVAL, le=schedules.LONGEST_INTERVAL)]
+CatchUp = Annotated[int, Field(ge=0, le=schedules.LONGEST_CATCH_UP)]
+Failures = Annotated[int, Field(ge=0, le=1_000)]
+GivenOverlap = Literal["skip", "buffer_one", "allow_all", "cancel_other"]
+FirstStatus = Literal["backlog", "todo", "in_progress"]
+
+
+class ScheduledTask(TypedDict):
+    """The tasks that it creates."""
+
+    title: str
+    description: str
+    assignee_id: str | None
+    agent_type: str | None
+    priority: schemas.PriorityName
+    status: FirstStatus
+    context: Any
+    acceptance: list[schemas.AcceptanceCheck]
+
+
+class ScheduleRun(TypedDict):
+    """What became of a time; of `times` in a row with this outcome it is the last. `result`: the status in which its
+    task was closed; null: it is open, or there is none."""
+
+    run_id: str
+    scheduled_at: str
+    at: str
+    outcome: _OUTCOMES
+    times: int
+    task_id: str | None
+    reason: str | None
+    started_by: str | None
+    result: schemas.StatusName | None
+
+
+class ShownSchedule(TypedDict):
+    """One of `cron`, `every_seconds` and `once` says when. `waiting_since`: the time of a run that waits until its task
+    can be created. `failures`: runs that failed in a row. `next_times` only where one schedule is shown."""
+
+    schedule_id: str
+    project_id: str
+    name: str
+    cron: str | None
+    every_seconds: int | None
+    once: str | None
+    time_zone: str
+    overlap: GivenOverlap
+    catch_up_seconds: int
+    max_failures: int
+    task: ScheduledTask
+    runs_as: str
+    created_at: str
+    state: Literal["active", "paused", "stopped", "ended"]
+    state_by: str | None
+    state_at: str | None
+    reason: str | None
+    next_at: str | None
+    waiting_since: str | None
+    failures: int
+    runs: int
+    last_run: ScheduleRun | None
+    next_times: NotRequired[list[str]]
+
+
+class Schedules(Result):
+    schedules: list[ShownSchedule]
+
+
+class OneSchedule(Result):
+    schedule: ShownSchedule
+
+
+class RanSchedule(OneSchedule):
+    task_id: str
+
+
+class DeletedSchedule(Result):
+    schedule_id: str
+
+
+class Runs(Page):
+    runs: list[ScheduleRun]
+
+
+class Times(Result):
+    """The next times, in UTC, and the same on the clock of the time zone (2026-01-31 09:30)."""
+
+    times: list[str]
+    local: list[str]
+
+
+# --- read ------------------------------------------------------------------------------------------------------------
+
+
+class ListSchedules(Parameters):
+    project_id: Id = Field(description="The project.")
+
+
+@operation(
+    "list_schedules",
+    grant=Grant.PERSON,
+    parameters=ListSchedules,
+    route=Route("GET", "/projects/{project_id}/schedules"),
+    tool=False,
+    reads=True,
+)
+def list_schedules(call: Call, wanted: ListSchedules) -> Schedules:
+    """The schedules of a project, the oldest first."""
+    project = call.project(wanted.project_id)
+    newest = call.tx.schedules.newest_runs(project.id)
+    found = call.tx.schedules.of_project(project.id)
+    return {"success": True, "schedules": [_shown(each, newest.get(each.id)) for each in found]}
+
+
+class OneOf(Parameters):
+    schedule_id: Id = Field(description="The schedule.")
+
+
+@operation(
+    "show_schedule",
+    grant=Grant.PERSON,
+    parameters=OneOf,
+    route=Route("GET", "/schedules/{schedule_id}"),
+    tool=False,
+    reads=True,
+)
+def show_schedule(call: Call, wanted: OneOf) -> OneSchedule:
+    """One schedule, with its next five times."""
+    return _answered(call, _known(call, wanted.schedule_id))
+
+
+class ListRuns(Paged):
+    schedule_id: Id = Field(description="The schedule.")
+
+
+@operation(
+    "list_schedule_runs",
+    grant=Grant.PERSON,
+    parameters=ListRuns,
+    route=Route("GET", "/schedules/{schedule_id}/runs"),
+    tool=False,
+    reads=True,
+)
+def list_schedule_runs(call: Call, wanted: ListRuns) -> Runs:
+    """What became of the times of a schedule, the newest first; 50 a page. The last 100 without a task are kept, and
+    those with a task as long as it."""
+    schedule, limit = _known(call, wanted.schedule_id), wanted.limit or USUAL
+    key = key_of(wanted.cursor, int, str)
+    before = (key[0], key[1]) if key is not None else NEWEST
+    found = call.tx.schedules.history(schedule.id, before, limit + 1)
+    more = cursor_of(found[limit - 1].scheduled_at, found[limit - 1].id) if len(found) > limit else None
+    answer: Runs = {"success": True, "runs": [_shown_run(each) for each in found[:limit]]}
+    return paged(answer, more)
+
+
+class PreviewTimes(Parameters):
+    cron: Cron | None = Field(None, description="A cron expression, such as 0 9 * * 1-5.")
+    every_seconds: Interval | None = Field(None, description="Or an interval.")
+    time_zone: TimeZone = Field("UTC", description="The time zone.")
+
+
+@operation(
+    "preview_schedule_times",
+    grant=Grant.PERSON,
+    parameters=PreviewTimes,
+    route=Route("GET", "/schedule-times"),
+    tool=False,
+    reads=True,
+)
+def preview_schedule_times(call: Call, wanted: PreviewTimes) -> Times:
+    """The next five times of a cron expression or an interval, before you save it."""
+    rule = _rule(call, wanted.model_dump(exclude_unset=True))
+    times = _next_times(rule, call.now)
+    return {
+        "success": True,
+        "times": [iso(each) for each in times],
+        "local": [recurrence.on_its_clock(rule, each) for each in times],
+    }
+
+
+# --- change ----------------------------------------------------------------------------------------------------------
+
+
+class AddSchedule(Parameters):
+    project_id: Id = Field(description="The project.")
+    name: Name = Field(description="What it is called.")
+    cron: Cron | None = Field(None, description="When: a cron expression, such as 0 9 * * 1-5 or @daily.")
+    every_seconds: Interval | None = Field(None, description="Or an interval, counted from now.")
+    once: AwareDatetime | None = Field(None, description="Or one time.")
+    time_zone: TimeZone = Field("UTC", description="The time zone of the cron expression.")
+    overlap: GivenOverlap = Field("skip", description="What happens while a task of an earlier run is open.")
+    catch_up_seconds: CatchUp = Field(
+        schedules.USUAL_CATCH_UP, description="How long after a time that was missed it is made up for."
+    )
+    max_failures: Failures = Field(
+        schedules.USUAL_FAILURES, description="So many failures in a row stop the schedule; 0: none do."
+    )
+    title: Title = Field(description="The title of its tasks; {date}, {time} and {run} are filled in.")
+    description: Text = Field("", description="Their description; {date}, {time} and {run} are filled in.")
+    assignee_id: Id | None = Field(None, description="Their assignee: a member of the project.")
+    agent_type: str | None = Field(None, min_length=1, max_length=100, description="Or the queue they go to.")
+    priority: GivenPriority = Field("medium", description="Which goes first; urgent is critical.")
+    status: FirstStatus | None = Field(
+        None, description="Where they begin: in_progress with an assignee, otherwise todo."
+    )
+    context: Any = Field(None, description="Anything the assignee needs, as JSON.")
+    acceptance: Acceptance = Field(default_factory=list, description="What is checked when success is reported.")
+
+
+@operation(
+    "add_schedule",
+    grant=Grant.WRITER,
+    parameters=AddSchedule,
+    route=Route("POST", "/projects/{project_id}/schedules", 201),
+    tool=False,
+)
+def add_schedule(call: Call, wanted: AddSchedule) -> OneSchedule:
+    """Create tasks at certain times: by a cron expression, an interval, or once."""
+    call.enter(wanted.project_id)
+    project = call.project(wanted.project_id)
+    known = call.tx.schedules.of_project(project.id)
+    if len(known) >= schedules.MOST:
+        raise Refusal(
+            Code.LIMIT_REACHED,
+            say("Project {project_id} has {most} schedules, the maximum.", project_id=project.id, most=schedules.MOST),
+            "Delete one that you no longer need: toryo schedule list",
+        )
+    given = wanted.model_dump()
+    rule = _rule(call, given)
+    made = Schedule(
+        id=call.new_id(ids.SCHEDULE, wanted.name),
+        project_id=project.id,
+        name=wanted.name,
+        cron=rule.cron,
+        every=rule.every,
+        once=rule.once,
+        time_zone=rule.time_zone,
+        anchor=rule.anchor,
+        overlap=Overlap(wanted.overlap),
+        catch_up=wanted.catch_up_seconds,
+        failures_allowed=wanted.max_failures,
+        task=_task(wanted, {}),
+        runs_as=call.agent.id,
+        login=_login(call),
+        created_at=call.now,
+        next_at=_first(rule, call.now),
+    )
+    _refuse_task(call, made)
+    _refuse_same_name(known, made)
+    call.tx.schedules.add(made)
+    runs.tell(call, "schedule.created", made)
+    return _answered(call, made)
+
+
+class EditSchedule(OneOf):
+    name: Name | None = Field(None, description="New name.")
+    cron: Cron | None = Field(None, description="New cron expression; replaces an interval.")
+    every_seconds: Interval | None = Field(None, description="New interval, counted from now; replaces another rule.")
+    once: AwareDatetime | None = Field(None, description="One time; replaces another rule.")
+    time_zone: TimeZone | None = Field(None, description="New time zone.")
+    overlap: GivenOverlap | None = Field(None, description="What happens while a task of an earlier run is open.")
+    catch_up_seconds: CatchUp | None = Field(None, description="How long after a missed time it is made up for.")
+    max_failures: Failures | None = Field(None, description="So many failures in a row stop it; 0: none do.")
+    title: Title | None = Field(None, description="New title of its tasks.")
+    description: Text | None = Field(None, description="New description.")
+    assignee_id: Id | None = Field(None, description="New assignee; null: nobody.")
+    agent_type: str | None = Field(None, min_length=1, max_length=100, description="New queue; null: none.")
+    priority: GivenPriority | None = Field(None, description="New priority; urgent is critical.")
+    status: FirstStatus | None = Field(
+        None, description="Where its tasks begin; null: in_progress with an assignee, otherwise todo."
+    )
+    context: Any = Field(None, description="New context.")
+    acceptance: Acceptance | None = Field(None, description="New acceptance checks.")
+
+
+@operation(
+    "edit_schedule",
+    grant=Grant.WRITER,
+    parameters=EditSchedule,
+    route=Route("PATCH", "/schedules/{schedule_id}"),
+    tool=False,
+)
+def edit_schedule(call: Call, wanted: EditSchedule) -> OneSchedule:
+    """Change a schedule; what is left out stays. From now on it runs as you. One that has ended begins again if it gets
+    a new time."""
+    before = _entered(call, wanted.schedule_id)
+    given = wanted.model_dump(exclude_unset=True)
+    after = replace(
+        before,
+        name=_or(wanted.name, before.name),
+        overlap=Overlap(wanted.overlap) if wanted.overlap else before.overlap,
+        catch_up=_or(wanted.catch_up_seconds, before.catch_up),
+        failures_allowed=_or(wanted.max_failures, before.failures_allowed),
+        task=_task(wanted, before.task),
+        runs_as=call.agent.id,
+        login=_login(call),
+    )
+    if any(given.get(name) is not None for name in ("cron", "every_seconds", "once", "time_zone")):
+        after = _with_rule(call, after, given)
+    _refuse_task(call, after)
+    _refuse_same_name(call.tx.schedules.of_project(after.project_id), after)
+    call.tx.schedules.save(before, after)
+    runs.tell(call, "schedule.edited", after, changes=sorted(set(given) - {"schedule_id"}))
+    return _answered(call, after)
+
+
+class PauseSchedule(OneOf):
+    reason: Lines | None = Field(None, max_length=2_000, description="Why.")
+
+
+@operation(
+    "pause_schedule",
+    grant=Grant.WRITER,
+    parameters=PauseSchedule,
+    route=Route("POST", "/schedules/{schedule_id}/pause"),
+    tool=False,
+)
+def pause_schedule(call: Call, wanted: PauseSchedule) -> OneSchedule:
+    """Pause a schedule. Its open tasks go on; times that come meanwhile are not made up for."""
+    before = _entered(call, wanted.schedule_id)
+    if before.state is State.PAUSED:
+        return _answered(call, before)
+    if before.state is State.ENDED:
+        raise _ended(before)
+    runs.drop_waiting(call, before)
+    after = replace(
+        before,
+        state=State.PAUSED,
+        state_by=call.actor.id,
+        state_at=call.now,
+        reason=(wanted.reason or "").strip() or None,
+        next_at=None,
+        buffered=None,
+    )
+    call.tx.schedules.save(before, after)
+    runs.tell(call, "schedule.paused", after, reason=after.reason)
+    return _answered(call, after)
+
+
+@operation(
+    "resume_schedule",
+    grant=Grant.WRITER,
+    parameters=OneOf,
+    route=Route("POST", "/schedules/{schedule_id}/resume"),
+    tool=False,
+)
+def resume_schedule(call: Call, wanted: OneOf) -> OneSchedule:
+    """Resume a schedule that was paused or has stopped itself. Its failures count from zero again."""
+    before = _entered(call, wanted.schedule_id)
+    if before.active:
+        return _answered(call, before)
+    rule = recurrence.rule_of(before)
+    next_at = None if before.state is State.ENDED else recurrence.next_after(rule, call.now)
+    if next_at is None:
+        raise _ended(before)
+    after = replace(
+        before,
+        state=State.ACTIVE,
+        state_by=call.actor.id,
+        state_at=call.now,
+        reason=None,
+        next_at=next_at,
+        failures=0,
+    )
+    call.tx.schedules.save(before, after)
+    runs.tell(call, "schedule.resumed", after)
+    return _answered(call, after)
+
+
+@operation(
+    "run_schedule",
+    grant=Grant.WRITER,
+    parameters=OneOf,
+    route=Route("POST", "/schedules/{schedule_id}/run", 201),
+    tool=False,
+)
+def run_schedule(call: Call, wanted: OneOf) -> RanSchedule:
+    """Create a schedule's task now, also if it is paused or an earlier task is open. Its next time stays."""
+    schedule = _entered(call, wanted.schedule_id)
+    run = runs.by_hand(call, schedule)
+    assert run.task_id is not None
+    return {**_answered(call, _known(call, schedule.id)), "task_id": run.task_id}
+
+
+@operation(
+    "delete_schedule",
+    grant=Grant.WRITER,
+    parameters=OneOf,
+    route=Route("DELETE", "/schedules/{schedule_id}"),
+    tool=False,
+)
+def delete_schedule(call: Call, wanted: OneOf) -> DeletedSchedule:
+    """Delete a schedule and its history. Its tasks stay."""
+    schedule = _entered(call, wanted.schedule_id)
+    call.tx.schedules.drop(schedule.id)
+    runs.tell(call, "schedule.deleted", schedule)
+    return {"success": True, "schedule_id": schedule.id}
+
+
+# --- what is accepted ------------------------------------------------------------------------------------------------
+
+_TASK_FIELDS = ("title", "description", "assignee_id", "agent_type", "priority", "context", "acceptance")
+_CLEARED = ("assignee_id", "agent_type", "context")
+"""Null means something in these."""
+
+
+def _task(wanted: AddSchedule | EditSchedule, before: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters of its tasks after the change."""
+    given = wanted.model_dump(exclude_unset=bool(before))
+    task = dict(before)
+    for name in _TASK_FIELDS:
+        if name in given and (given[name] is not None or name in _CLEARED):
+            task[name] = given[name]
+    if wanted.acceptance is not None and "acceptance" in given:
+        task["acceptance"] = [dict(each) for each in acceptance_checks.kept(wanted.acceptance)]
+    if wanted.priority is not None and "priority" in given:
+        task["priority"] = priority_named(wanted.priority).value
+    if "status" in given or "assignee_id" in given:
+        task["status"] = given.get("status") or ("in_progress" if task["assignee_id"] else "todo")
+    return task
+
+
+def _refuse_task(call: Call, schedule: Schedule) -> None:
+    """What would be refused at every time, as far as it can be seen now."""
+    project, task = call.project(schedule.project_id), schedule.task
+    assignees.refuse(call, project, task["assignee_id"], task["agent_type"])
+    if task["status"] == "in_progress" and task["assignee_id"] is None:
+        raise Refusal(
+            Code.INVALID_TRANSITION,
+            "A task cannot start in progress without an assignee.",
+            "Choose one (`assignee_id`, on the command line --assignee), or let its tasks begin in todo.",
+        )
+
+
+def _refuse_same_name(known: list[Schedule], schedule: Schedule) -> None:
+    for each in known:
+        if each.name.casefold() == schedule.name.casefold() and each.id != schedule.id:
+            raise Refusal(
+                Code.CONFLICT,
+                say("A schedule of this project is called {name} already.", name=each.name),
+                say("Choose another name, or edit it: toryo schedule edit {schedule_id}", schedule_id=each.id),
+                schedule_id=each.id,
+            )
+
+
+def _rule(call: Call, given: Mapping[str, Any], zone: str = "UTC") -> Rule:
+    """The one rule that is given. Raises Refusal."""
+    kinds = [name for name in ("cron", "every_seconds", "once") if given.get(name) is not None]
+    if len(kinds) != 1:
+        raise Refusal(
+            Code.VALIDATION_ERROR,
+            "A schedule needs exactly one of a cron expression, an interval and one time.",
+            "Give one of `cron`, `every_seconds` and `once` (--cron, --every, --once).",
+        )
+    once = given.get("once")
+    rule = Rule(
+        cron=given.get("cron"),
+        every=given.get("every_seconds"),
+        once=of_datetime(once) if once is not None else None,
+        time_zone=given.get("time_zone") or zone,
+        anchor=call.now,
+    )
+    _first(rule, call.now)
+    return rule
+
+
+def _first(rule: Rule, now: Millis) -> Millis:
+    """The first time of a rule. Raises Refusal if it cannot be understood, or never comes."""
+    try:
+        found = recurrence.next_after(rule, now)
+    except NotARule as wrong:
+        raise Refusal(
+            Code.VALIDATION_ERROR,
+            say("The cron expression {cron!r} is not valid: {why}.", cron=rule.cron, why=str(wrong)),
+            "Give five fields (minute, hour, day of month, month, weekday), for example 30 9 * * 1-5, or @daily.",
+        ) from None
+    if found is None:
+        raise Refusal(
+            Code.VALIDATION_ERROR,
+            "This time never comes, or is over." if rule.once is None else "This time is over.",
+            "Give a time that is still to come.",
+        )
+    return found
+
+
+def _with_rule(call: Call, schedule: Schedule, given: Mapping[str, Any]) -> Schedule:
+    """A new rule, or the same in another time zone. One that has ended begins again."""
+    named = {name: each for name, each in given.items() if each is not None}
+    if not {"cron", "every_seconds", "once"} & set(named):
+        once = schedule.once
+        rule = replace(recurrence.rule_of(schedule), time_zone=named["time_zone"])
+        next_at = recurrence.next_after(rule, call.now) if once is not None else _first(rule, call.now)
+    else:
+        rule = _rule(call, named, schedule.time_zone)
+        next_at = _first(rule, call.now)
+    state = State.ACTIVE if schedule.state is State.ENDED and next_at is not None else schedule.state
+    return replace(
+        schedule,
+        cron=rule.cron,
+        every=rule.every,
+        once=rule.once,
+        time_zone=rule.time_zone,
+        anchor=rule.anchor,
+        state=state,
+        next_at=next_at if state is State.ACTIVE else None,
+    )
+
+
+def _login(call: Call) -> str:
+    assert call.caller.login is not None
+    return call.caller.login.value
+
+
+def _or(given: Any, before: Any) -> Any:
+    return before if given is None else given
+
+
+# --- find and show ---------------------------------------------------------------------------------------------------
+
+
+def _entered(call: Call, schedule_id: str) -> Schedule:
+    """The schedule as nobody else can change it from here on."""
+    call.enter(_known(call, schedule_id).project_id)
+    return _known(call, schedule_id)
+
+
+def _known(call: Call, schedule_id: str) -> Schedule:
+    found = call.tx.schedules.find(schedule_id)
+    if found is None or not visibility.sees(call, found.project_id):
+        raise Refusal(
+            Code.SCHEDULE_NOT_FOUND,
+            say("There is no schedule {schedule_id}.", schedule_id=schedule_id),
+            "List them: toryo schedule list",
+            schedule_id=schedule_id,
+        )
+    return found
+
+
+def _ended(schedule: Schedule) -> Refusal:
+    return Refusal(
+        Code.CONFLICT,
+        say("Schedule {schedule_id} has ended: no time is left.", schedule_id=schedule.id),
+        say(
+            "Give it a new time (toryo schedule edit {schedule_id}), or run it now (toryo schedule run {schedule_id}).",
+            schedule_id=schedule.id,
+        ),
+        schedule_id=schedule.id,
+    )
+
+
+def _next_times(rule: Rule, now: Millis) -> list[Millis]:
+    return list(islice(recurrence.times_after(rule, now), SHOWN_TIMES))
+
+
+def _answered(call: Call, schedule: Schedule) -> OneSchedule:
+    shown = _shown(schedule, call.tx.schedules.newest_run(schedule.id))
+    times = _next_times(recurrence.rule_of(schedule), call.now) if schedule.active else []
+    return {"success": True, "schedule": {**shown, "next_times": [iso(each) for each in times]}}
+
+
+def _shown(each: Schedule, last: Run | None) -> ShownSchedule:
+    task: Any = each.task
+    return {
+        "schedule_id": each.id,
+        "project_id": each.project_id,
+        "name": each.name,
+        "cron": each.cron,
+        "every_seconds": each.every,
+        "once": iso_or_none(each.once),
+        "time_zone": each.time_zone,
+        "overlap": each.overlap.value,
+        "catch_up_seconds": each.catch_up,
+        "max_failures": each.failures_allowed,
+        "task": task,
+        "runs_as": each.runs_as,
+        "created_at": iso(each.created_at),
+        "state": each.state.value,
+        "state_by": each.state_by,
+        "state_at": iso_or_none(each.state_at),
+        "reason": each.reason,
+        "next_at": iso_or_none(each.next_at),
+        "waiting_since": iso_or_none(each.buffered),
+        "failures": each.failures,
+        "runs": each.runs,
+        "last_run": _shown_run(last) if last is not None else None,
+    }
+
+
+def _shown_run(run: Run) -> ScheduleRun:
+    return {
+        "run_id": run.id,
+        "scheduled_at": iso(run.scheduled_at),
+        "at": iso(run.at),
+        "outcome": run.outcome.value,
+        "times": run.times,
+        "task_id": run.task_id,
+        "reason": run.reason,
+        "started_by": run.started_by,
+        "result": run.result.value if run.result is not None else None,
+    }

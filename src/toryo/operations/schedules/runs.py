@@ -1,0 +1,250 @@
+"""Carries out what schedules do: creates the tasks of times that have come, keeps their history, and stops a schedule
+whose tasks fail.
+
+The rules are in `domain/schedules.py`. `housekeeping/due_schedules.py` calls this, and `rest.py` where a person runs a
+schedule by hand. Tasks are created by `file_task`, with the rights of the person that the schedule runs as.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from zoneinfo import ZoneInfoNotFoundError
+
+from toryo.domain import ids, schedules
+from toryo.domain.agents import SYSTEM
+from toryo.domain.errors import Code, Refusal
+from toryo.domain.fast_dataclasses import replace
+from toryo.domain.schedules import MOST_RUNS, Outcome, Run, Schedule, State, Step
+from toryo.domain.tasks import Status
+from toryo.domain.times import Millis
+from toryo.domain.wording import say
+from toryo.operations.calls import permissions
+from toryo.operations.calls.call import Call
+from toryo.operations.calls.callers import Caller, Kind
+from toryo.operations.calls.catalogue import Later, catalogue
+from toryo.operations.calls.credential_verification import at_most
+from toryo.operations.calls.fault_isolation import attempted
+from toryo.operations.calls.validation import parameters_of
+from toryo.operations.schedules import recurrence
+from toryo.operations.tasks import mutations
+
+COUNTED = 1_000
+"""Times that are counted one by one after a downtime."""
+_CANCELLED_FOR = "The next run of its schedule has begun."
+
+
+def keep_time(call: Call, schedule: Schedule) -> None:
+    """Does what is to be done about the times of a schedule that have come, and says when the next one comes."""
+    assert schedule.next_at is not None
+    rule = recurrence.rule_of(schedule)
+    try:
+        come = recurrence.times_within(rule, schedule.next_at, call.now, COUNTED)
+        if len(come) == COUNTED:  # of the others, only those that may be made up for
+            since = max(come[-1] + 1, schedules.looks_back_to(schedule, call.now))
+            come += recurrence.times_within(rule, since, call.now)
+        next_at = recurrence.next_after(rule, call.now)
+    except (recurrence.NotARule, ZoneInfoNotFoundError) as error:  # this machine knows its time zone no longer
+        _stop(call, schedule, str(error))
+        return
+    due = schedules.due(schedule, come, call.now)
+    schedule = call.tx.schedules.save(schedule, replace(schedule, next_at=next_at))
+    _note(call, schedule, Outcome.MISSED, due.missed)
+    _note(call, schedule, Outcome.COALESCED, due.coalesced)
+    for time in due.make:
+        schedule = _take(call, schedule, time)
+        if not schedule.active:
+            return
+    _end(call, schedule)
+
+
+def begin_waiting(call: Call, schedule: Schedule) -> None:
+    """Begins the run that waits, if it can begin now."""
+    time = schedule.buffered
+    run = call.tx.schedules.buffered_run(schedule.id)
+    if time is None or run is None or call.tx.schedules.open_runs(schedule.id):
+        return
+    made = attempted(call, partial(_create, call, schedule, time))
+    if isinstance(made, Refusal) and made.code is Code.LIMIT_REACHED:
+        return
+    free = call.tx.schedules.save(schedule, replace(schedule, buffered=None))
+    after = _decided(run, made, call.now)
+    call.tx.schedules.save_run(run, after)
+    _end(call, _counted(call, free, after))
+
+
+def note_results(call: Call, most: int) -> int:
+    """Notes which tasks were closed since, and stops the schedules of which too many have failed."""
+    closed = call.tx.schedules.closed_since(most)
+    results: dict[str, list[Status]] = {}
+    for run, status in closed:
+        call.tx.schedules.save_run(run, replace(run, result=status))
+        results.setdefault(run.schedule_id, []).append(status)
+    for schedule_id, each in results.items():
+        before = call.tx.schedules.find(schedule_id)
+        assert before is not None
+        after = call.tx.schedules.save(before, schedules.after_results(before, each))
+        _stop_if_it_fails(call, after)
+    return len(closed)
+
+
+def by_hand(call: Call, schedule: Schedule) -> Run:
+    """A run at once, whatever else is open. Raises Refusal; then nothing was created."""
+    made = _create(call, schedule, call.now)
+    run = replace(_run(call, schedule, call.now, Outcome.CREATED), task_id=made, started_by=call.actor.id)
+    call.tx.schedules.add_run(run)
+    _counted(call, schedule, run)
+    return run
+
+
+def drop_waiting(call: Call, schedule: Schedule) -> None:
+    """The run that waits does not begin any more."""
+    run = call.tx.schedules.buffered_run(schedule.id)
+    if run is not None:
+        call.tx.schedules.save_run(run, replace(run, outcome=Outcome.SKIPPED, at=call.now))
+
+
+# --- one time --------------------------------------------------------------------------------------------------------
+
+
+def _take(call: Call, schedule: Schedule, time: Millis) -> Schedule:
+    open_runs = call.tx.schedules.open_runs(schedule.id)
+    step = schedules.step(schedule, bool(open_runs))
+    if step is Step.SKIP:
+        _note(call, schedule, Outcome.SKIPPED, [time])
+        return schedule
+    if step is Step.BUFFER:
+        return _wait(call, schedule, time)
+    others = open_runs if step is Step.CANCEL_AND_CREATE else ()
+    made = attempted(call, partial(_create, call, schedule, time, others))
+    if isinstance(made, Refusal) and made.code is Code.LIMIT_REACHED and schedule.buffered is None:
+        return _wait(call, schedule, time)
+    run = _decided(_run(call, schedule, time, Outcome.CREATED), made, call.now)
+    call.tx.schedules.add_run(run)
+    return _counted(call, schedule, run)
+
+
+def _create(call: Call, schedule: Schedule, time: Millis, cancelled: Sequence[Run] = ()) -> str:
+    """The id of the task, after those of earlier runs were cancelled. Raises Refusal."""
+    rule, number = recurrence.rule_of(schedule), schedule.runs + 1
+    scheduled = recurrence.on_its_clock(rule, time)
+    filing = catalogue()["file_task"]
+    with _acting_as(call, schedule.runs_as, schedule.login):
+        permissions.refuse(filing, call.caller)
+        call.project(schedule.project_id)  # they may have left it
+        for run in cancelled:
+            _cancel(call, run)
+        given = {
+            **schedule.task,
+            "project_id": schedule.project_id,
+            "title": schedules.with_times(schedule.task["title"], scheduled, number),
+            "description": schedules.with_times(schedule.task["description"], scheduled, number),
+        }
+        parameters = parameters_of(filing, given)
+        if isinstance(parameters, Refusal):
+            raise parameters
+        answer = filing.handler(call, parameters)
+    assert not isinstance(answer, Later)
+    task_id: str = answer["task_id"]
+    return task_id
+
+
+def _cancel(call: Call, run: Run) -> None:
+    task = call.tx.tasks.find(run.task_id or "")
+    if task is not None and not task.closed:
+        mutations.move(call, call.tree_state(task), task, Status.CANCELLED, _CANCELLED_FOR)
+    call.tx.schedules.save_run(run, replace(run, result=Status.CANCELLED))
+
+
+@contextmanager
+def _acting_as(call: Call, person_id: str, login: str) -> Iterator[None]:
+    person = call.tx.agents.find(person_id)
+    if person is None or not person.active:
+        raise Refusal(
+            Code.PERMISSION_DENIED,
+            say("{person_id}, whom this schedule runs as, is not active.", person_id=person_id),
+            "Edit the schedule: then it runs as you.",
+            person_id=person_id,
+        )
+    before, call.caller = call.caller, Caller(Kind.PERSON, agent=person, login=at_most(call.tx, person, login))
+    try:
+        yield
+    finally:
+        call.caller = before
+
+
+# --- what became of it -----------------------------------------------------------------------------------------------
+
+
+def _wait(call: Call, schedule: Schedule, time: Millis) -> Schedule:
+    call.tx.schedules.add_run(_run(call, schedule, time, Outcome.BUFFERED))
+    return call.tx.schedules.save(schedule, replace(schedule, buffered=time))
+
+
+def _run(call: Call, schedule: Schedule, time: Millis, outcome: Outcome) -> Run:
+    run_id = call.new_id(ids.SCHEDULE_RUN)
+    return Run(run_id, schedule.id, schedule.project_id, scheduled_at=time, at=call.now, outcome=outcome)
+
+
+def _decided(run: Run, made: str | Refusal, now: Millis) -> Run:
+    if isinstance(made, Refusal):
+        return replace(run, outcome=Outcome.REFUSED, reason=str(made), at=now)
+    return replace(run, outcome=Outcome.CREATED, task_id=made, at=now)
+
+
+def _counted(call: Call, schedule: Schedule, run: Run) -> Schedule:
+    """The schedule after one more run, which may have been refused."""
+    if run.task_id is None:
+        tell(call, "schedule.failed", schedule, reason=run.reason)
+        refused = replace(schedule, failures=schedule.failures + 1)
+        call.tx.schedules.forget_runs(schedule.id, MOST_RUNS)
+        return _stop_if_it_fails(call, call.tx.schedules.save(schedule, refused))
+    task = call.tx.tasks.find(run.task_id)
+    call.event("schedule.ran", task=task, data={"schedule_id": schedule.id, "name": schedule.name})
+    return call.tx.schedules.save(schedule, replace(schedule, runs=schedule.runs + 1))
+
+
+def _note(call: Call, schedule: Schedule, outcome: Outcome, times: Sequence[Millis]) -> None:
+    """Times without a task. What is the same as just before is one entry of the history."""
+    if not times:
+        return
+    newest = call.tx.schedules.newest_run(schedule.id)
+    if newest is not None and newest.outcome is outcome:
+        more = replace(newest, times=newest.times + len(times), scheduled_at=times[-1], at=call.now)
+        call.tx.schedules.save_run(newest, more)
+        return
+    call.tx.schedules.add_run(replace(_run(call, schedule, times[-1], outcome), times=len(times)))
+    call.tx.schedules.forget_runs(schedule.id, MOST_RUNS)
+
+
+def _end(call: Call, schedule: Schedule) -> None:
+    """A schedule without a further time has ended."""
+    if schedule.active and schedule.next_at is None and schedule.buffered is None:
+        ended = replace(schedule, state=State.ENDED, state_by=SYSTEM, state_at=call.now)
+        call.tx.schedules.save(schedule, ended)
+        tell(call, "schedule.ended", ended)
+
+
+def _stop_if_it_fails(call: Call, schedule: Schedule) -> Schedule:
+    return _stop(call, schedule, None) if schedules.fails_too_often(schedule) else schedule
+
+
+def _stop(call: Call, schedule: Schedule, reason: str | None) -> Schedule:
+    drop_waiting(call, schedule)
+    stopped = replace(
+        schedule,
+        state=State.STOPPED,
+        state_by=SYSTEM,
+        state_at=call.now,
+        reason=reason,
+        next_at=None,
+        buffered=None,
+    )
+    tell(call, "schedule.stopped", stopped)
+    return call.tx.schedules.save(schedule, stopped)
+
+
+def tell(call: Call, kind: str, schedule: Schedule, **data: object) -> None:
+    told = {"schedule_id": schedule.id, "name": schedule.name, **data}
+    call.event(kind, project_id=schedule.project_id, data=told)
