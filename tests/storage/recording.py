@@ -205,7 +205,6 @@ def _schedules(world: World) -> None:
     world.advance(3 * 3600)
 
 
-
 def main() -> None:
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(50))
     with TemporaryDirectory() as directory:

@@ -14,7 +14,13 @@ from toryo.cli.command_context import NULL
 from toryo.cli.exit_codes import Misuse
 from toryo.nearest import nearest
 
-OPERATIONS = {"agent": "edit_agent", "project": "edit_project", "task": "edit_task", "person": "change_person"}
+OPERATIONS = {
+    "agent": "edit_agent",
+    "project": "edit_project",
+    "task": "edit_task",
+    "person": "change_person",
+    "schedule": "edit_schedule",
+}
 """By the group of commands: what its `edit` calls."""
 _NAMED = {
     "system_prompt": "prompt",
@@ -54,6 +60,7 @@ def _completion(names: Iterable[str]) -> Callable[[str], list[str]]:
 OfAgent = Annotated[list[str] | None, _option("agent")]
 OfProject = Annotated[list[str] | None, _option("project")]
 OfTask = Annotated[list[str] | None, _option("task")]
+OfSchedule = Annotated[list[str] | None, _option("schedule")]
 OfPerson = Annotated[list[str] | None, _option("person")]
 
 

@@ -33,6 +33,15 @@ def tasks(context: typer.Context, incomplete: str) -> Offered:
     )
 
 
+def schedules(context: typer.Context, incomplete: str) -> Offered:
+    return _offered(context, incomplete, _schedules)
+
+
+def _schedules(here: Here) -> Iterator[tuple[str, str]]:
+    for project, _ in _of(here, "/projects", "projects", "project_id", "name"):
+        yield from _of(here, f"/projects/{project}/schedules", "schedules", "schedule_id", "name")
+
+
 def _offered(context: typer.Context, incomplete: str, find: Callable[[Here], Iterator[tuple[str, str]]]) -> Offered:
     found: Offered = []
     said = {**context.find_root().params, **context.params}

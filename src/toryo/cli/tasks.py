@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
@@ -14,6 +13,18 @@ from toryo.cli import clearing, edits, needs, output, projects, shell_completion
 from toryo.cli.command_context import MOST_A_PAGE, Here, command
 from toryo.cli.exit_codes import FAILED, Misuse, Refused
 from toryo.cli.reconnecting import following
+from toryo.cli.task_options import (
+    Accept,
+    AcceptFile,
+    AgentType,
+    Assignee,
+    Context,
+    Description,
+    Priority,
+    Project,
+    given_acceptance,
+    given_context,
+)
 from toryo.domain.tasks import CLOSED
 
 group = typer.Typer(help="Create, watch, edit and merge tasks.", no_args_is_help=True, rich_markup_mode=None)
@@ -28,50 +39,9 @@ _NAMED = 8
 """How many agents are listed as possible assignees."""
 
 Id = Annotated[str, shell_completion.TASK]
-Project = Annotated[
-    str | None,
-    typer.Option(
-        "--project",
-        metavar="PRJ",
-        help="The project's id; optional if there is only one.",
-        autocompletion=shell_completion.projects,
-    ),
-]
-Description = Annotated[str | None, typer.Option("--description", "-d", metavar="TEXT", help="What to do, in full.")]
-Assignee = Annotated[
-    str | None,
-    typer.Option(
-        "--assignee", metavar="AGENT", help="The agent or person who does it.", autocompletion=shell_completion.agents
-    ),
-]
-AgentType = Annotated[
-    str | None, typer.Option("--agent-type", metavar="T", help="The queue it goes to, instead of an assignee.")
-]
-Priority = Annotated[
-    Literal["low", "medium", "high", "critical", "urgent"] | None,
-    typer.Option("--priority", metavar="low|medium|high|critical", help="Its priority; urgent means critical."),
-]
 Reason = Annotated[
     str | None,
     typer.Option("--reason", metavar="TEXT", help="The reason; the agent that works on the task receives it."),
-]
-Context = Annotated[
-    str | None,
-    typer.Option(
-        "--context", metavar="JSON", help='Data for the assignee, as a JSON object; a command agent runs its "command".'
-    ),
-]
-Accept = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--accept", metavar="CMD", help="A command that must succeed before the task can complete; repeatable."
-    ),
-]
-AcceptFile = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--accept-file", metavar="PATH", help="A file that must exist before the task can complete; repeatable."
-    ),
 ]
 STATUSES = "One of backlog, todo (or pending), in_progress, blocked, completed (or done), failed or cancelled."
 Status = Literal["backlog", "todo", "pending", "in_progress", "blocked", "completed", "done", "failed", "cancelled"]
@@ -118,8 +88,8 @@ def add_task(
         "dependencies": depends_on or None,
         "parent_task_id": parent,
         "status": status,
-        "context": _context(context),
-        "acceptance": _acceptance(accept, accept_file),
+        "context": given_context(context),
+        "acceptance": given_acceptance(accept, accept_file),
     }
     answer = here.send("POST", f"/projects/{project or projects.only(here)}/tasks", body)
     here.answer(answer, lambda: output.done(f"created {answer['task_id']} ({answer['task']['status']})"))
@@ -259,8 +229,8 @@ def edit_task(
         "description": description,
         "priority": priority,
         "assignee_id": assignee,
-        "context": _context(context),
-        "acceptance": _acceptance(accept, accept_file),
+        "context": given_context(context),
+        "acceptance": given_acceptance(accept, accept_file),
         "add_dependencies": depends_on or None,
         "remove_dependencies": no_longer_on or None,
     }
@@ -388,23 +358,6 @@ def _move(here: Here, task: str, status: str, reason: str | None) -> None:
     here.answer(
         answer, lambda: output.done(f"{answer['task_id']}: {answer['previous_status']} → {answer['new_status']}")
     )
-
-
-def _context(given: str | None) -> dict[str, Any] | None:
-    if given is None:
-        return None
-    try:
-        context = json.loads(given)
-    except ValueError:
-        raise Misuse("--context is not valid JSON.", 'Example: \'{"command": "make test"}\'.') from None
-    if not isinstance(context, dict):
-        raise Misuse("--context must be a JSON object.", 'Example: \'{"command": "make test"}\'.')
-    return context
-
-
-def _acceptance(commands: list[str] | None, files: list[str] | None) -> list[dict[str, str]] | None:
-    checks = [{"command": each} for each in commands or []] + [{"file": each} for each in files or []]
-    return checks or None
 
 
 def _tree(here: Here, task: dict[str, Any]) -> list[dict[str, Any]]:

@@ -13,6 +13,7 @@ from pydantic import AfterValidator, AwareDatetime, Field
 from pydantic_core import PydanticCustomError
 from typing_extensions import TypedDict
 
+from toryo import clearable_fields
 from toryo.domain import ids, schedules
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import replace
@@ -316,7 +317,7 @@ class EditSchedule(OneOf):
     agent_type: str | None = Field(None, min_length=1, max_length=100, description="New queue; null: none.")
     priority: GivenPriority | None = Field(None, description="New priority; urgent is critical.")
     status: FirstStatus | None = Field(
-        None, description="Where its tasks begin; null: in_progress with an assignee, otherwise todo."
+        None, description="Where its tasks begin; with a new assignee in_progress, without one todo."
     )
     context: Any = Field(None, description="New context.")
     acceptance: Acceptance | None = Field(None, description="New acceptance checks.")
@@ -449,8 +450,7 @@ def delete_schedule(call: Call, wanted: OneOf) -> DeletedSchedule:
 # --- what is accepted ------------------------------------------------------------------------------------------------
 
 _TASK_FIELDS = ("title", "description", "assignee_id", "agent_type", "priority", "context", "acceptance")
-_CLEARED = ("assignee_id", "agent_type", "context")
-"""Null means something in these."""
+_CLEARED = clearable_fields.nullable("edit_schedule")
 
 
 def _task(wanted: AddSchedule | EditSchedule, before: Mapping[str, Any]) -> dict[str, Any]:
@@ -464,7 +464,7 @@ def _task(wanted: AddSchedule | EditSchedule, before: Mapping[str, Any]) -> dict
         task["acceptance"] = [dict(each) for each in acceptance_checks.kept(wanted.acceptance)]
     if wanted.priority is not None and "priority" in given:
         task["priority"] = priority_named(wanted.priority).value
-    if "status" in given or "assignee_id" in given:
+    if given.get("status") or "assignee_id" in given:
         task["status"] = given.get("status") or ("in_progress" if task["assignee_id"] else "todo")
     return task
 

@@ -1,0 +1,70 @@
+"""Options that say what a task is: of `toryo task` and `toryo schedule`."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any, Literal
+
+import typer
+
+from toryo.cli import shell_completion
+from toryo.cli.exit_codes import Misuse
+
+Project = Annotated[
+    str | None,
+    typer.Option(
+        "--project",
+        metavar="PRJ",
+        help="The project's id; optional if there is only one.",
+        autocompletion=shell_completion.projects,
+    ),
+]
+Description = Annotated[str | None, typer.Option("--description", "-d", metavar="TEXT", help="What to do, in full.")]
+Assignee = Annotated[
+    str | None,
+    typer.Option(
+        "--assignee", metavar="AGENT", help="The agent or person who does it.", autocompletion=shell_completion.agents
+    ),
+]
+AgentType = Annotated[
+    str | None, typer.Option("--agent-type", metavar="T", help="The queue it goes to, instead of an assignee.")
+]
+Priority = Annotated[
+    Literal["low", "medium", "high", "critical", "urgent"] | None,
+    typer.Option("--priority", metavar="low|medium|high|critical", help="Its priority; urgent means critical."),
+]
+Context = Annotated[
+    str | None,
+    typer.Option(
+        "--context", metavar="JSON", help='Data for the assignee, as a JSON object; a command agent runs its "command".'
+    ),
+]
+Accept = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--accept", metavar="CMD", help="A command that must succeed before the task can complete; repeatable."
+    ),
+]
+AcceptFile = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--accept-file", metavar="PATH", help="A file that must exist before the task can complete; repeatable."
+    ),
+]
+
+
+def given_context(given: str | None) -> dict[str, Any] | None:
+    if given is None:
+        return None
+    try:
+        context = json.loads(given)
+    except ValueError:
+        raise Misuse("--context is not valid JSON.", 'Example: \'{"command": "make test"}\'.') from None
+    if not isinstance(context, dict):
+        raise Misuse("--context must be a JSON object.", 'Example: \'{"command": "make test"}\'.')
+    return context
+
+
+def given_acceptance(commands: list[str] | None, files: list[str] | None) -> list[dict[str, str]] | None:
+    checks = [{"command": each} for each in commands or []] + [{"file": each} for each in files or []]
+    return checks or None
