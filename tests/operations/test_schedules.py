@@ -409,9 +409,9 @@ def test_an_edit_changes_what_is_given_and_keeps_the_rest(house: World) -> None:
     ("wrong", "told"),
     [
         ({"cron": "0 2 * *"}, "4 fields instead of 5"),
-        ({"cron": "0 25 * * *"}, "its field hour is not valid"),
-        ({"cron": "@often"}, "it is none of @hourly"),
-        ({"cron": "0 0 30 2 *"}, "its field day-of-month is not valid"),
+        ({"cron": "0 25 * * *"}, "the field hour is not valid"),
+        ({"cron": "@often"}, "is none of @hourly"),
+        ({"cron": "0 0 30 2 *"}, "the field day-of-month is not valid"),
         ({"cron": "0 0 * * *", "every_seconds": 60}, "exactly one"),
         ({"once": "2020-01-01T00:00:00Z"}, "This time is over"),
         ({"time_zone": "Mars/Base"}, "time zone"),

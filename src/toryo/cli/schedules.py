@@ -333,7 +333,7 @@ def _last(schedule: dict[str, Any]) -> str:
 def _outcome(run: dict[str, Any]) -> str:
     """What became of a time, in a few words."""
     if run["task_id"]:
-        return f"{run['task_id']} {run['result'] or 'open'}"
+        return f"{run['task_id']} {run['task_status']}"
     times = f", {run['times']} times" if run["times"] > 1 else ""
     told = {
         "buffered": "waits until its task can be created",

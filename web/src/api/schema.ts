@@ -795,6 +795,128 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/projects/{project_id}/schedules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The schedules of a project, the oldest first. */
+        get: operations["list_schedules"];
+        put?: never;
+        /** Create tasks at certain times: by a cron expression, an interval, or once. */
+        post: operations["add_schedule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/schedules/{schedule_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One schedule, with its next five times. */
+        get: operations["show_schedule"];
+        put?: never;
+        post?: never;
+        /** Delete a schedule and its history. Its tasks stay. */
+        delete: operations["delete_schedule"];
+        options?: never;
+        head?: never;
+        /** Change a schedule; what is left out stays. From now on it runs as you. One that has ended begins again if it gets a new time. */
+        patch: operations["edit_schedule"];
+        trace?: never;
+    };
+    "/api/v1/schedules/{schedule_id}/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What became of the times of a schedule, the newest first; 50 a page. The last 100 without a task are kept, and those with a task as long as it. */
+        get: operations["list_schedule_runs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/schedule-times": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The next five times of a cron expression or an interval, before you save it. */
+        get: operations["preview_schedule_times"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/schedules/{schedule_id}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Pause a schedule. Its open tasks go on; times that come meanwhile are not made up for. */
+        post: operations["pause_schedule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/schedules/{schedule_id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Resume a schedule that was paused or has stopped itself. Its failures count from zero again. */
+        post: operations["resume_schedule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/schedules/{schedule_id}/run": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Create a schedule's task now, also if it is paused or an earlier task is open. Its next time stays. */
+        post: operations["run_schedule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/conditions": {
         parameters: {
             query?: never;
@@ -2811,6 +2933,119 @@ export interface components {
              * @default null
              */
             text: string | null;
+        };
+        /**
+         * ScheduleRun
+         * @description What became of a time; of `times` in a row with this outcome it is the last. `task_status`: its task's status
+         *     now.
+         */
+        ScheduleRun: {
+            /** Run Id */
+            run_id: string;
+            /** Scheduled At */
+            scheduled_at: string;
+            /** At */
+            at: string;
+            /**
+             * Outcome
+             * @enum {string}
+             */
+            outcome: "created" | "buffered" | "skipped" | "coalesced" | "missed" | "refused";
+            /** Times */
+            times: number;
+            /** Task Id */
+            task_id: string | null;
+            /** Reason */
+            reason: string | null;
+            /** Started By */
+            started_by: string | null;
+            /** Task Status */
+            task_status: ("backlog" | "todo" | "in_progress" | "blocked" | "completed" | "failed" | "cancelled") | null;
+        };
+        /**
+         * ScheduledTask
+         * @description The tasks that it creates.
+         */
+        ScheduledTask: {
+            /** Title */
+            title: string;
+            /** Description */
+            description: string;
+            /** Assignee Id */
+            assignee_id: string | null;
+            /** Agent Type */
+            agent_type: string | null;
+            /**
+             * Priority
+             * @enum {string}
+             */
+            priority: "critical" | "high" | "medium" | "low";
+            /**
+             * Status
+             * @enum {string}
+             */
+            status: "backlog" | "todo" | "in_progress";
+            /** Context */
+            context: unknown;
+            /** Acceptance */
+            acceptance: components["schemas"]["AcceptanceCheck"][];
+        };
+        /**
+         * ShownSchedule
+         * @description One of `cron`, `every_seconds` and `once` says when. `waiting_since`: the time of a run that waits until its task
+         *     can be created. `failures`: runs that failed in a row. `next_times` only where one schedule is shown.
+         */
+        ShownSchedule: {
+            /** Schedule Id */
+            schedule_id: string;
+            /** Project Id */
+            project_id: string;
+            /** Name */
+            name: string;
+            /** Cron */
+            cron: string | null;
+            /** Every Seconds */
+            every_seconds: number | null;
+            /** Once */
+            once: string | null;
+            /** Time Zone */
+            time_zone: string;
+            /**
+             * Overlap
+             * @enum {string}
+             */
+            overlap: "skip" | "buffer_one" | "allow_all" | "cancel_other";
+            /** Catch Up Seconds */
+            catch_up_seconds: number;
+            /** Max Failures */
+            max_failures: number;
+            task: components["schemas"]["ScheduledTask"];
+            /** Runs As */
+            runs_as: string;
+            /** Created At */
+            created_at: string;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "active" | "paused" | "stopped" | "ended";
+            /** State By */
+            state_by: string | null;
+            /** State At */
+            state_at: string | null;
+            /** Reason */
+            reason: string | null;
+            /** Next At */
+            next_at: string | null;
+            /** Waiting Since */
+            waiting_since: string | null;
+            /** Failures */
+            failures: number;
+            /** Runs */
+            runs: number;
+            last_run: components["schemas"]["ScheduleRun"] | null;
+            /** Next Times */
+            next_times?: string[];
         };
         /**
          * ProjectCondition
@@ -7261,6 +7496,594 @@ export interface operations {
             };
         };
     };
+    list_schedules: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The project. */
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Success */
+                        success: boolean;
+                        next?: components["schemas"]["NextAction"];
+                        /** Notifications Pending */
+                        notifications_pending?: number;
+                        /** Schedules */
+                        schedules: components["schemas"]["ShownSchedule"][];
+                    };
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    add_schedule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request with the same key and content is carried out once and gets the same answer again. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The project. */
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description What it is called. */
+                    name: string;
+                    /**
+                     * @description When: a cron expression, such as 0 9 * * 1-5 or @daily.
+                     * @default null
+                     */
+                    cron?: string | null;
+                    /**
+                     * @description Or an interval, counted from now.
+                     * @default null
+                     */
+                    every_seconds?: number | null;
+                    /**
+                     * @description Or one time.
+                     * @default null
+                     */
+                    once?: string | null;
+                    /**
+                     * @description The time zone of the cron expression.
+                     * @default UTC
+                     */
+                    time_zone?: string;
+                    /**
+                     * @description What happens while a task of an earlier run is open.
+                     * @default skip
+                     * @enum {string}
+                     */
+                    overlap?: "skip" | "buffer_one" | "allow_all" | "cancel_other";
+                    /**
+                     * @description How long after a time that was missed it is made up for.
+                     * @default 86400
+                     */
+                    catch_up_seconds?: number;
+                    /**
+                     * @description So many failures in a row stop the schedule; 0: none do.
+                     * @default 3
+                     */
+                    max_failures?: number;
+                    /** @description The title of its tasks; {date}, {time} and {run} are filled in. */
+                    title: string;
+                    /**
+                     * @description Their description; {date}, {time} and {run} are filled in.
+                     * @default
+                     */
+                    description?: string;
+                    /**
+                     * @description Their assignee: a member of the project.
+                     * @default null
+                     */
+                    assignee_id?: string | null;
+                    /**
+                     * @description Or the queue they go to.
+                     * @default null
+                     */
+                    agent_type?: string | null;
+                    /**
+                     * @description Which goes first; urgent is critical.
+                     * @default medium
+                     * @enum {string}
+                     */
+                    priority?: "low" | "medium" | "high" | "critical" | "urgent";
+                    /**
+                     * @description Where they begin: in_progress with an assignee, otherwise todo.
+                     * @default null
+                     */
+                    status?: ("backlog" | "todo" | "in_progress") | null;
+                    /**
+                     * @description Anything the assignee needs, as JSON.
+                     * @default null
+                     */
+                    context?: unknown;
+                    /** @description What is checked when success is reported. */
+                    acceptance?: (components["schemas"]["FileCheck"] | components["schemas"]["CommandCheck"] | components["schemas"]["DiffCheck"])[];
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Success */
+                        success: boolean;
+                        next?: components["schemas"]["NextAction"];
+                        /** Notifications Pending */
+                        notifications_pending?: number;
+                        schedule: components["schemas"]["ShownSchedule"];
+                    };
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_schedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The schedule. */
+                schedule_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Success */
+                        success: boolean;
+                        next?: components["schemas"]["NextAction"];
+                        /** Notifications Pending */
+                        notifications_pending?: number;
+                        schedule: components["schemas"]["ShownSchedule"];
+                    };
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_schedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The schedule. */
+                schedule_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Success */
+                        success: boolean;
+                        next?: components["schemas"]["NextAction"];
+                        /** Notifications Pending */
+                        notifications_pending?: number;
+                        /** Schedule Id */
+                        schedule_id: string;
+                    };
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    edit_schedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The schedule. */
+                schedule_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description New name.
+                     * @default null
+                     */
+                    name?: string | null;
+                    /**
+                     * @description New cron expression; replaces an interval.
+                     * @default null
+                     */
+                    cron?: string | null;
+                    /**
+                     * @description New interval, counted from now; replaces another rule.
+                     * @default null
+                     */
+                    every_seconds?: number | null;
+                    /**
+                     * @description One time; replaces another rule.
+                     * @default null
+                     */
+                    once?: string | null;
+                    /**
+                     * @description New time zone.
+                     * @default null
+                     */
+                    time_zone?: string | null;
+                    /**
+                     * @description What happens while a task of an earlier run is open.
+                     * @default null
+                     */
+                    overlap?: ("skip" | "buffer_one" | "allow_all" | "cancel_other") | null;
+                    /**
+                     * @description How long after a missed time it is made up for.
+                     * @default null
+                     */
+                    catch_up_seconds?: number | null;
+                    /**
+                     * @description So many failures in a row stop it; 0: none do.
+                     * @default null
+                     */
+                    max_failures?: number | null;
+                    /**
+                     * @description New title of its tasks.
+                     * @default null
+                     */
+                    title?: string | null;
+                    /**
+                     * @description New description.
+                     * @default null
+                     */
+                    description?: string | null;
+                    /**
+                     * @description New assignee; null: nobody.
+                     * @default null
+                     */
+                    assignee_id?: string | null;
+                    /**
+                     * @description New queue; null: none.
+                     * @default null
+                     */
+                    agent_type?: string | null;
+                    /**
+                     * @description New priority; urgent is critical.
+                     * @default null
+                     */
+                    priority?: ("low" | "medium" | "high" | "critical" | "urgent") | null;
+                    /**
+                     * @description Where its tasks begin; with a new assignee in_progress, without one todo.
+                     * @default null
+                     */
+                    status?: ("backlog" | "todo" | "in_progress") | null;
+                    /**
+                     * @description New context.
+                     * @default null
+                     */
+                    context?: unknown;
+                    /**
+                     * @description New acceptance checks.
+                     * @default null
+                     */
+                    acceptance?: (components["schemas"]["FileCheck"] | components["schemas"]["CommandCheck"] | components["schemas"]["DiffCheck"])[] | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Success */
+                        success: boolean;
+                        next?: components["schemas"]["NextAction"];
+                        /** Notifications Pending */
+                        notifications_pending?: number;
+                        schedule: components["schemas"]["ShownSchedule"];
+                    };
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_schedule_runs: {
+        parameters: {
+            query?: {
+                /** @description Page size; more with next_cursor. */
+                limit?: number | null;
+                /** @description next_cursor of the previous page. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path: {
+                /** @description The schedule. */
+                schedule_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Success */
+                        success: boolean;
+                        next?: components["schemas"]["NextAction"];
+                        /** Notifications Pending */
+                        notifications_pending?: number;
+                        /** Next Cursor */
+                        next_cursor?: string;
+                        /** Runs */
+                        runs: components["schemas"]["ScheduleRun"][];
+                    };
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    preview_schedule_times: {
+        parameters: {
+            query?: {
+                /** @description A cron expression, such as 0 9 * * 1-5. */
+                cron?: string | null;
+                /** @description Or an interval. */
+                every_seconds?: number | null;
+                /** @description The time zone. */
+                time_zone?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Success */
+                        success: boolean;
+                        next?: components["schemas"]["NextAction"];
+                        /** Notifications Pending */
+                        notifications_pending?: number;
+                        /** Times */
+                        times: string[];
+                        /** Local */
+                        local: string[];
+                    };
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    pause_schedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The schedule. */
+                schedule_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description Why.
+                     * @default null
+                     */
+                    reason?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Success */
+                        success: boolean;
+                        next?: components["schemas"]["NextAction"];
+                        /** Notifications Pending */
+                        notifications_pending?: number;
+                        schedule: components["schemas"]["ShownSchedule"];
+                    };
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    resume_schedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The schedule. */
+                schedule_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Success */
+                        success: boolean;
+                        next?: components["schemas"]["NextAction"];
+                        /** Notifications Pending */
+                        notifications_pending?: number;
+                        schedule: components["schemas"]["ShownSchedule"];
+                    };
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    run_schedule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request with the same key and content is carried out once and gets the same answer again. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The schedule. */
+                schedule_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Success */
+                        success: boolean;
+                        next?: components["schemas"]["NextAction"];
+                        /** Notifications Pending */
+                        notifications_pending?: number;
+                        schedule: components["schemas"]["ShownSchedule"];
+                        /** Task Id */
+                        task_id: string;
+                    };
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     show_conditions: {
         parameters: {
             query?: {
@@ -8561,7 +9384,7 @@ export interface operations {
                         /** Possible */
                         possible: boolean;
                         /** Muted */
-                        muted: ("approval" | "question" | "blocked_by_guard" | "runaway" | "blocked" | "message" | "nobody_came" | "delegation_failed" | "failed" | "dead_letter" | "stuck" | "stalled" | "budget_used_up" | "agent_cannot_start" | "sign_in_locked" | "review" | "task")[];
+                        muted: ("approval" | "question" | "blocked_by_guard" | "runaway" | "blocked" | "message" | "nobody_came" | "delegation_failed" | "failed" | "dead_letter" | "stuck" | "stalled" | "schedule_stopped" | "budget_used_up" | "agent_cannot_start" | "sign_in_locked" | "review" | "task")[];
                         quiet_hours: components["schemas"]["QuietHours"] | null;
                         /** Time Zone */
                         time_zone: string;
@@ -8597,7 +9420,7 @@ export interface operations {
                      * @description Kinds of needs that are not told.
                      * @default null
                      */
-                    muted?: ("approval" | "question" | "blocked_by_guard" | "runaway" | "blocked" | "message" | "nobody_came" | "delegation_failed" | "failed" | "dead_letter" | "stuck" | "stalled" | "budget_used_up" | "agent_cannot_start" | "sign_in_locked" | "review" | "task")[] | null;
+                    muted?: ("approval" | "question" | "blocked_by_guard" | "runaway" | "blocked" | "message" | "nobody_came" | "delegation_failed" | "failed" | "dead_letter" | "stuck" | "stalled" | "schedule_stopped" | "budget_used_up" | "agent_cannot_start" | "sign_in_locked" | "review" | "task")[] | null;
                     /**
                      * @description Hours in which nothing is sent: it is sent when they end, if it still holds; null: none.
                      * @default null
@@ -8627,7 +9450,7 @@ export interface operations {
                         /** Possible */
                         possible: boolean;
                         /** Muted */
-                        muted: ("approval" | "question" | "blocked_by_guard" | "runaway" | "blocked" | "message" | "nobody_came" | "delegation_failed" | "failed" | "dead_letter" | "stuck" | "stalled" | "budget_used_up" | "agent_cannot_start" | "sign_in_locked" | "review" | "task")[];
+                        muted: ("approval" | "question" | "blocked_by_guard" | "runaway" | "blocked" | "message" | "nobody_came" | "delegation_failed" | "failed" | "dead_letter" | "stuck" | "stalled" | "schedule_stopped" | "budget_used_up" | "agent_cannot_start" | "sign_in_locked" | "review" | "task")[];
                         quiet_hours: components["schemas"]["QuietHours"] | null;
                         /** Time Zone */
                         time_zone: string;
@@ -8727,7 +9550,7 @@ export interface operations {
                         /** Possible */
                         possible: boolean;
                         /** Muted */
-                        muted: ("approval" | "question" | "blocked_by_guard" | "runaway" | "blocked" | "message" | "nobody_came" | "delegation_failed" | "failed" | "dead_letter" | "stuck" | "stalled" | "budget_used_up" | "agent_cannot_start" | "sign_in_locked" | "review" | "task")[];
+                        muted: ("approval" | "question" | "blocked_by_guard" | "runaway" | "blocked" | "message" | "nobody_came" | "delegation_failed" | "failed" | "dead_letter" | "stuck" | "stalled" | "schedule_stopped" | "budget_used_up" | "agent_cannot_start" | "sign_in_locked" | "review" | "task")[];
                         quiet_hours: components["schemas"]["QuietHours"] | null;
                         /** Time Zone */
                         time_zone: string;
@@ -8773,7 +9596,7 @@ export interface operations {
                         /** Possible */
                         possible: boolean;
                         /** Muted */
-                        muted: ("approval" | "question" | "blocked_by_guard" | "runaway" | "blocked" | "message" | "nobody_came" | "delegation_failed" | "failed" | "dead_letter" | "stuck" | "stalled" | "budget_used_up" | "agent_cannot_start" | "sign_in_locked" | "review" | "task")[];
+                        muted: ("approval" | "question" | "blocked_by_guard" | "runaway" | "blocked" | "message" | "nobody_came" | "delegation_failed" | "failed" | "dead_letter" | "stuck" | "stalled" | "schedule_stopped" | "budget_used_up" | "agent_cannot_start" | "sign_in_locked" | "review" | "task")[];
                         quiet_hours: components["schemas"]["QuietHours"] | null;
                         /** Time Zone */
                         time_zone: string;

@@ -18,6 +18,7 @@ from cronsim import CronSim, CronSimError
 from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.schedules import LONGEST_CRON, Schedule
 from toryo.domain.times import SECOND, Millis, of_datetime
+from toryo.domain.wording import say
 
 NAMES = {
     "@hourly": "0 * * * *",
@@ -32,7 +33,11 @@ FIELDS = 5
 
 
 class NotARule(ValueError):
-    """A cron expression that cannot be understood, or that never comes; the message says what is wrong with it."""
+    """A cron expression that cannot be understood; the message is a sentence that says what is wrong with it."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
 
 
 @cache
@@ -100,16 +105,21 @@ def _by_cron(expression: str, time_zone: str, instant: Millis) -> Iterator[Milli
 def _parsed(expression: str, start: datetime) -> CronSim:
     fields = NAMES.get(expression.strip().lower(), expression).split()
     if expression.strip().startswith("@") and expression.strip().lower() not in NAMES:
-        raise NotARule(f"it is none of {', '.join(NAMES)}")
+        raise NotARule(say("{cron!r} is none of {names}.", cron=expression, names=", ".join(NAMES)))
     if len(expression) > LONGEST_CRON:
-        raise NotARule(f"it is longer than {LONGEST_CRON} characters")
+        raise NotARule(say("A cron expression has at most {most} characters.", most=LONGEST_CRON))
     if len(fields) != FIELDS:
-        raise NotARule(f"it has {len(fields)} fields instead of {FIELDS}: minute, hour, day of month, month, weekday")
+        count = len(fields)
+        raise NotARule(
+            say("The cron expression {cron!r} has {count} fields instead of 5.", cron=expression, count=count)
+        )
     try:
         return CronSim(" ".join(fields), start)
     except CronSimError as error:
         wrong = str(error).removeprefix("Bad ")
-        raise NotARule(f"its field {wrong} is not valid") from None
+        raise NotARule(
+            say("In the cron expression {cron!r} the field {field} is not valid.", cron=expression, field=wrong)
+        ) from None
 
 
 def _zone(name: str) -> tzinfo:

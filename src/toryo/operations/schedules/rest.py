@@ -5,7 +5,7 @@ Who changes a schedule last is the person it runs as: nobody gives it more than 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Annotated, Any, Literal, NotRequired
 
@@ -69,8 +69,8 @@ class ScheduledTask(TypedDict):
 
 
 class ScheduleRun(TypedDict):
-    """What became of a time; of `times` in a row with this outcome it is the last. `result`: the status in which its
-    task was closed; null: it is open, or there is none."""
+    """What became of a time; of `times` in a row with this outcome it is the last. `task_status`: its task's status
+    now."""
 
     run_id: str
     scheduled_at: str
@@ -80,7 +80,7 @@ class ScheduleRun(TypedDict):
     task_id: str | None
     reason: str | None
     started_by: str | None
-    result: schemas.StatusName | None
+    task_status: schemas.StatusName | None
 
 
 class ShownSchedule(TypedDict):
@@ -158,8 +158,9 @@ def list_schedules(call: Call, wanted: ListSchedules) -> Schedules:
     """The schedules of a project, the oldest first."""
     project = call.project(wanted.project_id)
     newest = call.tx.schedules.newest_runs(project.id)
+    last = dict(zip(newest, _shown_runs(call, list(newest.values())), strict=True))
     found = call.tx.schedules.of_project(project.id)
-    return {"success": True, "schedules": [_shown(each, newest.get(each.id)) for each in found]}
+    return {"success": True, "schedules": [_shown(each, last.get(each.id)) for each in found]}
 
 
 class OneOf(Parameters):
@@ -199,7 +200,7 @@ def list_schedule_runs(call: Call, wanted: ListRuns) -> Runs:
     before = (key[0], key[1]) if key is not None else NEWEST
     found = call.tx.schedules.history(schedule.id, before, limit + 1)
     more = cursor_of(found[limit - 1].scheduled_at, found[limit - 1].id) if len(found) > limit else None
-    answer: Runs = {"success": True, "runs": [_shown_run(each) for each in found[:limit]]}
+    answer: Runs = {"success": True, "runs": _shown_runs(call, found[:limit])}
     return paged(answer, more)
 
 
@@ -456,7 +457,7 @@ _CLEARED = clearable_fields.nullable("edit_schedule")
 def _task(wanted: AddSchedule | EditSchedule, before: Mapping[str, Any]) -> dict[str, Any]:
     """The parameters of its tasks after the change."""
     given = wanted.model_dump(exclude_unset=bool(before))
-    task = dict(before)
+    task = dict(before or dict.fromkeys(_TASK_FIELDS))
     for name in _TASK_FIELDS:
         if name in given and (given[name] is not None or name in _CLEARED):
             task[name] = given[name]
@@ -520,7 +521,7 @@ def _first(rule: Rule, now: Millis) -> Millis:
     except NotARule as wrong:
         raise Refusal(
             Code.VALIDATION_ERROR,
-            say("The cron expression {cron!r} is not valid: {why}.", cron=rule.cron, why=str(wrong)),
+            wrong.message,
             "Give five fields (minute, hour, day of month, month, weekday), for example 30 9 * * 1-5, or @daily.",
         ) from None
     if found is None:
@@ -602,12 +603,13 @@ def _next_times(rule: Rule, now: Millis) -> list[Millis]:
 
 
 def _answered(call: Call, schedule: Schedule) -> OneSchedule:
-    shown = _shown(schedule, call.tx.schedules.newest_run(schedule.id))
+    newest = call.tx.schedules.newest_run(schedule.id)
+    shown = _shown(schedule, _shown_runs(call, [newest])[0] if newest is not None else None)
     times = _next_times(recurrence.rule_of(schedule), call.now) if schedule.active else []
     return {"success": True, "schedule": {**shown, "next_times": [iso(each) for each in times]}}
 
 
-def _shown(each: Schedule, last: Run | None) -> ShownSchedule:
+def _shown(each: Schedule, last: ScheduleRun | None) -> ShownSchedule:
     task: Any = each.task
     return {
         "schedule_id": each.id,
@@ -631,19 +633,24 @@ def _shown(each: Schedule, last: Run | None) -> ShownSchedule:
         "waiting_since": iso_or_none(each.buffered),
         "failures": each.failures,
         "runs": each.runs,
-        "last_run": _shown_run(last) if last is not None else None,
+        "last_run": last,
     }
 
 
-def _shown_run(run: Run) -> ScheduleRun:
-    return {
-        "run_id": run.id,
-        "scheduled_at": iso(run.scheduled_at),
-        "at": iso(run.at),
-        "outcome": run.outcome.value,
-        "times": run.times,
-        "task_id": run.task_id,
-        "reason": run.reason,
-        "started_by": run.started_by,
-        "result": run.result.value if run.result is not None else None,
-    }
+def _shown_runs(call: Call, found: Sequence[Run]) -> list[ScheduleRun]:
+    tasks = call.tx.tasks.find_all({run.task_id for run in found if run.task_id is not None})
+    status = {task.id: task.status for task in tasks}
+    return [
+        {
+            "run_id": run.id,
+            "scheduled_at": iso(run.scheduled_at),
+            "at": iso(run.at),
+            "outcome": run.outcome.value,
+            "times": run.times,
+            "task_id": run.task_id,
+            "task_status": status[run.task_id].value if run.task_id is not None else None,
+            "reason": run.reason,
+            "started_by": run.started_by,
+        }
+        for run in found
+    ]
