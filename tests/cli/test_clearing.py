@@ -33,9 +33,18 @@ SET: dict[str, dict[str, Any]] = {
         "context": {"command": "true"},
         "acceptance": [{"file": "report.md"}],
     },
+    "schedule": {
+        "assignee_id": "owner",
+        "agent_type": "mill",
+        "description": "In full.",
+        "context": {"command": "true"},
+        "acceptance": [{"file": "report.md"}],
+    },
     "person": {"email": "ann@example.org"},
 }
 """What each field is before it is cleared."""
+ASKS = ("agent", "project", "person")
+"""What an edit of these gives more rights is confirmed."""
 EVERY = [(kind, name) for kind in clearing.OPERATIONS for name in clearing.fields(kind)]
 _numbers = count(1)
 
@@ -80,11 +89,14 @@ def made(owner: Client, project: str) -> dict[str, tuple[str, str]]:
     owner.rest("POST", "/people", {"person_id": ids["person"], "login": "member"})
     owner.rest("POST", f"/projects/{project}/members/owner")
     task = owner.rest("POST", f"/projects/{project}/tasks", {"title": "A task"})["task_id"]
+    asked = {"name": "Nightly", "title": "Look", "cron": "@daily"}
+    schedule = owner.rest("POST", f"/projects/{project}/schedules", asked)["schedule"]["schedule_id"]
     return {
         "agent": (ids["agent"], f"/agents/{ids['agent']}"),
         "person": (ids["person"], "/people"),
         "project": (project, f"/projects/{project}"),
         "task": (task, f"/tasks/{task}"),
+        "schedule": (schedule, f"/schedules/{schedule}"),
     }
 
 
@@ -93,19 +105,21 @@ def _is(owner: Client, kind: str, named: tuple[str, str]) -> dict[str, Any]:
     if kind == "person":
         return next(each for each in answer["people"] if each["person_id"] == named[0])
     found: dict[str, Any] = answer[kind]
-    return found
+    return {**found, **found["task"]} if kind == "schedule" else found
 
 
 @pytest.mark.parametrize(("kind", "name"), EVERY)
 def test_a_value_is_cleared_by_its_name_and_the_others_stay(
     server: Toryo, owner: Client, made: dict[str, tuple[str, str]], kind: str, name: str
 ) -> None:
-    values = SET[kind]
-    assert values.keys() == clearable_fields.CLEARED[clearing.OPERATIONS[kind]].keys()
+    assert SET[kind].keys() == clearable_fields.CLEARED[clearing.OPERATIONS[kind]].keys()
+    [cleared] = clearing.fields(kind)[name]
+    other = "assignee_id" if cleared == "agent_type" else "agent_type"  # a schedule has only one of them
+    values = {field: each for field, each in SET[kind].items() if kind != "schedule" or field != other}
     path = f"/people/{made[kind][0]}" if kind == "person" else made[kind][1]
     owner.rest("PATCH", path, values)
     before = _is(owner, kind, made[kind])
-    ended = server(kind, "edit", made[kind][0], "--clear", name, *(() if kind == "task" else ("--yes",)))
+    ended = server(kind, "edit", made[kind][0], "--clear", name, *(("--yes",) if kind in ASKS else ()))
     assert ended.code == 0, ended.err
     after = _is(owner, kind, made[kind])
     (field,) = clearing.fields(kind)[name]

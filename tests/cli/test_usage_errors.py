@@ -45,6 +45,8 @@ FREE_TEXTS = {
     *("task edit --description", "task move --reason", "task retry --reason", "task cancel --reason"),
     *("task reject --reason", "task steer TEXT", "task merge --message", "task request-changes TEXT"),
     *("answer --text", "answer --reason"),
+    *("schedule add --title", "schedule add --description"),
+    *("schedule edit --title", "schedule edit --description", "schedule pause --reason"),
 }
 """What a person writes: the server says what must not be empty, and an empty description or prompt removes the text."""
 WORDS_OF_OTHERS = {"agent run CMD..."}

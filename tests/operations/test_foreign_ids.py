@@ -52,6 +52,7 @@ KINDS: dict[str, str] = {
     "job_ids": "worktree_job",
     "view_id": "view",
     "question_id": "question",
+    "schedule_id": "schedule",
     "worktree_jobs": "worktree_job",
     "correlation_id": "correlation",
 }
@@ -63,6 +64,7 @@ NO_IDS = {
     "model_id": "of a model",
     "seen": "an etag",
     "gone": "a branch",
+    "time_zone": "of the world",
     "server_id": "which database a Coordinator was started for",
 }
 NOT_TRIED = {
@@ -130,6 +132,9 @@ def elsewhere(world: World) -> dict[str, str]:
     asked = {"project_id": world.project_id, "name": "Far", "view": "board", "q": "wall", "everybody": True}
     found = {
         "view": world.owner.call("save_view", **asked)["view"]["view_id"],
+        "schedule": world.owner.call(
+            "add_schedule", project_id=world.project_id, name="Far", title="Far", cron="@daily"
+        )["schedule"]["schedule_id"],
         "question": worker.call("ask_person", question="Which?")["question_id"],
         "task": task,
         "project": world.project_id,

@@ -27,7 +27,7 @@ def house(world: World) -> World:
 
 def add(world: World, who: Caller | None = None, **more: Any) -> str:
     asked: Answer = {"project_id": world.project_id, "name": "Nightly", "title": "Check {date}", **more}
-    if not {"cron", "every_seconds", "once"} & set(asked):
+    if not {"cron", "every_seconds", "once_at"} & set(asked):
         asked["cron"] = "0 2 * * *"
     made: str = (who or world.owner).call("add_schedule", **asked)["schedule"]["schedule_id"]
     return made
@@ -147,13 +147,13 @@ def test_without_an_assignee_its_task_begins_in_todo_or_where_it_is_told(house: 
 
 
 def test_one_time_runs_once_and_then_has_ended(house: World) -> None:
-    schedule = add(house, once="2027-01-16T09:00:00+01:00")
+    schedule = add(house, once_at="2027-01-16T09:00:00+01:00")
     until(house, "2027-01-16T08:00:01Z")
     assert len(tasks(house)) == 1
     assert (shown(house, schedule)["state"], shown(house, schedule)["next_at"]) == ("ended", None)
     refusal = house.owner.refused("resume_schedule", "conflict", schedule_id=schedule)
     assert "toryo schedule edit" in refusal["instruction"]
-    house.owner.call("edit_schedule", schedule_id=schedule, once="2027-01-17T09:00:00Z")
+    house.owner.call("edit_schedule", schedule_id=schedule, once_at="2027-01-17T09:00:00Z")
     assert shown(house, schedule)["state"] == "active"
 
 
@@ -242,12 +242,12 @@ def test_buffer_one_begins_when_the_earlier_task_is_closed(house: World) -> None
     for day in (16, 17, 18):
         until(house, f"2027-01-{day}T02:00:01Z")
     assert outcomes(house, schedule) == [("created", 1), ("buffered", 1), ("skipped", 1)]
-    assert shown(house, schedule)["waiting_since"] == "2027-01-17T02:00:00.000Z"
+    assert shown(house, schedule)["buffered_at"] == "2027-01-17T02:00:00.000Z"
     house.move(tasks(house)[0]["task_id"], "cancelled", "Enough")
     house.housekeep()
     assert [each["title"] for each in tasks(house)] == ["Check 2027-01-16", "Check 2027-01-17"]
     assert sorted(outcomes(house, schedule)) == [("created", 1), ("created", 1), ("skipped", 1)]
-    assert shown(house, schedule)["waiting_since"] is None
+    assert shown(house, schedule)["buffered_at"] is None
 
 
 def test_allow_all_creates_each(house: World) -> None:
@@ -413,7 +413,7 @@ def test_an_edit_changes_what_is_given_and_keeps_the_rest(house: World) -> None:
         ({"cron": "@often"}, "is none of @hourly"),
         ({"cron": "0 0 30 2 *"}, "the field day-of-month is not valid"),
         ({"cron": "0 0 * * *", "every_seconds": 60}, "exactly one"),
-        ({"once": "2020-01-01T00:00:00Z"}, "This time is over"),
+        ({"once_at": "2020-01-01T00:00:00Z"}, "This time is over"),
         ({"time_zone": "Mars/Base"}, "time zone"),
         ({"every_seconds": 5}, "60"),
         ({"agent_type": "mill", "assignee_id": "a"}, "both an assignee and a queue"),
@@ -423,7 +423,7 @@ def test_an_edit_changes_what_is_given_and_keeps_the_rest(house: World) -> None:
 )
 def test_what_cannot_be_is_refused_with_what_is_wrong(house: World, wrong: Answer, told: str) -> None:
     asked = {"project_id": house.project_id, "name": "Odd", "title": "Odd", "cron": "0 2 * * *", **wrong}
-    if {"every_seconds", "once"} & set(wrong) and "cron" not in wrong:
+    if {"every_seconds", "once_at"} & set(wrong) and "cron" not in wrong:
         del asked["cron"]
     refusal = house.owner.refused("add_schedule", None, **asked)
     assert told in refusal["message"] + refusal["instruction"]
@@ -451,8 +451,7 @@ def test_only_who_sees_the_project_sees_its_schedules_and_viewers_change_none(ho
 
 def test_the_next_times_can_be_seen_before_saving(house: World) -> None:
     seen = house.owner.call("preview_schedule_times", cron="0 9 * * 1-5", time_zone="Asia/Tokyo")
-    assert seen["times"][0] == "2027-01-18T00:00:00.000Z"
-    assert seen["local"][0] == "2027-01-18 09:00"
+    assert seen["times"][0] == {"at": "2027-01-18T00:00:00.000Z", "local": "2027-01-18 09:00"}
     assert len(seen["times"]) == 5
 
 

@@ -251,6 +251,7 @@ _OPTION_OF = {
     "every_seconds": "every",
     "login": "role",
     "max_parallel_tasks": "max_parallel",
+    "once_at": "once",
     "parent_task_id": "parent",
     "person_id": "id",
     "projects": "project",

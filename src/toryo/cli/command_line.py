@@ -53,7 +53,7 @@ COMMANDS = {
     "queue": ("queues", "List queue agents, and requeue failed tasks."),
     "chats": ("conversations", "List your threads, and those of agents below you."),
     "conversations": ("conversations", "List what agents say to each other."),
-    "schedule": ("schedules", "Create tasks at certain times: once, by interval or by cron."),
+    "schedule": ("schedules", "Create tasks at certain times, such as every night."),
     "playbook": ("playbooks", "Check a playbook without a server."),
     "db": ("database", "Upgrade, back up, restore, check or prune the database."),
 }

@@ -28,7 +28,7 @@ from toryo.cli.task_options import (
 from toryo.domain.texts import one_line
 
 group = typer.Typer(
-    help="Create tasks at certain times: once, by interval or by cron.", no_args_is_help=True, rich_markup_mode=None
+    help="Create tasks at certain times, such as every night.", no_args_is_help=True, rich_markup_mode=None
 )
 
 SHOWN_RUNS = 10
@@ -233,7 +233,7 @@ def resume_schedule(here: Here, schedule: Id) -> None:
 
 @command(group, "run")
 def run_schedule(here: Here, schedule: Id) -> None:
-    """Create a schedule's task now, also if it is paused or an earlier task is open."""
+    """Create a schedule's task now. Does so too if it is paused or an earlier task is open."""
     answer = here.send("POST", f"/schedules/{_id(here, schedule)}/run")
     here.answer(answer, lambda: output.done(f"created {answer['task_id']}"))
 
@@ -268,7 +268,7 @@ def _known_zone(name: str) -> bool:
 def _rule(cron: str | None, every: str | None, once: str | None) -> dict[str, Any]:
     if sum(each is not None for each in (cron, every, once)) > 1:
         raise Misuse("--cron, --every and --once exclude each other.", "Give one of them.")
-    return {"cron": cron, "every_seconds": _seconds("--every", every), "once": _instant(once)}
+    return {"cron": cron, "every_seconds": _seconds("--every", every), "once_at": _instant(once)}
 
 
 def _seconds(option: str, given: str | None) -> int | None:
@@ -316,7 +316,7 @@ def _when(schedule: dict[str, Any]) -> str:
         return f"{schedule['cron']} ({schedule['time_zone']})"
     if schedule["every_seconds"] is not None:
         return f"every {output.duration(schedule['every_seconds'])}"
-    return f"once, {output.clock(schedule['once'])}"
+    return f"once, {output.clock(schedule['once_at'])}"
 
 
 def _next(schedule: dict[str, Any]) -> str:
@@ -356,8 +356,8 @@ def _print(schedule: dict[str, Any], runs: list[dict[str, Any]]) -> None:
             "project": schedule["project_id"],
             "state": state,
             "when": _when(schedule),
-            "next": ", ".join(map(output.clock, schedule["next_times"])),
-            "waiting since": output.clock(schedule["waiting_since"]),
+            "next": ", ".join(output.clock(each["at"]) for each in schedule["next_times"]),
+            "waiting since": output.clock(schedule["buffered_at"]),
             "task": task["title"],
             "description": task["description"],
             "for": whom,

@@ -87,7 +87,7 @@ class Schedule:
     catch_up: int
     """Seconds after a time within which it is made up for."""
     failures_allowed: int
-    """So many runs that fail in a row stop the schedule; 0: none do."""
+    """How many runs that fail in a row stop the schedule; 0: none do."""
     task: dict[str, Any]
     runs_as: str
     """The person who changed it last: its tasks are created by them, with their rights."""

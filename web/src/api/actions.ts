@@ -5,7 +5,7 @@ import type { QueryClient } from "@tanstack/react-query";
 import { api } from "@/api/client";
 import type { Board, BoardTask, Task, TaskStatus } from "@/api/model";
 import { board, moves } from "@/api/queries";
-import { inProject, ofAgent, ofTask, type BodyOf } from "@/api/routes";
+import { inProject, ofAgent, ofSchedule, ofTask, type BodyOf } from "@/api/routes";
 
 /** Statuses that say why: the server asks for a reason. */
 export const WANTS_REASON: readonly TaskStatus[] = ["blocked", "failed", "cancelled"];
@@ -66,6 +66,10 @@ export type NewTask = BodyOf<"post", "/projects/{project_id}/tasks">;
 
 export function fileTask(projectId: string, wanted: NewTask, idempotencyKey: string) {
   return api.post("/projects/{project_id}/tasks", { ...inProject(projectId), body: wanted, idempotencyKey });
+}
+
+export function resumeSchedule(scheduleId: string) {
+  return api.post("/schedules/{schedule_id}/resume", ofSchedule(scheduleId));
 }
 
 export function activateAgent(agentId: string) {

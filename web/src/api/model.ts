@@ -76,6 +76,12 @@ export type Need = Schemas["Need"] & {
   blocks?: number;
 };
 
+/** Tasks that are created at certain times. */
+export type Schedule = Schemas["ShownSchedule"];
+
+/** What became of a time of a schedule. */
+export type ScheduleRun = Schemas["ScheduleRun"];
+
 /** What an agent asks people. */
 export type Question = Schemas["Question"];
 

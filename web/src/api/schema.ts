@@ -2935,6 +2935,16 @@ export interface components {
             text: string | null;
         };
         /**
+         * NextTime
+         * @description `local`: on the clock of the time zone, such as 2026-01-31 09:30.
+         */
+        NextTime: {
+            /** At */
+            at: string;
+            /** Local */
+            local: string;
+        };
+        /**
          * ScheduleRun
          * @description What became of a time; of `times` in a row with this outcome it is the last. `task_status`: its task's status
          *     now.
@@ -2992,7 +3002,7 @@ export interface components {
         };
         /**
          * ShownSchedule
-         * @description One of `cron`, `every_seconds` and `once` says when. `waiting_since`: the time of a run that waits until its task
+         * @description One of `cron`, `every_seconds` and `once_at` says when. `buffered_at`: the time of a run that waits until its task
          *     can be created. `failures`: runs that failed in a row. `next_times` only where one schedule is shown.
          */
         ShownSchedule: {
@@ -3006,8 +3016,8 @@ export interface components {
             cron: string | null;
             /** Every Seconds */
             every_seconds: number | null;
-            /** Once */
-            once: string | null;
+            /** Once At */
+            once_at: string | null;
             /** Time Zone */
             time_zone: string;
             /**
@@ -3037,15 +3047,15 @@ export interface components {
             reason: string | null;
             /** Next At */
             next_at: string | null;
-            /** Waiting Since */
-            waiting_since: string | null;
+            /** Buffered At */
+            buffered_at: string | null;
             /** Failures */
             failures: number;
             /** Runs */
             runs: number;
             last_run: components["schemas"]["ScheduleRun"] | null;
             /** Next Times */
-            next_times?: string[];
+            next_times?: components["schemas"]["NextTime"][];
         };
         /**
          * ProjectCondition
@@ -7568,7 +7578,7 @@ export interface operations {
                      * @description Or one time.
                      * @default null
                      */
-                    once?: string | null;
+                    once_at?: string | null;
                     /**
                      * @description The time zone of the cron expression.
                      * @default UTC
@@ -7586,7 +7596,7 @@ export interface operations {
                      */
                     catch_up_seconds?: number;
                     /**
-                     * @description So many failures in a row stop the schedule; 0: none do.
+                     * @description How many failures in a row stop the schedule; 0: none do.
                      * @default 3
                      */
                     max_failures?: number;
@@ -7767,7 +7777,7 @@ export interface operations {
                      * @description One time; replaces another rule.
                      * @default null
                      */
-                    once?: string | null;
+                    once_at?: string | null;
                     /**
                      * @description New time zone.
                      * @default null
@@ -7784,7 +7794,7 @@ export interface operations {
                      */
                     catch_up_seconds?: number | null;
                     /**
-                     * @description So many failures in a row stop it; 0: none do.
+                     * @description How many failures in a row stop it; 0: none do.
                      * @default null
                      */
                     max_failures?: number | null;
@@ -7935,9 +7945,7 @@ export interface operations {
                         /** Notifications Pending */
                         notifications_pending?: number;
                         /** Times */
-                        times: string[];
-                        /** Local */
-                        local: string[];
+                        times: components["schemas"]["NextTime"][];
                     };
                 };
             };

@@ -83,8 +83,15 @@ class ScheduleRun(TypedDict):
     task_status: schemas.StatusName | None
 
 
+class NextTime(TypedDict):
+    """`local`: on the clock of the time zone, such as 2026-01-31 09:30."""
+
+    at: str
+    local: str
+
+
 class ShownSchedule(TypedDict):
-    """One of `cron`, `every_seconds` and `once` says when. `waiting_since`: the time of a run that waits until its task
+    """One of `cron`, `every_seconds` and `once_at` says when. `buffered_at`: the time of a run that waits until its task
     can be created. `failures`: runs that failed in a row. `next_times` only where one schedule is shown."""
 
     schedule_id: str
@@ -92,7 +99,7 @@ class ShownSchedule(TypedDict):
     name: str
     cron: str | None
     every_seconds: int | None
-    once: str | None
+    once_at: str | None
     time_zone: str
     overlap: GivenOverlap
     catch_up_seconds: int
@@ -105,11 +112,11 @@ class ShownSchedule(TypedDict):
     state_at: str | None
     reason: str | None
     next_at: str | None
-    waiting_since: str | None
+    buffered_at: str | None
     failures: int
     runs: int
     last_run: ScheduleRun | None
-    next_times: NotRequired[list[str]]
+    next_times: NotRequired[list[NextTime]]
 
 
 class Schedules(Result):
@@ -133,10 +140,7 @@ class Runs(Page):
 
 
 class Times(Result):
-    """The next times, in UTC, and the same on the clock of the time zone (2026-01-31 09:30)."""
-
-    times: list[str]
-    local: list[str]
+    times: list[NextTime]
 
 
 # --- read ------------------------------------------------------------------------------------------------------------
@@ -221,12 +225,7 @@ class PreviewTimes(Parameters):
 def preview_schedule_times(call: Call, wanted: PreviewTimes) -> Times:
     """The next five times of a cron expression or an interval, before you save it."""
     rule = _rule(call, wanted.model_dump(exclude_unset=True))
-    times = _next_times(rule, call.now)
-    return {
-        "success": True,
-        "times": [iso(each) for each in times],
-        "local": [recurrence.on_its_clock(rule, each) for each in times],
-    }
+    return {"success": True, "times": _next_times(rule, call.now)}
 
 
 # --- change ----------------------------------------------------------------------------------------------------------
@@ -237,14 +236,14 @@ class AddSchedule(Parameters):
     name: Name = Field(description="What it is called.")
     cron: Cron | None = Field(None, description="When: a cron expression, such as 0 9 * * 1-5 or @daily.")
     every_seconds: Interval | None = Field(None, description="Or an interval, counted from now.")
-    once: AwareDatetime | None = Field(None, description="Or one time.")
+    once_at: AwareDatetime | None = Field(None, description="Or one time.")
     time_zone: TimeZone = Field("UTC", description="The time zone of the cron expression.")
     overlap: GivenOverlap = Field("skip", description="What happens while a task of an earlier run is open.")
     catch_up_seconds: CatchUp = Field(
         schedules.USUAL_CATCH_UP, description="How long after a time that was missed it is made up for."
     )
     max_failures: Failures = Field(
-        schedules.USUAL_FAILURES, description="So many failures in a row stop the schedule; 0: none do."
+        schedules.USUAL_FAILURES, description="How many failures in a row stop the schedule; 0: none do."
     )
     title: Title = Field(description="The title of its tasks; {date}, {time} and {run} are filled in.")
     description: Text = Field("", description="Their description; {date}, {time} and {run} are filled in.")
@@ -307,11 +306,11 @@ class EditSchedule(OneOf):
     name: Name | None = Field(None, description="New name.")
     cron: Cron | None = Field(None, description="New cron expression; replaces an interval.")
     every_seconds: Interval | None = Field(None, description="New interval, counted from now; replaces another rule.")
-    once: AwareDatetime | None = Field(None, description="One time; replaces another rule.")
+    once_at: AwareDatetime | None = Field(None, description="One time; replaces another rule.")
     time_zone: TimeZone | None = Field(None, description="New time zone.")
     overlap: GivenOverlap | None = Field(None, description="What happens while a task of an earlier run is open.")
     catch_up_seconds: CatchUp | None = Field(None, description="How long after a missed time it is made up for.")
-    max_failures: Failures | None = Field(None, description="So many failures in a row stop it; 0: none do.")
+    max_failures: Failures | None = Field(None, description="How many failures in a row stop it; 0: none do.")
     title: Title | None = Field(None, description="New title of its tasks.")
     description: Text | None = Field(None, description="New description.")
     assignee_id: Id | None = Field(None, description="New assignee; null: nobody.")
@@ -346,7 +345,7 @@ def edit_schedule(call: Call, wanted: EditSchedule) -> OneSchedule:
         runs_as=call.agent.id,
         login=_login(call),
     )
-    if any(given.get(name) is not None for name in ("cron", "every_seconds", "once", "time_zone")):
+    if any(given.get(name) is not None for name in ("cron", "every_seconds", "once_at", "time_zone")):
         after = _with_rule(call, after, given)
     _refuse_task(call, after)
     _refuse_same_name(call.tx.schedules.of_project(after.project_id), after)
@@ -461,11 +460,14 @@ def _task(wanted: AddSchedule | EditSchedule, before: Mapping[str, Any]) -> dict
     for name in _TASK_FIELDS:
         if name in given and (given[name] is not None or name in _CLEARED):
             task[name] = given[name]
+    for one, other in (("assignee_id", "agent_type"), ("agent_type", "assignee_id")):
+        if given.get(one) is not None and given.get(other) is None:
+            task[other] = None
     if wanted.acceptance is not None and "acceptance" in given:
         task["acceptance"] = [dict(each) for each in acceptance_checks.kept(wanted.acceptance)]
     if wanted.priority is not None and "priority" in given:
         task["priority"] = priority_named(wanted.priority).value
-    if given.get("status") or "assignee_id" in given:
+    if given.get("status") or {"assignee_id", "agent_type"} & set(given):
         task["status"] = given.get("status") or ("in_progress" if task["assignee_id"] else "todo")
     return task
 
@@ -495,14 +497,14 @@ def _refuse_same_name(known: list[Schedule], schedule: Schedule) -> None:
 
 def _rule(call: Call, given: Mapping[str, Any], zone: str = "UTC") -> Rule:
     """The one rule that is given. Raises Refusal."""
-    kinds = [name for name in ("cron", "every_seconds", "once") if given.get(name) is not None]
+    kinds = [name for name in ("cron", "every_seconds", "once_at") if given.get(name) is not None]
     if len(kinds) != 1:
         raise Refusal(
             Code.VALIDATION_ERROR,
             "A schedule needs exactly one of a cron expression, an interval and one time.",
-            "Give one of `cron`, `every_seconds` and `once` (--cron, --every, --once).",
+            "Give one of `cron`, `every_seconds` and `once_at` (--cron, --every, --once).",
         )
-    once = given.get("once")
+    once = given.get("once_at")
     rule = Rule(
         cron=given.get("cron"),
         every=given.get("every_seconds"),
@@ -536,7 +538,7 @@ def _first(rule: Rule, now: Millis) -> Millis:
 def _with_rule(call: Call, schedule: Schedule, given: Mapping[str, Any]) -> Schedule:
     """A new rule, or the same in another time zone. One that has ended begins again."""
     named = {name: each for name, each in given.items() if each is not None}
-    if not {"cron", "every_seconds", "once"} & set(named):
+    if not {"cron", "every_seconds", "once_at"} & set(named):
         once = schedule.once
         rule = replace(recurrence.rule_of(schedule), time_zone=named["time_zone"])
         next_at = recurrence.next_after(rule, call.now) if once is not None else _first(rule, call.now)
@@ -598,15 +600,16 @@ def _ended(schedule: Schedule) -> Refusal:
     )
 
 
-def _next_times(rule: Rule, now: Millis) -> list[Millis]:
-    return list(islice(recurrence.times_after(rule, now), SHOWN_TIMES))
+def _next_times(rule: Rule, now: Millis) -> list[NextTime]:
+    times = islice(recurrence.times_after(rule, now), SHOWN_TIMES)
+    return [{"at": iso(each), "local": recurrence.on_its_clock(rule, each)} for each in times]
 
 
 def _answered(call: Call, schedule: Schedule) -> OneSchedule:
     newest = call.tx.schedules.newest_run(schedule.id)
     shown = _shown(schedule, _shown_runs(call, [newest])[0] if newest is not None else None)
     times = _next_times(recurrence.rule_of(schedule), call.now) if schedule.active else []
-    return {"success": True, "schedule": {**shown, "next_times": [iso(each) for each in times]}}
+    return {"success": True, "schedule": {**shown, "next_times": times}}
 
 
 def _shown(each: Schedule, last: ScheduleRun | None) -> ShownSchedule:
@@ -617,7 +620,7 @@ def _shown(each: Schedule, last: ScheduleRun | None) -> ShownSchedule:
         "name": each.name,
         "cron": each.cron,
         "every_seconds": each.every,
-        "once": iso_or_none(each.once),
+        "once_at": iso_or_none(each.once),
         "time_zone": each.time_zone,
         "overlap": each.overlap.value,
         "catch_up_seconds": each.catch_up,
@@ -630,7 +633,7 @@ def _shown(each: Schedule, last: ScheduleRun | None) -> ShownSchedule:
         "state_at": iso_or_none(each.state_at),
         "reason": each.reason,
         "next_at": iso_or_none(each.next_at),
-        "waiting_since": iso_or_none(each.buffered),
+        "buffered_at": iso_or_none(each.buffered),
         "failures": each.failures,
         "runs": each.runs,
         "last_run": last,

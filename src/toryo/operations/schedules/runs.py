@@ -99,7 +99,7 @@ def by_hand(call: Call, schedule: Schedule) -> Run:
 
 
 def drop_waiting(call: Call, schedule: Schedule) -> None:
-    """The run that waits does not begin any more."""
+    """The run that waits is skipped."""
     run = call.tx.schedules.buffered_run(schedule.id)
     if run is not None:
         call.tx.schedules.save_run(run, replace(run, outcome=Outcome.SKIPPED, at=call.now))
@@ -163,7 +163,7 @@ def _acting_as(call: Call, person_id: str, login: str) -> Iterator[None]:
     if person is None or not person.active:
         raise Refusal(
             Code.PERMISSION_DENIED,
-            say("{person_id}, whom this schedule runs as, is not active.", person_id=person_id),
+            say("This schedule runs as {person_id}, who is not active.", person_id=person_id),
             "Edit the schedule: then it runs as you.",
             person_id=person_id,
         )

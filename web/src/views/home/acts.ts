@@ -9,6 +9,7 @@ import {
   rejectTask,
   requeueTask,
   resumeAgent,
+  resumeSchedule,
   steerTask,
 } from "@/api/actions";
 import { EVERYTHING, written } from "@/api/filter";
@@ -80,6 +81,14 @@ const approve: Made = ({ task_id, request }) => {
   return { how: "do", run: () => approveTask(task_id, request.version), asks: null, danger: false };
 };
 
+/** Of the schedule that its key names. */
+const resume: Made = ({ kind, key }) => ({
+  how: "do",
+  run: () => resumeSchedule(key.slice(`${kind} `.length)),
+  asks: null,
+  danger: false,
+});
+
 /** `null`: everyone who sees the need may go there. */
 const ACTS: Record<string, [needs: Deed | null, Made]> = {
   approve: ["write", approve],
@@ -116,6 +125,15 @@ const ACTS: Record<string, [needs: Deed | null, Made]> = {
   correct_project: ["own", settings("projects")],
   join: ["own", settings("agents")],
   show: [null, taskPage],
+  resume_schedule: ["write", resume],
+  show_schedule: [
+    null,
+    ({ project_id }) => ({
+      how: "go",
+      to: "/settings",
+      search: { tab: "schedules", ...(project_id === null ? {} : { q: project_id }) },
+    }),
+  ],
 };
 
 export function actOf(need: Need, name: string): Act {
@@ -147,7 +165,7 @@ export function second(need: Need, may: May): Need["actions"][number] | undefine
 export function subject(need: Need): string {
   const SAID = [
     ...["approval", "question", "blocked_by_guard", "blocked", "stuck", "stalled", "task"],
-    ...["delegation_failed", "failed", "dead_letter", "review"],
+    ...["delegation_failed", "failed", "dead_letter", "review", "schedule_stopped"],
   ];
   const end = need.title.indexOf(": ");
   return SAID.includes(need.kind) && end !== -1 ? need.title.slice(end + 2) : need.title;

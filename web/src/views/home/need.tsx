@@ -2,6 +2,7 @@
 // the cursor stands: then the whole reason, and all that would be approved.
 import {
   Ban,
+  CalendarX,
   Clock,
   Coins,
   Eye,
@@ -42,6 +43,7 @@ const KINDS: Record<string, { icon: LucideIcon; tone: Tone }> = {
   dead_letter: { icon: OctagonAlert, tone: "red" },
   runaway: { icon: OctagonAlert, tone: "red" },
   review: { icon: Eye, tone: "blue" },
+  schedule_stopped: { icon: CalendarX, tone: "red" },
   budget_used_up: { icon: Coins, tone: "amber" },
   agent_cannot_start: { icon: PlugZap, tone: "red" },
   sign_in_locked: { icon: Lock, tone: "amber" },

@@ -1,6 +1,17 @@
 // Everything that is set up: projects, agents, providers, machines, retention, keys, people, and oneself. One tab for each.
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { Archive, Bot, Boxes, FolderKanban, KeyRound, Server, User, Users, type LucideIcon } from "lucide-react";
+import {
+  Archive,
+  Bot,
+  Boxes,
+  CalendarClock,
+  FolderKanban,
+  KeyRound,
+  Server,
+  User,
+  Users,
+  type LucideIcon,
+} from "lucide-react";
 import type { ReactNode } from "react";
 
 import { useOwns } from "@/app/may";
@@ -14,11 +25,13 @@ import { PeopleTab } from "@/views/settings/people";
 import { ProjectsTab } from "@/views/settings/projects";
 import { ProvidersTab } from "@/views/settings/providers";
 import { RetentionTab } from "@/views/settings/retention";
+import { SchedulesTab } from "@/views/settings/schedules";
 
-const TABS = ["projects", "agents", "providers", "machines", "retention", "keys", "people", "me"] as const;
+const TABS = ["projects", "schedules", "agents", "providers", "machines", "retention", "keys", "people", "me"] as const;
 type Tab = (typeof TABS)[number];
 const SHOWN: Record<Tab, { icon: LucideIcon; view: () => ReactNode }> = {
   projects: { icon: FolderKanban, view: ProjectsTab },
+  schedules: { icon: CalendarClock, view: SchedulesTab },
   agents: { icon: Bot, view: AgentsTab },
   providers: { icon: Boxes, view: ProvidersTab },
   machines: { icon: Server, view: MachinesTab },
