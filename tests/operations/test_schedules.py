@@ -300,7 +300,7 @@ def test_after_so_many_failures_in_a_row_it_stops_itself_and_tells_a_person(hous
     assert (shown(house, schedule)["state"], shown(house, schedule)["next_at"]) == ("stopped", None)
     [need] = needed(house)
     assert need["title"] == "Schedule stopped: Nightly" and "2 runs failed in a row" in need["text"]
-    assert need["actions"][1]["command"] == f"toryo schedule resume {schedule}"
+    assert need["actions"][0]["command"] == f"toryo schedule resume {schedule}"
     until(house, "2027-01-18T02:00:01Z")
     assert len(tasks(house)) == 2
     house.owner.call("resume_schedule", schedule_id=schedule)

@@ -1034,8 +1034,8 @@ def _stopped(view: _View, schedule: Schedule) -> Iterator[Need]:
             text=why,
             since=schedule.state_at or schedule.created_at,
             actions=(
-                Action("show_schedule", f"toryo schedule show {schedule.id}"),
                 Action("resume_schedule", f"toryo schedule resume {schedule.id}"),
+                Action("show_schedule", f"toryo schedule show {schedule.id}"),
             ),
             project_id=schedule.project_id,
         )
