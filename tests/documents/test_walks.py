@@ -198,6 +198,7 @@ def _how_to(reader: Reader) -> None:
     reader.work("Sweep", "false")
     reader.read("toryo why AGENT")
     reader.read("toryo needs")
+    reader.read("toryo schedule add Nightly")
     reader.leave_out("toryo open", "A link of a browser's; tests/browser opens it.")
     reader.leave_out("toryo chat AGENT", "A command agent answers that it cannot talk; talk-to-agents.md is walked.")
     reader.work("Mop")
@@ -322,6 +323,16 @@ def _asked_by(reader: Reader, title: str) -> str:
         if ids and "waiting_for_answer" in reader.toryo("why", "keeper", "--json").out:
             return str(ids[0])
         assert time.monotonic() < until, f"nobody asks about {title}"
+
+
+@walks("docs/how-to/schedules.md")
+def _schedules(reader: Reader) -> None:
+    reader.compares = False
+    reader.shop()
+    reader.words["AGENT"] = "keeper"
+    assert "next: " in reader.read("toryo schedule add")
+    assert "Nightly tests" in reader.read("toryo schedule list")
+    assert "resumed" in reader.read("toryo schedule run")
 
 
 @walks("docs/how-to/playbooks.md")
@@ -464,6 +475,7 @@ def _nightly(reader: Reader) -> None:
     copy_examples(reader)
     assert "files: 2" in reader.read("toryo up")
     reader.read("toryo task add")
+    reader.read("toryo schedule add")
 
 
 @walks("examples/orchestrator/README.md")

@@ -1,4 +1,4 @@
-"""Schedules: tasks that come by themselves at their times, however long the server was away, and whoever changes them."""
+"""Schedules: tasks that come at their times, however long the server was away, and whoever changes them."""
 
 from __future__ import annotations
 

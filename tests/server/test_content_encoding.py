@@ -21,13 +21,13 @@ from toryo.settings import Settings
 READ = [each for each in catalogue().values() if each.route is not None and each.route.method == "GET"]
 SECRET = re.compile(r"passkey|secret|password|token$|^code$")
 """How answers name what opens a door."""
-SCHEDULES = ("list_schedules", "show_schedule")
+CHECKED = ("list_projects", "show_project", "show_task", "list_schedules", "show_schedule")
 NO_SECRETS = {
     "ways_to_sign_in": {"password"},  # whether there is that way
     "list_people": {"password"},  # whether they have one
     "show_agent": {"passkey"},  # only in the answer that makes it, which has the same type
     "show_moves": {"code"},  # of a refusal
-    **{each: {"forbid_secrets"} for each in ("list_projects", "show_project", "show_task", *SCHEDULES)},  # whether that is checked
+    **{each: {"forbid_secrets"} for each in CHECKED},  # whether that is checked
 }
 """Words of answers that say something about a secret, and hold none."""
 

@@ -3002,8 +3002,8 @@ export interface components {
         };
         /**
          * ShownSchedule
-         * @description One of `cron`, `every_seconds` and `once_at` says when. `buffered_at`: the time of a run that waits until its task
-         *     can be created. `failures`: runs that failed in a row. `next_times` only where one schedule is shown.
+         * @description One of `cron`, `every_seconds` and `once_at` says when. `buffered_at`: the time of a run that waits until its
+         *     task can be created. `failures`: runs that failed in a row. `next_times` only where one schedule is shown.
          */
         ShownSchedule: {
             /** Schedule Id */

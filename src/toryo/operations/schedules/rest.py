@@ -91,8 +91,8 @@ class NextTime(TypedDict):
 
 
 class ShownSchedule(TypedDict):
-    """One of `cron`, `every_seconds` and `once_at` says when. `buffered_at`: the time of a run that waits until its task
-    can be created. `failures`: runs that failed in a row. `next_times` only where one schedule is shown."""
+    """One of `cron`, `every_seconds` and `once_at` says when. `buffered_at`: the time of a run that waits until its
+    task can be created. `failures`: runs that failed in a row. `next_times` only where one schedule is shown."""
 
     schedule_id: str
     project_id: str

@@ -36,7 +36,7 @@ _CANCELLED_FOR = "The next run of its schedule has begun."
 
 
 def keep_time(call: Call, schedule: Schedule) -> None:
-    """Does what is to be done about the times of a schedule that have come, and says when the next one comes."""
+    """Acts on the times of a schedule that have come, and notes the next one."""
     assert schedule.next_at is not None
     rule = recurrence.rule_of(schedule)
     try:

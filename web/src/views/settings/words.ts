@@ -453,7 +453,7 @@ export const ja: typeof en = {
       skip: "実行をスキップ",
       buffer_one: "閉じられてから実行",
       allow_all: "そのままタスクを作成",
-      cancel_other: "前回のタスクを中止",
+      cancel_other: "前回のタスクをキャンセル",
     },
     catchUp: "逃した実行を補う時間（時間）",
     catchUpHelp: "予定の日時からこの時間内なら、逃した実行を行います。0: 行いません。",
