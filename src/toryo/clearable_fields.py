@@ -26,6 +26,7 @@ CLEARED: Mapping[str, Mapping[str, Any]] = {
     "edit_schedule": {"assignee_id": None, "agent_type": None, "description": "", "context": {}, "acceptance": []},
     "change_person": {"email": None},
     "edit_saved_view": {},
+    "edit_memory": {},
     "edit_notification_settings": {"quiet_hours": None, "muted": []},
 }
 """By operation. Of `settings` each one by its own name."""

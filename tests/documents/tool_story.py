@@ -127,6 +127,8 @@ def _worker_works(story: Story, machine: Coordinator) -> Process:
     options = {"options": ["By name", "By number"], "default": "By name", "deadline_minutes": 240}
     asked_person = story.show(ben, "ask_person", question="How is the list sorted?", **options)["question_id"]
     world.owner.call("answer_question", question_id=asked_person, choices=["By number"])
+    story.show(ben, "remember", text="The list is sorted by number: customers ask by number on the telephone.")
+    story.show(ben, "recall", query="sort list")
     story.show(ben, "create_handoff", task_id=task, summary="The index is built.", recommendations="Test it.")
     return ben
 

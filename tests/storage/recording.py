@@ -46,6 +46,8 @@ def tell(world: World) -> None:
         _questions(world)
     if VERSION >= 15:
         _schedules(world)
+    if VERSION >= 16:
+        _memories(world)
     world.housekeep()
 
 
@@ -203,6 +205,16 @@ def _schedules(world: World) -> None:
     world.move(ran["task_id"], "in_progress")
     world.move(ran["task_id"], "failed", "It broke")
     world.advance(3 * 3600)
+
+
+def _memories(world: World) -> None:
+    """One of an agent, one that a person has pinned, and what a completed task has reported."""
+    world.worker("learned")
+    world.task("learned", title="Learn the way to the cellar")
+    agent = world.start("learned")
+    agent.call("remember", text="The cellar door opens to the left.")
+    agent.report(summary="The cellar is behind the kitchen.")
+    world.owner.call("add_memory", project_id=PROJECT, text="Speak softly after ten.", pinned=True)
 
 
 def main() -> None:

@@ -54,6 +54,7 @@ COMMANDS = {
     "chats": ("conversations", "List your threads, and those of agents below you."),
     "conversations": ("conversations", "List what agents say to each other."),
     "schedule": ("schedules", "Create tasks at certain times, such as every night."),
+    "memory": ("memory", "List, search and correct what agents know about projects."),
     "playbook": ("playbooks", "Check a playbook without a server."),
     "db": ("database", "Upgrade, back up, restore, check or prune the database."),
 }

@@ -20,6 +20,7 @@ PUSH_SUBSCRIPTION = "psh"
 SAVED_VIEW = "svw"
 QUESTION = "qst"
 SCHEDULE, SCHEDULE_RUN = "sch", "run"
+MEMORY = "mem"
 
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 

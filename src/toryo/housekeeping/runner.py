@@ -20,6 +20,7 @@ from toryo.housekeeping import (
     old_sign_ins,
     old_worktrees,
     overdue_questions,
+    search_index,
     stale_queues,
     stale_talk,
     stalled_tasks,
@@ -43,6 +44,7 @@ CHORES: tuple[tuple[str, Callable[[Call], Any]], ...] = (
     ("worktrees", old_worktrees.tidy),
     ("people", old_sign_ins.tidy),
     ("keys", old_idempotency_keys.forget),
+    (search_index.SEARCH, search_index.add_new),
 )
 LOOKS_EVERY = 30.0
 """Maximum seconds between rounds, so that a stall is noticed within the stall time."""

@@ -54,6 +54,8 @@ KEPT = {
     "push_keys": "one row",
     "saved_views": "people save and delete them",
     "schedules": "people create and delete them",
+    "memories": "agents and people create them, people delete them",
+    "search_progress": "one row",
     "directory": "one row",
     "retention": "one row",
 }
@@ -74,7 +76,7 @@ TABLES = {
     Kind.CHAT_PANELS: ("viewers",),
     Kind.LAUNCHES: ("launches", "sessions", "usages", "checks"),
     Kind.MESSAGES: ("messages",),
-    Kind.CONVERSATIONS: ("conversations",),
+    Kind.CONVERSATIONS: ("conversations", "search_terms"),
     Kind.QUEUE_TASKS: ("tasks", "claims"),
     Kind.TASKS: (
         *(
@@ -85,6 +87,7 @@ TABLES = {
             "delegations",
             "questions",
             "schedule_runs",
+            "search_terms",
             "claims",
             "worktrees",
             "worktree_jobs",
@@ -272,6 +275,7 @@ _WITH_TASKS = (
             (_g, "task_id"),
             (schema.questions, "task_id"),
             (schema.schedule_runs, "task_id"),
+            (schema.search_terms, "task_id"),
             (schema.handoffs, "task_id"),
             (schema.notes, "task_id"),
             (_d, "task_id"),
@@ -281,7 +285,7 @@ _WITH_TASKS = (
     # Of the last launch of an agent, which stays.
     *(
         Statement(sa.update(table).where(in_list(table.c.task_id, "tasks")).values(task_id=sa.null()))
-        for table in (_u, _s, _l)
+        for table in (_u, _s, _l, schema.memories)
     ),
 )
 _DELETE_TASKS = Statement(sa.delete(_t).where(in_list(_t.c.id, "tasks")))
@@ -431,6 +435,11 @@ _COUNT_CONVERSATIONS = Statement(
 )
 _DELETE_CONVERSATIONS = Statement(sa.delete(_c).where(in_list(_c.c.id, "ids"), _is_old_conversation(sa.true())))
 
+_x = schema.search_terms
+_DELETE_TERMS = Statement(
+    sa.delete(_x).where(in_list(_x.c.source_id, "ids"), _none(sa.select(_c.c.id).where(_c.c.id == _x.c.source_id)))
+)
+"""Of conversations that are gone."""
 _is_old_notification = sa.and_(
     _n.c.id < _p("id_before"),
     _n.c.created_at < _p("launches_before"),
@@ -635,7 +644,10 @@ class Retention:
             given = {"id_before": _id_before(part.kind, cutoffs), "launches_before": cutoffs[Kind.LAUNCHES]}
             return {part.kind: self._connection.run(_DELETE_BY_ID[part.kind], ids=ids, **given)}
         statement = _DELETE_MESSAGES if part.kind is Kind.MESSAGES else _DELETE_CONVERSATIONS
-        return {part.kind: self._connection.run(statement, ids=ids, messages_before=cutoffs[Kind.MESSAGES])}
+        deleted = self._connection.run(statement, ids=ids, messages_before=cutoffs[Kind.MESSAGES])
+        if part.kind is Kind.CONVERSATIONS:
+            self._connection.run(_DELETE_TERMS, ids=ids)
+        return {part.kind: deleted}
 
     def _ids_of(self, statement: Statement, **given: Any) -> list[str]:
         return [row[0] for row in self._connection.all(statement, **given)]

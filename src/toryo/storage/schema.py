@@ -1151,6 +1151,47 @@ schedule_runs = Table(
 _running = text(IS_RUNNING)
 Index("schedule_runs_open", schedule_runs.c.schedule_id, sqlite_where=_running, postgresql_where=_running)
 
+memories = Table(
+    "memories",
+    metadata,
+    _id(),
+    _to("project_id", "projects"),
+    _text("text"),
+    _text("alike"),
+    _text("author_id"),
+    _to("task_id", "tasks", null=True),
+    _flag("pinned"),
+    _number("created_at"),
+    _text("edited_by", null=True),
+    _number("edited_at", null=True),
+    Index("memories_project", "project_id", "created_at"),
+    Index("memories_alike", "project_id", "alike"),
+    Index("memories_task", "task_id"),
+)
+"""What agents and people have noted about a project."""
+
+search_terms = Table(
+    "search_terms",
+    metadata,
+    Column("project_id", Text, ForeignKey("projects.id"), primary_key=True),
+    Column("kind", Text, primary_key=True),
+    Column("term", Text, primary_key=True),
+    Column("source_id", Text, primary_key=True),
+    _text("task_id", null=True),
+    Index("search_terms_source", "source_id"),
+    Index("search_terms_task", "task_id"),
+)
+"""By which terms memories, completed tasks, handoffs and conversations are found. `task_id`: with which task they
+are deleted."""
+
+search_progress = Table(
+    "search_progress",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=False),
+    _number("events_to"),
+)
+"""One row, or none yet: up to which event what was said is found."""
+
 coordinators = Table(
     "coordinators",
     metadata,

@@ -16,6 +16,7 @@ from toryo.storage.handover import Handovers
 from toryo.storage.idempotency_keys import IdempotencyKeys
 from toryo.storage.launches import Launches
 from toryo.storage.measures import database_bytes, measures
+from toryo.storage.memories import Memories
 from toryo.storage.needs import Needs
 from toryo.storage.notices import Notices
 from toryo.storage.overview import Overview
@@ -72,6 +73,7 @@ class Transaction:
     idempotency_keys = _Aggregate(IdempotencyKeys)
     threads = _Aggregate(Threads)
     tokens = _Aggregate(Tokens)
+    memories = _Aggregate(Memories)
     needs = _Aggregate(Needs)
     notices = _Aggregate(Notices)
     people = _Aggregate(People)

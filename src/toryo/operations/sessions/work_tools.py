@@ -17,6 +17,8 @@ from toryo.operations.calls.catalogue import Audience, Available, Later, NoParam
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.listed_parameters import PLAIN, listed_for
 from toryo.operations.calls.results import Next, Result, Said
+from toryo.operations.memory import finding
+from toryo.operations.memory.finding import ToldMemory
 from toryo.operations.sessions import next_action_answer
 from toryo.operations.sessions.notes import shown_note
 from toryo.operations.tasks import acceptance_checks
@@ -61,6 +63,7 @@ class OwnTask(TypedDict):
     parent_task_id: str | None
     delegations: list[schemas.Delegation]
     questions: list[schemas.ToldQuestion]
+    memories: NotRequired[list[ToldMemory]]
 
 
 class MyTask(Said):
@@ -84,12 +87,12 @@ def get_my_task(call: Call, _: NoParameters) -> MyTask:
     if session.purpose is Purpose.TASK and session.fetched_at is None:
         call.change_session(fetched_at=call.now, fetched_event=call.tx.events.last())
         call.event("task.fetched", task=task)
-    return {
-        "success": True,
-        "has_task": True,
-        "task": _my_task(call, task),
-        "instruction": words("my_task" if session.purpose is Purpose.TASK else "my_task.chat", call.language),
-    }
+    shown = _my_task(call, task)
+    told = [words("my_task" if session.purpose is Purpose.TASK else "my_task.chat", call.language)]
+    if offered := finding.offered(call, task, shown["description"]):
+        shown["memories"] = offered
+        told.append(words("memories", call.language))
+    return {"success": True, "has_task": True, "task": shown, "instruction": " ".join(told)}
 
 
 def _in_progress(call: Call) -> Task | None:

@@ -47,6 +47,7 @@ STEPS: tuple[ModuleType, ...] = (
     _read_when_used("step_0013_check_evidence"),
     _read_when_used("step_0014_questions"),
     _read_when_used("step_0015_schedules"),
+    _read_when_used("step_0016_memories"),
 )
 """In order; the position is the version."""
 

@@ -1,0 +1,170 @@
+"""Memories, and the terms by which texts of a project are found, as rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import sqlalchemy as sa
+
+from toryo.domain.events import Event
+from toryo.domain.memories import COMMON, MOST_ROWS, Kind, Memory, terms
+from toryo.domain.times import Millis
+from toryo.storage import events, schema
+from toryo.storage.engine.database import Connection
+from toryo.storage.engine.statements import Statement, in_list, upsert
+from toryo.storage.rows import Rows, save_changes
+
+_m, _s, _g, _e = schema.memories, schema.search_terms, schema.search_progress, schema.events
+_p = sa.bindparam
+_MOST = _p("most", type_=sa.Integer)
+
+ROWS = Rows(Memory, _m)
+INDEXED = {
+    "task.completed": Kind.TASK,
+    "handoff.created": Kind.HANDOFF,
+    "conversation.ended": Kind.CONVERSATION,
+    "conversation.expired": Kind.CONVERSATION,
+}
+"""Kinds of events whose texts are found from then on."""
+EVENTS_AT_ONCE = 20_000
+
+_ADD = Statement(sa.insert(_m), columns=ROWS.names)
+_ONE = Statement(ROWS.select().where(_m.c.id == _p("id")))
+_THOSE = Statement(ROWS.select().where(in_list(_m.c.id, "ids")))
+_ALIKE = Statement(
+    ROWS.select().where(_m.c.project_id == _p("project_id"), _m.c.alike == _p("alike")).order_by(_m.c.id).limit(1)
+)
+_COUNT = Statement(sa.select(sa.func.count()).where(_m.c.project_id == _p("project_id")))
+_COUNT_BY = Statement(
+    sa.select(sa.func.count()).where(
+        _m.c.project_id == _p("project_id"),
+        _m.c.created_at > _p("since", type_=sa.BigInteger),
+        _m.c.author_id == _p("author_id"),
+    )
+)
+_before: Any = _p("before", type_=sa.BigInteger)
+_LISTED = Statement(
+    ROWS.select()
+    .where(
+        _m.c.project_id == _p("project_id"),
+        sa.or_(_m.c.created_at < _before, sa.and_(_m.c.created_at == _before, _m.c.id < _p("last"))),
+    )
+    .order_by(_m.c.created_at.desc(), _m.c.id.desc())
+    .limit(_MOST)
+)
+_FIRST = Statement(
+    ROWS.select()
+    .where(_m.c.project_id == _p("project_id"))
+    .order_by(_m.c.pinned.desc(), _m.c.created_at.desc(), _m.c.id.desc())
+    .limit(_MOST)
+)
+_DROP = Statement(sa.delete(_m).where(_m.c.id == _p("id")))
+_TERMS = ["project_id", "kind", "term", "source_id", "task_id"]
+_ADD_TERM = upsert(_s, _TERMS, ["project_id", "kind", "term", "source_id"], ["task_id"])
+_FORGET = Statement(sa.delete(_s).where(_s.c.source_id == _p("id")))
+_here = (_s.c.project_id == _p("project_id"), in_list(_s.c.kind, "kinds"), in_list(_s.c.term, "terms"))
+_COUNTS = Statement(sa.select(_s.c.term, sa.func.count()).where(*_here).group_by(_s.c.term))
+_FOUND = Statement(sa.select(_s.c.kind, _s.c.source_id, _s.c.term).where(*_here).limit(_MOST))
+_PROGRESS = Statement(sa.select(sa.func.max(_g.c.events_to)))
+_NOTE = upsert(_g, ["id", "events_to"], ["id"], ["events_to"])
+_NEW_EVENTS = Statement(
+    events.ROWS.select()
+    .where(
+        _e.c.sequence > _p("after", type_=sa.BigInteger),
+        _e.c.sequence <= _p("to", type_=sa.BigInteger),
+        in_list(_e.c.kind, "kinds"),
+    )
+    .order_by(_e.c.sequence)
+    .limit(_MOST)
+)
+NEWEST: tuple[Millis, str] = (2**62, "")
+"""Before which a list begins."""
+
+
+class Memories:
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def add(self, memory: Memory) -> None:
+        self._connection.run(_ADD, **ROWS.values(memory))
+        self.index(memory.project_id, Kind.MEMORY, memory.id, memory.text)
+
+    def save(self, before: Memory, after: Memory) -> None:
+        save_changes(self._connection, _m, ROWS, before, after)
+        if after.text != before.text:
+            self._connection.run(_FORGET, id=after.id)
+            self.index(after.project_id, Kind.MEMORY, after.id, after.text)
+
+    def drop(self, memory_id: str) -> None:
+        self._connection.run(_FORGET, id=memory_id)
+        self._connection.run(_DROP, id=memory_id)
+
+    def find(self, memory_id: str) -> Memory | None:
+        return ROWS.one(self._connection.one(_ONE, id=memory_id))
+
+    def find_all(self, memory_ids: Iterable[str]) -> dict[str, Memory]:
+        """By id."""
+        found = ROWS.nouns(self._connection.all(_THOSE, ids=list(memory_ids)))
+        return {memory.id: memory for memory in found}
+
+    def alike(self, project_id: str, likeness: str) -> Memory | None:
+        return ROWS.one(self._connection.one(_ALIKE, project_id=project_id, alike=likeness))
+
+    def count(self, project_id: str) -> int:
+        return int(self._connection.value(_COUNT, project_id=project_id))
+
+    def count_by(self, project_id: str, author_id: str, since: Millis) -> int:
+        """How many somebody has added after an instant."""
+        return int(self._connection.value(_COUNT_BY, project_id=project_id, author_id=author_id, since=since))
+
+    def listed(self, project_id: str, before: tuple[Millis, str], most: int) -> list[Memory]:
+        """The newest first, from before an instant and an id on."""
+        return ROWS.nouns(
+            self._connection.all(_LISTED, project_id=project_id, before=before[0], last=before[1], most=most)
+        )
+
+    def first(self, project_id: str, most: int) -> list[Memory]:
+        """The pinned ones first, then the newest."""
+        return ROWS.nouns(self._connection.all(_FIRST, project_id=project_id, most=most))
+
+    # --- finding by words ----------------------------------------------------------------------------------------
+
+    def index(self, project_id: str, kind: Kind, source_id: str, text: str, task_id: str | None = None) -> None:
+        """From here on a text is found by its terms."""
+        rows = [
+            {"project_id": project_id, "kind": kind.value, "term": term, "source_id": source_id, "task_id": task_id}
+            for term in terms(text)
+        ]
+        if rows:
+            self._connection.many(_ADD_TERM, rows)
+
+    def forget(self, source_id: str) -> None:
+        """A text is no longer found."""
+        self._connection.run(_FORGET, id=source_id)
+
+    def found(self, project_id: str, kinds: Sequence[Kind], wanted: Sequence[str]) -> list[tuple[Kind, str, str]]:
+        """Kind, source and term of what has any of these terms. What is too common is left out."""
+        named = [kind.value for kind in kinds]
+        counts = self._connection.all(_COUNTS, project_id=project_id, kinds=named, terms=list(wanted))
+        rare = [term for term, count in counts if count <= COMMON]
+        if not rare:
+            return []
+        rows = self._connection.all(_FOUND, project_id=project_id, kinds=named, terms=rare, most=MOST_ROWS)
+        return [(Kind(kind), source, term) for kind, source, term in rows]
+
+    # --- what was said elsewhere ---------------------------------------------------------------------------------
+
+    def new_events(self, last: int, most: int) -> tuple[list[Event], int]:
+        """Events whose texts are not found yet, and up to which event that is all. `last`: the newest event there
+        is."""
+        after = int(self._connection.value(_PROGRESS) or 0)
+        to = min(last, after + EVENTS_AT_ONCE)
+        if to <= after:
+            return [], after
+        rows = self._connection.all(_NEW_EVENTS, after=after, to=to, kinds=list(INDEXED), most=most)
+        found = events.ROWS.nouns(rows)
+        return found, found[-1].sequence if len(found) == most else to
+
+    def note_progress(self, to: int) -> None:
+        self._connection.run(_NOTE, id=1, events_to=to)
