@@ -917,6 +917,60 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/projects/{project_id}/memories": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What agents and people have noted about a project, the newest first; 100 a page. */
+        get: operations["list_memories"];
+        put?: never;
+        /** Note a fact about a project for its agents. */
+        post: operations["add_memory"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project_id}/knowledge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Search a project's memories, what completed tasks have reported, handoffs and conversations of agents. */
+        get: operations["search_project"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/memories/{memory_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One memory. */
+        get: operations["show_memory"];
+        put?: never;
+        post?: never;
+        /** Delete a memory. */
+        delete: operations["delete_memory"];
+        options?: never;
+        head?: never;
+        /** Correct a memory, or pin it: a pinned one comes with every task of the project. */
+        patch: operations["edit_memory"];
+        trace?: never;
+    };
     "/api/v1/conditions": {
         parameters: {
             query?: never;
@@ -3056,6 +3110,50 @@ export interface components {
             last_run: components["schemas"]["ScheduleRun"] | null;
             /** Next Times */
             next_times?: components["schemas"]["NextTime"][];
+        };
+        /** ShownMemory */
+        ShownMemory: {
+            /** Memory Id */
+            memory_id: string;
+            /** Project Id */
+            project_id: string;
+            /** Text */
+            text: string;
+            /** Author Id */
+            author_id: string;
+            /** Task Id */
+            task_id: string | null;
+            /** Pinned */
+            pinned: boolean;
+            /** Created At */
+            created_at: string;
+            /** Edited By */
+            edited_by: string | null;
+            /** Edited At */
+            edited_at: string | null;
+        };
+        /**
+         * FoundText
+         * @description `text` has at most 600 characters. `by`: who wrote it. `task_id`: which task it came from.
+         */
+        FoundText: {
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "memory" | "task" | "handoff" | "conversation";
+            /** Id */
+            id: string;
+            /** Title */
+            title: string | null;
+            /** Text */
+            text: string;
+            /** By */
+            by: string | null;
+            /** At */
+            at: string;
+            /** Task Id */
+            task_id: string | null;
         };
         /**
          * ProjectCondition
@@ -8078,6 +8176,289 @@ export interface operations {
                         schedule: components["schemas"]["ShownSchedule"];
                         /** Task Id */
                         task_id: string;
+                    };
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_memories: {
+        parameters: {
+            query?: {
+                /** @description Page size; more with next_cursor. */
+                limit?: number | null;
+                /** @description next_cursor of the previous page. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path: {
+                /** @description The project. */
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Success */
+                        success: boolean;
+                        next?: components["schemas"]["NextAction"];
+                        /** Notifications Pending */
+                        notifications_pending?: number;
+                        /** Next Cursor */
+                        next_cursor?: string;
+                        /** Memories */
+                        memories: components["schemas"]["ShownMemory"][];
+                    };
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    add_memory: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request with the same key and content is carried out once and gets the same answer again. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The project. */
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description One fact, with what is needed to understand it. */
+                    text: string;
+                    /**
+                     * @description Whether it comes with every task of the project.
+                     * @default false
+                     */
+                    pinned?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Success */
+                        success: boolean;
+                        next?: components["schemas"]["NextAction"];
+                        /** Notifications Pending */
+                        notifications_pending?: number;
+                        memory: components["schemas"]["ShownMemory"];
+                        /** Known */
+                        known: boolean;
+                    };
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    search_project: {
+        parameters: {
+            query: {
+                /** @description The words; what has more of them, and rarer ones, comes first. */
+                query: string;
+                /** @description Only of this kind. */
+                kind?: ("memory" | "task" | "handoff" | "conversation") | null;
+                /** @description How many at most. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The project. */
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Success */
+                        success: boolean;
+                        next?: components["schemas"]["NextAction"];
+                        /** Notifications Pending */
+                        notifications_pending?: number;
+                        /** Found */
+                        found: components["schemas"]["FoundText"][];
+                    };
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_memory: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The memory. */
+                memory_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Success */
+                        success: boolean;
+                        next?: components["schemas"]["NextAction"];
+                        /** Notifications Pending */
+                        notifications_pending?: number;
+                        memory: components["schemas"]["ShownMemory"];
+                    };
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_memory: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The memory. */
+                memory_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Success */
+                        success: boolean;
+                        next?: components["schemas"]["NextAction"];
+                        /** Notifications Pending */
+                        notifications_pending?: number;
+                        /** Memory Id */
+                        memory_id: string;
+                    };
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    edit_memory: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The memory. */
+                memory_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description New text.
+                     * @default null
+                     */
+                    text?: string | null;
+                    /**
+                     * @description Whether it comes with every task of the project.
+                     * @default null
+                     */
+                    pinned?: boolean | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Success */
+                        success: boolean;
+                        next?: components["schemas"]["NextAction"];
+                        /** Notifications Pending */
+                        notifications_pending?: number;
+                        memory: components["schemas"]["ShownMemory"];
                     };
                 };
             };
