@@ -163,6 +163,9 @@ def _answer(call: Call, question: Question, answer: Answer) -> Question:
         return question
     after = questions.answered(question, answer, call.actor.id, call.now)
     carried_out.end(call, question, after)
+    for other in call.tx.questions.open_alike(question.project_id, question.alike):
+        if questions.takes(other, answer):
+            carried_out.end(call, other, questions.answered(other, answer, call.actor.id, call.now))
     return after
 
 
