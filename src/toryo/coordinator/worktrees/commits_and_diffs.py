@@ -295,8 +295,8 @@ def _index_of_its_own(git: Git, place: Path) -> Git:
 
 
 def _diff(git: Git, worktree: Worktree, to: str, context: int, limit: int) -> Diff:
-    """With the attributes of the base: an agent that writes `* -diff` into .gitattributes would else hide its lines
-    from whoever looks, and from the limits on its changes.
+    """With the attributes of the base: otherwise, an agent that writes `* -diff` into .gitattributes hides its lines
+    from reviewers, and from the limits on its changes.
 
     Git reads attributes from the working directory and from the index. So it gets an empty one and the base as index,
     and compares them in reverse.
