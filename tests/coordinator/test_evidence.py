@@ -212,7 +212,8 @@ def test_limits_look_at_what_is_committed_and_what_is_not_since_the_base(tmp_pat
 @pytest.mark.parametrize("commits", [True, False])
 def test_an_agent_cannot_hide_lines_behind_attributes_of_its_own(tmp_path: Path, attribute: str, commits: bool) -> None:
     repository = Repository(tmp_path / "project")
-    repository.commit("first", a="one\n", lock="1\n", **{".gitattributes": "lock -diff\n"})
+    (repository.path / ".gitattributes").write_text("lock -diff\n")
+    repository.commit("first", a="one\n", lock="1\n")
     made = worktrees.make(repository.path, tmp_path / "w" / "prj", "t1", [])
     (made.path / ".gitattributes").write_text(f"* {attribute}\n")
     (made.path / "a").write_text("one\n" * 20)
