@@ -89,6 +89,10 @@ class Questions:
         """The newest that asked the same in this project, and was answered by a person."""
         return ROWS.one(self._connection.one(_ANSWERED_ALIKE, project_id=project_id, alike=alike))
 
+    def open_alike(self, project_id: str, alike: str) -> list[Question]:
+        """Those that ask the same in this project and wait for an answer, oldest first."""
+        return [each for each in self.all_open() if (each.project_id, each.alike) == (project_id, alike)]
+
     def listed(
         self, project_id: str, task_id: str | None, state: State | None, before: tuple[Millis, str], most: int
     ) -> list[Question]:
