@@ -32,8 +32,6 @@ from toryo.formats.command_templates import Unfit
 
 RUNS_AT_MOST = 2
 """Once, and once more where an acceptance check failed: running the same command again rarely fixes more than that."""
-CHECKS_FAILED = "The command succeeded, but its acceptance checks failed."
-"""Which, and why, is beside it: the task has their evidence."""
 
 
 OTHERWISE = (
@@ -95,7 +93,7 @@ class CommandRunner:
                 "blocked", "This task has no command to run: `command` is missing in its context."
             )
         if self._runs >= RUNS_AT_MOST:
-            return self._session.report("failed", CHECKS_FAILED)
+            return self._session.report("failed", f"The command succeeded, but {_failed_checks(step)}")
         waiting = self._delegating.outstanding(job.wanted)
         if waiting is not None:
             return waiting  # it carries the next action: wait again, or something else has happened
@@ -132,6 +130,12 @@ class CommandRunner:
         if ran.ok and missing:
             ran = shell.Ran(ran.tail, f"The command succeeded, but did not create {', '.join(missing)}.")
         return ("success" if ran.ok else "failed"), ran.words()
+
+
+def _failed_checks(step: Answer) -> str:
+    """Their names: what each of them found is beside it, with the evidence of the task."""
+    failed = [str(check.get("check")) for check in step.get("failed_checks") or ()]
+    return f"its acceptance checks failed: {'; '.join(failed) or step.get('instruction')}"
 
 
 if __name__ == "__main__":

@@ -34,6 +34,11 @@ _ANSWERED_ALIKE = Statement(
     .order_by(_q.c.ended_at.desc(), _q.c.id.desc())
     .limit(1)
 )
+_OPEN_ALIKE = Statement(
+    ROWS.select()
+    .where(_q.c.project_id == _p("project_id"), _q.c.alike == _p("alike"), _q.c.state == State.OPEN.value)
+    .order_by(_q.c.created_at, _q.c.id)
+)
 
 
 def _listed(*, of_task: bool, in_state: bool) -> Statement:
@@ -91,7 +96,7 @@ class Questions:
 
     def open_alike(self, project_id: str, alike: str) -> list[Question]:
         """Those that ask the same in this project and wait for an answer, oldest first."""
-        return [each for each in self.all_open() if (each.project_id, each.alike) == (project_id, alike)]
+        return ROWS.nouns(self._connection.all(_OPEN_ALIKE, project_id=project_id, alike=alike))
 
     def listed(
         self, project_id: str, task_id: str | None, state: State | None, before: tuple[Millis, str], most: int
