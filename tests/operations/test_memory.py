@@ -109,9 +109,9 @@ def test_no_query_is_a_language(house: World) -> None:
     note(a, "Use tabs.")
     for query in ('"', "NEAR(a b)", "tabs* AND -use", "' OR ''='", "%", "タブ", "x" * 1_000):
         a.call("recall", query=query)
-    a.refused("recall", "validationError", query="x" * 1_001)
+    a.refused("recall", "tooLarge", query="x" * 1_001)
     a.refused("recall", "validationError", query=" ")
-    a.refused("remember", "validationError", text="x" * 2_001)
+    a.refused("remember", "tooLarge", text="x" * 2_001)
     a.refused("remember", "validationError", text="\n ")
 
 
