@@ -19,6 +19,7 @@ SIGN_IN, ACCESS_TOKEN = "sgn", "pat"
 PUSH_SUBSCRIPTION = "psh"
 SAVED_VIEW = "svw"
 QUESTION = "qst"
+QUEUE_ENTRY = "mqe"
 
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 

@@ -16,6 +16,7 @@ from toryo.storage.handover import Handovers
 from toryo.storage.idempotency_keys import IdempotencyKeys
 from toryo.storage.launches import Launches
 from toryo.storage.measures import database_bytes, measures
+from toryo.storage.merge_queue import MergeQueue
 from toryo.storage.needs import Needs
 from toryo.storage.notices import Notices
 from toryo.storage.overview import Overview
@@ -80,6 +81,7 @@ class Transaction:
     retention = _Aggregate(Retention)
     saved_views = _Aggregate(SavedViews)
     questions = _Aggregate(Questions)
+    merge_queue = _Aggregate(MergeQueue)
     usages = _Aggregate(Usages)
     worktrees = _Aggregate(Worktrees)
 

@@ -46,6 +46,7 @@ STEPS: tuple[ModuleType, ...] = (
     _read_when_used("step_0012_saved_views"),
     _read_when_used("step_0013_check_evidence"),
     _read_when_used("step_0014_questions"),
+    _read_when_used("step_0015_merge_queue"),
 )
 """In order; the position is the version."""
 
