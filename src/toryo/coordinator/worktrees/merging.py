@@ -178,6 +178,8 @@ def _move(checkout: Checkout, target: str, commit: str, old: str) -> bool:
 def _forward(git: Git, target: str, commit: str, old: str) -> bool:
     """Moves a branch with its checkout. Git checks everything before it changes anything; ignored files are kept,
     too."""
+    if tip(git, target) != old:  # a fast-forward would also succeed from an older commit, to which somebody went back
+        return False
     options = ("--ff-only", "--quiet", "--no-stat", "--no-autostash", "--no-squash", "--no-overwrite-ignore")
     merged = git.ask("merge", *options, commit, seconds=LONG)
     if merged.code == 0:
