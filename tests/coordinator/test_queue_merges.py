@@ -35,7 +35,15 @@ def batch(repository: Repository, place: Path, *names: str, checks: Any = (), **
         return {"task_id": name, "path": str(place / PROJECT / name), "title": name.upper(), "base": base}
 
     entries = [
-        {"entry_id": f"e-{name}", "task_id": name, "order": [item(name)], "covered": [], "by": "lena", "name": "Lena", "email": ""}
+        {
+            "entry_id": f"e-{name}",
+            "task_id": name,
+            "order": [item(name)],
+            "covered": [],
+            "by": "lena",
+            "name": "Lena",
+            "email": "",
+        }
         for name in names
     ]
     if "covered" in more:
@@ -86,7 +94,7 @@ def at_every_commit(repository: Repository, command: str, tmp_path: Path, branch
     for number, commit in enumerate(commits):
         where = tmp_path / f"at-{number}"
         repository.git("worktree", "add", "--quiet", "--detach", str(where), commit)
-        assert os.system(f"cd {where} && {command} >/dev/null 2>&1") == 0, repository.git("show", commit)  # noqa: S605
+        assert os.system(f"cd {where} && {command} >/dev/null 2>&1") == 0, repository.git("show", commit)
         repository.git("worktree", "remove", "--force", str(where))
     return len(commits)
 
@@ -106,7 +114,9 @@ def test_one_entry_is_merged_as_one_commit_and_its_worktree_is_removed(repositor
     untouched(repository, place)
 
 
-def test_a_batch_is_one_commit_on_the_first_parent_history_and_holds_a_merge_of_each(repository, place, queue, tmp_path):
+def test_a_batch_is_one_commit_on_the_first_parent_history_and_holds_a_merge_of_each(
+    repository, place, queue, tmp_path
+):
     for name in ("t1", "t2", "t3"):
         worked(repository, place / PROJECT, name, **{name: "x\n"})
     before = repository.git("rev-parse", "main")
@@ -276,7 +286,9 @@ def test_a_target_that_somebody_has_rewound_is_never_forced(repository, place, q
     assert repository.git("rev-parse", "main^1") == before
 
 
-def test_uncommitted_changes_in_the_targets_checkout_stop_the_queue_before_any_check(repository, place, queue, tmp_path):
+def test_uncommitted_changes_in_the_targets_checkout_stop_the_queue_before_any_check(
+    repository, place, queue, tmp_path
+):
     worked(repository, place / PROJECT, "t1", a="two\n", new="x\n")
     (repository.path / "a").write_text("unsaved\n")
     (repository.path / "new").write_text("untracked\n")

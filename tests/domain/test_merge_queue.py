@@ -176,7 +176,14 @@ def order(entries: list[Entry], changed: list[Entry]) -> str:
 
 @pytest.mark.parametrize(
     ("who", "before", "becomes"),
-    [("c", "a", "cabd"), ("a", None, "bcda"), ("a", "d", "bcad"), ("b", "c", "abcd"), ("d", None, "abcd"), ("a", "a", "abcd")],
+    [
+        ("c", "a", "cabd"),
+        ("a", None, "bcda"),
+        ("a", "d", "bcad"),
+        ("b", "c", "abcd"),
+        ("d", None, "abcd"),
+        ("a", "a", "abcd"),
+    ],
 )
 def test_an_entry_is_put_before_another_or_at_the_end(who: str, before: str | None, becomes: str):
     waiting = queue("abcd")
