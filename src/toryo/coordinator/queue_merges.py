@@ -244,7 +244,7 @@ async def _broken(
     walled: Walled,
     mask: Mask,
 ) -> bool:
-    """Whether all that failed are commands that fail on the target alone, too: then it is not the work that is wrong."""
+    """Whether all that failed are commands that fail on the target alone, too: then the work is not to blame."""
     commands = [check for check in job.options.get("checks") or () if "command" in check]
     names = {each.check for each in failed}
     again = tuple(check for check in commands if acceptance_checks.named(check) in names)

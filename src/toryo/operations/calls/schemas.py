@@ -649,9 +649,9 @@ MergeQueueState = Literal["queued", "checking", "merged", "failed", "conflict", 
 
 class MergeQueueEntry(TypedDict):
     """The work of a task in the merge queue, or what became of it. `place`: from 1; null when it has ended. `part`: the
-    half of a failed batch it is checked with. `waits_for`: tasks it builds on that are not merged yet. `message`: why it
-    was not merged. `evidence`: how the checks ended when they ran last. `changes_task_id`: the task that corrects it.
-    `removal_by`: who has removed it while it is still being checked."""
+    half of a failed batch it is checked with. `waits_for`: tasks it builds on that are not merged yet. `message`: why
+    it was not merged. `evidence`: how the checks ended when they ran last. `changes_task_id`: the task that corrects
+    it. `removal_by`: who has removed it while it is still being checked."""
 
     entry_id: str
     task_id: str

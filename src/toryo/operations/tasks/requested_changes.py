@@ -2,7 +2,8 @@
 Decided once, here.
 
 Such a task is an ordinary one: it depends on the task whose work was reviewed (so it starts from that work), its
-context names it, and a person or Toryo has created it. The request stands until that task is completed, failed or cancelled.
+context names it, and a person or Toryo has created it. The request stands until that task is completed, failed or
+cancelled.
 """
 
 from __future__ import annotations

@@ -108,9 +108,8 @@ def settle(call: Call, job: WorktreeJob, told: Verdict) -> None:
         task = call.tx.tasks.find(old.task_id)
         assert task is not None
         _note(call, task, old, new)
-        if rules.goes_to_agent(new) and changes_tasks.assignee(call, task) is not None:
-            new = _returned(call, task, new)
-        call.tx.merge_queue.put(new)
+        corrected = rules.goes_to_agent(new) and changes_tasks.assignee(call, task) is not None
+        call.tx.merge_queue.put(_returned(call, task, new) if corrected else new)
     call.tx.hint(WORK)
     advance(call, job.project_id)
 
@@ -152,7 +151,7 @@ def waits_for(call: Call, entry: Entry) -> list[str]:
 
 
 def ready(call: Call, entry: Entry) -> list[str] | None:
-    """Which tasks must be merged before this entry; None if somebody works in its files, or has other plans for them."""
+    """Which tasks must be merged before this entry; None if somebody works in its files, or moves them."""
     found = [*_own(call, entry.task_id), *_covered(call, entry.task_id)]
     if not found or any(each.coordinator_id != entry.coordinator_id for each in found):
         return None

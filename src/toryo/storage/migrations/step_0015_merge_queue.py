@@ -39,13 +39,13 @@ CREATE TABLE merge_queues (
 )
 """
 _QUEUED = "WHERE state IN ('queued', 'checking')"
+_RETURNED = "WHERE state IN ('failed', 'conflict') AND changes_task_id IS NULL"
 _INDEXES = (
     "INDEX merge_queue_entries_task ON merge_queue_entries (task_id, added_at)",
     "INDEX merge_queue_entries_ended ON merge_queue_entries (project_id, ended_at)",
     f"INDEX merge_queue_entries_waiting ON merge_queue_entries (project_id, position) {_QUEUED}",
     f"UNIQUE INDEX merge_queue_entries_of_task ON merge_queue_entries (task_id) {_QUEUED}",
-    "INDEX merge_queue_entries_returned ON merge_queue_entries (ended_at) "
-    "WHERE state IN ('failed', 'conflict') AND changes_task_id IS NULL",
+    f"INDEX merge_queue_entries_returned ON merge_queue_entries (ended_at) {_RETURNED}",
 )
 
 
