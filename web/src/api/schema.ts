@@ -9001,7 +9001,7 @@ export interface operations {
                         /** Possible */
                         possible: boolean;
                         /** Muted */
-                        muted: ("approval" | "question" | "blocked_by_guard" | "runaway" | "blocked" | "message" | "nobody_came" | "delegation_failed" | "failed" | "dead_letter" | "stuck" | "stalled" | "budget_used_up" | "agent_cannot_start" | "sign_in_locked" | "review" | "task")[];
+                        muted: ("approval" | "question" | "blocked_by_guard" | "runaway" | "blocked" | "message" | "nobody_came" | "delegation_failed" | "failed" | "dead_letter" | "merge_queue" | "stuck" | "stalled" | "budget_used_up" | "agent_cannot_start" | "sign_in_locked" | "review" | "task")[];
                         quiet_hours: components["schemas"]["QuietHours"] | null;
                         /** Time Zone */
                         time_zone: string;
@@ -9037,7 +9037,7 @@ export interface operations {
                      * @description Kinds of needs that are not told.
                      * @default null
                      */
-                    muted?: ("approval" | "question" | "blocked_by_guard" | "runaway" | "blocked" | "message" | "nobody_came" | "delegation_failed" | "failed" | "dead_letter" | "stuck" | "stalled" | "budget_used_up" | "agent_cannot_start" | "sign_in_locked" | "review" | "task")[] | null;
+                    muted?: ("approval" | "question" | "blocked_by_guard" | "runaway" | "blocked" | "message" | "nobody_came" | "delegation_failed" | "failed" | "dead_letter" | "merge_queue" | "stuck" | "stalled" | "budget_used_up" | "agent_cannot_start" | "sign_in_locked" | "review" | "task")[] | null;
                     /**
                      * @description Hours in which nothing is sent: it is sent when they end, if it still holds; null: none.
                      * @default null
@@ -9067,7 +9067,7 @@ export interface operations {
                         /** Possible */
                         possible: boolean;
                         /** Muted */
-                        muted: ("approval" | "question" | "blocked_by_guard" | "runaway" | "blocked" | "message" | "nobody_came" | "delegation_failed" | "failed" | "dead_letter" | "stuck" | "stalled" | "budget_used_up" | "agent_cannot_start" | "sign_in_locked" | "review" | "task")[];
+                        muted: ("approval" | "question" | "blocked_by_guard" | "runaway" | "blocked" | "message" | "nobody_came" | "delegation_failed" | "failed" | "dead_letter" | "merge_queue" | "stuck" | "stalled" | "budget_used_up" | "agent_cannot_start" | "sign_in_locked" | "review" | "task")[];
                         quiet_hours: components["schemas"]["QuietHours"] | null;
                         /** Time Zone */
                         time_zone: string;
@@ -9167,7 +9167,7 @@ export interface operations {
                         /** Possible */
                         possible: boolean;
                         /** Muted */
-                        muted: ("approval" | "question" | "blocked_by_guard" | "runaway" | "blocked" | "message" | "nobody_came" | "delegation_failed" | "failed" | "dead_letter" | "stuck" | "stalled" | "budget_used_up" | "agent_cannot_start" | "sign_in_locked" | "review" | "task")[];
+                        muted: ("approval" | "question" | "blocked_by_guard" | "runaway" | "blocked" | "message" | "nobody_came" | "delegation_failed" | "failed" | "dead_letter" | "merge_queue" | "stuck" | "stalled" | "budget_used_up" | "agent_cannot_start" | "sign_in_locked" | "review" | "task")[];
                         quiet_hours: components["schemas"]["QuietHours"] | null;
                         /** Time Zone */
                         time_zone: string;
@@ -9213,7 +9213,7 @@ export interface operations {
                         /** Possible */
                         possible: boolean;
                         /** Muted */
-                        muted: ("approval" | "question" | "blocked_by_guard" | "runaway" | "blocked" | "message" | "nobody_came" | "delegation_failed" | "failed" | "dead_letter" | "stuck" | "stalled" | "budget_used_up" | "agent_cannot_start" | "sign_in_locked" | "review" | "task")[];
+                        muted: ("approval" | "question" | "blocked_by_guard" | "runaway" | "blocked" | "message" | "nobody_came" | "delegation_failed" | "failed" | "dead_letter" | "merge_queue" | "stuck" | "stalled" | "budget_used_up" | "agent_cannot_start" | "sign_in_locked" | "review" | "task")[];
                         quiet_hours: components["schemas"]["QuietHours"] | null;
                         /** Time Zone */
                         time_zone: string;

@@ -40,6 +40,7 @@ KindName = Literal[
     "delegation_failed",
     "failed",
     "dead_letter",
+    "merge_queue",
     "stuck",
     "stalled",
     "budget_used_up",

@@ -23,6 +23,7 @@ const KINDS = [
   "nobody_came",
   "delegation_failed",
   "dead_letter",
+  "merge_queue",
   "budget_used_up",
   "agent_cannot_start",
   "sign_in_locked",
