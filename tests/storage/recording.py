@@ -44,6 +44,8 @@ def tell(world: World) -> None:
         _views(world)
     if VERSION >= 14:
         _questions(world)
+    if VERSION >= 15:
+        _merge_queue(world)
     world.housekeep()
 
 
@@ -185,6 +187,24 @@ def _questions(world: World) -> None:
         asked = agent.call("ask_person", question=f"Which colour does {name} take?", **more)["question_id"]
         if name == "told":
             world.owner.call("answer_question", question_id=asked, choices=["Red"], text="A dark one.")
+
+
+def _merge_queue(world: World) -> None:
+    """Work that waits in the merge queue, which is paused."""
+    world.worker("roofer")
+    task = world.task("roofer", title="Roof")
+    process = world.start("roofer")
+    desk = world.coordinator()
+    place = {"path": "/srv/worktrees/roof", "directory": "/srv/worktrees/roof", "branch": "toryo/roof"}
+    figures = {"head_commit": "d" * 40, "commits": 1, "files_changed": 1, "insertions": 5}
+    base = {"base_branch": "main", "base_commit": "c" * 40}
+    desk.call("report_worktree", launch_id=process.launch_id, **place, **base, **figures)
+    process.report()
+    process.call("logout")
+    desk.exited(process.launch_id, exit_code=0)
+    world.owner.call("edit_project", project_id=PROJECT, settings={"merge_queue": "manual"})
+    world.owner.call("pause_merge_queue", project_id=PROJECT)
+    world.owner.call("add_to_merge_queue", task_id=task)
 
 
 def main() -> None:

@@ -90,7 +90,7 @@ class Span:
 
 @dataclass(frozen=True)
 class Combined:
-    """`commit` is what the target would become; that is `base` where nothing is to be merged."""
+    """`commit` is what the target would become; that is `base` where there is nothing to merge."""
 
     base: str
     commit: str

@@ -106,7 +106,7 @@ function Queueing({ task, work }: Pick<VerdictProps, "task" | "work">) {
   const mode = useQuery(mergeQueue(task.project_id)).data?.mode ?? "off";
   const queued = work.review === "in_merge_queue";
   const may = queued || (mode !== "off" && work.review === "to_review");
-  const words = queued ? t("queue.remove") : t("queue.add");
+  const said = queued ? t("queue.remove") : t("queue.add");
   const change = async () => {
     try {
       await (queued ? removeFromMergeQueue(task.task_id) : addToMergeQueue(task.task_id));
@@ -116,12 +116,12 @@ function Queueing({ task, work }: Pick<VerdictProps, "task" | "work">) {
     }
     for (const key of ["worktree", "worktrees", "merge-queue"]) void client.invalidateQueries({ queryKey: [key] });
   };
-  useKeys(may ? [{ key: "q", words, run: () => void change() }] : []);
+  useKeys(may ? [{ key: "q", words: said, run: () => void change() }] : []);
   if (!may) return null;
   return (
-    <Button aria-label={words} title={words} className="max-sm:w-11" onClick={() => void change()}>
+    <Button aria-label={said} title={said} className="max-sm:w-11" onClick={() => void change()}>
       {queued ? <ListX size={15} aria-hidden /> : <ListPlus size={15} aria-hidden />}
-      <span className="hidden lg:inline">{words}</span>
+      <span className="hidden lg:inline">{said}</span>
     </Button>
   );
 }
