@@ -37,6 +37,7 @@ KEPT = {
     "projects": "people create and archive them",
     "agents": "people create them; history names them",
     "memberships": "one for each agent and project",
+    "merge_queues": "one for each project",
     "people": "one for each person",
     "visits": "one for each person",
     "api_keys": "people create them; a revoked one says whose it was",
