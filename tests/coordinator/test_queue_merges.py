@@ -34,7 +34,7 @@ def batch(repository: Repository, place: Path, *names: str, checks: Any = (), **
     def item(name: str) -> dict[str, str]:
         return {"task_id": name, "path": str(place / PROJECT / name), "title": name.upper(), "base": base}
 
-    entries = [
+    entries: list[dict[str, Any]] = [
         {
             "entry_id": f"e-{name}",
             "task_id": name,
@@ -50,7 +50,7 @@ def batch(repository: Repository, place: Path, *names: str, checks: Any = (), **
         entries[-1]["covered"] = [item(name) for name in more.pop("covered")]
     options = {"into": "main", "entries": entries, "checks": list(checks), **more}
     for each in entries:
-        for one in (*each["order"], *each["covered"]):  # type: ignore[misc]
+        for one in (*each["order"], *each["covered"]):
             one["into"] = options["into"]
     return WorktreeJob("job_1", "queue_merge", names[0], PROJECT, "", "", str(repository.path), "system", options)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Collection
+from typing import Any
 
 import pytest
 
@@ -14,7 +15,7 @@ from toryo.domain.merge_queue import Conflict, Entry, State, Verdict
 PARTS = ("left", "right")
 
 
-def entry(name: str, position: int | None = None, **more: object) -> Entry:
+def entry(name: str, position: int | None = None, **more: Any) -> Entry:
     place = ord(name[0]) if position is None else position
     base = Entry(f"e-{name}", "prj", name, "c1", "main", place, State.QUEUED, "lena", 0)
     return replace(base, **more)

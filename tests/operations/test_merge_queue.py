@@ -79,7 +79,7 @@ class Queue(Yard):
         self.report(job["job_id"], done=done, merged=self.merged(*merged), trouble=trouble, queue=said)
 
     def entry_id(self, job: Answer, task: str) -> str:
-        return next(each["entry_id"] for each in job["options"]["entries"] if each["task_id"] == task)
+        return next(str(each["entry_id"]) for each in job["options"]["entries"] if each["task_id"] == task)
 
     def tasks_of(self, job: Answer) -> list[str]:
         return [each["task_id"] for each in job["options"]["entries"]]
