@@ -472,6 +472,30 @@ def _worktrees(reader: Reader) -> None:
     reader.type("toryo task discard TASK --yes")
 
 
+@walks("docs/how-to/merge-queue.md")
+def _merge_queue(reader: Reader) -> None:
+    reader.shop()
+    make_repository(reader.directory)
+    (reader.directory / "Makefile").write_text("test:\n\ttest -d .\n")
+    subprocess.run(["git", "add", "Makefile"], cwd=reader.directory, check=True)
+    subprocess.run(["git", "commit", "-m", "tests"], cwd=reader.directory, check=True, capture_output=True)
+    reader.type("toryo project edit PRJ --set isolation=worktree")
+    reader.read("toryo project edit PRJ --set merge_queue=manual")
+    reader.leave_out("toryo merge-queue add TASK", "Typed line by line: TASK and OTHER are known in between.")
+    reader.type("toryo merge-queue pause --project PRJ")
+    reader.work("Write", "echo new > new.txt")
+    reader.settle()
+    reader.type("toryo merge-queue add TASK")
+    assert "waits for main" in reader.type("toryo merge-queue list")
+    reader.type("toryo merge-queue move TASK --last")
+    assert "place 1 of 1" in reader.type("toryo why TASK")
+    reader.type("toryo merge-queue resume --project PRJ")
+    until = time.monotonic() + 60
+    while "merged into" not in reader.type("toryo merge-queue list"):
+        assert time.monotonic() < until, "it is not merged"
+    assert (reader.directory / "new.txt").read_text() == "new\n"
+
+
 # --- examples --------------------------------------------------------------------------------------------------------
 
 

@@ -25,6 +25,7 @@ def test_every_chore_has_a_name_of_its_own():
         "notices",
         "logs",
         "worktrees",
+        "merge_queues",
         "people",
         "keys",
         "search",

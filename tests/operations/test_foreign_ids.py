@@ -27,6 +27,7 @@ LENGTH_OF_AN_ID = 64
 KINDS: dict[str, str] = {
     **dict.fromkeys(("task_id", "parent_task_id", "related_task_id", "tree_of", "dependencies"), "task"),
     "task_ids": "task",
+    "before": "task",
     **dict.fromkeys(("add_dependencies", "remove_dependencies"), "task"),
     **dict.fromkeys(("project_id", "projects"), "project"),
     **dict.fromkeys(
@@ -66,6 +67,8 @@ NO_IDS = {
     "seen": "an etag",
     "gone": "a branch",
     "time_zone": "of the world",
+    "entry_id": "of the batch of a worktree job, in its Coordinator's report",
+    "left_out": "entries of that batch",
     "server_id": "which database a Coordinator was started for",
 }
 NOT_TRIED = {

@@ -447,6 +447,8 @@ EXEMPT = {
     "cancel_task": "changes a task; no credential rests on it (withdrawn work: tests/operations/test_withdrawn.py)",
     "reject_task": "changes a task",
     "discard_task_work": "removes a worktree",
+    "remove_from_merge_queue": "changes what is merged; no right depends on it",
+    "pause_merge_queue": "rests a queue; takes nobody's right to it away",
     "remove_demo": "removes the demo's project",
     "close_chat": "closes a panel",
     "stop_conversation": "ends talk between agents",

@@ -48,6 +48,8 @@ def tell(world: World) -> None:
         _schedules(world)
     if VERSION >= 16:
         _memories(world)
+    if VERSION >= 17:
+        _merge_queue(world)
     world.housekeep()
 
 
@@ -215,6 +217,24 @@ def _memories(world: World) -> None:
     agent.call("remember", text="The cellar door opens to the left.")
     agent.report(summary="The cellar is behind the kitchen.")
     world.owner.call("add_memory", project_id=PROJECT, text="Speak softly after ten.", pinned=True)
+
+
+def _merge_queue(world: World) -> None:
+    """Work that waits in the merge queue, which is paused."""
+    world.worker("roofer")
+    task = world.task("roofer", title="Roof")
+    process = world.start("roofer")
+    desk = world.coordinator()
+    place = {"path": "/srv/worktrees/roof", "directory": "/srv/worktrees/roof", "branch": "toryo/roof"}
+    figures = {"head_commit": "d" * 40, "commits": 1, "files_changed": 1, "insertions": 5}
+    base = {"base_branch": "main", "base_commit": "c" * 40}
+    desk.call("report_worktree", launch_id=process.launch_id, **place, **base, **figures)
+    process.report()
+    process.call("logout")
+    desk.exited(process.launch_id, exit_code=0)
+    world.owner.call("edit_project", project_id=PROJECT, settings={"merge_queue": "manual"})
+    world.owner.call("pause_merge_queue", project_id=PROJECT)
+    world.owner.call("add_to_merge_queue", task_id=task)
 
 
 def main() -> None:

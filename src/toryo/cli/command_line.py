@@ -50,6 +50,7 @@ COMMANDS = {
     "task": ("tasks", "Create, watch, edit and merge tasks."),
     "person": ("people", "Manage the people who can sign in."),
     "token": ("tokens", "Manage API keys and access tokens."),
+    "merge-queue": ("merge_queue", "List, order and pause what waits to be merged."),
     "queue": ("queues", "List queue agents, and requeue failed tasks."),
     "chats": ("conversations", "List your threads, and those of agents below you."),
     "conversations": ("conversations", "List what agents say to each other."),

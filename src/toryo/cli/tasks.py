@@ -9,7 +9,17 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from toryo.cli import clearing, edits, needs, output, projects, shell_completion, terminal_questions, worktrees
+from toryo.cli import (
+    clearing,
+    edits,
+    merge_queue,
+    needs,
+    output,
+    projects,
+    shell_completion,
+    terminal_questions,
+    worktrees,
+)
 from toryo.cli.command_context import MOST_A_PAGE, Here, command
 from toryo.cli.exit_codes import FAILED, Misuse, Refused
 from toryo.cli.reconnecting import following
@@ -403,13 +413,30 @@ def why(here: Here, task: dict[str, Any]) -> list[str]:
     if task["status"] in CLOSED:
         if task["status"] == "failed":
             return ["It failed.", *_why_it_failed(here, task_id), *_after_a_failure(task)]
-        return [f"It is {task['status']}{f': {error}' if error else '.'}"]
+        merging = _in_merge_queue(here, task) if task["status"] == "completed" else []
+        return [f"It is {task['status']}{f': {error}' if error else '.'}", *merging]
     tree = _below(task, _tree(here, task))
     if task["status"] != "in_progress":
         return _why_nothing_moves(here, task, tree)
     return _in_words(_decisions(here, task, tree)) or [
         f"It is in progress. See who works on it: toryo task show {task_id}"
     ]
+
+
+def _in_merge_queue(here: Here, task: dict[str, Any]) -> list[str]:
+    """Where its work stands in the merge queue, if it was ever there."""
+    queue = here.get(f"/projects/{task['project_id']}/merge-queue")["merge_queue"]
+    found = [each for each in (*queue["entries"], *queue["ended"]) if each["task_id"] == task["task_id"]]
+    if not found:
+        return []
+    entry, many = found[0], len(queue["entries"])
+    place = f", place {entry['place']} of {many}" if entry["place"] else ""
+    said = [f"Merge queue{place}: {merge_queue.state(entry)}.", *([entry["message"]] if entry["message"] else [])]
+    if queue["paused_at"] and entry["place"]:
+        said.append(f"The queue is paused. Continue: toryo merge-queue resume --project {task['project_id']}")
+    if entry["waits_for"]:
+        said.append(f"It builds on work that is not merged yet: {', '.join(entry['waits_for'])}")
+    return said
 
 
 _RESTS = {"backlog": "It is in the backlog.", "todo": "It is todo, and no one has started it."}

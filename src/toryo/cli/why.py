@@ -8,6 +8,7 @@ import typer
 
 from toryo.cli import logs, output, shell_completion, task_lookup, tasks
 from toryo.cli.command_context import Here, command
+from toryo.domain.texts import one_line
 
 
 def add(app: typer.Typer) -> None:
@@ -74,4 +75,6 @@ def told(answer: dict[str, Any], *, verbose: bool = False) -> list[str]:
         if verbose:
             rule = f"Launch rule {decision['row']}: {decision['rule']}"
             lines.append(f"  {rule} ({decision['action']} {decision['reason']})")
+    for each in answer.get("merging", ()):
+        lines += [f"{each['task_id']}  {one_line(each['title'])}", f"  {each['message']}"]
     return lines

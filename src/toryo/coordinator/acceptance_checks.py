@@ -82,11 +82,11 @@ async def evidence(
     """How each check ended, in their order."""
     if not _there(directory):
         words = f"The working directory {directory} does not exist on this machine."
-        return [Evidence(_named(check), "failed", 0.0, output=words) for check in checks]
+        return [Evidence(named(check), "failed", 0.0, output=words) for check in checks]
     return list(await asyncio.gather(*(_judged(each, directory, wall, changes, mask) for each in checks)))
 
 
-def _named(check: Mapping[str, Any]) -> str:
+def named(check: Mapping[str, Any]) -> str:
     """The name of a check: its file, its command, or its limits."""
     if isinstance(check.get("diff"), Mapping):
         return diff_limits.named(check["diff"])[:LONGEST_NAME]
@@ -107,7 +107,7 @@ async def _judged(check: Mapping[str, Any], directory: Path, wall: Wall, changes
             run = _Run(f"This check cannot be run: {type(problem).__name__}: {problem}")
     outcome = "failed" if run.why else "flaky" if runs > 1 else "passed"
     output = mask("\n".join(filter(None, (run.why, run.output))))
-    return Evidence(_named(check), outcome, round(time.monotonic() - began, 3), runs, run.exit_code, output)
+    return Evidence(named(check), outcome, round(time.monotonic() - began, 3), runs, run.exit_code, output)
 
 
 def _retries(check: Mapping[str, Any]) -> int:

@@ -14,12 +14,15 @@ from pathlib import Path
 from typing import Any
 
 from toryo.client import RefusalError
-from toryo.coordinator import acceptance_checks, task_worktrees
+from toryo.coordinator import acceptance_checks, queue_merges, task_worktrees
 from toryo.coordinator.config import Config
 from toryo.coordinator.orders import CheckOrder, Launch, WorktreeJob
 from toryo.coordinator.pending_reports import Reports, may_be_taken_later
 from toryo.coordinator.process_start import Starter
+from toryo.coordinator.provider import StartFailure
 from toryo.coordinator.server_api import Server
+
+QUEUE_MERGE = "queue_merge"
 
 log = logging.getLogger("toryo.coordinator")
 
@@ -29,6 +32,9 @@ class Jobs:
         self._config, self._server, self._starter, self._reports = config, server, starter, reports
         self.checking: dict[str, asyncio.Task[None]] = {}
         self.worktree_jobs: dict[str, asyncio.Task[None]] = {}
+        self._stops: dict[str, asyncio.Event] = {}
+        self._lanes: dict[tuple[str, str], asyncio.Lock] = {}
+        """One job of the merge queue at a time for each project and target: they share a directory."""
 
     @property
     def running(self) -> list[asyncio.Task[None]]:
@@ -47,14 +53,40 @@ class Jobs:
                 self._add(self.worktree_jobs, job.job_id, self._run_worktree_job(job))
         return new
 
+    def stop(self, job_ids: Iterable[str]) -> None:
+        """Ends jobs of the merge queue that have not merged yet."""
+        for job_id in job_ids:
+            if (stop := self._stops.get(job_id)) is not None:
+                stop.set()
+
     def _add(self, jobs: dict[str, asyncio.Task[None]], job_id: str, work: Coroutine[Any, Any, None]) -> None:
         jobs[job_id] = asyncio.create_task(work)
         jobs[job_id].add_done_callback(lambda _: jobs.pop(job_id, None))
 
     async def _run_worktree_job(self, job: WorktreeJob) -> None:
-        answer = await asyncio.to_thread(task_worktrees.run, job, self._starter.worktrees)
+        answer = await (self._queue_merge(job) if job.kind == QUEUE_MERGE else self._done(job))
         log.info("%s of task %s: %s", job.kind, job.task_id, answer.get("trouble") or "done")
         await self._reports.until_told(job.job_id, partial(self._tell_worktree_job, job, answer))
+
+    async def _done(self, job: WorktreeJob) -> dict[str, Any]:
+        return await asyncio.to_thread(task_worktrees.run, job, self._starter.worktrees)
+
+    async def _queue_merge(self, job: WorktreeJob) -> dict[str, Any]:
+        stop = self._stops.setdefault(job.job_id, asyncio.Event())
+        lane = self._lanes.setdefault((job.project_id, str(job.options.get("into"))), asyncio.Lock())
+        authors = self._starter.authors(job)
+        try:
+            async with lane:
+                walled = partial(self._starter.check_walled, self._starter.least_trusted(authors))
+                mask = self._starter.mask_of([each.agent_id for each in authors])
+                return await queue_merges.run(job, self._starter.worktrees, stop, walled, mask)
+        except StartFailure as failure:
+            return queue_merges.prevented(str(failure))
+        except Exception as problem:  # whatever it is, the queue must hear of it
+            log.exception("%s", job.job_id)
+            return queue_merges.prevented(f"{type(problem).__name__}: {problem}")
+        finally:
+            self._stops.pop(job.job_id, None)
 
     async def _tell_worktree_job(self, job: WorktreeJob, answer: dict[str, Any]) -> None:
         """If the server refuses an answer, an error is sent instead, so that no caller waits indefinitely."""
@@ -63,6 +95,7 @@ class Jobs:
         except RefusalError as no:
             if may_be_taken_later(no):
                 raise
+            # Also a report that is too large: what was merged must be known.
             facts = {name: answer[name] for name in ("merged", "gone") if name in answer}
             trouble = f"The server did not accept the result ({no})."
             await self._server.report_worktree_job(job.job_id, done=False, trouble=trouble[:1000], **facts)

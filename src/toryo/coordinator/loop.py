@@ -71,7 +71,7 @@ from toryo.coordinator.sandbox import Sandbox, default_mode
 from toryo.coordinator.server_api import Server
 from toryo.coordinator.server_status import ServerStatus
 from toryo.coordinator.workspaces import Workspaces
-from toryo.coordinator.worktrees import Worktree
+from toryo.coordinator.worktrees import Worktree, combining
 from toryo.data_directory_trust import Untrusted
 from toryo.failures import Ended, Failure
 
@@ -187,6 +187,7 @@ class Coordinator:
         logs.forget_older_than(self._logs_in, self.config.log_keep_days)
         self._adopt_orphans()
         self._go_on_with(self._journal.read())
+        await asyncio.to_thread(combining.sweep, self._starter.worktrees)
         shipping = asyncio.create_task(self._shipping.run())
         self._beside(self._measuring.run(self._tell_of_disk))
         self._beside(self._look_for_left_behind())
@@ -247,6 +248,7 @@ class Coordinator:
             self._table.add(Entry(launch, _now()))
         if self._leaving_since is None:
             news = self._jobs.begin(given.checks, given.worktree_jobs) or news
+            self._jobs.stop(given.stop_worktree_jobs)
         return news
 
     def _end_left_behind(self) -> None:

@@ -69,7 +69,7 @@ class CheckOrder:
 
 @dataclass(frozen=True, slots=True)
 class WorktreeJob:
-    """A job for a worktree on this machine: `diff`, `merge`, `discard` or `clean`."""
+    """A job for a worktree on this machine: `diff`, `merge`, `discard`, `clean` or `queue_merge`."""
 
     job_id: str
     kind: str = ""
@@ -93,6 +93,8 @@ class Orders:
     stop: tuple[StopOrder, ...] = ()
     checks: tuple[CheckOrder, ...] = ()
     worktree_jobs: tuple[WorktreeJob, ...] = ()
+    stop_worktree_jobs: tuple[str, ...] = ()
+    """Jobs of the merge queue that are no longer wanted."""
 
 
 NONE = Orders()
@@ -105,6 +107,7 @@ def read(answer: Mapping[str, Any]) -> Orders:
         tuple(_of(StopOrder, each) for each in answer.get("stop") or ()),
         tuple(_check(check) for check in answer.get("checks") or ()),
         tuple(_of(WorktreeJob, job) for job in answer.get("worktree_jobs") or ()),
+        tuple(map(str, answer.get("stop_worktree_jobs") or ())),
     )
 
 

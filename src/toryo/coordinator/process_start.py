@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -18,7 +18,7 @@ from toryo import output_redaction, untrusted_files
 from toryo.agents import env_vars
 from toryo.coordinator import environment, logs, processes, sandbox, task_worktrees
 from toryo.coordinator.config import Config
-from toryo.coordinator.orders import CheckOrder, Launch
+from toryo.coordinator.orders import CheckOrder, Launch, WorktreeJob
 from toryo.coordinator.prices import cost
 from toryo.coordinator.processes import Process
 from toryo.coordinator.program_output import Reading, Totals
@@ -194,6 +194,10 @@ class Starter:
         own = [launch.credential, self._config.coordinator_token, passkey]
         return Mask([*own, *(output_redaction.among(self._trusted(provider)) if provider else ())])
 
+    def mask_of(self, agent_ids: Iterable[str]) -> Mask:
+        """Hides the passkeys of these agents, and the Coordinator's own token."""
+        return Mask([self._config.coordinator_token, *(self._config.agent(each).passkey for each in agent_ids)])
+
     def _trusted(self, provider: Provider) -> dict[str, str]:
         """What a provider's programs get of this machine's environment and of the file's, beside the allow-list."""
         passed = {name: self._inherited[name] for name in provider.env if name in self._inherited}
@@ -246,6 +250,34 @@ class Starter:
             return self._sandbox.around(argv, env, place, networked=self._sandbox.networked(launch))
 
         return walled
+
+    def authors(self, job: WorktreeJob) -> list[CheckOrder]:
+        """The checks of a job of the merge queue as each agent whose work is merged would run them."""
+        given = job.options.get("authors") or [{}]
+        return [
+            CheckOrder(
+                job.job_id,
+                job.working_directory,
+                (),
+                agent_id=str(each.get("agent_id") or ""),
+                project_id=job.project_id,
+                launch_id=job.job_id,
+                ai_type=str(each.get("ai_type") or ""),
+                provider_options=dict(each.get("provider_options") or {}),
+            )
+            for each in given
+        ]
+
+    def least_trusted(self, authors: Sequence[CheckOrder]) -> CheckOrder:
+        """The one with the narrowest sandbox: the combined work of all runs in it."""
+
+        def freedom(order: CheckOrder) -> tuple[bool, bool]:
+            launch = Launch(order.launch_id, order.agent_id, provider_options=order.provider_options)
+            return (
+                (not self._sandbox.wanted(launch), self._sandbox.networked(launch)) if self._sandbox else (True, True)
+            )
+
+        return min(authors, key=freedom)
 
     def check_environment(self, order: CheckOrder) -> dict[str, str]:
         """For acceptance checks: the agent's, without what would let a command act as the agent."""

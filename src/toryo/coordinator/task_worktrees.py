@@ -101,14 +101,14 @@ def kept(worktree: Worktree, launch: Launch) -> dict[str, Any]:
     try:
         found = worktrees.keep(worktree, message, launch.agent_id)
     except (Trouble, OSError) as trouble:
-        return {**told(worktree), "trouble": _short(str(trouble))}
+        return {**told(worktree), "trouble": short(str(trouble))}
     figures = ("head_commit", "commits", "files_changed", "insertions", "deletions")
     left_out = f"Not saved (other repositories, or too large): {', '.join(found.left_out)}" if found.left_out else ""
-    prevented = _short(" ".join(filter(None, [found.trouble, left_out])))
+    prevented = short(" ".join(filter(None, [found.trouble, left_out])))
     return {**told(worktree), **{name: getattr(found, name) for name in figures}, "trouble": prevented or None}
 
 
-def _short(words: str) -> str:
+def short(words: str) -> str:
     return words if len(words) <= LONGEST_TROUBLE else f"{words[:LONGEST_TROUBLE]} …"
 
 
@@ -124,7 +124,7 @@ def run(job: WorktreeJob, directory: Path) -> dict[str, Any]:
 
 
 def _prevented(task_id: str, words: str, **more: Any) -> dict[str, Any]:
-    return {"done": False, "trouble": _short(words), "task_id": task_id, **more}
+    return {"done": False, "trouble": short(words), "task_id": task_id, **more}
 
 
 def _diff(job: WorktreeJob, directory: Path) -> dict[str, Any]:
@@ -134,7 +134,7 @@ def _diff(job: WorktreeJob, directory: Path) -> dict[str, Any]:
     merge = job.options.get("merged")
     if isinstance(merge, Mapping):
         return _bounded(job, lambda limit: _merged_diff(job, merge, directory, context, limit))
-    worktree = _found(job, job.task_id, job.path, directory)
+    worktree = worktree_of(job, job.task_id, job.path, directory)
     return _bounded(job, lambda limit: None if worktree is None else worktrees.diff(worktree, context, limit))
 
 
@@ -172,9 +172,9 @@ def _merge(job: WorktreeJob, directory: Path) -> dict[str, Any]:
     merged: list[dict[str, str]] = []
     for each in job.options.get("order") or ():
         task_id = str(each["task_id"])
-        worktree = _found(job, task_id, str(each["path"]), directory)
+        worktree = worktree_of(job, task_id, str(each["path"]), directory)
         if worktree is None:
-            earlier = _merged_before(job, each)
+            earlier = merged_before(job, each)
             if earlier is None:
                 return _prevented(task_id, _gone(task_id), merged=merged, **_known_gone(job, task_id))
             merged.append({"task_id": task_id, "commit": earlier.commit, "into": earlier.into})
@@ -206,13 +206,13 @@ def _merged(job: WorktreeJob, worktree: Worktree, each: Mapping[str, Any]) -> Me
 
 def _rest_of_a_merge(job: WorktreeJob, worktree: Worktree, each: Mapping[str, Any]) -> Merged | None:
     """If a Coordinator died while it removed a merged worktree, its branch may be left without a directory."""
-    merged = None if worktree.path.is_dir() else _merged_before(job, each)
+    merged = None if worktree.path.is_dir() else merged_before(job, each)
     if merged is not None:
         worktrees.remove(worktree)
     return merged
 
 
-def _merged_before(job: WorktreeJob, each: Mapping[str, Any]) -> Merged | None:
+def merged_before(job: WorktreeJob, each: Mapping[str, Any]) -> Merged | None:
     """Even if a Coordinator died between a merge and its report, the merge has happened."""
     repository, into = Path(job.working_directory).expanduser(), job.options.get("into") or each.get("into")
     if not into or not each.get("base") or not repository.is_dir():
@@ -226,7 +226,7 @@ def _known_gone(job: WorktreeJob, task_id: str) -> dict[str, list[str]]:
 
 
 def _discard(job: WorktreeJob, directory: Path) -> dict[str, Any]:
-    worktree = _found(job, job.task_id, job.path, directory)
+    worktree = worktree_of(job, job.task_id, job.path, directory)
     if worktree is None:
         return {"done": True, "gone": [job.task_id], "answer": {"message": "It was already gone."}}
     found = worktrees.discard(worktree)
@@ -236,13 +236,13 @@ def _discard(job: WorktreeJob, directory: Path) -> dict[str, Any]:
 
 def _clean(job: WorktreeJob, directory: Path) -> dict[str, Any]:
     """Removes only worktrees whose contents all exist elsewhere."""
-    worktree = _found(job, job.task_id, job.path, directory)
+    worktree = worktree_of(job, job.task_id, job.path, directory)
     if worktree is not None:
         worktrees.remove(worktree)
     return {"done": True, "gone": [job.task_id]}
 
 
-def _found(job: WorktreeJob, task_id: str, path: str, directory: Path) -> Worktree | None:
+def worktree_of(job: WorktreeJob, task_id: str, path: str, directory: Path) -> Worktree | None:
     """Searches the repository recorded at its creation, else the project's; never one that only the directory itself
     names. Also found by its branch if the directory is missing.
     """
@@ -265,10 +265,10 @@ def changes(order: CheckOrder, directory: Path) -> worktrees.Diff:
         path=order.worktree_path,
         working_directory=order.working_directory,
     )
-    found = _found(place, place.task_id, place.path, directory)
-    if found is None:
+    worktree = worktree_of(place, place.task_id, place.path, directory)
+    if worktree is None:
         raise Trouble(_gone(place.task_id))
-    return worktrees.diff(found, 0, LARGEST_SEARCHED)
+    return worktrees.diff(worktree, 0, LARGEST_SEARCHED)
 
 
 def _place(job: WorktreeJob, task_id: str, path: str, directory: Path) -> Path:

@@ -21,6 +21,7 @@ SAVED_VIEW = "svw"
 QUESTION = "qst"
 SCHEDULE, SCHEDULE_RUN = "sch", "run"
 MEMORY = "mem"
+QUEUE_ENTRY = "mqe"
 
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 

@@ -35,6 +35,7 @@ class Kind(StrEnum):
     BUDGET_USED_UP = "budget_used_up"
     AGENT_CANNOT_START = "agent_cannot_start"
     SIGN_IN_LOCKED = "sign_in_locked"
+    MERGE_QUEUE = "merge_queue"
     REVIEW = "review"
     TASK = "task"
 

@@ -10,6 +10,7 @@ from typing import Any
 from toryo.domain import acceptance
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import dataclass, replace
+from toryo.domain.merge_queue import MOST_IN_BATCH
 from toryo.domain.tasks import AcceptanceCheck
 from toryo.domain.texts import exact
 from toryo.domain.times import Millis
@@ -49,6 +50,16 @@ class CommandsFrom(StrEnum):
     MANAGERS = "managers"
 
 
+class MergeQueue(StrEnum):
+    """Whether finished work waits in a queue to be merged."""
+
+    OFF = "off"
+    MANUAL = "manual"
+    """People add the work that they have reviewed."""
+    AUTOMATIC = "automatic"
+    """Completed work is added by itself."""
+
+
 class Approvals(StrEnum):
     REQUESTS = "requests"
     ALL = "all"
@@ -65,6 +76,9 @@ class Settings:
     approvals: Approvals = Approvals.REQUESTS
     required_checks: tuple[AcceptanceCheck, ...] = ()
     """Checks that a success must pass, before the task's own."""
+    merge_queue: MergeQueue = MergeQueue.OFF
+    merge_batch_size: int = 5
+    """How much queued work is checked together."""
     retry_attempts: int = 3
     stall_seconds: int = 120
     budget_per_day: float | None = None
@@ -127,6 +141,8 @@ def widened(before: Settings, after: Settings) -> list[str]:
         found.append("commands_from")
     if before.approvals is Approvals.ALL and after.approvals is not Approvals.ALL:
         found.append("approvals")
+    if before.merge_queue is not MergeQueue.AUTOMATIC and after.merge_queue is MergeQueue.AUTOMATIC:
+        found.append("merge_queue")
     found += [name for name in BUDGETS if getattr(before, name) is not None and getattr(after, name) is None]
     if any(each not in after.required_checks for each in before.required_checks):
         found.append("required_checks")
@@ -172,9 +188,9 @@ def _accepted(name: str, value: Any, default: Any) -> Any:
         if number is None or not 0 <= number <= MOST_A_DAY or (whole and number != int(number)):
             raise _impossible(name, value, "a whole number from 0, or none" if whole else "a number from 0, or none")
         return int(number) if whole else number
-    number = _number(value)
-    if number is None or number != int(number) or not 1 <= number <= 1_000_000:
-        raise _impossible(name, value, "a whole number from 1 to 1000000")
+    number, most = _number(value), MOST_IN_BATCH if name == "merge_batch_size" else 1_000_000
+    if number is None or number != int(number) or not 1 <= number <= most:
+        raise _impossible(name, value, f"a whole number from 1 to {most}")
     return int(number)
 
 

@@ -30,6 +30,8 @@ class Kind(StrEnum):
     DISCARD = "discard"
     CLEAN = "clean"
     """Ordered by Toryo itself: removes a worktree whose contents all exist elsewhere too."""
+    QUEUE_MERGE = "queue_merge"
+    """Ordered by the merge queue: merges a batch if the required checks pass on the combined result."""
 
 
 class Review(StrEnum):
@@ -39,13 +41,15 @@ class Review(StrEnum):
     CHANGES_REQUESTED = "changes_requested"
     WITH_PARENT = "with_parent"
     """It is reviewed with the completed task that it is a part of."""
+    IN_MERGE_QUEUE = "in_merge_queue"
+    """It waits to be merged."""
     LEFT_TO_AGENT = "left_to_agent"
     """An agent at work above decides about it."""
     AT_WORK = "at_work"
     """Its task is not completed."""
 
 
-CHANGES_FILES = frozenset({Kind.MERGE, Kind.DISCARD, Kind.CLEAN})
+CHANGES_FILES = frozenset({Kind.MERGE, Kind.DISCARD, Kind.CLEAN, Kind.QUEUE_MERGE})
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ from toryo.housekeeping import (
     stale_queues,
     stale_talk,
     stalled_tasks,
+    waiting_merges,
 )
 from toryo.housekeeping.planner_statistics import PlannerStatistics
 from toryo.housekeeping.retention import Retention
@@ -42,6 +43,7 @@ CHORES: tuple[tuple[str, Callable[[Call], Any]], ...] = (
     ("notices", notice_outbox.note),
     ("logs", old_logs.forget),
     ("worktrees", old_worktrees.tidy),
+    ("merge_queues", waiting_merges.advance),
     ("people", old_sign_ins.tidy),
     ("keys", old_idempotency_keys.forget),
     (search_index.SEARCH, search_index.add_new),

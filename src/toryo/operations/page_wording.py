@@ -66,6 +66,7 @@ INSTEAD: Mapping[str, str] = {
     "Get a new one: toryo open": "Get a new link.",
     "Open the link that toryo open prints, or send person_id and password.": "Open a sign-in link, or use a password.",
     "Sign in with a link: run toryo open with your token.": "Sign in with a link.",
+    "See what does: toryo merge-queue list. Add it: toryo merge-queue add {task_id}": "Add it first.",
     "Request a new one: toryo task diff TASK, merge or discard.": "Try again.",
     "In a browser, sign in: toryo open prints a link. Programs send Authorization: Bearer with a person's token; "
     "an owner of this server can make one.": "Sign in.",
@@ -78,6 +79,7 @@ STATES: Mapping[tuple[str, str], str] = {
     ("tasks.Status", "todo"): "to do",
     ("tasks.Status", "in_progress"): "in progress",
     ("tasks.Approval", "pending_approval"): "waiting for approval",
+    ("worktrees.Kind", "queue_merge"): "check by the merge queue",
 }
 """How English names a state whose name is not a word. Other languages have words for all of them."""
 

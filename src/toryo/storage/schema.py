@@ -1192,6 +1192,68 @@ search_progress = Table(
 )
 """One row, or none yet: up to which event what was said is found."""
 
+merge_queue_entries = Table(
+    "merge_queue_entries",
+    metadata,
+    _id(),
+    _to("project_id", "projects"),
+    _to("task_id", "tasks"),
+    _text("coordinator_id"),
+    _text("target"),
+    _number("position"),
+    _text("state"),
+    _text("added_by"),
+    _number("added_at"),
+    _text("part", null=True),
+    _text("job_id", null=True),
+    _number("sent_back"),
+    _text("removal_by", null=True),
+    _text("trouble", null=True),
+    _number("retry_at", null=True),
+    _text("base_commit", null=True),
+    _text("merged_commit", null=True),
+    _text("evidence", null=True),
+    _text("conflict", null=True),
+    _text("changes_task_id", null=True),
+    _number("ended_at", null=True),
+    _text("ended_by", null=True),
+    _text("reason", null=True),
+    Index("merge_queue_entries_task", "task_id", "added_at"),
+    Index("merge_queue_entries_ended", "project_id", "ended_at"),
+)
+"""The work of tasks that waits to be merged, or has waited."""
+_is_queued = text("state IN ('queued', 'checking')")
+Index(
+    "merge_queue_entries_waiting",
+    merge_queue_entries.c.project_id,
+    merge_queue_entries.c.position,
+    sqlite_where=_is_queued,
+    postgresql_where=_is_queued,
+)
+Index(
+    "merge_queue_entries_of_task",
+    merge_queue_entries.c.task_id,
+    unique=True,
+    sqlite_where=_is_queued,
+    postgresql_where=_is_queued,
+)
+_came_back = text("state IN ('failed', 'conflict') AND changes_task_id IS NULL")
+Index(
+    "merge_queue_entries_returned",
+    merge_queue_entries.c.ended_at,
+    sqlite_where=_came_back,
+    postgresql_where=_came_back,
+)
+
+merge_queues = Table(
+    "merge_queues",
+    metadata,
+    Column("project_id", Text, ForeignKey("projects.id"), primary_key=True),
+    _number("paused_at", null=True),
+    _text("paused_by", null=True),
+)
+"""What people have set for the merge queue of a project: no row, nothing."""
+
 coordinators = Table(
     "coordinators",
     metadata,

@@ -17,6 +17,7 @@ from toryo.storage.idempotency_keys import IdempotencyKeys
 from toryo.storage.launches import Launches
 from toryo.storage.measures import database_bytes, measures
 from toryo.storage.memories import Memories
+from toryo.storage.merge_queue import MergeQueue
 from toryo.storage.needs import Needs
 from toryo.storage.notices import Notices
 from toryo.storage.overview import Overview
@@ -84,6 +85,7 @@ class Transaction:
     saved_views = _Aggregate(SavedViews)
     questions = _Aggregate(Questions)
     schedules = _Aggregate(Schedules)
+    merge_queue = _Aggregate(MergeQueue)
     usages = _Aggregate(Usages)
     worktrees = _Aggregate(Worktrees)
 

@@ -32,6 +32,27 @@ export function steerTask(taskId: string, text: string) {
   return api.post("/tasks/{task_id}/steer", { ...ofTask(taskId), body: { text } });
 }
 
+export function addToMergeQueue(taskId: string) {
+  return api.post("/tasks/{task_id}/merge-queue", { ...ofTask(taskId), body: {} });
+}
+
+export function removeFromMergeQueue(taskId: string) {
+  return api.delete("/tasks/{task_id}/merge-queue", ofTask(taskId));
+}
+
+/** Before this task; without one, at the end. */
+export function moveInMergeQueue(taskId: string, before?: string) {
+  return api.post("/tasks/{task_id}/merge-queue/move", { ...ofTask(taskId), body: { before } });
+}
+
+export function pauseMergeQueue(projectId: string) {
+  return api.post("/projects/{project_id}/merge-queue/pause", inProject(projectId));
+}
+
+export function resumeMergeQueue(projectId: string) {
+  return api.post("/projects/{project_id}/merge-queue/resume", inProject(projectId));
+}
+
 /** All of them, or none. */
 export function answerQuestions(taskId: string, answers: BodyOf<"post", "/tasks/{task_id}/answers">["answers"]) {
   return api.post("/tasks/{task_id}/answers", { ...ofTask(taskId), body: { answers } });

@@ -187,6 +187,10 @@ export type Worktree = Schemas["Worktree"];
 /** GET /worktree-jobs/{id}: what a Coordinator was asked to do with files, and its answer. */
 export type WorktreeJob = Schemas["WorktreeJob"];
 
+/** GET /projects/{id}/merge-queue. */
+export type MergeQueue = Schemas["MergeQueue"];
+export type MergeQueueEntry = Schemas["MergeQueueEntry"];
+
 export type FileChange = Schemas["FileChange"];
 
 export type Diff = Schemas["DiffAnswer"];

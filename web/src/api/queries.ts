@@ -278,6 +278,14 @@ export const worktrees = (projectId: string) =>
         .then((answer) => answer.worktrees),
   });
 
+/** What waits to be merged in a project. */
+export const mergeQueue = (projectId: string) =>
+  queryOptions({
+    queryKey: ["merge-queue", projectId],
+    queryFn: () =>
+      api.get("/projects/{project_id}/merge-queue", inProject(projectId)).then((answer) => answer.merge_queue),
+  });
+
 export const people = queryOptions({
   queryKey: ["people"],
   queryFn: () => api.get("/people").then((answer) => answer.people),

@@ -192,6 +192,92 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/projects/{project_id}/merge-queue": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What waits to be merged in a project, in order, and the 20 entries that ended last. */
+        get: operations["show_merge_queue"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tasks/{task_id}/merge-queue": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Add the work of a completed task (and of its subtasks) to the merge queue of its project, at the end. */
+        post: operations["add_to_merge_queue"];
+        /** Remove a task from the merge queue. Its work stays as it is. While it is being checked, the batch is stopped; what has reached the branch by then stays merged. */
+        delete: operations["remove_from_merge_queue"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tasks/{task_id}/merge-queue/move": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Change the place of a task in the merge queue. Tasks that are being checked keep theirs. */
+        post: operations["move_in_merge_queue"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project_id}/merge-queue/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Pause the merge queue of a project: nothing more is merged. A batch that is being checked is stopped and waits again. */
+        post: operations["pause_merge_queue"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project_id}/merge-queue/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Let the merge queue of a project continue. What it could not merge is tried again at once. */
+        post: operations["resume_merge_queue"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/projects": {
         parameters: {
             query?: never;
@@ -2125,7 +2211,7 @@ export interface components {
             /** Project Id */
             project_id: string;
             /** Review */
-            review: ("to_review" | "changes_requested" | "with_parent" | "left_to_agent" | "at_work") | null;
+            review: ("to_review" | "changes_requested" | "in_merge_queue" | "with_parent" | "left_to_agent" | "at_work") | null;
             changes_requested: components["schemas"]["RequestedChanges"] | null;
             /** Coordinator Id */
             coordinator_id: string;
@@ -2244,7 +2330,7 @@ export interface components {
              * Kind
              * @enum {string}
              */
-            kind: "diff" | "merge" | "discard" | "clean";
+            kind: "diff" | "merge" | "discard" | "clean" | "queue_merge";
             /** Task Id */
             task_id: string;
             /** Project Id */
@@ -2358,6 +2444,116 @@ export interface components {
             conflicts_with: string[];
             /** Truncated */
             truncated: boolean;
+        };
+        /**
+         * CheckEvidence
+         * @description How one acceptance check ended. `flaky`: it failed, then passed when it ran again. `exit_code`: of the last run;
+         *     null where no program ended by itself. `output`: what was found, or the end of what the command printed.
+         */
+        CheckEvidence: {
+            /** Check */
+            check: string;
+            /**
+             * Outcome
+             * @enum {string}
+             */
+            outcome: "passed" | "failed" | "flaky";
+            /** Runs */
+            runs: number;
+            /** Seconds */
+            seconds: number;
+            /** Exit Code */
+            exit_code: number | null;
+            /** Output */
+            output: string;
+        };
+        /**
+         * MergeQueue
+         * @description The merge queue of a project. `entries`: what waits, in order; `ended`: the last ones that have left it.
+         *     `required_checks`: how many the project has; without any, only conflicts are found.
+         */
+        MergeQueue: {
+            /** Project Id */
+            project_id: string;
+            /**
+             * Mode
+             * @enum {string}
+             */
+            mode: "off" | "manual" | "automatic";
+            /** Batch Size */
+            batch_size: number;
+            /** Required Checks */
+            required_checks: number;
+            /** Paused At */
+            paused_at: string | null;
+            /** Paused By */
+            paused_by: string | null;
+            /** Entries */
+            entries: components["schemas"]["MergeQueueEntry"][];
+            /** Ended */
+            ended: components["schemas"]["MergeQueueEntry"][];
+        };
+        /**
+         * MergeQueueEntry
+         * @description The work of a task in the merge queue, or what became of it. `place`: from 1; null when it has ended. `part`: the
+         *     half of a failed batch it is checked with. `waits_for`: tasks it builds on that are not merged yet. `message`: why
+         *     it was not merged. `evidence`: how the checks ended when they ran last. `changes_task_id`: the task that corrects
+         *     it. `removal_by`: who has removed it while it is still being checked.
+         */
+        MergeQueueEntry: {
+            /** Entry Id */
+            entry_id: string;
+            /** Task Id */
+            task_id: string;
+            /** Title */
+            title: string;
+            /** Assignee Id */
+            assignee_id: string | null;
+            /** Project Id */
+            project_id: string;
+            /** Coordinator Id */
+            coordinator_id: string;
+            /** Target */
+            target: string;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "queued" | "checking" | "merged" | "failed" | "conflict" | "removed";
+            /** Place */
+            place: number | null;
+            /** Batch Id */
+            batch_id: string | null;
+            /** Part */
+            part: string | null;
+            /** Waits For */
+            waits_for: string[];
+            /** Added By */
+            added_by: string;
+            /** Added At */
+            added_at: string;
+            /** Sent Back */
+            sent_back: number;
+            /** Removal By */
+            removal_by: string | null;
+            /** Message */
+            message: string | null;
+            /** Retry At */
+            retry_at: string | null;
+            /** Base Commit */
+            base_commit: string | null;
+            /** Merged Commit */
+            merged_commit: string | null;
+            /** Evidence */
+            evidence: components["schemas"]["CheckEvidence"][];
+            /** Conflict Files */
+            conflict_files: string[];
+            /** Changes Task Id */
+            changes_task_id: string | null;
+            /** Ended At */
+            ended_at: string | null;
+            /** Ended By */
+            ended_by: string | null;
         };
         /**
          * AcceptanceCheck
@@ -2529,28 +2725,6 @@ export interface components {
              * @default null
              */
             forbid_secrets: true | null;
-        };
-        /**
-         * CheckEvidence
-         * @description How one acceptance check ended. `flaky`: it failed, then passed when it ran again. `exit_code`: of the last run;
-         *     null where no program ended by itself. `output`: what was found, or the end of what the command printed.
-         */
-        CheckEvidence: {
-            /** Check */
-            check: string;
-            /**
-             * Outcome
-             * @enum {string}
-             */
-            outcome: "passed" | "failed" | "flaky";
-            /** Runs */
-            runs: number;
-            /** Seconds */
-            seconds: number;
-            /** Exit Code */
-            exit_code: number | null;
-            /** Output */
-            output: string;
         };
         /**
          * Handoff
@@ -3794,6 +3968,15 @@ export interface components {
             until: string | null;
             /** Seconds Left */
             seconds_left: number | null;
+        };
+        /** Merging */
+        Merging: {
+            /** Task Id */
+            task_id: string;
+            /** Title */
+            title: string;
+            /** Message */
+            message: string;
         };
         /** Event */
         Event: {
@@ -5187,6 +5370,263 @@ export interface operations {
                         changes_requested: components["schemas"]["RequestedChanges"];
                         /** Waits */
                         waits?: string;
+                    };
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_merge_queue: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The project. */
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Success */
+                        success: boolean;
+                        next?: components["schemas"]["NextAction"];
+                        /** Notifications Pending */
+                        notifications_pending?: number;
+                        merge_queue: components["schemas"]["MergeQueue"];
+                    };
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    add_to_merge_queue: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request with the same key and content is carried out once and gets the same answer again. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The task. */
+                task_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description The branch; default: where the work started.
+                     * @default null
+                     */
+                    into?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Success */
+                        success: boolean;
+                        next?: components["schemas"]["NextAction"];
+                        /** Notifications Pending */
+                        notifications_pending?: number;
+                        entry: components["schemas"]["MergeQueueEntry"];
+                    };
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    remove_from_merge_queue: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The task. */
+                task_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Success */
+                        success: boolean;
+                        next?: components["schemas"]["NextAction"];
+                        /** Notifications Pending */
+                        notifications_pending?: number;
+                        entry: components["schemas"]["MergeQueueEntry"];
+                    };
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    move_in_merge_queue: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The task. */
+                task_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description The task before which it is put; without one: at the end.
+                     * @default null
+                     */
+                    before?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Success */
+                        success: boolean;
+                        next?: components["schemas"]["NextAction"];
+                        /** Notifications Pending */
+                        notifications_pending?: number;
+                        merge_queue: components["schemas"]["MergeQueue"];
+                    };
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    pause_merge_queue: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The project. */
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Success */
+                        success: boolean;
+                        next?: components["schemas"]["NextAction"];
+                        /** Notifications Pending */
+                        notifications_pending?: number;
+                        merge_queue: components["schemas"]["MergeQueue"];
+                    };
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    resume_merge_queue: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The project. */
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Success */
+                        success: boolean;
+                        next?: components["schemas"]["NextAction"];
+                        /** Notifications Pending */
+                        notifications_pending?: number;
+                        merge_queue: components["schemas"]["MergeQueue"];
                     };
                 };
             };
@@ -9774,7 +10214,7 @@ export interface operations {
                         /** Possible */
                         possible: boolean;
                         /** Muted */
-                        muted: ("approval" | "question" | "blocked_by_guard" | "runaway" | "blocked" | "message" | "nobody_came" | "delegation_failed" | "failed" | "dead_letter" | "stuck" | "stalled" | "schedule_stopped" | "budget_used_up" | "agent_cannot_start" | "sign_in_locked" | "review" | "task")[];
+                        muted: ("approval" | "question" | "blocked_by_guard" | "runaway" | "blocked" | "message" | "nobody_came" | "delegation_failed" | "failed" | "dead_letter" | "merge_queue" | "stuck" | "stalled" | "schedule_stopped" | "budget_used_up" | "agent_cannot_start" | "sign_in_locked" | "review" | "task")[];
                         quiet_hours: components["schemas"]["QuietHours"] | null;
                         /** Time Zone */
                         time_zone: string;
@@ -9810,7 +10250,7 @@ export interface operations {
                      * @description Kinds of needs that are not told.
                      * @default null
                      */
-                    muted?: ("approval" | "question" | "blocked_by_guard" | "runaway" | "blocked" | "message" | "nobody_came" | "delegation_failed" | "failed" | "dead_letter" | "stuck" | "stalled" | "schedule_stopped" | "budget_used_up" | "agent_cannot_start" | "sign_in_locked" | "review" | "task")[] | null;
+                    muted?: ("approval" | "question" | "blocked_by_guard" | "runaway" | "blocked" | "message" | "nobody_came" | "delegation_failed" | "failed" | "dead_letter" | "merge_queue" | "stuck" | "stalled" | "schedule_stopped" | "budget_used_up" | "agent_cannot_start" | "sign_in_locked" | "review" | "task")[] | null;
                     /**
                      * @description Hours in which nothing is sent: it is sent when they end, if it still holds; null: none.
                      * @default null
@@ -9840,7 +10280,7 @@ export interface operations {
                         /** Possible */
                         possible: boolean;
                         /** Muted */
-                        muted: ("approval" | "question" | "blocked_by_guard" | "runaway" | "blocked" | "message" | "nobody_came" | "delegation_failed" | "failed" | "dead_letter" | "stuck" | "stalled" | "schedule_stopped" | "budget_used_up" | "agent_cannot_start" | "sign_in_locked" | "review" | "task")[];
+                        muted: ("approval" | "question" | "blocked_by_guard" | "runaway" | "blocked" | "message" | "nobody_came" | "delegation_failed" | "failed" | "dead_letter" | "merge_queue" | "stuck" | "stalled" | "schedule_stopped" | "budget_used_up" | "agent_cannot_start" | "sign_in_locked" | "review" | "task")[];
                         quiet_hours: components["schemas"]["QuietHours"] | null;
                         /** Time Zone */
                         time_zone: string;
@@ -9940,7 +10380,7 @@ export interface operations {
                         /** Possible */
                         possible: boolean;
                         /** Muted */
-                        muted: ("approval" | "question" | "blocked_by_guard" | "runaway" | "blocked" | "message" | "nobody_came" | "delegation_failed" | "failed" | "dead_letter" | "stuck" | "stalled" | "schedule_stopped" | "budget_used_up" | "agent_cannot_start" | "sign_in_locked" | "review" | "task")[];
+                        muted: ("approval" | "question" | "blocked_by_guard" | "runaway" | "blocked" | "message" | "nobody_came" | "delegation_failed" | "failed" | "dead_letter" | "merge_queue" | "stuck" | "stalled" | "schedule_stopped" | "budget_used_up" | "agent_cannot_start" | "sign_in_locked" | "review" | "task")[];
                         quiet_hours: components["schemas"]["QuietHours"] | null;
                         /** Time Zone */
                         time_zone: string;
@@ -9986,7 +10426,7 @@ export interface operations {
                         /** Possible */
                         possible: boolean;
                         /** Muted */
-                        muted: ("approval" | "question" | "blocked_by_guard" | "runaway" | "blocked" | "message" | "nobody_came" | "delegation_failed" | "failed" | "dead_letter" | "stuck" | "stalled" | "schedule_stopped" | "budget_used_up" | "agent_cannot_start" | "sign_in_locked" | "review" | "task")[];
+                        muted: ("approval" | "question" | "blocked_by_guard" | "runaway" | "blocked" | "message" | "nobody_came" | "delegation_failed" | "failed" | "dead_letter" | "merge_queue" | "stuck" | "stalled" | "schedule_stopped" | "budget_used_up" | "agent_cannot_start" | "sign_in_locked" | "review" | "task")[];
                         quiet_hours: components["schemas"]["QuietHours"] | null;
                         /** Time Zone */
                         time_zone: string;
@@ -10076,6 +10516,8 @@ export interface operations {
                         agent_id: string;
                         /** Decisions */
                         decisions: components["schemas"]["Decision"][];
+                        /** Merging */
+                        merging: components["schemas"]["Merging"][];
                     };
                 };
             };

@@ -91,6 +91,9 @@ export function keysOf(event: Event): unknown[][] {
   if (["session", "launch", "agent", "account", "project"].includes(noun ?? "")) keys.push(["chats"], ["chat"]); // whether an agent is there to talk
   if (["message", "conversation", "chat", "delegation"].includes(noun ?? ""))
     keys.push(["chats"], ["chat"], ["conversations"]);
+  if (event.project_id && ["merge_queue", "worktree", "task", "project"].includes(noun ?? ""))
+    keys.push(["merge-queue", event.project_id]);
+  if (noun === "merge_queue") keys.push(["worktrees"], ["worktree"]);
   if (noun === "worktree" || noun === "task") keys.push(["worktrees"], ["worktree"]); // how it stands: its task, or the one that changes it
   if (event.task_id && ["worktree.made", "worktree.changed"].includes(event.kind))
     keys.push(["diff", event.task_id], ["combined-diff"]);

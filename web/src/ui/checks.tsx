@@ -40,6 +40,17 @@ export function Checks({ task, words }: { task: Task; words: CheckWords }) {
   );
 }
 
+/** How checks ended, without the task that they belong to. */
+export function CheckResults({ results, words }: { results: readonly Result[]; words: CheckWords }) {
+  return (
+    <ul className="space-y-1.5">
+      {results.map((each, place) => (
+        <Ended key={place} result={each} words={words} />
+      ))}
+    </ul>
+  );
+}
+
 function Before({ check, passed }: { check: Declared; passed: boolean }) {
   const kind = check.diff !== undefined ? FileDiff : check.file !== undefined ? FileText : Terminal;
   const Icon = passed ? CircleCheck : kind;

@@ -144,6 +144,11 @@ def merged_diff(
     return _between(git, [before, after], context, limit, head=after, base=before)
 
 
+def between(git: Git, before: str, after: str, context: int, limit: int) -> Diff:
+    """The changes from one commit to another."""
+    return _between(git, [before, after], context, limit, head=after, base=before)
+
+
 def unkept(worktree: Worktree) -> str:
     """The changes in the worktree that are not on its branch, and the next step; empty if there are none."""
     git = inside(worktree)

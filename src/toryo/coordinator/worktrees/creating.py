@@ -96,6 +96,18 @@ def _check_out(checkout: Checkout, path: Path, branch: str) -> None:
     git("worktree", "unlock", str(path))
 
 
+def check_out_detached(checkout: Checkout, path: Path, commit: str) -> None:
+    """A commit, on no branch, in an empty place. It stays locked: nobody else removes it."""
+    _refuse_filters(checkout)
+    (checkout.common / "worktrees").mkdir(exist_ok=True)
+    empty = ("--no-checkout", "--detach", "--lock", "--reason", HALF_MADE)
+    checkout.git("worktree", "add", "--quiet", *empty, str(path), commit)
+    directory, git = checkout.directory_of(path), checkout.at(path)
+    assert directory is not None and git is not None
+    connect(path, directory)
+    git("reset", "--hard", "--quiet", seconds=LONG)
+
+
 def _taken(checkout: Checkout, path: Path, branch: str, notes: tuple[str, ...] = ()) -> Worktree:
     worktree = described(checkout, path, branch, notes)
     inside(worktree)

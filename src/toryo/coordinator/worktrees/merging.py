@@ -14,7 +14,17 @@ from pathlib import Path
 from toryo.coordinator.worktrees import commits_and_diffs
 from toryo.coordinator.worktrees.creating import alone
 from toryo.coordinator.worktrees.git import LONG, Git, Trouble
-from toryo.coordinator.worktrees.paths import Worktree, checkout_of, contains, entries, joined, safe, signature, tip
+from toryo.coordinator.worktrees.paths import (
+    Worktree,
+    checkout_of,
+    contains,
+    entries,
+    joined,
+    safe,
+    shown,
+    signature,
+    tip,
+)
 from toryo.coordinator.worktrees.repository import Checkout, content, opened
 
 ATTEMPTS = 5
@@ -121,10 +131,31 @@ def _attempt(checkout: Checkout, worktree: Worktree, target: str, message: str) 
     said = message.replace("\0", "").strip() or f"Merge {worktree.branch} into {target}"
     words = f"{said}\n\n{commits_and_diffs.TASK}: {worktree.name}"
     commit = git("commit-tree", tree, "-p", old, "-p", new, given=f"{words}\n")
+    return Merged(commit, checkout_of(checkout, target), target) if moved(checkout, target, commit, old) else None
+
+
+def moved(checkout: Checkout, target: str, commit: str, old: str) -> bool:
+    """Moves a branch forward, with its checkout if it has one; False if it is no longer at `old`. Raises Trouble."""
     place = checkout_of(checkout, target)
     there = checkout.at(place) if place is not None else None
-    done = _move(checkout, target, commit, old) if there is None else _forward(there, target, commit, old)
-    return Merged(commit, place, target) if done else None
+    return _move(checkout, target, commit, old) if there is None else _forward(there, target, commit, old)
+
+
+def refuse_loss(checkout: Checkout, target: str, old: str, commit: str) -> None:
+    """Raises Trouble if the branch cannot be moved because of what somebody has not committed, or of a rebase."""
+    place = checkout_of(checkout, target)
+    there = checkout.at(place) if place is not None else None
+    if there is None:
+        _refuse_rebase(checkout, target)
+        return
+    words = commits_and_diffs.unfinished(there)
+    if words:
+        raise Trouble(words)
+    coming = set(there.must("diff", "--name-only", "--no-renames", "-z", old, commit, "--").names)
+    options = ("--porcelain", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=all")
+    own = {line[3:] for line in there.must("status", *options, seconds=LONG).names}
+    if both := sorted(coming & own):
+        raise Trouble(_overwrites(target, there.directory, tuple(map(shown, both))))
 
 
 def _conflict(worktree: Worktree, target: str, files: tuple[str, ...]) -> str:
@@ -147,6 +178,8 @@ def _move(checkout: Checkout, target: str, commit: str, old: str) -> bool:
 def _forward(git: Git, target: str, commit: str, old: str) -> bool:
     """Moves a branch with its checkout. Git checks everything before it changes anything; ignored files are kept,
     too."""
+    if tip(git, target) != old:  # a fast-forward would also succeed from an older commit, to which somebody went back
+        return False
     options = ("--ff-only", "--quiet", "--no-stat", "--no-autostash", "--no-squash", "--no-overwrite-ignore")
     merged = git.ask("merge", *options, commit, seconds=LONG)
     if merged.code == 0:
@@ -161,10 +194,13 @@ def _hindered(git: Git, target: str, errors: str) -> str:
     if not files:
         words = " ".join(errors.split())
         return f"{target} is checked out in {git.directory} and cannot be merged into there: {words}"
+    return _overwrites(target, git.directory, files)
+
+
+def _overwrites(target: str, directory: Path, files: tuple[str, ...]) -> str:
     return (
-        f"Merging into {target} would overwrite uncommitted changes in {git.directory}: "
-        f"{commits_and_diffs.named(files)}. Nothing was merged. Commit, stash or remove them there, then merge "
-        "again."
+        f"Merging into {target} would overwrite uncommitted changes in {directory}: {commits_and_diffs.named(files)}. "
+        "Nothing was merged. Commit, stash or remove them there, then merge again."
     )
 
 

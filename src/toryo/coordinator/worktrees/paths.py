@@ -187,7 +187,7 @@ def forget(checkout: Checkout, path: Path) -> None:
     not mounted just now stays known, which `git worktree prune` would not leave so."""
     if path.is_symlink() or (path / ".git").is_dir():
         raise Trouble(f"{path} contains another repository. Check it, then remove it by hand.")
-    _clear(path)
+    clear(path)
     if entry_at(checkout, path) is not None:
         checkout.git("worktree", "remove", "--force", "--force", str(path))
 
@@ -273,7 +273,7 @@ def _entry(words: str) -> Entry:
     return Entry(Path(facts["worktree"]), branch, facts.get("locked"))
 
 
-def _clear(path: Path) -> None:
+def clear(path: Path) -> None:
     """Removes a directory with everything in it, write-protected directories too (caches of packages are)."""
     for parent, directories, _ in os.walk(path):
         for directory in directories:

@@ -31,6 +31,7 @@ from toryo.operations.directory import wider_rights
 from toryo.operations.launches import cooldowns
 from toryo.operations.messaging import notifications
 from toryo.operations.tasks import questions
+from toryo.operations.worktrees import merge_queue
 
 
 class ProjectResult(Result):
@@ -230,8 +231,16 @@ def _save_project(
     stored = replace(after, updated_at=call.now, version=before.version + 1)
     call.tx.projects.save(before, stored)
     call.event(kind, project_id=stored.id, data={"status": stored.status.value, **wider_rights.told(widened or [])})
+    if _of_merge_queue(before) != _of_merge_queue(stored):
+        merge_queue.advance(call, stored.id, even_off=True)
     call.tx.hint(WORK, f"project:{stored.id}", f"project-status:{stored.id}")
     return _project(stored)
+
+
+def _of_merge_queue(project: Project) -> tuple[object, ...]:
+    """What decides whether and how its merge queue goes on."""
+    settings = project.settings
+    return (project.status, settings.merge_queue, settings.merge_batch_size, settings.required_checks)
 
 
 @operation(

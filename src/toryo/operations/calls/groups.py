@@ -36,6 +36,7 @@ GROUPS = (
     "worktrees.rest",
     "worktrees.combined",
     "worktrees.requesting_changes",
+    "worktrees.merge_queue_rest",
     "admin.projects",
     "admin.members",
     "admin.agents",

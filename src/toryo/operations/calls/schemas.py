@@ -21,7 +21,7 @@ AgentStatus = Literal["active", "inactive"]
 PurposeName = Literal["task", "chat"]
 IsolationName = Literal["none", "worktree"]
 LanguageName = Literal["en", "ja"]
-WorktreeJobKind = Literal["diff", "merge", "discard", "clean"]
+WorktreeJobKind = Literal["diff", "merge", "discard", "clean", "queue_merge"]
 FileChangeName = Literal["added", "deleted", "modified", "renamed", "copied", "type changed"]
 
 
@@ -644,7 +644,57 @@ class Conversation(TypedDict):
     summary: str | None
 
 
-ReviewName = Literal["to_review", "changes_requested", "with_parent", "left_to_agent", "at_work"]
+MergeQueueState = Literal["queued", "checking", "merged", "failed", "conflict", "removed"]
+
+
+class MergeQueueEntry(TypedDict):
+    """The work of a task in the merge queue, or what became of it. `place`: from 1; null when it has ended. `part`: the
+    half of a failed batch it is checked with. `waits_for`: tasks it builds on that are not merged yet. `message`: why
+    it was not merged. `evidence`: how the checks ended when they ran last. `changes_task_id`: the task that corrects
+    it. `removal_by`: who has removed it while it is still being checked."""
+
+    entry_id: str
+    task_id: str
+    title: str
+    assignee_id: str | None
+    project_id: str
+    coordinator_id: str
+    target: str
+    state: MergeQueueState
+    place: int | None
+    batch_id: str | None
+    part: str | None
+    waits_for: list[str]
+    added_by: str
+    added_at: str
+    sent_back: int
+    removal_by: str | None
+    message: str | None
+    retry_at: str | None
+    base_commit: str | None
+    merged_commit: str | None
+    evidence: list[CheckEvidence]
+    conflict_files: list[str]
+    changes_task_id: str | None
+    ended_at: str | None
+    ended_by: str | None
+
+
+class MergeQueue(TypedDict):
+    """The merge queue of a project. `entries`: what waits, in order; `ended`: the last ones that have left it.
+    `required_checks`: how many the project has; without any, only conflicts are found."""
+
+    project_id: str
+    mode: Literal["off", "manual", "automatic"]
+    batch_size: int
+    required_checks: int
+    paused_at: str | None
+    paused_by: str | None
+    entries: list[MergeQueueEntry]
+    ended: list[MergeQueueEntry]
+
+
+ReviewName = Literal["to_review", "changes_requested", "in_merge_queue", "with_parent", "left_to_agent", "at_work"]
 
 
 class Worktree(TypedDict):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, NotRequired
+from typing import NotRequired
 
 from pydantic import Field
 
@@ -16,20 +16,12 @@ from toryo.operations.calls.fields import Id, Printed
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
 from toryo.operations.tasks import mutations
+from toryo.operations.tasks.check_evidence import CheckRun
 
 
 class CheckFailure(Parameters):
     check: Printed = Field(max_length=2_000, description="Which one: the file or the command.")
     message: Printed = Field(max_length=10_000, description="What was found.")
-
-
-class CheckRun(Parameters):
-    check: Printed = Field(max_length=2_000, description="Which one: the file, the command or the limits.")
-    outcome: Literal["passed", "failed", "flaky"] = Field(description="flaky: failed, then passed.")
-    runs: int = Field(1, ge=1, le=100, description="How often it ran.")
-    seconds: float = Field(0.0, ge=0, le=1_000_000, description="How long all runs took.")
-    exit_code: int | None = Field(None, ge=-(2**31), lt=2**31, description="Of the last run.")
-    output: Printed = Field("", max_length=acceptance.LONGEST_OUTPUT, description="What was found, or its end.")
 
 
 class CheckResult(Parameters):

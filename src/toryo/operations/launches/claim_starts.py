@@ -35,10 +35,13 @@ from toryo.workflow.launch_rules import Action
 
 
 class Claimed(Result):
+    """`stop_worktree_jobs`: jobs of the merge queue that it works on and should leave as they are."""
+
     start: list[starts.Start]
     stop: list[Stop]
     checks: list[CheckOrder]
     worktree_jobs: list[Job]
+    stop_worktree_jobs: list[str]
     next_check_seconds: int
 
 
@@ -57,9 +60,10 @@ def claim_starts(call: Call, asked: ClaimStarts) -> Claimed | Later:
     lost = [each for each in call.tx.launches.ordered_by(asked.coordinator_id) if each.id not in running]
     start = _starts(call, asked, lost, [candidate for candidate in candidates if candidate.project_id in entered])
     start += _chats(call, asked, lost, [talker for talker in talkers if talker.project_id in entered])
-    checks, worktree_jobs = checks_for(call, asked), jobs_for(call, asked.coordinator_id, asked.worktree_jobs)
+    checks = checks_for(call, asked)
+    worktree_jobs, unwanted = jobs_for(call, asked.coordinator_id, asked.worktree_jobs)
     at = _next_look(call)
-    if not (start or stop or checks or worktree_jobs) and call.may_wait:
+    if not (start or stop or checks or worktree_jobs or unwanted) and call.may_wait:
         return Later(frozenset({WORK, "checks"}), at)
     seconds = 10 if at is None else max(1, min(10, (at - call.now) // SECOND + 1))
     return {
@@ -68,6 +72,7 @@ def claim_starts(call: Call, asked: ClaimStarts) -> Claimed | Later:
         "stop": stop,
         "checks": checks,
         "worktree_jobs": worktree_jobs,
+        "stop_worktree_jobs": unwanted,
         "next_check_seconds": seconds,
     }
 

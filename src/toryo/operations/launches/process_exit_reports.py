@@ -21,6 +21,7 @@ from toryo.operations.launches import cooldowns, end_of_session, launch_decision
 from toryo.operations.launches.cooldowns import hindered
 from toryo.operations.launches.end_of_session import waits_for_answer
 from toryo.operations.launches.usage_counting import count_usage
+from toryo.operations.worktrees import merge_queue
 from toryo.workflow.launch_rules import withdrawn
 
 
@@ -82,6 +83,7 @@ def report_process_exit(call: Call, exit_: ProcessExit) -> ExitTaken:
     if not launch.refused_at_sign_in:  # the process that ended is not the one that works
         released = _release(call, recorded, exit_)
         until = cooldowns.after_exit(call, launch, exit_.error, exit_.quota_reset_seconds, failed=_failed(exit_))
+    merge_queue.advance(call, launch.project_id)
     call.tx.hint(WORK, f"launch:{launch.id}")
     return {"success": True, "released": released, "cooling_down_until": iso(until) if until else None}
 

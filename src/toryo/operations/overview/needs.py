@@ -11,11 +11,12 @@ from copy import copy
 from functools import cached_property, partial
 from typing import Any
 
-from toryo.domain import moves, people, task_readiness, usages
+from toryo.domain import merge_queue, moves, people, task_readiness, usages
 from toryo.domain.agents import Agent, active_owners, approvers, may_be_asked, mistakes_of, people_above
 from toryo.domain.delegations import Delegation, DelegationStatus
 from toryo.domain.fast_dataclasses import replace
 from toryo.domain.launches import Launch
+from toryo.domain.merge_queue import Entry
 from toryo.domain.messages import MessageKind
 from toryo.domain.needs import Action, Kind, Need, Request, requested
 from toryo.domain.projects import Project
@@ -23,7 +24,7 @@ from toryo.domain.projects import Status as ProjectStatus
 from toryo.domain.questions import Question
 from toryo.domain.schedules import Schedule
 from toryo.domain.task_readiness import StartBlocker
-from toryo.domain.tasks import Details, Task
+from toryo.domain.tasks import Details, Status, Task
 from toryo.domain.texts import one_line, quoted
 from toryo.domain.times import DAY, Millis, iso
 from toryo.domain.wording import Worded, constant, say, together
@@ -42,8 +43,8 @@ from toryo.operations.overview.home_state import Picture
 from toryo.operations.overview.stuck import Stuck
 from toryo.operations.overview.unplaced import Unplaced
 from toryo.operations.tasks import above as above_tasks
-from toryo.operations.tasks import remedies
-from toryo.operations.worktrees import reviews
+from toryo.operations.tasks import remedies, requested_changes
+from toryo.operations.worktrees import merge_queue_texts, reviews
 from toryo.storage.errors import DatabaseUnavailable
 from toryo.storage.needs import Unread
 
@@ -68,6 +69,7 @@ NEEDS = "needs"
 
 CARRIED_OUT_BY = {
     "add_agent": "create_agent",
+    "add_to_merge_queue": "add_to_merge_queue",
     "activate": "activate_agent",
     "answer": "send_chat_message",
     "answer_question": "answer_question",
@@ -91,12 +93,14 @@ CARRIED_OUT_BY = {
     "put_back": "move_task",
     "raise": "edit_project",
     "reject": "reject_task",
+    "remove_from_merge_queue": "remove_from_merge_queue",
     "renew": "renew_passkey",
     "requeue": "requeue_task",
     "restore": "resume_project",
     "resume_schedule": "resume_schedule",
     "show_schedule": "show_schedule",
     "resume": "resume_agent",
+    "resume_merge_queue": "resume_merge_queue",
     "resume_project": "resume_project",
     "retry": "move_task",
     "review": "diff_task",
@@ -583,8 +587,9 @@ def _reviews(view: _View) -> Iterator[Need]:
     changed = {worktree.task_id: worktree for worktree in view.call.tx.worktrees.open() if worktree.changed}
     here = {task.id for task in view.here(view.call.tx.tasks.find_all(sorted(changed)))}
     found = reviews.standing(view.call, [each for each in changed.values() if each.task_id in here], view.human)
+    returned = {entry.task_id for entry in _returned_entries(view)} if found else set()
     for each in found.values():
-        if each.review is Review.TO_REVIEW and each.task is not None:
+        if each.review is Review.TO_REVIEW and each.task is not None and each.task.id not in returned:
             yield from _review(view, each.task, changed[each.task.id])
 
 
@@ -606,6 +611,65 @@ def _review(view: _View, task: Task, work: Worktree) -> Iterator[Need]:
         Action("discard", f"toryo task discard {task.id}"),
         since=task.completed_at or task.moved_at,
     )
+
+
+def _returned_entries(view: _View) -> list[Entry]:
+    """What came back from a merge queue, and no agent corrects."""
+    returned = [entry for entry in view.call.tx.merge_queue.returned() if entry.project_id in view.projects]
+    if not returned:
+        return []
+    task_ids = sorted({entry.task_id for entry in returned})
+    newest = view.call.tx.merge_queue.of_tasks(task_ids)
+    still = {worktree.task_id for worktree in view.call.tx.worktrees.of(task_ids) if worktree.open}
+    still -= requested_changes.standing(view.call, task_ids).keys()
+    return [entry for entry in returned if entry.task_id in still and newest[entry.task_id].id == entry.id]
+
+
+def _merge_queues(view: _View) -> Iterator[Need]:
+    """What came back from a merge queue, and queues that cannot go on."""
+    returned = _returned_entries(view)
+    waiting = [each for each in view.call.tx.merge_queue.waiting() if each.project_id in view.projects and each.trouble]
+    tasks = {each.id: each for each in view.call.tx.tasks.find_all(sorted({e.task_id for e in (*returned, *waiting)}))}
+    for entry in returned:
+        task = tasks[entry.task_id]
+        if task.status is not Status.COMPLETED:
+            continue
+        yield from _of_task(
+            view.responsible(task.assignee_id, task.project_id),
+            Kind.MERGE_QUEUE,
+            task,
+            (
+                say(
+                    "Conflict in the merge queue: {title}"
+                    if entry.state is merge_queue.State.CONFLICT
+                    else "Not merged by the merge queue: {title}",
+                    title=task.title,
+                ),
+                merge_queue_texts.in_brief(entry),
+            ),
+            Action("review", f"toryo task diff {task.id}"),
+            Action("add_to_merge_queue", f"toryo merge-queue add {task.id}"),
+            Action("discard", f"toryo task discard {task.id}"),
+            since=entry.ended_at or entry.added_at,
+        )
+    lanes: dict[tuple[str, str, str], Entry] = {}
+    for entry in waiting:
+        lanes.setdefault((entry.project_id, *entry.lane), entry)
+    for entry in lanes.values():
+        task = tasks[entry.task_id]
+        for need in _of_task(
+            view.responsible(task.assignee_id, task.project_id),
+            Kind.MERGE_QUEUE,
+            task,
+            (
+                say("The merge queue cannot merge into {target}: {title}", target=entry.target, title=task.title),
+                constant((entry.trouble or "")[:BRIEF]),
+            ),
+            Action("resume_merge_queue", f"toryo merge-queue resume --project {entry.project_id}"),
+            Action("remove_from_merge_queue", f"toryo merge-queue remove {task.id}"),
+            since=entry.added_at,
+        ):
+            yield replace(need, about=f"{entry.project_id} {entry.coordinator_id} {entry.target}")
 
 
 def _stalls(view: _View) -> Iterator[Need]:
@@ -1090,6 +1154,7 @@ SOURCES: tuple[Callable[[_View], Iterator[Need]], ...] = (
     _unplaced,
     _runaways,
     _locked,
+    _merge_queues,
     _reviews,
     _freed,
     _own_tasks,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from pydantic import Field
+from typing_extensions import TypedDict
 
 from toryo.domain.launches import Purpose
 from toryo.operations.calls import fault_isolation, schemas, visibility
@@ -14,6 +15,7 @@ from toryo.operations.calls.fields import Id
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
 from toryo.operations.overview import agent_diagnosis
+from toryo.operations.worktrees import merge_queue_texts
 
 
 class Why(Parameters):
@@ -21,9 +23,18 @@ class Why(Parameters):
     project_id: Id | None = Field(None, description="Only in this project.")
 
 
+class Merging(TypedDict):
+    task_id: str
+    title: str
+    message: str
+
+
 class WhyResult(Result):
+    """`merging`: work of the agent that waits in the merge queue, or is being checked there."""
+
     agent_id: str
     decisions: list[schemas.Decision]
+    merging: list[Merging]
 
 
 @operation(
@@ -43,7 +54,26 @@ def why(call: Call, wanted: Why) -> WhyResult:
         "success": True,
         "agent_id": agent.id,
         "decisions": [_told(call, agent.id, project, purpose) for project in visible for purpose in Purpose],
+        "merging": [each for project_id in visible for each in _merging(call, agent.id, project_id)],
     }
+
+
+def _merging(call: Call, agent_id: str, project_id: str) -> list[Merging]:
+    """The agent's tasks are completed, but not merged yet."""
+    waiting = call.tx.merge_queue.waiting_in(project_id)
+    if not waiting:
+        return []
+    tasks = {task.id: task for task in call.tx.tasks.find_all(sorted(entry.task_id for entry in waiting))}
+    paused = call.tx.merge_queue.queue(project_id).paused_at is not None
+    return [
+        {
+            "task_id": entry.task_id,
+            "title": tasks[entry.task_id].title,
+            "message": merge_queue_texts.where(entry, place, len(waiting), paused=paused),
+        }
+        for place, entry in enumerate(waiting, 1)
+        if tasks[entry.task_id].assignee_id == agent_id
+    ]
 
 
 def _told(call: Call, agent_id: str, project_id: str, purpose: Purpose) -> schemas.Decision:

@@ -40,6 +40,7 @@ KindName = Literal[
     "delegation_failed",
     "failed",
     "dead_letter",
+    "merge_queue",
     "stuck",
     "stalled",
     "schedule_stopped",

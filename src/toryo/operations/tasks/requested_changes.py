@@ -1,13 +1,16 @@
-"""Whether a person has asked for changes to a completed task's work, and which task makes them. Decided once, here.
+"""Whether a person, or the merge queue, has asked for changes to a completed task's work, and which task makes them.
+Decided once, here.
 
 Such a task is an ordinary one: it depends on the task whose work was reviewed (so it starts from that work), its
-context names it, and a person has created it. The request stands until that task is completed, failed or cancelled.
+context names it, and a person or Toryo has created it. The request stands until that task is completed, failed or
+cancelled.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
+from toryo.domain.agents import SYSTEM
 from toryo.domain.tasks import Status, Task
 from toryo.operations.calls import schemas
 from toryo.operations.calls.call import Call
@@ -25,8 +28,9 @@ def standing(call: Call, task_ids: Collection[str]) -> dict[str, Task]:
     if not task_ids:
         return {}
     asked = call.tx.tasks.asking_changes(task_ids, CHANGES_TO)
-    people = {agent.id for agent in call.tx.agents.find_all({task.created_by for _, task in asked}) if agent.human}
-    return {reviewed: task for reviewed, task in asked if task.created_by in people}
+    creators = {task.created_by for _, task in asked} - {SYSTEM}
+    may = {agent.id for agent in call.tx.agents.find_all(creators) if agent.human} | {SYSTEM} if asked else set()
+    return {reviewed: task for reviewed, task in asked if task.created_by in may}
 
 
 def about(call: Call, task_ids: Iterable[str]) -> set[str]:

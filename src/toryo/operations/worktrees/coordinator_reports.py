@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from toryo.domain import merge_queue as merge_queue_rules
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import replace
 from toryo.domain.launches import Launch
@@ -16,6 +17,8 @@ from toryo.operations.calls.catalogue import Parameters, operation
 from toryo.operations.calls.fields import Id, Printed
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
+from toryo.operations.tasks.check_evidence import CheckRun
+from toryo.operations.worktrees import merge_queue
 from toryo.storage.coordinators import Disk
 
 Count = Annotated[int, Field(ge=0, le=10**12)]
@@ -148,6 +151,47 @@ class OutcomeTold(Parameters):
     commit: Printed | None = Field(None, description="Its last commit.")
 
 
+class OtherSide(Parameters):
+    commit: Printed = Field(max_length=100, description="On the target branch.")
+    subject: Printed = Field("", max_length=1_000, description="The first line of its message.")
+    task_id: Printed | None = Field(None, max_length=200, description="The task whose work it has merged.")
+
+
+class QueueConflict(Parameters):
+    entry_id: Id = Field(description="From the job.")
+    files: list[Printed] = Field(max_length=2_000, fail_fast=True, description="Where both sides differ.")
+    others: list[OtherSide] = Field(
+        default_factory=list, max_length=20, description="What has changed them on the target since the work began."
+    )
+
+
+class QueueUnfit(Parameters):
+    entry_id: Id = Field(description="From the job.")
+    trouble: Printed = Field(max_length=10_000, description="Why its work cannot be merged, and the next step.")
+
+
+class QueueTold(Parameters):
+    result: Literal["merged", "nothing", "failed", "target_broken", "prevented"] = Field(
+        description="merged: the target has it. nothing: no entry was left to check. failed: the checks failed. "
+        "target_broken: they fail on the target alone, too. prevented: see trouble."
+    )
+    base: Printed | None = Field(None, max_length=100, description="The commit of the target that it was merged onto.")
+    conflicts: list[QueueConflict] = Field(
+        default_factory=list, max_length=merge_queue_rules.MOST_IN_BATCH, description="With the target."
+    )
+    left_out: list[Id] = Field(
+        default_factory=list,
+        max_length=merge_queue_rules.MOST_IN_BATCH,
+        description="Entries that conflict with entries before them.",
+    )
+    unfit: list[QueueUnfit] = Field(
+        default_factory=list, max_length=merge_queue_rules.MOST_IN_BATCH, description="Entries that cannot be merged."
+    )
+    evidence: list[CheckRun] = Field(
+        default_factory=list, max_length=1_500, description="How each check of the combined result ended."
+    )
+
+
 class ReportWorktreeJob(Parameters):
     job_id: Id = Field(description="From claim_starts.")
     done: bool = Field(description="Whether it could be done.")
@@ -157,6 +201,7 @@ class ReportWorktreeJob(Parameters):
     )
     trouble: Printed | None = Field(None, max_length=10_000, description="Why it failed, and the next step.")
     task_id: Id | None = Field(None, description="The task at which it failed.")
+    queue: QueueTold | None = Field(None, description="Of a job of the merge queue: what was found.")
     answer: DiffTold | OutcomeTold = Field(default_factory=OutcomeTold, description="What was asked for.")
 
 
@@ -175,10 +220,15 @@ def report_worktree_job(call: Call, told: ReportWorktreeJob) -> Taken:
     if job.over and not job.given_up:
         return {"success": True}
     answer = {**told.answer.model_dump(exclude_unset=True), "trouble": told.trouble, "hindered_by": told.task_id}
-    if job.kind is Kind.MERGE:
+    if job.kind in (Kind.MERGE, Kind.QUEUE_MERGE):
         answer["merged"] = [each.model_dump() for each in told.merged]
     call.tx.worktrees.save_job(job, replace(job, finished_at=call.now, done=told.done, answer=answer))
     _carry_over(call, job, told)
+    if job.kind is Kind.QUEUE_MERGE:
+        found = merge_queue.verdict(told.queue, told.merged, told.gone, job, told.trouble)
+        merge_queue.settle(call, job, found)
+    else:
+        merge_queue.advance(call, job.project_id)
     call.tx.hint(WORK, f"worktree_job:{job.id}")
     return {"success": True}
 

@@ -8,11 +8,12 @@ from functools import partial
 from typing_extensions import TypedDict
 
 from toryo.domain.fast_dataclasses import replace
-from toryo.domain.worktrees import WorktreeJob
+from toryo.domain.worktrees import Kind, WorktreeJob
 from toryo.operations.calls import schemas
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.fault_isolation import each_fenced
 from toryo.operations.calls.results import JsonObject
+from toryo.operations.worktrees import merge_queue
 
 
 class Job(TypedDict):
@@ -31,14 +32,21 @@ class Job(TypedDict):
     options: JsonObject
 
 
-def jobs_for(call: Call, coordinator_id: str, running: Collection[str] | None) -> list[Job]:
-    """What people ask of this Coordinator, once; again where the answer was lost or it has forgotten about it."""
+def jobs_for(call: Call, coordinator_id: str, running: Collection[str] | None) -> tuple[list[Job], list[str]]:
+    """What people ask of this Coordinator, once; again where the answer was lost or it has forgotten about it. And the
+    jobs of the merge queue that it works on and that are no longer wanted."""
     given: list[Job] = []
+    unwanted: list[str] = []
     for job in call.tx.worktrees.jobs_for(coordinator_id):
         forgotten = running is not None and job.id not in running
-        if job.lost(call.now) or forgotten:
+        if job.kind is Kind.QUEUE_MERGE and not merge_queue.is_wanted(call, job):
+            if job.taken_at is None or forgotten:
+                merge_queue.call_off(call, job)
+            else:
+                unwanted.append(job.id)
+        elif job.lost(call.now) or forgotten:
             given.extend(each_fenced(call, "claim_starts", [job], partial(_hand_out_worktree_job, call)))
-    return given
+    return given, unwanted
 
 
 def _hand_out_worktree_job(call: Call, job: WorktreeJob) -> Job:

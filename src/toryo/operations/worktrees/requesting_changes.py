@@ -6,7 +6,6 @@ from typing import NotRequired
 
 from pydantic import Field
 
-from toryo.domain.creation_rules import Draft
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.tasks import Status, Task
 from toryo.domain.wording import say
@@ -16,9 +15,8 @@ from toryo.operations.calls.catalogue import Parameters, Route, operation
 from toryo.operations.calls.fields import Id, Text, Title
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
-from toryo.operations.tasks import mutations, requested_changes
-
-LONGEST_TITLE = 300
+from toryo.operations.tasks import requested_changes
+from toryo.operations.worktrees import changes_tasks
 
 
 class RequestChanges(Parameters):
@@ -54,34 +52,9 @@ def request_changes(call: Call, wanted: RequestChanges) -> ChangesRequested:
             "Changes are requested of completed tasks. Tell an agent that is still at work: toryo task steer TASK TEXT",
             task_id=task.id,
         )
-    project = call.project(task.project_id)
-    draft = Draft(
-        title=wanted.title or f"Changes to: {task.title}"[:LONGEST_TITLE],
-        description=wanted.text,
-        priority=task.priority,
-        dependencies=(task.id,),
-        assignee_id=_assignee(call, task),
-        agent_type=task.agent_type,
-        context=requested_changes.context_for(task),
-    )
-    [made] = mutations.create(call, project, None, [draft], status=Status.TODO).values()
-    call.event("worktree.changes_requested", task=task, data={"in": made.task.id})
-    answer: ChangesRequested = {"success": True, "task_id": task.id, "changes_requested": _shown(made.task)}
-    if draft.assignee_id is None:
-        return answer
-    try:
-        started = mutations.move(call, call.tree_state(made.task), made.task, Status.IN_PROGRESS)
-    except Refusal as refusal:  # its agent has other work: it can be started later
-        return {**answer, "waits": refusal.message}
-    return {**answer, "changes_requested": _shown(started)}
-
-
-def _assignee(call: Call, task: Task) -> str | None:
-    """The one who has done it, if it is still a member."""
-    if task.assignee_id is None:
-        return None
-    members = call.tx.agents.members_among(task.project_id, [task.assignee_id])
-    return task.assignee_id if members else None
+    made, waits = changes_tasks.make(call, task, wanted.title or f"Changes to: {task.title}", wanted.text)
+    answer: ChangesRequested = {"success": True, "task_id": task.id, "changes_requested": _shown(made)}
+    return answer if waits is None else {**answer, "waits": waits}
 
 
 def _shown(task: Task) -> schemas.RequestedChanges:

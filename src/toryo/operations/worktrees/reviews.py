@@ -34,6 +34,7 @@ def standing(
     known = above.ancestors(call, done)
     changed = {each.task_id for each in call.tx.worktrees.of(known) if _holds(each)} if done else set()
     asked = requested_changes.standing(call, [task.id for task in done])
+    queued = call.tx.merge_queue.waiting_among(task.id for task in done) if done else set()
     is_human = human or _humans(call, known)
 
     def of(worktree: Worktree) -> Reviewed:
@@ -44,6 +45,8 @@ def standing(
             return Reviewed(task, Review.AT_WORK, None)
         if task.id in asked:
             return Reviewed(task, Review.CHANGES_REQUESTED, asked[task.id])
+        if task.id in queued:
+            return Reviewed(task, Review.IN_MERGE_QUEUE, None)
         if any(each.id in changed and each.status is Status.COMPLETED for each in above.over(task, known)):
             return Reviewed(task, Review.WITH_PARENT, None)
         if above.left_to_agent(task, known, is_human):

@@ -128,6 +128,13 @@ def refuse_at_work(call: Call, found: Sequence[Worktree]) -> None:
             leaving=not worker.live,
         )
     job = next(filter(None, (moving(call, worktree) for worktree in found)), None)
+    if job is not None and job.kind is Kind.QUEUE_MERGE:
+        raise Refusal(
+            Code.NOT_NOW,
+            say("The merge queue is checking this work ({job_id}).", job_id=job.id),
+            "Wait until it has finished, or remove the task from the queue: toryo merge-queue remove TASK",
+            job_id=job.id,
+        )
     if job is not None:
         raise Refusal(
             Code.NOT_NOW,
@@ -181,6 +188,9 @@ def _worktree_job(call: Call, own: Worktree) -> FileConflict | None:
     job = moving(call, own)
     if job is None:
         return None
+    if job.kind is Kind.QUEUE_MERGE:
+        words = say("The merge queue is checking its work ({job_id}). It is started when that is over.", job_id=job.id)
+        return FileConflict("files_busy", words)
     words = say(
         "{asked_by} has requested a worktree job for it: {kind} ({job_id}). It is started when the job is done.",
         asked_by=job.asked_by,

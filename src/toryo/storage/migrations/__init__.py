@@ -48,6 +48,7 @@ STEPS: tuple[ModuleType, ...] = (
     _read_when_used("step_0014_questions"),
     _read_when_used("step_0015_schedules"),
     _read_when_used("step_0016_memories"),
+    _read_when_used("step_0017_merge_queue"),
 )
 """In order; the position is the version."""
 

@@ -3,12 +3,15 @@
 import type { Need } from "@/api/model";
 import {
   activateAgent,
+  addToMergeQueue,
   approveTask,
   confirmChecks,
   moveTask,
   rejectTask,
+  removeFromMergeQueue,
   requeueTask,
   resumeAgent,
+  resumeMergeQueue,
   resumeSchedule,
   steerTask,
 } from "@/api/actions";
@@ -74,6 +77,9 @@ const list: Made = ({ kind, key, project_id }) => {
 const review: Made = ({ project_id, task_id }) =>
   project_id === null || task_id === null ? null : { how: "go", to: `/p/${project_id}/review/${task_id}`, search: {} };
 
+const resumeQueue: Made = ({ project_id }) =>
+  project_id === null ? null : { how: "do", run: () => resumeMergeQueue(project_id), asks: null, danger: false };
+
 /** What is shown whole in the row is approved there; a longer text is read first, where all of it is. */
 const approve: Made = ({ task_id, request }) => {
   if (task_id === null) return null;
@@ -111,6 +117,9 @@ const ACTS: Record<string, [needs: Deed | null, Made]> = {
   resume: ["write", onAgent(resumeAgent)],
   review: [null, review],
   merge: ["write", review],
+  add_to_merge_queue: ["write", onTask(addToMergeQueue)],
+  remove_from_merge_queue: ["write", onTask(removeFromMergeQueue)],
+  resume_merge_queue: ["write", resumeQueue],
   answer: ["write", inProject("chat", "agent")],
   open: [null, inProject("chat", "agent")],
   why: [null, inProject("team", "agent")],
@@ -165,7 +174,7 @@ export function second(need: Need, may: May): Need["actions"][number] | undefine
 export function subject(need: Need): string {
   const SAID = [
     ...["approval", "question", "blocked_by_guard", "blocked", "stuck", "stalled", "task"],
-    ...["delegation_failed", "failed", "dead_letter", "review", "schedule_stopped"],
+    ...["delegation_failed", "failed", "dead_letter", "review", "schedule_stopped", "merge_queue"],
   ];
   const end = need.title.indexOf(": ");
   return SAID.includes(need.kind) && end !== -1 ? need.title.slice(end + 2) : need.title;

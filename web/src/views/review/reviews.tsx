@@ -12,6 +12,7 @@ import { SentBack } from "@/app/sent-back";
 import { useTranslation } from "@/i18n/use-words";
 import { Ago, Avatar, Badge, Bar, Button, Empty, Failed, IconButton, Loading, Panel } from "@/ui";
 import { Figures } from "@/views/review/figures";
+import { Queue } from "@/views/review/queue";
 import { useFamilies } from "@/views/review/parts";
 import { GROUPS, inGroup } from "@/views/review/waiting";
 
@@ -43,12 +44,18 @@ function List({ projectId, all }: { projectId: string; all: readonly Worktree[] 
   const { at, put } = useRows(projectId, ids, chosen, marks);
   if (groups.length === 0)
     return (
-      <Empty icon={<GitPullRequestArrow size={28} aria-hidden />} title={t("list.none")}>
-        {t("list.noneText")}
-      </Empty>
+      <>
+        <div className="mx-auto max-w-5xl p-3 empty:hidden sm:p-5">
+          <Queue projectId={projectId} />
+        </div>
+        <Empty icon={<GitPullRequestArrow size={28} aria-hidden />} title={t("list.none")}>
+          {t("list.noneText")}
+        </Empty>
+      </>
     );
   return (
     <div className="mx-auto max-w-5xl space-y-4 p-3 sm:p-5">
+      <Queue projectId={projectId} />
       <Families projectId={projectId} all={all} />
       {groups.map(({ name, rows }) => (
         <Panel key={name} title={t(`list.${name}`)} aside={<Badge>{rows.length}</Badge>}>

@@ -1,11 +1,13 @@
 // What one decides about the work: always in sight, and each button always at its place. At the top, on a phone at the
 // bottom, under the thumb.
-import { useQueryClient } from "@tanstack/react-query";
-import { ArrowRight, CircleCheck, MessageSquareReply, Trash2 } from "lucide-react";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { ArrowRight, CircleCheck, ListPlus, ListX, MessageSquareReply, Trash2 } from "lucide-react";
 import { useNavigate } from "@tanstack/react-router";
 import { useState, type ReactNode } from "react";
 
+import { addToMergeQueue, removeFromMergeQueue } from "@/api/actions";
 import type { Task, Worktree } from "@/api/model";
+import { mergeQueue } from "@/api/queries";
 import { discardWork } from "@/api/worktrees";
 import { useKeys } from "@/app/keys";
 import { useTranslation } from "@/i18n/use-words";
@@ -72,6 +74,7 @@ function Verdict({ task, work, comments }: Omit<VerdictProps, "writes" | "childr
         <MessageSquareReply size={15} aria-hidden className="max-sm:hidden" />
         {t("changes.action")} <Count of={comments.all.length} />
       </Button>
+      <Queueing task={task} work={work} />
       <Button
         look="primary"
         className="max-sm:min-w-0 max-sm:flex-1 max-sm:basis-0 max-sm:px-1 max-sm:text-[13px]"
@@ -92,6 +95,34 @@ function Verdict({ task, work, comments }: Omit<VerdictProps, "writes" | "childr
         {t("discard.text", { branch: work.branch })}
       </Confirm>
     </div>
+  );
+}
+
+/** Where the project has a merge queue: into it, and out of it again. */
+function Queueing({ task, work }: Pick<VerdictProps, "task" | "work">) {
+  const { t } = useTranslation("review");
+  const client = useQueryClient();
+  const toast = useToast();
+  const mode = useQuery(mergeQueue(task.project_id)).data?.mode ?? "off";
+  const queued = work.review === "in_merge_queue";
+  const may = queued || (mode !== "off" && work.review === "to_review");
+  const said = queued ? t("queue.remove") : t("queue.add");
+  const change = async () => {
+    try {
+      await (queued ? removeFromMergeQueue(task.task_id) : addToMergeQueue(task.task_id));
+      toast.done(queued ? t("queue.removed") : t("queue.added"));
+    } catch (error) {
+      toast.failed(error);
+    }
+    for (const key of ["worktree", "worktrees", "merge-queue"]) void client.invalidateQueries({ queryKey: [key] });
+  };
+  useKeys(may ? [{ key: "q", words: said, run: () => void change() }] : []);
+  if (!may) return null;
+  return (
+    <Button aria-label={said} title={said} className="max-sm:w-11" onClick={() => void change()}>
+      {queued ? <ListX size={15} aria-hidden /> : <ListPlus size={15} aria-hidden />}
+      <span className="hidden lg:inline">{said}</span>
+    </Button>
   );
 }
 

@@ -13,11 +13,13 @@ export const CHOICES = {
   isolation: ["none", "worktree"],
   commands_from: ["people", "managers"],
   approvals: ["requests", "all"],
+  merge_queue: ["off", "manual", "automatic"],
 } as const;
-export const RULES = ["decomposition", "isolation", "commands_from", "approvals", "language"] as const;
+export const RULES = ["decomposition", "isolation", "commands_from", "approvals", "merge_queue", "language"] as const;
 export const LIMITS = [
   "budget_per_day",
   "tokens_per_day",
+  "merge_batch_size",
   "retry_attempts",
   "stall_seconds",
   "worker_subtasks",

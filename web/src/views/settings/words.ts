@@ -151,6 +151,8 @@ export const en = {
     commands_from: "Who can set commands",
     approvals: "Tasks that need approval",
     required_checks: "Required checks",
+    merge_queue: "Merge queue",
+    merge_batch_size: "Tasks checked together in the merge queue",
     retry_attempts: "Retries of a failed task",
     stall_seconds: "Stall timeout (seconds)",
     budget_per_day: "Budget per day (USD)",
@@ -172,6 +174,8 @@ export const en = {
     approvals: "Only requests of agents, or every task that an agent creates.",
     required_checks:
       'What every success must pass. One command per line; a file or limits on the changes as JSON: {"file": "CHANGELOG.md"}, {"diff": {"max_files": 50}}.',
+    merge_queue: "Merges finished work in order, if the required checks pass on the newest commit.",
+    merge_batch_size: "More at once is faster; a failed batch is divided until the culprit is found.",
     retry_attempts: "How many times it is retried automatically.",
     stall_seconds: "A task without progress for this time is listed under Needs attention.",
     budget_per_day:
@@ -198,6 +202,9 @@ export const en = {
     managers: "People and managers",
     requests: "Requests of agents",
     all: "Every task that an agent creates",
+    off: "Off",
+    manual: "People add work",
+    automatic: "Completed work is added automatically",
   },
   agent: {
     new: "New agent",
@@ -583,6 +590,8 @@ export const ja: typeof en = {
     commands_from: "コマンドを設定できるメンバー",
     approvals: "承認が必要なタスク",
     required_checks: "必須の受け入れ確認",
+    merge_queue: "マージキュー",
+    merge_batch_size: "マージキューでまとめて確認するタスク数",
     retry_attempts: "失敗したタスクの再試行回数",
     stall_seconds: "停滞とみなすまでの時間（秒）",
     budget_per_day: "1 日の予算（USD）",
@@ -604,6 +613,8 @@ export const ja: typeof en = {
     approvals: "エージェントの依頼だけか、エージェントが作成するすべてのタスクかを選びます。",
     required_checks:
       '成功を報告するたびに合格が必要な確認です。1 行に 1 コマンド。ファイルや変更の制限は JSON で書きます：{"file": "CHANGELOG.md"}、{"diff": {"max_files": 50}}。',
+    merge_queue: "最新のコミットで必須の受け入れ確認に合格した成果を、順にマージします。",
+    merge_batch_size: "多いほど速く進みます。失敗した場合は、原因が見つかるまで半分に分けます。",
     retry_attempts: "自動で再試行する回数です。",
     stall_seconds: "この時間にわたって進展のないタスクが「要対応」に表示されます。",
     budget_per_day:
@@ -630,6 +641,9 @@ export const ja: typeof en = {
     managers: "ユーザーとマネージャー",
     requests: "エージェントの依頼",
     all: "エージェントが作成するすべてのタスク",
+    off: "オフ",
+    manual: "ユーザーが成果を追加",
+    automatic: "完了した成果を自動的に追加",
   },
   agent: {
     new: "新しいエージェント",

@@ -1,0 +1,302 @@
+"""Jobs of the merge queue: merges a batch onto the newest commit of its target, runs the required checks on the result,
+and moves the target only if all of them passed and it has not moved meanwhile.
+
+Until that moment nothing is changed that anybody uses: the result is checked out in a directory of its own, which is
+removed in any case. A job may be ended at any time and given again: what the target already contains is merged, and is
+not merged a second time. `worktrees/combining.py` has the git, `acceptance_checks.py` the checks.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from toryo.coordinator import acceptance_checks, task_worktrees, worktrees
+from toryo.coordinator.acceptance_checks import Evidence, Wall
+from toryo.coordinator.orders import WorktreeJob
+from toryo.coordinator.worktrees import Trouble, Worktree, combining
+from toryo.coordinator.worktrees.combining import Combined, Entry, Work
+from toryo.coordinator.worktrees.paths import tip
+from toryo.coordinator.worktrees.repository import Checkout, opened
+from toryo.output_redaction import Mask
+
+ATTEMPTS = 3
+"""How often a batch is merged and checked again because the target has moved."""
+MOST_EVIDENCE = 1_000
+
+Walled = Callable[[Path], Wall]
+"""How commands are executed in a directory."""
+
+
+@dataclass
+class Found:
+    """What there is of a batch: entries whose work can be merged, and what is known of the others."""
+
+    target: str
+    entries: list[Entry] = field(default_factory=list)
+    places: dict[str, Worktree] = field(default_factory=dict)
+    """The worktrees of the works, by name."""
+    tasks: dict[str, str] = field(default_factory=dict)
+    """The task of each work, by name."""
+    merged: dict[str, str] = field(default_factory=dict)
+    """What is on the target, by task, and with which commit."""
+    gone: list[str] = field(default_factory=list)
+    unfit: dict[str, str] = field(default_factory=dict)
+    """Why an entry cannot be merged, by its id."""
+
+
+async def run(job: WorktreeJob, directory: Path, stop: asyncio.Event, walled: Walled, mask: Mask) -> dict[str, Any]:
+    """Runs the job; returns the answer for `report_worktree_job`. Ends early, and changes nothing, after `stop`."""
+    try:
+        for _ in range(ATTEMPTS):
+            answer = await _attempt(job, directory, stop, walled, mask)
+            if answer is not None:
+                return answer
+    except (Trouble, OSError) as trouble:
+        return prevented(str(trouble))
+    into = job.options.get("into")
+    return prevented(f"The branch {into} changed {ATTEMPTS} times while the checks ran. The queue tries again.")
+
+
+async def _attempt(
+    job: WorktreeJob, directory: Path, stop: asyncio.Event, walled: Walled, mask: Mask
+) -> dict[str, Any] | None:
+    """None if the target has moved."""
+    target = str(job.options["into"])
+    found, checkout, combined = await asyncio.to_thread(_combined, job, directory, target)
+    told = partial(_answer, found, combined)
+    if combined.commit == combined.base:
+        await asyncio.to_thread(_clear_up, found)
+        return told("nothing" if not stop.is_set() else "prevented")
+    await asyncio.to_thread(combining.refuse_target, checkout, target, combined)
+    path = combining.place(directory, job.project_id, target)
+    try:
+        working = await asyncio.to_thread(combining.check_out, checkout, path, combined.commit)
+        evidence = await _unless(stop, _checked(job, checkout, combined, working, walled(working), mask))
+        if evidence is None:
+            return told("prevented")
+        failed = [each for each in evidence if each.failed]
+        if failed:
+            broken = len(combined.new) == 1 and await _unless(
+                stop, _broken(job, checkout, combined, path, failed, walled, mask)
+            )
+            if stop.is_set():
+                return told("prevented")
+            if broken:
+                trouble = (
+                    f"The required checks fail on {target} itself (commit {combined.base[:10]}): "
+                    f"{', '.join(each.check for each in failed)[:500]}. Nothing is merged until they pass there. "
+                    "Fix the branch, or put the work that fixes it first in the queue."
+                )
+                return told("target_broken", evidence, trouble=trouble)
+            return told("failed", evidence)
+    finally:
+        with contextlib.suppress(Trouble, OSError):
+            await asyncio.to_thread(combining.put_away, checkout, path)
+    if stop.is_set():
+        return told("prevented", evidence)
+    if not await asyncio.to_thread(combining.land, checkout, target, combined, directory / job.project_id):
+        return None
+    for span in combined.spans:
+        found.merged |= {found.tasks[name]: commit for name, commit in span.commits.items()}
+    await asyncio.to_thread(_clear_up, found)
+    return told("merged", evidence)
+
+
+async def _unless(stop: asyncio.Event, work: Any) -> Any:
+    """What the work answers, or None if it was stopped before."""
+    doing, stopped = asyncio.ensure_future(work), asyncio.ensure_future(stop.wait())
+    try:
+        await asyncio.wait((doing, stopped), return_when=asyncio.FIRST_COMPLETED)
+        return await doing if doing.done() and not stop.is_set() else None
+    finally:
+        for each in (doing, stopped):
+            each.cancel()
+        await asyncio.gather(doing, stopped, return_exceptions=True)
+
+
+# --- what is merged ---------------------------------------------------------------------------------------------------
+
+
+def _combined(job: WorktreeJob, directory: Path, target: str) -> tuple[Found, Checkout, Combined]:
+    found, repository = _found(job, directory)
+    checkout = opened(repository)
+    combined = combining.combine(checkout, target, found.entries, job.job_id)
+    for span in combined.spans:
+        if span.after == span.before:  # the target contains all of it, perhaps since an earlier attempt
+            since = {name: _with(checkout, found, name, target) or commit for name, commit in span.commits.items()}
+            found.merged |= {found.tasks[name]: commit for name, commit in since.items()}
+    return found, checkout, combined
+
+
+def _with(checkout: Checkout, found: Found, name: str, target: str) -> str | None:
+    """The merge with which a work came to the target, if it was one of ours."""
+    earlier = worktrees.merged_before(checkout.top, name, target, found.places[name].base_commit)
+    return earlier.commit if earlier is not None else None
+
+
+def _found(job: WorktreeJob, directory: Path) -> tuple[Found, Path]:
+    """What can be merged, and the repository that it is in. Commits what is left uncommitted in worktrees."""
+    found, repository = Found(str(job.options["into"])), Path(job.working_directory).expanduser()
+    first = True
+    for each in job.options.get("entries") or ():
+        works: list[Work] = []
+        entry_id = str(each["entry_id"])
+        items = [(item, covers) for covers in (False, True) for item in each["covered" if covers else "order"]]
+        for item, covers in items:
+            try:
+                worktree = task_worktrees.worktree_of(job, str(item["task_id"]), str(item["path"]), directory)
+                if worktree is not None and first:
+                    repository, first = worktree.repository, False
+                work = _work(job, item, worktree, found, repository, covers=covers)
+            except Trouble as trouble:
+                if not covers:
+                    found.unfit[entry_id] = str(trouble)
+                continue
+            if work is not None:
+                works.append(work)
+        if works and entry_id not in found.unfit and not all(work.covers for work in works):
+            author = worktrees.person(str(each.get("by") or "toryo"), str(each.get("name") or ""), str(each["email"]))
+            found.entries.append(Entry(entry_id, tuple(works), author))
+    return found, repository
+
+
+def _work(
+    job: WorktreeJob,
+    item: Mapping[str, Any],
+    worktree: Worktree | None,
+    found: Found,
+    repository: Path,
+    *,
+    covers: bool,
+) -> Work | None:
+    """None if it is gone, or merged already. Raises Trouble."""
+    task_id = str(item["task_id"])
+    if worktree is None:
+        earlier = task_worktrees.merged_before(job, item)
+        if earlier is not None:
+            found.merged[task_id] = earlier.commit
+        elif Path(job.working_directory).expanduser().is_dir():
+            found.gone.append(task_id)
+        else:
+            raise Trouble(f"{job.working_directory} is missing. Is a disk not mounted?")
+        return None
+    if worktree.repository != repository:
+        raise Trouble(f"{worktree.path} belongs to another repository: {worktree.repository}.")
+    into = str(job.options["into"])
+    if worktree.branch == into:
+        raise Trouble(f"{into} cannot be merged into itself. Choose another branch.")
+    if not covers and worktree.path.is_dir():
+        kept = worktrees.keep(worktree, f"Work on {worktree.name}", "Toryo")
+        if kept.trouble:
+            raise Trouble(kept.trouble)
+    commit = tip(opened(repository).git, worktree.branch)
+    if commit is None:
+        raise Trouble(
+            f"The branch {worktree.branch} was deleted. Restore it (git branch {worktree.branch} COMMIT, in "
+            f"{repository}), or discard the work: toryo task discard {task_id}"
+        )
+    found.places[worktree.name], found.tasks[worktree.name] = worktree, task_id
+    title = "".join(each if each.isprintable() else " " for each in str(item.get("title") or task_id))
+    return Work(worktree.name, worktree.branch, commit, title, covers=covers)
+
+
+def _clear_up(found: Found) -> None:
+    """Removes the worktrees of what is merged; what cannot be removed stays where it is."""
+    for name, worktree in found.places.items():
+        if found.tasks[name] in found.merged:
+            with contextlib.suppress(Trouble, OSError):
+                worktrees.remove(worktree)
+
+
+# --- the checks -------------------------------------------------------------------------------------------------------
+
+
+async def _checked(
+    job: WorktreeJob, checkout: Checkout, combined: Combined, working: Path, wall: Wall, mask: Mask
+) -> list[Evidence]:
+    """Files and commands on the result; limits on changes for each entry, because they limit the work of one task."""
+    checks = tuple(job.options.get("checks") or ())
+    whole = tuple(check for check in checks if "diff" not in check)
+    limits = tuple(check for check in checks if "diff" in check)
+    found = await acceptance_checks.evidence(whole, working, wall, _no_changes, mask)
+    for span in combined.new if limits else ():
+        changes = partial(combining.diff_of, checkout, span, task_worktrees.LARGEST_SEARCHED)
+        found += await acceptance_checks.evidence(limits, working, wall, changes, mask)
+    return found
+
+
+def _no_changes() -> worktrees.Diff:
+    raise Trouble("The changes of the whole are not limited.")
+
+
+async def _broken(
+    job: WorktreeJob,
+    checkout: Checkout,
+    combined: Combined,
+    path: Path,
+    failed: list[Evidence],
+    walled: Walled,
+    mask: Mask,
+) -> bool:
+    """Whether all that failed are commands that fail on the target alone, too: then the work is not to blame."""
+    commands = [check for check in job.options.get("checks") or () if "command" in check]
+    names = {each.check for each in failed}
+    again = tuple(check for check in commands if acceptance_checks.named(check) in names)
+    if len(again) < len(failed):
+        return False
+    working = await asyncio.to_thread(combining.check_out, checkout, path, combined.base)
+    found = await acceptance_checks.evidence(again, working, walled(working), _no_changes, mask)
+    return all(each.failed for each in found)
+
+
+# --- the answer -------------------------------------------------------------------------------------------------------
+
+
+def _answer(
+    found: Found, combined: Combined, result: str, evidence: list[Evidence] | None = None, *, trouble: str | None = None
+) -> dict[str, Any]:
+    clashes = [
+        {
+            "entry_id": entry_id,
+            "files": list(clash.files)[: task_worktrees.MOST_FILES],
+            "others": [
+                {"commit": other.commit, "subject": other.subject[:500], "task_id": other.name}
+                for other in clash.others
+            ],
+        }
+        for entry_id, clash in combined.clashes.items()
+    ]
+    return {
+        "done": result in ("merged", "nothing"),
+        "merged": [
+            {"task_id": task_id, "commit": commit, "into": found.target} for task_id, commit in found.merged.items()
+        ],
+        "gone": found.gone,
+        "trouble": trouble,
+        "queue": {
+            "result": result,
+            "base": combined.base,
+            "conflicts": clashes,
+            "left_out": list(combined.left_out),
+            "unfit": [
+                {"entry_id": entry_id, "trouble": task_worktrees.short(words)}
+                for entry_id, words in found.unfit.items()
+            ],
+            "evidence": [asdict(each) for each in evidence or ()][:MOST_EVIDENCE],
+        },
+    }
+
+
+def prevented(trouble: str) -> dict[str, Any]:
+    """The answer where something that is nobody's fault prevents the merge."""
+    return {
+        "done": False,
+        "trouble": task_worktrees.short(trouble),
+        "queue": {"result": "prevented", "conflicts": [], "left_out": [], "unfit": [], "evidence": []},
+    }

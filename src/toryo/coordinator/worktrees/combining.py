@@ -1,0 +1,253 @@
+"""Several branches merged onto the newest commit of a target, as the merge queue needs it: made without any checkout,
+checked out in a directory of its own, and only then moved to.
+
+The result is one commit after the target's, by first parents: the merge itself, or, of several merges, one more merge
+commit that holds them all (its tree is theirs). So every commit that the queue puts on the first-parent history of a
+target is one that was checked out and checked. `merging` merges what a person orders.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import re
+import shutil
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from toryo.coordinator.worktrees import commits_and_diffs
+from toryo.coordinator.worktrees.creating import alone, check_out_detached
+from toryo.coordinator.worktrees.git import Git, Trouble
+from toryo.coordinator.worktrees.merging import TORYO, Person, moved, refuse_loss
+from toryo.coordinator.worktrees.paths import (
+    clear,
+    contains,
+    entry_at,
+    joined,
+    note,
+    noted_repository,
+    shown,
+    tip,
+    unnote,
+)
+from toryo.coordinator.worktrees.repository import Checkout, opened
+
+PLACES = ".merge-queue"
+"""The directory, among the worktrees, in which combined results are checked out."""
+TRAILER = "Toryo-Merge-Queue"
+MOST_OTHERS = 5
+MOST_SEARCHED = 100
+"""Merges of a target that are searched for the other side of a conflict."""
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """One branch, at the commit that is merged. `name` is that of its worktree. `covers`: it is not merged, only looked
+    for: it is done as soon as the target contains it."""
+
+    name: str
+    branch: str
+    commit: str
+    title: str
+    covers: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What is merged or left out as a whole."""
+
+    id: str
+    works: tuple[Work, ...]
+    person: Person = TORYO
+
+
+@dataclass(frozen=True, slots=True)
+class Other:
+    commit: str
+    subject: str
+    name: str | None
+    """The worktree that the commit has merged."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clash:
+    files: tuple[str, ...]
+    others: tuple[Other, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """An entry in the result: the commits before and after it, and the commit that has each of its works."""
+
+    entry: Entry
+    before: str
+    after: str
+    commits: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Combined:
+    """`commit` is what the target would become; that is `base` where there is nothing to merge."""
+
+    base: str
+    commit: str
+    spans: tuple[Span, ...] = ()
+    clashes: Mapping[str, Clash] = field(default_factory=dict)
+    """Entries that conflict with the target, by id."""
+    left_out: tuple[str, ...] = ()
+    """Entries that conflict only with others before them."""
+
+    @property
+    def new(self) -> tuple[Span, ...]:
+        """Those that bring something."""
+        return tuple(span for span in self.spans if span.after != span.before)
+
+
+def combine(checkout: Checkout, target: str, entries: Sequence[Entry], said: str) -> Combined:
+    """Merges the entries one after the other. Changes no branch. Raises Trouble if there is no such target."""
+    git = checkout.git
+    base = tip(git, target)
+    if base is None:
+        raise Trouble(f"There is no branch {target} in {checkout.top}. Create it again (git branch {target} COMMIT).")
+    head, merges = base, 0
+    spans: list[Span] = []
+    clashes: dict[str, Clash] = {}
+    left_out: list[str] = []
+    for entry in entries:
+        made = _onto(git, head, entry)
+        if isinstance(made, Span):
+            spans.append(made)
+            merges += len(set(made.commits.values()) - {made.before}) if made.after != made.before else 0
+            head = made.after
+            continue
+        alone_ = made if head == base else _onto(git, base, entry)
+        if isinstance(alone_, Span):
+            left_out.append(entry.id)
+        else:
+            clashes[entry.id] = Clash(alone_, _others(git, base, entry, alone_))
+    commit = head if head == base or merges == 1 else _together(git, base, head, spans, said)
+    return Combined(base, commit, tuple(spans), clashes, tuple(left_out))
+
+
+def _onto(git: Git, head: str, entry: Entry) -> Span | tuple[str, ...]:
+    """The entry merged onto a commit; or the files that conflict."""
+    before, commits = head, {}
+    signed = git.signed(entry.person.name, entry.person.email)
+    for work in entry.works:
+        if contains(git, head, work.commit):
+            commits[work.name] = head
+        elif not work.covers:
+            tree = joined(git, head, work.commit)
+            if isinstance(tree, tuple):
+                return tree
+            words = f"{work.title} ({work.branch})\n\n{commits_and_diffs.TASK}: {work.name}\n"
+            head = commits[work.name] = signed("commit-tree", tree, "-p", head, "-p", work.commit, given=words)
+    return Span(entry, before, head, commits)
+
+
+def _together(git: Git, base: str, head: str, spans: Sequence[Span], said: str) -> str:
+    """One commit for all of them: what lies between was not checked."""
+    titles = [f"- {work.title} ({work.branch})" for span in spans for work in span.entry.works if not work.covers]
+    subject = f"Merge {len(titles)} branches" if len(titles) != 1 else f"Merge {titles[0].removeprefix('- ')}"
+    words = "\n".join([subject, "", *titles, "", f"{TRAILER}: {said}", ""])
+    tree = git("rev-parse", f"{head}^{{tree}}")
+    return git.signed(TORYO.name, TORYO.email)("commit-tree", tree, "-p", base, "-p", head, given=words)
+
+
+def _others(git: Git, base: str, entry: Entry, files: Sequence[str]) -> tuple[Other, ...]:
+    """What has changed these files on the target since the work left it: merges of other tasks, else commits."""
+    met = git.ask("merge-base", base, entry.works[-1].commit)
+    if met.code != 0:
+        return ()
+    paths = [f":(top,literal){file}" for file in files]
+    form = f"--format=%H%x1f%s%x1f%(trailers:key={commits_and_diffs.TASK},valueonly,separator=%x20)"
+    range_ = (f"{met.text}..{base}",)
+    merges = git("log", "--merges", f"--max-count={MOST_SEARCHED}", form, *range_)
+    found: list[Other] = []
+    for commit, subject, name in (line.split("\x1f") for line in merges.splitlines() if line.count("\x1f") == 2):
+        if len(found) < MOST_OTHERS and name and not git.holds("diff", "--quiet", f"{commit}^1", commit, "--", *paths):
+            found.append(Other(commit, shown(subject), name.split()[0]))
+    if not found:
+        plain = git("log", "--no-merges", f"--max-count={MOST_OTHERS}", form, *range_, "--", *paths)
+        lines = (line.split("\x1f") for line in plain.splitlines() if line.count("\x1f") == 2)
+        found = [Other(commit, shown(subject), None) for commit, subject, _ in lines]
+    return tuple(found)
+
+
+def diff_of(checkout: Checkout, span: Span, limit: int) -> commits_and_diffs.Diff:
+    """What an entry brings to the target."""
+    return commits_and_diffs.between(checkout.git, span.before, span.after, 0, limit)
+
+
+# --- where it is checked ----------------------------------------------------------------------------------------------
+
+
+def place(directory: Path, project_id: str, target: str) -> Path:
+    """The directory for the results of one target. One at a time is checked there."""
+    words = re.sub(r"[^A-Za-z0-9_]+", "-", target).strip("-")[:40] or "branch"
+    return directory / PLACES / f"{project_id}-{words}-{hashlib.sha256(os.fsencode(target)).hexdigest()[:8]}"
+
+
+def check_out(checkout: Checkout, path: Path, commit: str) -> Path:
+    """Checks a commit out, on no branch, in place of whatever an earlier call left there; returns the project's
+    directory in it."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    path = path.resolve()
+    with alone(path.parent):
+        _drop(checkout, path)
+        note(checkout, path, None, commit)
+        check_out_detached(checkout, path, commit)
+    working = path / checkout.subdirectory
+    working.mkdir(parents=True, exist_ok=True)
+    return working
+
+
+def put_away(checkout: Checkout, path: Path) -> None:
+    """Removes the directory again. Nothing in it is anybody's work."""
+    if not path.parent.is_dir():
+        return
+    with alone(path.resolve().parent):
+        _drop(checkout, path.resolve())
+
+
+def sweep(directory: Path) -> None:
+    """Removes what a Coordinator that was killed has left behind."""
+    with contextlib.suppress(FileNotFoundError):
+        for path in sorted((directory / PLACES).iterdir()):
+            repository = noted_repository(path) if path.is_dir() else None
+            if repository is None or not repository.is_dir():
+                continue
+            with contextlib.suppress(Trouble, OSError):
+                put_away(opened(repository), path)
+
+
+def _drop(checkout: Checkout, path: Path) -> None:
+    if path.is_symlink() or path.is_file():
+        path.unlink()
+    for attempt in range(3):
+        try:
+            clear(path)
+            break
+        except OSError:  # a process that a check has left behind still writes there
+            time.sleep(0.1 * (attempt + 1))
+    shutil.rmtree(path, ignore_errors=True)
+    if entry_at(checkout, path) is not None:
+        checkout.git("worktree", "remove", "--force", "--force", str(path))
+    unnote(path)
+
+
+# --- the target -------------------------------------------------------------------------------------------------------
+
+
+def refuse_target(checkout: Checkout, target: str, combined: Combined) -> None:
+    """Raises Trouble if the target could not be moved to the result now, so that nothing is checked for nothing."""
+    refuse_loss(checkout, target, combined.base, combined.commit)
+
+
+def land(checkout: Checkout, target: str, combined: Combined, directory: Path) -> bool:
+    """Moves the target to the result; False if it is no longer where the result began. Raises Trouble."""
+    with alone(directory):
+        return moved(checkout, target, combined.commit, combined.base)

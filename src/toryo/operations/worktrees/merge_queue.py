@@ -1,0 +1,387 @@
+"""The merge queue of a project: what waits in it, what is sent to a Coordinator next, and what its report changes.
+
+`domain/merge_queue.py` has the rules. What ends an entry without a merge (its work was discarded, its task is open
+again, …) is found in the facts each time, so it does not matter who did that and how. `advance` is called after
+everything that may let the queue go on, and by housekeeping.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from typing import Any
+
+from toryo.domain import ids
+from toryo.domain import merge_queue as rules
+from toryo.domain.agents import SYSTEM
+from toryo.domain.errors import Refusal
+from toryo.domain.fast_dataclasses import replace
+from toryo.domain.merge_queue import RETURNED, Conflict, Entry, Verdict
+from toryo.domain.merge_queue import State as Standing
+from toryo.domain.moves import Actor
+from toryo.domain.projects import MergeQueue, Project
+from toryo.domain.projects import Status as ProjectStatus
+from toryo.domain.tasks import Status, Task
+from toryo.domain.wording import Worded, constant, say
+from toryo.domain.worktrees import Kind, Review, State, Worktree, WorktreeJob
+from toryo.operations.calls.call import WORK, Call
+from toryo.operations.tasks import requested_changes
+from toryo.operations.worktrees import changes_tasks, merge_queue_texts, reviews, worktree_locks, worktree_requests
+
+TORYO = Actor(SYSTEM, everything=True, guard=True)
+_MOST_WORKTREES = 1_000
+
+
+def enter(call: Call, project: Project, task: Task, target: str, coordinator_id: str, added_by: Actor) -> Entry:
+    """Puts the work of a task at the end of the queue."""
+    entry = Entry(
+        id=call.new_id(ids.QUEUE_ENTRY),
+        project_id=project.id,
+        task_id=task.id,
+        coordinator_id=coordinator_id,
+        target=target,
+        position=call.tx.merge_queue.last_place(project.id) + 1,
+        state=Standing.QUEUED,
+        added_by=added_by.id,
+        added_at=call.now,
+        sent_back=_sent_back(call, task),
+    )
+    call.tx.merge_queue.put(entry)
+    call.event("merge_queue.added", task=task, actor=added_by, data={"entry_id": entry.id, "target": target})
+    return entry
+
+
+def advance(call: Call, project_id: str, *, even_off: bool = False) -> None:
+    """Takes out what can no longer be merged, adds what is finished, and has the next batch checked. `even_off`: also
+    where the queue is turned off, to empty it."""
+    project = call.tx.projects.find(project_id)
+    if project is None or (project.settings.merge_queue is MergeQueue.OFF and not even_off):
+        return
+    call.enter(project_id)
+    mode, queue = project.settings.merge_queue, call.tx.merge_queue
+    waiting = _still_in(call, project, queue.waiting_in(project_id))
+    if mode is MergeQueue.OFF or not project.active:
+        return
+    if mode is MergeQueue.AUTOMATIC:
+        waiting += _added(call, project, waiting)
+    if not waiting or queue.queue(project_id).paused_at is not None:
+        return
+    lanes: dict[tuple[str, str], list[Entry]] = {}
+    for entry in waiting:
+        lanes.setdefault(entry.lane, []).append(entry)
+    for lane in lanes.values():
+        if worktree_locks.is_away(call, lane[0].coordinator_id):
+            continue
+        batch = rules.next_batch(lane, project.settings.merge_batch_size, lambda entry: ready(call, entry), call.now)
+        if batch:
+            _send(call, project, batch)
+
+
+def is_wanted(call: Call, job: WorktreeJob) -> bool:
+    """Whether a batch is still to be merged. Not if a person has paused the queue or removed one of its entries, or if
+    the task of one is open again."""
+    project = call.tx.projects.find(job.project_id)
+    if project is None or not project.active or project.settings.merge_queue is MergeQueue.OFF:
+        return False
+    if call.tx.merge_queue.queue(project.id).paused_at is not None:
+        return False
+    batch = _batch(call, job)
+    if len(batch) != len((job.options or {}).get("entries", ())) or any(entry.removal_by for entry in batch):
+        return False
+    tasks = call.tx.tasks.find_all(sorted(entry.task_id for entry in batch))
+    return all(task.status is Status.COMPLETED for task in tasks)
+
+
+def call_off(call: Call, job: WorktreeJob) -> None:
+    """Ends the job of a batch that is no longer wanted and that no Coordinator works on."""
+    call.enter(job.project_id)
+    answer: dict[str, Any] = {"trouble": "It is no longer wanted.", "hindered_by": None, "merged": []}
+    call.tx.worktrees.save_job(job, replace(job, finished_at=call.now, done=False, answer=answer))
+    settle(call, job, Verdict({}, {}))
+
+
+def settle(call: Call, job: WorktreeJob, told: Verdict) -> None:
+    """What a report changes. A late one finds its entries no longer in its batch; what it has merged is a fact of the
+    worktrees by then, which `advance` finds."""
+    before = _batch(call, job)
+    parts = (f"{job.id}.1", f"{job.id}.2")
+    for old, new in zip(before, rules.settled(before, told, parts, call.now), strict=True):
+        task = call.tx.tasks.find(old.task_id)
+        assert task is not None
+        _note(call, task, old, new)
+        corrected = rules.goes_to_agent(new) and changes_tasks.assignee(call, task) is not None
+        call.tx.merge_queue.put(_returned(call, task, new) if corrected else new)
+    call.tx.hint(WORK)
+    advance(call, job.project_id)
+
+
+def verdict(told: Any, merged: Iterable[Any], gone: Collection[str], job: WorktreeJob, trouble: str | None) -> Verdict:
+    """A Coordinator's report in the terms of the rules. `told` is its part about the queue, if there is one."""
+    entries = [(str(each["entry_id"]), str(each["task_id"])) for each in (job.options or {}).get("entries", ())]
+    commits = {each.task_id: each.commit for each in merged}
+    is_merged = {entry: commits[task_id] for entry, task_id in entries if task_id in commits}
+    is_gone = {entry for entry, task_id in entries if task_id in gone and task_id not in commits}
+    if told is None:
+        return Verdict(is_merged, {}, gone=is_gone, trouble=trouble)
+    return Verdict(
+        is_merged,
+        {
+            each.entry_id: Conflict(tuple(each.files), tuple(other.model_dump() for other in each.others))
+            for each in told.conflicts
+        },
+        left_out=set(told.left_out),
+        unfit={each.entry_id: each.trouble for each in told.unfit},
+        gone=is_gone,
+        failed=told.result == "failed",
+        broken=told.result == "target_broken",
+        base=told.base,
+        evidence=tuple(each.model_dump() for each in told.evidence),
+        trouble=trouble,
+    )
+
+
+def newest(call: Call, task_id: str) -> Entry | None:
+    return call.tx.merge_queue.of_tasks([task_id]).get(task_id)
+
+
+def waits_for(call: Call, entry: Entry) -> list[str]:
+    """The tasks whose work it builds on and that are not merged yet."""
+    covered = {worktree.task_id for worktree in _covered(call, entry.task_id)}
+    own = {entry.task_id, *(each.task_id for each in _own(call, entry.task_id))}
+    return [each for each in worktree_locks.sources(call, entry.task_id).bases if each not in covered | own]
+
+
+def ready(call: Call, entry: Entry) -> list[str] | None:
+    """Which tasks must be merged before this entry; None if somebody works in its files, or moves them."""
+    found = [*_own(call, entry.task_id), *_covered(call, entry.task_id)]
+    if not found or any(each.coordinator_id != entry.coordinator_id for each in found):
+        return None
+    if worktree_locks.at_work(call, [each.task_id for each in found]) is not None:
+        return None
+    if any(worktree_locks.moving(call, each) is not None for each in found):
+        return None
+    return waits_for(call, entry)
+
+
+# --- what leaves the queue, and what enters it ------------------------------------------------------------------------
+
+
+def _still_in(call: Call, project: Project, waiting: list[Entry]) -> list[Entry]:
+    """What is left after those that ended for another reason than a report, and after batches nobody works on."""
+    if not waiting:
+        return []
+    task_ids = sorted(entry.task_id for entry in waiting)
+    tasks = {task.id: task for task in call.tx.tasks.find_all(task_ids)}
+    worktrees = {worktree.task_id: worktree for worktree in call.tx.worktrees.of(task_ids)}
+    asked = requested_changes.standing(call, task_ids)
+    stay: list[Entry] = []
+    for entry in waiting:
+        now = entry
+        if entry.state is Standing.CHECKING:
+            job = call.tx.worktrees.job(entry.job_id or "")
+            if job is not None and not job.over:
+                stay.append(entry)
+                continue
+            now = replace(entry, state=Standing.QUEUED)
+        task, worktree = tasks[entry.task_id], worktrees.get(entry.task_id)
+        if worktree is not None and worktree.state is State.MERGED:
+            now = replace(
+                now, state=Standing.MERGED, merged_commit=worktree.merged_commit, ended_at=call.now, trouble=None
+            )
+        elif (why := _why_out(project, task, worktree, asked, now)) is not None:
+            reason, by = why
+            now = replace(now, state=Standing.REMOVED, reason=reason, ended_at=call.now, ended_by=by, trouble=None)
+        if now is not entry:
+            _note(call, task, entry, now)
+            call.tx.merge_queue.put(now)
+        if now.waits:
+            stay.append(now)
+    return stay
+
+
+def _why_out(
+    project: Project, task: Task, worktree: Worktree | None, asked: dict[str, Task], entry: Entry
+) -> tuple[Worded | str | None, str | None] | None:
+    """Why an entry is no longer wanted, and who has decided that; None if it is."""
+    if entry.removal_by is not None:
+        return entry.reason, entry.removal_by
+    if project.status is ProjectStatus.ARCHIVED:
+        return constant("The project was archived."), None
+    if project.settings.merge_queue is MergeQueue.OFF:
+        return constant("The merge queue was turned off."), None
+    if worktree is None or not worktree.open:
+        return constant("Its work was discarded."), None
+    if task.status is not Status.COMPLETED:
+        return say("Its task is {status}.", status=task.status), None
+    if task.id in asked:
+        return say("Changes to it were requested ({task_id}).", task_id=asked[task.id].id), asked[task.id].created_by
+    return None
+
+
+def _added(call: Call, project: Project, waiting: list[Entry]) -> list[Entry]:
+    """Finished work that is not in the queue, and was not since it was finished: that was decided about already."""
+    found = call.tx.worktrees.of_project(project.id, _MOST_WORKTREES, state=State.OPEN)
+    changed = [each for each in found if each.changed and each.trouble is None and each.base_branch is not None]
+    standing = reviews.standing(call, changed) if changed else {}
+    free = [each for each in changed if standing[each.task_id].review is Review.TO_REVIEW]
+    before = call.tx.merge_queue.of_tasks(each.task_id for each in free) if free else {}
+    leaving_since = call.now - worktree_locks.KEPT_WITHIN
+    launches = call.tx.launches.in_worktrees([each.task_id for each in free], leaving_since) if free else []
+    at_work = {launch.task_id for launch in launches}
+    new: list[tuple[Task, Worktree]] = []
+    for each in free:
+        task, entry = standing[each.task_id].task, before.get(each.task_id)
+        if task is None or task.completed_at is None or task.id in at_work:
+            continue
+        if entry is None or entry.added_at < task.completed_at:
+            new.append((task, each))
+    new.sort(key=lambda pair: (pair[0].completed_at, pair[0].id))
+    room = max(0, rules.MOST - len(waiting))
+    return [
+        enter(call, project, task, worktree.base_branch or "", worktree.coordinator_id, TORYO)
+        for task, worktree in new[:room]
+    ]
+
+
+def _sent_back(call: Call, task: Task) -> int:
+    """How often the queue has sent this work back before; what a person has added again begins from zero."""
+    corrected = requested_changes.about(call, [task.id])
+    entries = call.tx.merge_queue.of_tasks(corrected).values() if corrected else ()
+    return max((entry.sent_back + 1 for entry in entries if entry.state in RETURNED), default=0)
+
+
+# --- what is sent -----------------------------------------------------------------------------------------------------
+
+
+def _own(call: Call, task_id: str) -> list[Worktree]:
+    """The work that an entry stands for: of its task and what is below it."""
+    task = call.tx.tasks.find(task_id)
+    assert task is not None
+    try:
+        return worktree_requests.to_merge(call, task, below=True)
+    except Refusal:  # nothing of it is open
+        return []
+
+
+def _covered(call: Call, task_id: str) -> list[Worktree]:
+    """The open work that this task was to correct: it is merged as soon as the target contains it."""
+    found: dict[str, Worktree] = {}
+    seen, wanted = {task_id}, requested_changes.about(call, [task_id])
+    while wanted - seen:
+        seen |= wanted
+        for each in sorted(wanted):
+            found |= {worktree.task_id: worktree for worktree in _own(call, each)}
+        wanted = requested_changes.about(call, wanted)
+    return list(found.values())
+
+
+def _send(call: Call, project: Project, batch: list[Entry]) -> None:
+    """Has a Coordinator merge and check these entries."""
+    tasks = {task.id: task for task in call.tx.tasks.find_all(sorted(entry.task_id for entry in batch))}
+    entries, order = [], []
+    for entry in batch:
+        own = [_item(call, entry, each) for each in _own(call, entry.task_id)]
+        covered = [_item(call, entry, each) for each in _covered(call, entry.task_id)]
+        person, account = call.tx.agents.find(entry.added_by), call.tx.people.account(entry.added_by)
+        entries.append(
+            {
+                "entry_id": entry.id,
+                "task_id": entry.task_id,
+                "title": tasks[entry.task_id].title,
+                "order": own,
+                "covered": covered,
+                "by": entry.added_by if person is not None else "toryo",
+                "name": person.name if person is not None else "Toryo",
+                "email": (account.email if account is not None else None) or "",
+            }
+        )
+        order += [*own, *covered]
+    job = WorktreeJob(
+        id=call.new_id(ids.WORKTREE_JOB),
+        kind=Kind.QUEUE_MERGE,
+        task_id=batch[0].task_id,
+        project_id=project.id,
+        coordinator_id=batch[0].coordinator_id,
+        asked_by=SYSTEM,
+        options={
+            "into": batch[0].target,
+            "entries": entries,
+            "order": order,
+            "checks": list(project.settings.required_checks),
+            "authors": _authors(call, tasks.values()),
+        },
+        created_at=call.now,
+    )
+    call.tx.worktrees.add_job(job)
+    for entry in batch:
+        checking = replace(entry, state=Standing.CHECKING, job_id=job.id, trouble=None, retry_at=None)
+        call.tx.merge_queue.put(checking)
+        data = {"entry_id": entry.id, "job_id": job.id, "target": entry.target, "together": len(batch)}
+        call.event("merge_queue.checking", task=tasks[entry.task_id], actor=TORYO, data=data)
+    call.tx.hint(WORK)
+
+
+def _item(call: Call, entry: Entry, worktree: Worktree) -> dict[str, Any]:
+    return {
+        "task_id": worktree.task_id,
+        "path": worktree.path,
+        "title": worktree_requests.title_of(call, worktree),
+        "base": worktree.base_commit,
+        "into": entry.target,
+    }
+
+
+def _authors(call: Call, tasks: Iterable[Task]) -> list[dict[str, Any]]:
+    """The agents that have done this work: the checks run what they wrote, in the sandbox of one of them."""
+    names = sorted({task.assignee_id for task in tasks if task.assignee_id is not None})
+    return [
+        {
+            "agent_id": agent.id,
+            "ai_type": agent.provider,
+            "provider_options": agent.started_with(agent.provider),
+        }
+        for agent in call.tx.agents.find_all(names)
+        if agent.provider is not None
+    ]
+
+
+# --- what a report changes --------------------------------------------------------------------------------------------
+
+
+def _batch(call: Call, job: WorktreeJob) -> list[Entry]:
+    waiting = call.tx.merge_queue.waiting_in(job.project_id)
+    return [entry for entry in waiting if entry.job_id == job.id and entry.state is Standing.CHECKING]
+
+
+_EVENTS = {
+    Standing.MERGED: "merge_queue.merged",
+    Standing.FAILED: "merge_queue.failed",
+    Standing.CONFLICT: "merge_queue.conflict",
+    Standing.REMOVED: "merge_queue.removed",
+    Standing.QUEUED: "merge_queue.back",
+}
+
+
+def _note(call: Call, task: Task, old: Entry, new: Entry) -> None:
+    """Records what has become of an entry."""
+    data: dict[str, Any] = {"entry_id": new.id, "target": new.target}
+    told: dict[str, Any] = {
+        "commit": new.merged_commit,
+        "base_commit": new.base_commit,
+        "conflict": new.conflict,
+        "failed": [each["check"] for each in new.evidence if each["outcome"] == "failed"],
+        "flaky": [each["check"] for each in new.evidence if each["outcome"] == "flaky"],
+        "reason": new.reason,
+        "trouble": new.trouble,
+        "divided": new.part is not None and new.part != old.part,
+        "by": new.ended_by,
+    }
+    data |= {name: value for name, value in told.items() if value}
+    call.event(_EVENTS[new.state], task=task, actor=TORYO, data=data)
+
+
+def _returned(call: Call, task: Task, entry: Entry) -> Entry:
+    """The entry with the task that corrects it."""
+    project = call.project(task.project_id)
+    title, text = merge_queue_texts.for_agent(call, task, entry, project.settings.language)
+    made, _ = changes_tasks.make(call, task, title, text)
+    return replace(entry, changes_task_id=made.id)

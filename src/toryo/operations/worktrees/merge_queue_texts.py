@@ -1,0 +1,149 @@
+"""What the merge queue tells the author's agent about work that it could not merge, and people about an entry: both
+sides of a conflict, or the checks that failed, with the end of their output.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from toryo.domain.merge_queue import Entry, State
+from toryo.domain.projects import Language
+from toryo.domain.tasks import CheckEvidence, CheckOutcome, Task
+from toryo.domain.texts import one_line, quoted
+from toryo.domain.wording import Worded, constant, say, together
+from toryo.operations.calls.call import Call
+from toryo.operations.translations import translated
+
+MOST_OTHERS = 5
+MOST_FILES = 20
+LONGEST_OUTPUT = 4_000
+"""Characters of the output of one check."""
+BRIEF = 300
+PAUSED = "The queue is paused."
+
+
+def for_agent(call: Call, task: Task, entry: Entry, language: Language) -> tuple[str, str]:
+    """Title and description of the task that corrects it, in the language of the project."""
+    conflict = entry.state is State.CONFLICT
+    title = (
+        say("Resolve the conflict with {target}: {title}", target=entry.target, title=task.title)
+        if conflict
+        else say("Fix the failed checks: {title}", title=task.title)
+    )
+    lines = _of_conflict(call, task, entry) if conflict else _of_failure(entry)
+    return translated(title, language), "\n\n".join(translated(each, language) for each in lines)
+
+
+def in_brief(entry: Entry) -> Worded:
+    """Why an entry came back or was removed, in a sentence or two."""
+    if entry.reason is not None:
+        return constant(entry.reason)
+    if entry.state is State.CONFLICT and entry.conflict is not None:
+        return say("It conflicts with {target} in {files}.", target=entry.target, files=_files(entry.conflict))
+    failed = [each for each in entry.evidence if each["outcome"] == CheckOutcome.FAILED]
+    if not failed:
+        return constant("")
+    first = failed[0]
+    return say(
+        "The check {check} failed: {why}", check=one_line(first["check"])[:BRIEF], why=one_line(first["output"])[:BRIEF]
+    )
+
+
+def where(entry: Entry, place: int, many: int, *, paused: bool) -> Worded:
+    """Where an entry stands in the queue."""
+    if entry.state is State.CHECKING:
+        return say(
+            "Its work is merged with {target} and checked now (place {place} of {many} in the merge queue).",
+            target=entry.target,
+            place=place,
+            many=many,
+        )
+    waits = say(
+        "It waits to be merged into {target}: place {place} of {many} in the merge queue.",
+        target=entry.target,
+        place=place,
+        many=many,
+    )
+    return together([waits, constant(PAUSED if paused else entry.trouble or "")])
+
+
+def _of_conflict(call: Call, task: Task, entry: Entry) -> Iterator[Worded]:
+    conflict: dict[str, Any] = entry.conflict or {}
+    worktree = call.tx.worktrees.find(task.id)
+    yield say(
+        "The merge queue could not merge this work into {target}: both sides have changed {files}.",
+        target=entry.target,
+        files=_files(conflict),
+    )
+    yield say(
+        "Your side: task {task_id}, {title}, on branch {branch}.",
+        task_id=task.id,
+        title=quoted(task.title),
+        branch=worktree.branch if worktree is not None else task.id,
+    )
+    others = conflict.get("others", [])[:MOST_OTHERS]
+    if others:
+        sides = together([_side(call, entry, other) for other in others], "\n")
+        yield together(
+            [say("The other side, on {target} since commit {base}:", target=entry.target, base=_base(entry)), sides],
+            "\n",
+        )
+    else:
+        yield say("The other side is on {target} at commit {base}.", target=entry.target, base=_base(entry))
+    yield say(
+        "Merge {target} into your branch (git merge {target}) and resolve the conflict so that what both sides wanted "
+        "holds. Run the project's checks, commit the merge, then report completion. Do not rebase, and do not discard "
+        "the other side.",
+        target=entry.target,
+    )
+
+
+def _side(call: Call, entry: Entry, other: dict[str, Any]) -> Worded:
+    task_id = other.get("task_id")
+    task = call.tx.tasks.find(str(task_id)) if task_id else None
+    commit = str(other.get("commit") or "")[:10]
+    if task is not None and task.project_id == entry.project_id:
+        return say(
+            "- task {task_id}, {title} (commit {commit})", task_id=task.id, title=quoted(task.title), commit=commit
+        )
+    return say("- commit {commit}: {subject}", commit=commit, subject=one_line(str(other.get("subject") or ""))[:BRIEF])
+
+
+def _of_failure(entry: Entry) -> Iterator[Worded]:
+    yield say(
+        "The required checks failed when the merge queue merged this work, alone, onto {target} (commit {base}).",
+        target=entry.target,
+        base=_base(entry),
+    )
+    for each in entry.evidence:
+        if each["outcome"] == CheckOutcome.FAILED:
+            yield _evidence(each)
+    yield say(
+        "Merge {target} into your branch (git merge {target}), find out why the check fails there, fix it and commit, "
+        "then report completion. Do not weaken the check.",
+        target=entry.target,
+    )
+
+
+def _evidence(each: CheckEvidence) -> Worded:
+    output = each["output"][-LONGEST_OUTPUT:].strip()
+    code = each["exit_code"]
+    head = (
+        say("Check: {check}", check=one_line(each["check"]))
+        if code is None
+        else say("Check: {check} (exit code {code})", check=one_line(each["check"]), code=code)
+    )
+    return (
+        together([head, constant("\n".join(f"    {line}" for line in output.splitlines()))], "\n") if output else head
+    )
+
+
+def _files(conflict: dict[str, Any]) -> str:
+    names = [one_line(str(each)) for each in conflict.get("files", ())]
+    more = f" (+{len(names) - MOST_FILES})" if len(names) > MOST_FILES else ""
+    return ", ".join(names[:MOST_FILES]) + more
+
+
+def _base(entry: Entry) -> str:
+    return (entry.base_commit or "")[:10]

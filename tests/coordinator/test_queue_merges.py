@@ -1,0 +1,401 @@
+"""Jobs of the merge queue with real git and real checks: what reaches the target, and what is found out about a batch.
+
+The promise: whatever happens, the target is only ever moved forward, to a commit on which every check has passed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.coordinator.test_task_worktrees import PROJECT
+from tests.coordinator.test_worktrees import first, make, nobody, place, repository, worked
+from tests.repositories import Repository
+from toryo.coordinator import queue_merges
+from toryo.coordinator.orders import WorktreeJob
+from toryo.coordinator.sandbox import Walled
+from toryo.coordinator.worktrees import combining
+from toryo.output_redaction import Mask
+
+__all__ = ["first", "nobody", "place", "repository"]
+
+Queue = Callable[..., dict[str, Any]]
+
+
+def batch(repository: Repository, place: Path, *names: str, checks: Any = (), **more: Any) -> WorktreeJob:
+    """Each task an entry of its own; `covered` of the last one: what it was to correct."""
+    base = repository.git("rev-list", "--max-parents=0", "main")
+
+    def item(name: str) -> dict[str, str]:
+        return {"task_id": name, "path": str(place / PROJECT / name), "title": name.upper(), "base": base}
+
+    entries: list[dict[str, Any]] = [
+        {
+            "entry_id": f"e-{name}",
+            "task_id": name,
+            "order": [item(name)],
+            "covered": [],
+            "by": "lena",
+            "name": "Lena",
+            "email": "",
+        }
+        for name in names
+    ]
+    if "covered" in more:
+        entries[-1]["covered"] = [item(name) for name in more.pop("covered")]
+    options = {"into": "main", "entries": entries, "checks": list(checks), **more}
+    for each in entries:
+        for one in (*each["order"], *each["covered"]):
+            one["into"] = options["into"]
+    return WorktreeJob("job_1", "queue_merge", names[0], PROJECT, "", "", str(repository.path), "system", options)
+
+
+def run(job: WorktreeJob, place: Path, stop: bool = False) -> dict[str, Any]:
+    async def once() -> dict[str, Any]:
+        event = asyncio.Event()
+        if stop:
+            event.set()
+        return await queue_merges.run(job, place, event, walled, Mask([]))
+
+    return asyncio.run(once())
+
+
+def walled(directory: Path) -> Any:
+    return lambda argv: Walled(tuple(argv), {"PATH": os.environ["PATH"]})
+
+
+@pytest.fixture
+def queue(repository: Repository, place: Path) -> Queue:
+    def merged(*names: str, **more: Any) -> dict[str, Any]:
+        return run(batch(repository, place, *names, **more), place)
+
+    return merged
+
+
+def tasks(answer: dict[str, Any]) -> list[str]:
+    return [each["task_id"] for each in answer["merged"]]
+
+
+def untouched(repository: Repository, place: Path) -> None:
+    """Nothing is left of a check: no directory, no worktree that git knows."""
+    assert list((place / combining.PLACES).glob("*")) == []
+    assert combining.PLACES not in repository.git("worktree", "list")
+    assert repository.git("status", "--porcelain") == ""
+
+
+def at_every_commit(repository: Repository, command: str, tmp_path: Path, branch: str = "main") -> int:
+    """Runs a command at every commit of the first-parent history; how many there are."""
+    commits = repository.git("rev-list", "--first-parent", branch).split()
+    for number, commit in enumerate(commits):
+        where = tmp_path / f"at-{number}"
+        repository.git("worktree", "add", "--quiet", "--detach", str(where), commit)
+        assert os.system(f"cd {where} && {command} >/dev/null 2>&1") == 0, repository.git("show", commit)
+        repository.git("worktree", "remove", "--force", str(where))
+    return len(commits)
+
+
+def test_one_entry_is_merged_as_one_commit_and_its_worktree_is_removed(repository, place, queue):
+    worked(repository, place / PROJECT, "t1", new="two\n")
+    before = repository.git("rev-parse", "main")
+    answer = queue("t1", checks=[{"command": "test -f new"}])
+    assert (answer["done"], answer["queue"]["result"], tasks(answer)) == (True, "merged", ["t1"])
+    assert repository.git("rev-parse", "main^1") == before
+    assert answer["merged"][0]["commit"] == repository.git("rev-parse", "main")
+    assert "Toryo-Task: t1" in repository.git("log", "-1", "--format=%B")
+    assert repository.git("log", "-1", "--format=%an") == "Lena"
+    assert (repository.path / "new").read_text() == "two\n"
+    assert not (place / PROJECT / "t1").exists()
+    assert answer["queue"]["evidence"][0]["outcome"] == "passed"
+    untouched(repository, place)
+
+
+def test_a_batch_is_one_commit_on_the_first_parent_history_and_holds_a_merge_of_each(
+    repository, place, queue, tmp_path
+):
+    for name in ("t1", "t2", "t3"):
+        worked(repository, place / PROJECT, name, **{name: "x\n"})
+    before = repository.git("rev-parse", "main")
+    answer = queue("t1", "t2", "t3", checks=[{"command": "test -f t1 && test -f t2 && test -f t3"}])
+    assert tasks(answer) == ["t1", "t2", "t3"]
+    assert repository.git("rev-list", "--first-parent", f"{before}..main").split() == [
+        repository.git("rev-parse", "main")
+    ]
+    for each in answer["merged"]:
+        assert f"Toryo-Task: {each['task_id']}" in repository.git("log", "-1", "--format=%B", each["commit"])
+    assert repository.git("log", "-1", "--format=%s") == "Merge 3 branches"
+    untouched(repository, place)
+
+
+def test_checks_run_on_the_combined_result_and_a_failure_leaves_everything_as_it_was(repository, place, queue):
+    worked(repository, place / PROJECT, "t1", left="x\n")
+    worked(repository, place / PROJECT, "t2", right="x\n")
+    state = repository.state()
+    answer = queue("t1", "t2", checks=[{"command": "echo both are there; ! { test -f left && test -f right; }"}])
+    assert (answer["done"], answer["queue"]["result"], answer["merged"]) == (False, "failed", [])
+    assert answer["trouble"] is None
+    evidence = answer["queue"]["evidence"][0]
+    assert (evidence["outcome"], evidence["exit_code"]) == ("failed", 1)
+    assert "both are there" in evidence["output"]
+    assert repository.state() == state
+    untouched(repository, place)
+    assert queue("t1", checks=[{"command": "! { test -f left && test -f right; }"}])["done"]
+
+
+def test_a_flaky_check_passes_when_it_runs_again_and_is_reported_as_flaky(repository, place, queue):
+    worked(repository, place / PROJECT, "t1", new="x\n")
+    flaky = f"test -e {place}/once || {{ touch {place}/once; exit 1; }}"
+    answer = queue("t1", checks=[{"command": flaky, "retries": 1}])
+    assert (answer["done"], answer["queue"]["evidence"][0]["outcome"]) == (True, "flaky")
+
+
+def test_a_conflict_with_the_target_names_both_sides_and_the_rest_is_merged(repository, place, queue):
+    worked(repository, place / PROJECT, "t1", a="mine\n")
+    worked(repository, place / PROJECT, "t2", a="yours\n")
+    worked(repository, place / PROJECT, "t3", c="x\n")
+    assert queue("t1")["done"]
+    answer = queue("t2", "t3")
+    assert tasks(answer) == ["t3"]
+    [conflict] = answer["queue"]["conflicts"]
+    assert (conflict["entry_id"], conflict["files"]) == ("e-t2", ["a"])
+    assert [each["task_id"] for each in conflict["others"]] == ["t1"]
+    assert repository.git("show", "main:a") == "mine"
+    assert repository.git("rev-parse", "toryo/t2")
+
+
+def test_the_other_side_of_a_conflict_can_be_a_persons_commit(repository, place, queue):
+    worked(repository, place / PROJECT, "t1", a="mine\n")
+    commit = repository.commit("Rename it", a="renamed\n")
+    [conflict] = queue("t1")["queue"]["conflicts"]
+    assert conflict["others"] == [{"commit": commit, "subject": "Rename it", "task_id": None}]
+
+
+def test_the_other_side_is_found_behind_the_commit_of_a_batch(repository, place, queue):
+    worked(repository, place / PROJECT, "late", a="late\n")
+    worked(repository, place / PROJECT, "t1", a="mine\n")
+    worked(repository, place / PROJECT, "t2", c="x\n")
+    assert queue("t2", "t1")["done"]
+    [conflict] = queue("late")["queue"]["conflicts"]
+    assert [each["task_id"] for each in conflict["others"]] == ["t1"]
+
+
+def test_a_conflict_with_another_entry_of_the_batch_only_leaves_the_later_one_out(repository, place, queue):
+    worked(repository, place / PROJECT, "t1", a="mine\n")
+    worked(repository, place / PROJECT, "t2", a="yours\n")
+    answer = queue("t1", "t2")
+    assert tasks(answer) == ["t1"]
+    assert (answer["queue"]["left_out"], answer["queue"]["conflicts"]) == (["e-t2"], [])
+
+
+def test_work_that_resolves_a_conflict_is_merged_with_what_it_corrects(repository, place, queue):
+    worked(repository, place / PROJECT, "t1", a="mine\n")
+    worked(repository, place / PROJECT, "t2", a="yours\n")
+    assert queue("t1")["done"]
+    fix = make(repository, place / PROJECT, "t3", "toryo/t2")
+    repository.git("merge", "main", at=fix.path, code=1)
+    repository.commit("both", at=fix.path, a="mine and yours\n")
+    answer = queue("t3", covered=["t2"])
+    assert sorted(tasks(answer)) == ["t2", "t3"]
+    assert repository.git("show", "main:a") == "mine and yours"
+    assert not (place / PROJECT / "t2").exists()
+
+
+def test_what_is_covered_but_not_contained_stays_where_it_is(repository, place, queue):
+    worked(repository, place / PROJECT, "t2", a="yours\n")
+    worked(repository, place / PROJECT, "t3", c="x\n")
+    assert tasks(queue("t3", covered=["t2"])) == ["t3"]
+    assert repository.git("rev-parse", "toryo/t2")
+
+
+def test_checks_that_fail_on_the_target_alone_accuse_nobody(repository, place, queue):
+    repository.commit(broken="x\n")
+    worked(repository, place / PROJECT, "t1", new="x\n")
+    state = repository.state()
+    answer = queue("t1", checks=[{"command": "test ! -f broken"}])
+    assert (answer["done"], answer["queue"]["result"]) == (False, "target_broken")
+    assert "fail on main itself" in answer["trouble"]
+    assert repository.state() == state
+    untouched(repository, place)
+
+
+def test_work_that_repairs_a_broken_target_is_merged(repository, place, queue):
+    repository.commit(broken="x\n")
+    fix = make(repository, place / PROJECT, "t1")
+    (fix.path / "broken").unlink()
+    assert queue("t1", checks=[{"command": "test ! -f broken"}])["done"]
+
+
+def test_limits_on_changes_apply_to_each_entry_and_not_to_the_batch(repository, place, queue):
+    worked(repository, place / PROJECT, "t1", c="x\n")
+    worked(repository, place / PROJECT, "t2", d="x\n")
+    limit = [{"diff": {"max_files": 1}}]
+    assert queue("t1", "t2", checks=limit)["done"]
+    worked(repository, place / PROJECT, "t3", e="x\n", f="x\n")
+    answer = queue("t3", checks=limit)
+    assert (answer["queue"]["result"], answer["queue"]["evidence"][0]["outcome"]) == ("failed", "failed")
+
+
+def test_a_check_that_hangs_is_stopped_after_its_time(repository, place, queue):
+    worked(repository, place / PROJECT, "t1", new="x\n")
+    answer = queue("t1", checks=[{"command": "test -f new || exit 0; sleep 60", "timeout_seconds": 1}])
+    assert answer["queue"]["result"] == "failed"
+    assert "took longer than 1 s" in answer["queue"]["evidence"][0]["output"]
+    untouched(repository, place)
+
+
+def test_what_a_check_does_to_its_files_reaches_nobody(repository, place, queue):
+    worked(repository, place / PROJECT, "t1", new="x\n")
+    answer = queue("t1", checks=[{"command": "echo bad > a; rm -rf .git; mkdir .git; touch more; mkdir -m 500 locked"}])
+    assert answer["done"]
+    assert repository.git("show", "main:a") == "one"
+    assert repository.git("ls-tree", "--name-only", "main").split() == ["a", "b", "new"]
+    untouched(repository, place)
+
+
+def test_a_target_that_moves_while_the_checks_run_is_built_on_again(repository, place, queue, tmp_path):
+    worked(repository, place / PROJECT, "t1", new="x\n")
+    moves = f"test -e {tmp_path}/moved || {{ touch {tmp_path}/moved; git -C {repository.path} -c user.name=P "
+    moves += "-c user.email=p@example.org commit -q --allow-empty -m meanwhile; }"
+    answer = queue("t1", checks=[{"command": moves}])
+    assert answer["done"]
+    assert repository.git("log", "--first-parent", "--format=%s").split("\n")[1] == "meanwhile"
+
+
+def test_a_target_that_keeps_moving_is_left_alone_in_the_end(repository, place, queue):
+    worked(repository, place / PROJECT, "t1", new="x\n")
+    moves = f"git -C {repository.path} -c user.name=P -c user.email=p@example.org commit -q --allow-empty -m again"
+    answer = queue("t1", checks=[{"command": moves}])
+    assert (answer["done"], answer["queue"]["result"]) == (False, "prevented")
+    assert f"changed {queue_merges.ATTEMPTS} times" in answer["trouble"]
+    assert "new" not in repository.git("ls-tree", "--name-only", "main").split()
+    untouched(repository, place)
+
+
+def test_a_target_that_somebody_has_rewound_is_never_forced(repository, place, queue):
+    before = repository.git("rev-parse", "main")
+    repository.commit(c="x\n")
+    worked(repository, place / PROJECT, "t1", new="x\n")
+    rewound = f"git -C {repository.path} reset -q --hard {before}"
+    answer = queue("t1", checks=[{"command": rewound}])
+    assert answer["done"]
+    assert repository.git("merge-base", "--is-ancestor", before, "main", code=None) == ""
+    assert repository.git("rev-parse", "main^1") == before
+
+
+def test_uncommitted_changes_in_the_targets_checkout_stop_the_queue_before_any_check(
+    repository, place, queue, tmp_path
+):
+    worked(repository, place / PROJECT, "t1", a="two\n", new="x\n")
+    (repository.path / "a").write_text("unsaved\n")
+    (repository.path / "new").write_text("untracked\n")
+    answer = queue("t1", checks=[{"command": f"touch {tmp_path}/ran"}])
+    assert (answer["done"], answer["queue"]["result"]) == (False, "prevented")
+    assert "a, new" in answer["trouble"]
+    assert not (tmp_path / "ran").exists()
+    assert (repository.path / "a").read_text() == "unsaved\n"
+
+
+def test_uncommitted_changes_elsewhere_do_not_matter(repository, place, queue):
+    worked(repository, place / PROJECT, "t1", new="x\n")
+    (repository.path / "b").write_text("unsaved\n")
+    assert queue("t1")["done"]
+    assert (repository.path / "b").read_text() == "unsaved\n"
+
+
+def test_a_target_without_a_checkout_is_moved_too(repository, place, queue):
+    repository.git("branch", "release")
+    worked(repository, place / PROJECT, "t1", new="x\n")
+    assert queue("t1", into="release")["done"]
+    assert repository.git("show", "release:new") == "x"
+    assert "new" not in repository.git("ls-tree", "--name-only", "main").split()
+
+
+def test_a_target_that_was_deleted_stops_the_queue_and_says_so(repository, place, queue):
+    worked(repository, place / PROJECT, "t1", new="x\n")
+    answer = queue("t1", into="release")
+    assert "no branch release" in answer["trouble"]
+
+
+def test_a_branch_that_was_deleted_by_hand_accuses_its_own_entry_only(repository, place, queue):
+    worked(repository, place / PROJECT, "t1", new="x\n")
+    worked(repository, place / PROJECT, "t2", other="x\n")
+    repository.git("update-ref", "-d", "refs/heads/toryo/t1")
+    answer = queue("t1", "t2")
+    assert tasks(answer) == ["t2"]
+    assert [each["entry_id"] for each in answer["queue"]["unfit"]] == ["e-t1"]
+
+
+def test_work_that_is_gone_is_reported_as_gone(repository, place, queue):
+    worktree = worked(repository, place / PROJECT, "t1", new="x\n")
+    repository.git("worktree", "remove", "--force", str(worktree.path))
+    repository.git("branch", "-D", "toryo/t1")
+    answer = queue("t1")
+    assert (answer["gone"], answer["merged"]) == (["t1"], [])
+
+
+def test_what_an_agent_left_in_the_middle_of_a_rebase_is_not_merged(repository, place, queue):
+    worktree = worked(repository, place / PROJECT, "t1", a="two\n")
+    repository.commit(a="three\n")
+    repository.git("rebase", "main", at=worktree.path, code=1)
+    [unfit] = queue("t1")["queue"]["unfit"]
+    assert "in the middle of" in unfit["trouble"]
+
+
+def test_a_job_that_is_given_again_after_it_has_merged_merges_nothing_twice(repository, place):
+    worked(repository, place / PROJECT, "t1", new="x\n")
+    worked(repository, place / PROJECT, "t2", other="x\n")
+    job = batch(repository, place, "t1", "t2")
+    one = run(job, place)
+    head = repository.git("rev-parse", "main")
+    again = run(job, place)
+    assert (again["done"], again["merged"]) == (True, one["merged"])
+    assert repository.git("rev-parse", "main") == head
+
+
+def test_a_job_that_is_stopped_before_it_has_merged_changes_nothing(repository, place):
+    worked(repository, place / PROJECT, "t1", new="x\n")
+    state = repository.state()
+    answer = run(batch(repository, place, "t1", checks=[{"command": "sleep 60"}]), place, stop=True)
+    assert (answer["done"], answer["queue"]["result"], answer["trouble"]) == (False, "prevented", None)
+    assert repository.state() == state
+    untouched(repository, place)
+
+
+def test_what_a_killed_coordinator_left_is_swept_away_and_is_in_nobodys_way(repository, place, queue):
+    worked(repository, place / PROJECT, "t1", new="x\n")
+    from toryo.coordinator.worktrees.repository import opened
+
+    checkout = opened(repository.path)
+    path = combining.place(place, PROJECT, "main")
+    combining.check_out(checkout, path, repository.git("rev-parse", "main"))
+    assert path.is_dir()
+    combining.sweep(place)
+    untouched(repository, place)
+    combining.check_out(checkout, path, repository.git("rev-parse", "main"))
+    assert queue("t1")["done"]
+    untouched(repository, place)
+
+
+def test_every_commit_of_the_first_parent_history_passes_the_check(repository, place, tmp_path):
+    for name in ("t1", "t2", "t3", "t4"):
+        worked(repository, place / PROJECT, name, **{name: "x\n"})
+    check = "test $(ls t1 t2 2>/dev/null | wc -l) -ne 1"  # between the two it would fail
+    assert run(batch(repository, place, "t1", "t2", checks=[{"command": check}]), place)["done"]
+    assert run(batch(repository, place, "t3", "t4", checks=[{"command": check}]), place)["done"]
+    assert at_every_commit(repository, check, tmp_path) == 3
+
+
+def test_the_work_of_subtasks_and_their_task_is_one_commit(repository, place):
+    worked(repository, place / PROJECT, "s1", s1="x\n")
+    worked(repository, place / PROJECT, "t1", t1="x\n")
+    job = batch(repository, place, "s1", "t1")
+    sub, whole = job.options["entries"]
+    whole["order"] = [*sub["order"], *whole["order"]]
+    job.options["entries"] = [whole]
+    before = repository.git("rev-parse", "main")
+    assert tasks(run(job, place)) == ["s1", "t1"]
+    assert repository.git("rev-parse", "main^1") == before

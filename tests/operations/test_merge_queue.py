@@ -1,0 +1,547 @@
+"""The merge queue at the server: what enters and leaves it, what is sent to the Coordinator, what its report changes,
+and what people may do to it. Reports are those that a real Coordinator gives (tests/coordinator/test_queue_merges.py).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.operations.test_worktrees import Yard
+from tests.stories import Answer, World
+from toryo.domain.coordinators import GONE_AFTER
+from toryo.domain.merge_queue import RETRY_AFTER, SENT_BACK_AT_MOST
+from toryo.domain.times import SECOND
+from toryo.domain.worktrees import LOST_AFTER
+
+FAILED = {"check": "make test", "outcome": "failed", "runs": 1, "seconds": 2.0, "exit_code": 2, "output": "1 failed"}
+FLAKY = {**FAILED, "outcome": "flaky", "runs": 2, "exit_code": 0}
+
+
+class Queue(Yard):
+    """A yard whose project has a merge queue."""
+
+    def __init__(self, world: World, mode: str = "manual", workers: int = 3, batch: int = 5) -> None:
+        super().__init__(world, workers)
+        checks = [{"command": "make test"}]
+        self.set(merge_queue=mode, merge_batch_size=batch, required_checks=checks)
+
+    def set(self, **settings: Any) -> None:
+        self.world.owner.call("edit_project", project_id=self.world.project_id, settings=settings)
+
+    def worked(self, agent_id: str, **more: Any) -> str:
+        """As a yard's, with the checks of the project passed."""
+        task = self.world.task(agent_id, **more)
+        return self.work(agent_id, task)
+
+    def work(self, agent_id: str, task: str) -> str:
+        launch = self.launch(agent_id)
+        process = self.world.process(launch)
+        process.sign_in()
+        process.call("report_model", provider="claude", model_id="model-1")
+        process.call("get_my_task")
+        process.ask("report_completed", result="success", summary="done")
+        for check in self.c1.claim(free_slots=0)["checks"]:
+            self.c1.call("report_check_result", check_id=check["check_id"], failures=[])
+        process.call("report_completed", result="success", summary="done")
+        self.ended(launch)
+        return task
+
+    def other_launch(self) -> Answer:
+        self.world.task("w2")
+        return self.launch("w2")
+
+    def add(self, *tasks: str) -> None:
+        for task in tasks:
+            self.world.owner.call("add_to_merge_queue", task_id=task)
+
+    def shown(self) -> Answer:
+        found: Answer = self.world.owner.call("show_merge_queue", project_id=self.world.project_id)["merge_queue"]
+        return found
+
+    def waiting(self) -> list[tuple[str, str]]:
+        return [(each["task_id"], each["state"]) for each in self.shown()["entries"]]
+
+    def entry(self, task: str) -> Answer:
+        shown = self.shown()
+        found: Answer = next(each for each in (*shown["entries"], *shown["ended"]) if each["task_id"] == task)
+        return found
+
+    def job_now(self, **more: Any) -> Answer:
+        (job,) = self.worktree_jobs(**more)
+        assert job["kind"] == "queue_merge"
+        return job
+
+    def tell(self, job: Answer, result: str, *merged: str, trouble: str | None = None, **queue: Any) -> None:
+        done = result in ("merged", "nothing")
+        said = {"result": result, "base": "b1", **queue}
+        self.report(job["job_id"], done=done, merged=self.merged(*merged), trouble=trouble, queue=said)
+
+    def entry_id(self, job: Answer, task: str) -> str:
+        return next(str(each["entry_id"]) for each in job["options"]["entries"] if each["task_id"] == task)
+
+    def tasks_of(self, job: Answer) -> list[str]:
+        return [each["task_id"] for each in job["options"]["entries"]]
+
+    def needs(self, kind: str = "merge_queue") -> list[Answer]:
+        return [each for each in self.world.owner.call("needs_you")["items"] if each["kind"] == kind]
+
+    def changes(self, task: str) -> Answer:
+        """The task that corrects this one."""
+        found: Answer = self.world.owner.call("show_task", task_id=self.entry(task)["changes_task_id"])["task"]
+        return found
+
+
+@pytest.fixture
+def queue(world: World) -> Queue:
+    return Queue(world)
+
+
+# --- what enters it --------------------------------------------------------------------------------------------------
+
+
+def test_nothing_is_merged_by_itself_unless_an_owner_has_turned_that_on(world: World):
+    yard = Yard(world)
+    task = yard.worked("w1")
+    refused = world.owner.refused("add_to_merge_queue", "notNow", task_id=task)
+    assert "has no merge queue" in refused["message"]
+    assert yard.worktree_jobs() == []
+
+
+def test_work_is_added_by_a_person_and_sent_to_its_coordinator_with_the_checks(queue: Queue):
+    task = queue.worked("w1", title="Walls")
+    assert queue.waiting() == []
+    assert queue.needs("review")[0]["task_id"] == task
+    queue.add(task)
+    job = queue.job_now()
+    assert (job["options"]["into"], queue.tasks_of(job)) == ("main", [task])
+    assert job["options"]["checks"] == [{"command": "make test"}]
+    assert job["options"]["entries"][0]["order"][0]["path"] == f"/w/{task}"
+    assert job["options"]["entries"][0]["by"] == "owner"
+    assert [each["agent_id"] for each in job["options"]["authors"]] == ["w1"]
+    assert queue.waiting() == [(task, "checking")]
+    assert queue.worktree(task)["review"] == "in_merge_queue"
+    assert queue.needs("review") == []
+
+
+def test_what_has_passed_is_merged_and_leaves_the_queue(queue: Queue):
+    task = queue.worked("w1")
+    queue.add(task)
+    queue.tell(queue.job_now(), "merged", task, evidence=[FLAKY])
+    assert queue.waiting() == []
+    entry = queue.entry(task)
+    assert (entry["state"], entry["merged_commit"], entry["base_commit"]) == ("merged", f"m-{task}", "b1")
+    assert entry["evidence"][0]["outcome"] == "flaky"
+    assert queue.worktree(task)["state"] == "merged"
+    merged = next(each for each in queue.world.events() if each["kind"] == "merge_queue.merged")
+    assert merged["data"]["flaky"] == ["make test"]
+
+
+def test_in_an_automatic_queue_completed_work_waits_by_itself_once_its_process_has_left(world: World):
+    queue = Queue(world, "automatic")
+    task = queue.worked("w1")
+    assert queue.waiting() == [(task, "checking")]
+    assert queue.entry(task)["added_by"] == "system:toryo"
+
+
+def test_what_was_removed_from_an_automatic_queue_is_not_added_again_by_itself(world: World):
+    queue = Queue(world, "automatic")
+    task = queue.worked("w1")
+    world.owner.call("remove_from_merge_queue", task_id=task)
+    queue.worktree_jobs()
+    world.housekeep()
+    assert queue.waiting() == []
+    assert queue.entry(task)["state"] == "removed"
+    assert queue.needs("review")[0]["task_id"] == task
+
+
+def test_turning_an_automatic_queue_on_widens_what_agents_may_do(queue: Queue):
+    preview = queue.world.owner.call(
+        "edit_project", project_id=queue.world.project_id, settings={"merge_queue": "automatic"}, preview=True
+    )
+    assert any("merge_queue" in each for each in preview["widened"])
+
+
+def test_adding_twice_changes_nothing(queue: Queue):
+    task = queue.worked("w1")
+    queue.add(task, task)
+    assert len(queue.waiting()) == 1
+
+
+def test_work_of_open_tasks_and_discarded_work_cannot_be_added(queue: Queue):
+    open_one = queue.world.task("w1")
+    queue.world.owner.refused("add_to_merge_queue", "invalidTransition", task_id=open_one)
+    done = queue.worked("w2")
+    job = queue.ask("discard", done)
+    queue.report(job, done=True, gone=[done])
+    queue.world.owner.refused("add_to_merge_queue", "worktreeNotFound", task_id=done)
+
+
+def test_work_of_which_changes_were_requested_is_not_added_until_they_are_made(queue: Queue):
+    task = queue.worked("w1")
+    queue.world.owner.call("request_changes", task_id=task, text="Round the prices.")
+    queue.world.owner.refused("add_to_merge_queue", "notNow", task_id=task)
+
+
+def test_agents_and_viewers_cannot_change_the_queue(queue: Queue):
+    task = queue.worked("w1")
+    worker = queue.world.process(queue.other_launch())
+    worker.sign_in()
+    for name in ("add_to_merge_queue", "remove_from_merge_queue", "move_in_merge_queue"):
+        for who in (worker, queue.c1, queue.world.nobody):
+            assert who.ask(name, task_id=task).refused, (name, who)
+
+
+# --- batches, failures, conflicts ------------------------------------------------------------------------------------
+
+
+def test_a_failed_batch_is_divided_until_the_culprit_is_alone_and_everything_else_is_merged(queue: Queue):
+    a, b, c = (queue.worked(each) for each in ("w1", "w2", "w3"))
+    queue.world.owner.call("pause_merge_queue", project_id=queue.world.project_id)
+    queue.add(a, b, c)
+    queue.world.owner.call("resume_merge_queue", project_id=queue.world.project_id)
+    job = queue.job_now()
+    assert queue.tasks_of(job) == [a, b, c]
+    queue.tell(job, "failed", evidence=[FAILED])
+    job = queue.job_now()
+    assert queue.tasks_of(job) == [a, b]
+    queue.tell(job, "failed", evidence=[FAILED])
+    job = queue.job_now()
+    assert queue.tasks_of(job) == [a]
+    queue.tell(job, "merged", a)
+    job = queue.job_now()
+    assert queue.tasks_of(job) == [b]
+    queue.tell(job, "failed", evidence=[FAILED])
+    job = queue.job_now()
+    assert queue.tasks_of(job) == [c]
+    queue.tell(job, "merged", c)
+    assert queue.waiting() == []
+    assert [queue.entry(each)["state"] for each in (a, b, c)] == ["merged", "failed", "merged"]
+
+
+def test_the_culprit_goes_back_to_its_agent_with_the_evidence(queue: Queue):
+    task = queue.worked("w1", title="Walls")
+    queue.add(task)
+    queue.tell(queue.job_now(), "failed", evidence=[FAILED])
+    changes = queue.changes(task)
+    assert (changes["assignee_id"], changes["status"], changes["title"]) == (
+        "w1",
+        "in_progress",
+        "Fix the failed checks: Walls",
+    )
+    for each in ("make test", "exit code 2", "1 failed", "git merge main"):
+        assert each in changes["description"]
+    assert changes["dependencies"] == [task]
+    assert queue.worktree(task)["review"] == "changes_requested"
+    assert (queue.needs(), queue.needs("review")) == ([], [])
+
+
+def conflict(queue: Queue, task: str, other: str) -> None:
+    job = queue.job_now()
+    said = {"entry_id": queue.entry_id(job, task), "files": ["a.py", "b.py"]}
+    others = [{"commit": "abcdef1234567", "subject": "Roof", "task_id": other}]
+    queue.tell(job, "nothing", conflicts=[{**said, "others": others}])
+
+
+def test_a_conflict_goes_to_its_author_with_both_sides(queue: Queue):
+    other = queue.worked("w2", title="Roof")
+    queue.add(other)
+    queue.tell(queue.job_now(), "merged", other)
+    task = queue.worked("w1", title="Walls")
+    queue.add(task)
+    conflict(queue, task, other)
+    entry = queue.entry(task)
+    assert (entry["state"], entry["conflict_files"]) == ("conflict", ["a.py", "b.py"])
+    changes = queue.changes(task)
+    assert changes["title"] == "Resolve the conflict with main: Walls"
+    for each in ("a.py, b.py", task, "Walls", f"toryo/{task}", other, "Roof", "abcdef1234", "git merge main", "b1"):
+        assert each in changes["description"], each
+
+
+def test_the_corrected_work_takes_the_work_that_it_corrects_along(queue: Queue):
+    task = queue.worked("w1", title="Walls")
+    queue.add(task)
+    queue.tell(queue.job_now(), "failed", evidence=[FAILED])
+    fix = queue.work("w1", queue.changes(task)["task_id"])
+    queue.add(fix)
+    job = queue.job_now()
+    entry = job["options"]["entries"][0]
+    assert [each["task_id"] for each in entry["order"]] == [fix]
+    assert [each["task_id"] for each in entry["covered"]] == [task]
+    queue.tell(job, "merged", fix, task)
+    assert [queue.worktree(each)["state"] for each in (task, fix)] == ["merged", "merged"]
+    assert queue.waiting() == []
+
+
+def test_after_two_corrections_a_person_decides(world: World):
+    queue = Queue(world, "automatic")
+    task = queue.worked("w1", title="Walls")
+    for _ in range(SENT_BACK_AT_MOST):
+        queue.tell(queue.job_now(), "failed", evidence=[FAILED])
+        assert queue.needs() == []
+        task = queue.work("w1", queue.changes(task)["task_id"])
+    queue.tell(queue.job_now(), "failed", evidence=[FAILED])
+    assert queue.entry(task)["changes_task_id"] is None
+    (need,) = queue.needs()
+    assert need["task_id"] == task
+    assert "make test" in need["text"]
+    assert [each["name"] for each in need["actions"]][:2] == ["review", "add_to_merge_queue"]
+    assert task not in [each["task_id"] for each in queue.needs("review")]
+    world.housekeep()
+    assert queue.waiting() == []
+    queue.add(task)
+    assert queue.needs() == []
+    assert queue.entry(task)["sent_back"] == SENT_BACK_AT_MOST
+
+
+def test_work_of_an_agent_that_has_left_comes_to_a_person(queue: Queue):
+    task = queue.worked("w1")
+    queue.add(task)
+    job = queue.job_now()
+    queue.world.owner.call("remove_member", project_id=queue.world.project_id, agent_id="w1")
+    queue.tell(job, "failed", evidence=[FAILED])
+    assert queue.needs()[0]["task_id"] == task
+
+
+def test_work_that_cannot_be_merged_as_it_is_comes_to_a_person_with_the_reason(queue: Queue):
+    task = queue.worked("w1")
+    queue.add(task)
+    job = queue.job_now()
+    unfit = [{"entry_id": queue.entry_id(job, task), "trouble": "It is in the middle of a rebase."}]
+    queue.tell(job, "nothing", unfit=unfit)
+    assert "middle of a rebase" in queue.needs()[0]["text"]
+
+
+def test_an_obstacle_lets_the_queue_wait_tells_a_person_and_is_tried_again(queue: Queue):
+    task = queue.worked("w1")
+    queue.add(task)
+    queue.tell(queue.job_now(), "prevented", trouble="Merging into main would overwrite uncommitted changes.")
+    assert queue.waiting() == [(task, "queued")]
+    assert queue.worktree_jobs() == []
+    (need,) = queue.needs()
+    assert "uncommitted changes" in need["text"]
+    queue.world.advance(RETRY_AFTER // SECOND + 1)
+    queue.c1.claim(free_slots=0)
+    queue.world.housekeep()
+    assert queue.tasks_of(queue.job_now()) == [task]
+    assert queue.needs() == []
+
+
+def test_resuming_tries_again_at_once(queue: Queue):
+    task = queue.worked("w1")
+    queue.add(task)
+    queue.tell(queue.job_now(), "prevented", trouble="no")
+    queue.world.owner.call("resume_merge_queue", project_id=queue.world.project_id)
+    assert queue.tasks_of(queue.job_now()) == [task]
+
+
+def test_a_target_that_is_broken_accuses_nobody(queue: Queue):
+    task = queue.worked("w1")
+    queue.add(task)
+    queue.tell(queue.job_now(), "target_broken", evidence=[FAILED], trouble="The required checks fail on main itself.")
+    assert queue.waiting() == [(task, "queued")]
+    assert "on main itself" in queue.needs()[0]["text"]
+
+
+def test_work_waits_for_the_work_that_it_builds_on(queue: Queue):
+    base = queue.worked("w1")
+    task = queue.worked("w2", dependencies=[base])
+    queue.add(task)
+    assert queue.worktree_jobs() == []
+    assert queue.entry(task)["waits_for"] == [base]
+    queue.add(base)
+    assert queue.tasks_of(queue.job_now()) == [base]
+
+
+# --- what people do --------------------------------------------------------------------------------------------------
+
+
+def test_people_reorder_what_waits_and_nothing_is_lost_when_two_do_at_once(queue: Queue):
+    queue.world.owner.call("pause_merge_queue", project_id=queue.world.project_id)
+    a, b, c = (queue.worked(each) for each in ("w1", "w2", "w3"))
+    queue.add(a, b, c)
+    other = queue.world.owner
+    queue.world.owner.call("move_in_merge_queue", task_id=c, before=a)
+    other.call("move_in_merge_queue", task_id=b, before=c)
+    assert [task for task, _ in queue.waiting()] == [b, c, a]
+    other.call("move_in_merge_queue", task_id=b)
+    assert [task for task, _ in queue.waiting()] == [c, a, b]
+    assert [each["place"] for each in queue.shown()["entries"]] == [1, 2, 3]
+
+
+def test_what_is_being_checked_keeps_its_place(queue: Queue):
+    a, b = queue.worked("w1"), queue.worked("w2")
+    queue.add(a, b)
+    queue.job_now()
+    queue.world.owner.refused("move_in_merge_queue", "notNow", task_id=a)
+    queue.world.owner.refused("move_in_merge_queue", "notNow", task_id=b, before=a)
+    queue.world.owner.refused("move_in_merge_queue", "notNow", task_id=b, before="tsk_none")
+
+
+def test_a_paused_queue_merges_nothing_and_stops_what_is_being_checked(queue: Queue):
+    task = queue.worked("w1")
+    queue.add(task)
+    job = queue.job_now()
+    queue.world.owner.call("pause_merge_queue", project_id=queue.world.project_id)
+    claimed = queue.c1.claim(free_slots=0, worktree_jobs=[job["job_id"]])
+    assert claimed["stop_worktree_jobs"] == [job["job_id"]]
+    queue.tell(job, "prevented")
+    assert queue.waiting() == [(task, "queued")]
+    queue.world.housekeep()
+    assert queue.worktree_jobs() == []
+    assert queue.shown()["paused_by"] == "owner"
+    queue.world.owner.call("resume_merge_queue", project_id=queue.world.project_id)
+    assert queue.tasks_of(queue.job_now()) == [task]
+
+
+def test_removing_while_it_is_checked_stops_the_batch_and_the_others_go_on(queue: Queue):
+    queue.world.owner.call("pause_merge_queue", project_id=queue.world.project_id)
+    a, b = queue.worked("w1"), queue.worked("w2")
+    queue.add(a, b)
+    queue.world.owner.call("resume_merge_queue", project_id=queue.world.project_id)
+    job = queue.job_now()
+    entry = queue.world.owner.call("remove_from_merge_queue", task_id=a)["entry"]
+    assert (entry["state"], entry["removal_by"]) == ("checking", "owner")
+    assert queue.c1.claim(free_slots=0, worktree_jobs=[job["job_id"]])["stop_worktree_jobs"] == [job["job_id"]]
+    queue.tell(job, "prevented")
+    assert queue.tasks_of(queue.job_now()) == [b]
+    assert (queue.entry(a)["state"], queue.entry(a)["ended_by"]) == ("removed", "owner")
+    assert queue.worktree(a)["state"] == "open"
+
+
+def test_what_had_reached_the_branch_before_it_was_removed_is_merged(queue: Queue):
+    task = queue.worked("w1")
+    queue.add(task)
+    job = queue.job_now()
+    queue.world.owner.call("remove_from_merge_queue", task_id=task)
+    queue.tell(job, "merged", task)
+    assert queue.entry(task)["state"] == "merged"
+
+
+def test_a_batch_that_nobody_has_taken_yet_is_called_off_without_a_coordinator(queue: Queue):
+    task = queue.worked("w1")
+    queue.add(task)
+    queue.world.owner.call("remove_from_merge_queue", task_id=task)
+    assert queue.worktree_jobs() == []
+    assert queue.entry(task)["state"] == "removed"
+
+
+def test_work_in_the_queue_is_not_merged_or_discarded_by_hand_while_it_is_checked(queue: Queue):
+    task = queue.worked("w1")
+    queue.add(task)
+    queue.job_now()
+    for what in ("merge_task", "discard_task_work"):
+        assert "merge queue" in queue.world.owner.refused(what, "notNow", task_id=task)["message"]
+
+
+def test_what_is_merged_or_discarded_by_hand_leaves_the_queue(queue: Queue):
+    queue.world.owner.call("pause_merge_queue", project_id=queue.world.project_id)
+    a, b = queue.worked("w1"), queue.worked("w2")
+    queue.add(a, b)
+    queue.report(queue.ask("merge", a), done=True, merged=queue.merged(a))
+    queue.report(queue.ask("discard", b), done=True, gone=[b])
+    assert queue.waiting() == []
+    assert [queue.entry(each)["state"] for each in (a, b)] == ["merged", "removed"]
+
+
+def test_a_task_that_is_open_again_leaves_the_queue(queue: Queue):
+    queue.world.owner.call("pause_merge_queue", project_id=queue.world.project_id)
+    task = queue.worked("w1")
+    queue.add(task)
+    queue.world.owner.call("request_changes", task_id=task, text="Round the prices.")
+    queue.world.housekeep()
+    entry = queue.entry(task)
+    assert entry["state"] == "removed"
+    assert "Changes to it were requested" in entry["message"]
+
+
+@pytest.mark.parametrize("how", ["archive", "off"])
+def test_an_archived_project_and_a_queue_that_is_turned_off_are_emptied(queue: Queue, how: str):
+    task = queue.worked("w1")
+    queue.add(task)
+    if how == "archive":
+        queue.world.owner.call("archive_project", project_id=queue.world.project_id)
+    else:
+        queue.set(merge_queue="off")
+    assert queue.worktree_jobs() == []
+    queue.world.housekeep()
+    assert queue.waiting() == []
+    assert queue.entry(task)["state"] == "removed"
+
+
+def test_a_paused_project_merges_nothing(queue: Queue):
+    task = queue.worked("w1")
+    queue.world.owner.call("pause_project", project_id=queue.world.project_id)
+    queue.world.owner.refused("add_to_merge_queue", "notNow", task_id=task)
+
+
+# --- Coordinators that come and go -----------------------------------------------------------------------------------
+
+
+def test_a_job_of_a_coordinator_that_was_killed_is_given_to_it_again(queue: Queue):
+    task = queue.worked("w1")
+    queue.add(task)
+    job = queue.job_now()
+    again = queue.job_now(worktree_jobs=[])
+    assert again["job_id"] == job["job_id"]
+    queue.tell(again, "merged", task)
+    queue.tell(job, "prevented", trouble="late")
+    assert queue.entry(task)["state"] == "merged"
+
+
+def test_a_coordinator_that_stays_away_lets_its_work_wait_and_it_is_checked_when_it_is_back(queue: Queue):
+    task = queue.worked("w1")
+    queue.add(task)
+    job = queue.job_now()
+    queue.world.advance(LOST_AFTER // SECOND + GONE_AFTER // SECOND + 1)
+    queue.world.housekeep()
+    queue.world.housekeep()
+    assert queue.waiting() == [(task, "queued")]
+    queue.c1.claim(free_slots=0)
+    queue.world.housekeep()
+    again = queue.job_now()
+    assert again["job_id"] != job["job_id"]
+
+
+def test_a_report_that_comes_after_the_job_was_given_up_still_counts(queue: Queue):
+    task = queue.worked("w1")
+    queue.add(task)
+    job = queue.job_now()
+    queue.world.advance(LOST_AFTER // SECOND + GONE_AFTER // SECOND + 1)
+    queue.world.housekeep()
+    queue.tell(job, "merged", task)
+    assert queue.entry(task)["state"] == "merged"
+    assert queue.waiting() == []
+
+
+def test_a_report_of_entries_that_the_job_never_had_changes_nothing_of_them(queue: Queue):
+    task, other = queue.worked("w1"), queue.worked("w2")
+    queue.add(task)
+    job = queue.job_now()
+    queue.add(other)
+    queue.tell(job, "merged", task, other, conflicts=[{"entry_id": queue.entry(other)["entry_id"], "files": ["a"]}])
+    assert queue.worktree(other)["state"] == "open"
+    assert queue.entry(other)["state"] in ("queued", "checking")
+
+
+# --- what is told ----------------------------------------------------------------------------------------------------
+
+
+def test_why_says_that_the_work_of_an_agent_waits_in_the_merge_queue(queue: Queue):
+    queue.world.owner.call("pause_merge_queue", project_id=queue.world.project_id)
+    task = queue.worked("w1", title="Walls")
+    queue.add(task)
+    (merging,) = queue.world.owner.call("why", agent_id="w1")["merging"]
+    assert (merging["task_id"], merging["title"]) == (task, "Walls")
+    assert "place 1 of 1" in merging["message"]
+    assert "paused" in merging["message"]
+    assert queue.world.owner.call("why", agent_id="w2")["merging"] == []
+
+
+def test_every_step_is_an_event_of_the_task(queue: Queue):
+    task = queue.worked("w1")
+    queue.add(task)
+    queue.tell(queue.job_now(), "failed", evidence=[FAILED])
+    kinds = [each["kind"] for each in queue.world.events() if each["kind"].startswith("merge_queue.")]
+    assert kinds == ["merge_queue.added", "merge_queue.checking", "merge_queue.failed"]

@@ -1,0 +1,155 @@
+"""A team of three on one repository, with the merge queue, a server, a Coordinator and agents as real processes: two
+tasks conflict, one breaks a test only together with another, a check is flaky. In the end everything is merged, and the
+tests pass at every commit of the target's first-parent history.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.scenarios.programs import Program
+from tests.scenarios.sites import Site
+from tests.scenarios.test_worktrees import SiteRepository
+
+pytestmark = pytest.mark.timeout(600, method="signal")
+
+TESTS = 'for each in test_*.sh; do sh "$each" || { echo "$each failed"; exit 1; }; done'
+RESOLVES = "git merge main || true; echo 50 > rate; git add --all; git commit --quiet --message 'Both rates'"
+REPAIRS = "git merge --quiet main; echo 'test -s rate' > test_cat.sh; git add --all; git commit --quiet -m 'Any rate'"
+SCRIPT = {
+    "tasks": [
+        {"match": "Resolve the conflict with main: .+", "run": RESOLVES},
+        {"match": "Fix the failed checks: .+", "run": REPAIRS},
+    ]
+}
+
+
+class Team:
+    """Ann, Ben and Cat, whose work is queued by itself; the queue is paused until `go`."""
+
+    def __init__(self, site: Site, checks: list[dict[str, Any]], **settings: Any) -> None:
+        self.site = site
+        self.repository = SiteRepository(site, "shop", merge_queue="automatic", required_checks=checks, **settings)
+        (self.repository.path / "test_first.sh").write_text("test -s rate\n")
+        self.repository.commit(rate="10\n")
+        for each in ("ann", "ben", "cat"):
+            site.hire(each, "shop", provider="script", provider_options={"script": SCRIPT})
+        self.post("/projects/shop/merge-queue/pause")
+
+    def post(self, path: str, body: Any = None) -> Any:
+        return self.site.people.rest("POST", path, body or {})
+
+    def queue(self) -> dict[str, Any]:
+        found: dict[str, Any] = self.site.people.rest("GET", "/projects/shop/merge-queue")["merge_queue"]
+        return found
+
+    def done(self, *tasks: str) -> None:
+        for each in tasks:
+            self.site.until_status(each, "completed")
+
+    def go(self) -> None:
+        self.post("/projects/shop/merge-queue/resume")
+
+    def until_merged(self, *tasks: str) -> None:
+        def states() -> bool:
+            return all(self.repository.worktree(each)["state"] == "merged" for each in tasks)
+
+        self.site.until("everything is merged", lambda: states() and not self.queue()["entries"], within=200)
+        self.site.until_idle()
+
+    def main_is_green(self, command: str, tmp_path: Path) -> int:
+        """Runs the tests at every commit of the first-parent history of main; how many there are."""
+        commits = self.repository.git("rev-list", "--first-parent", "main").split()
+        for commit in commits[:-1]:  # the first one had no tests yet
+            where = tmp_path / commit
+            self.repository.git("worktree", "add", "--quiet", "--detach", str(where), commit)
+            done = subprocess.run(["/bin/sh", "-c", command], cwd=where, capture_output=True, text=True, check=False)
+            assert done.returncode == 0, (self.repository.git("show", "--stat", commit), done.stdout)
+            self.repository.git("worktree", "remove", "--force", str(where))
+        return len(commits)
+
+
+def test_a_team_of_three_with_conflicting_tasks_a_failing_test_and_a_flaky_gate_merges_everything(
+    site: Site, tmp_path: Path
+) -> None:
+    marks = tmp_path / "marks"
+    marks.mkdir()
+    flaky = f"m={marks}/$(git rev-parse HEAD); test -e $m || {{ touch $m; echo unlucky; exit 1; }}"
+    team = Team(site, [{"command": TESTS}, {"command": flaky, "retries": 1}])
+    site.coordinator()
+    ann = team.repository.order("ann", "Twenty", "echo 20 > rate; echo 'test -s rate' > test_ann.sh")
+    ben = team.repository.order("ben", "Thirty", "echo 30 > rate; echo 'test -s rate' > test_ben.sh")
+    cat = team.repository.order("cat", "Guard", "echo 'grep -qx 10 rate' > test_cat.sh")
+    team.done(ann, ben, cat)
+    site.until("all wait", lambda: len(team.queue()["entries"]) == 3)
+    for task, before in ((ben, cat), (ann, ben)):
+        team.post(f"/tasks/{task}/merge-queue/move", {"before": before})
+    assert [each["task_id"] for each in team.queue()["entries"]] == [ann, ben, cat]
+    before = team.repository.git("rev-parse", "main")
+
+    team.go()
+    team.until_merged(ann, ben, cat)
+    ended = {each["task_id"]: each for each in team.queue()["ended"]}
+    assert (ended[ben]["state"], ended[ben]["conflict_files"]) == ("conflict", ["rate"])
+    assert ended[cat]["state"] == "failed"
+    resolved, repaired = (site.look(ended[each]["changes_task_id"]) for each in (ben, cat))
+    assert (resolved["assignee_id"], repaired["assignee_id"]) == ("ben", "cat")
+    for each in (ann, "Twenty", "rate", "Thirty"):
+        assert each in resolved["description"], "both sides are named"
+    assert "test_cat.sh failed" in repaired["description"], "the evidence is there"
+    assert any(one["outcome"] == "flaky" for each in ended.values() for one in each["evidence"])
+
+    assert team.repository.git("merge-base", "--is-ancestor", before, "main", code=0) == "", "nothing was forced"
+    assert team.repository.git("show", "main:rate") == "50"
+    assert {"test_ann.sh", "test_ben.sh", "test_cat.sh"} <= set(team.repository.files())
+    assert team.repository.branches() == ["main"]
+    assert len(team.repository.git("worktree", "list").splitlines()) == 1
+    assert team.repository.git("status", "--porcelain") == ""
+    assert team.main_is_green(TESTS, tmp_path) >= 4
+
+
+def test_a_coordinator_that_is_killed_in_the_middle_of_a_check_merges_everything_once_when_it_is_back(
+    site: Site, tmp_path: Path
+) -> None:
+    bell, gate = site.bell(), site.gate()
+    # Only on the combined result, which has the work of both.
+    command = f"if [ -e one ] && [ -e two ]; then echo there > {bell}; {gate}; fi"
+    team = Team(site, [{"command": command}])
+    coordinator = site.coordinator()
+    one, two = (team.repository.order(who, what, f"echo x > {what}") for who, what in (("ann", "one"), ("ben", "two")))
+    team.done(one, two)
+    site.until("both wait", lambda: len(team.queue()["entries"]) == 2)
+    team.go()
+    bell.rung(1)
+    coordinator.kill()
+    assert [each["state"] for each in team.queue()["entries"]] == ["checking", "checking"]
+    assert "one" not in team.repository.files()
+    gate.open()
+    coordinator.start().says("connected to")
+    team.until_merged(one, two)
+    merges = team.repository.git("log", "--format=%(trailers:key=Toryo-Task,valueonly)", "main").split()
+    assert sorted(merges) == sorted([one, two])
+    assert len(team.repository.git("worktree", "list").splitlines()) == 1
+    assert team.repository.git("status", "--porcelain") == ""
+
+
+def test_removing_a_task_while_a_check_hangs_stops_it_and_the_rest_is_merged(site: Site, tmp_path: Path) -> None:
+    bell = site.bell()
+    team = Team(site, [{"command": f"if [ -e hangs ] && [ -e two ]; then echo there > {bell}; sleep 300; fi"}])
+    site.coordinator()
+    hangs, two = (
+        team.repository.order(who, what, f"echo x > {what}") for who, what in (("ann", "hangs"), ("ben", "two"))
+    )
+    team.done(hangs, two)
+    site.until("both wait", lambda: len(team.queue()["entries"]) == 2)
+    team.go()
+    bell.rung(1)
+    typed = ["merge-queue", "remove", hangs, "--server", site.url]
+    assert Program("toryo", typed, site.environment, site.directory).start().ended_with() == 0
+    team.until_merged(two)
+    assert team.repository.worktree(hangs)["state"] == "open"
+    assert "hangs" not in team.repository.files()
