@@ -84,7 +84,7 @@ _READABLE = {
         sa.select(_c.c.id).where(in_list(_c.c.id, "ids"), sa.or_(_c.c.low_id == _reader, _c.c.high_id == _reader))
     ),
 }
-"""What not every agent of the project may read: handoffs to everybody, to it and by it, and conversations of its own."""
+"""What not every agent may read: it reads handoffs to everybody, to it and by it, and conversations of its own."""
 _PROGRESS = Statement(sa.select(sa.func.max(_g.c.events_to)))
 _NOTE = upsert(_g, ["id", "events_to"], ["id"], ["events_to"])
 _NEW_EVENTS = Statement(
