@@ -38,7 +38,7 @@ MOST_ROWS = 10_000
 OFFERED = 600
 """Tokens of the memories that come with a task, as `tokens` counts them."""
 SHOWN = 600
-"""Characters of each of them, and of what `recall` finds."""
+"""Characters of each of them, and of the reports, handoffs and conversations that `recall` finds."""
 FITS = 2
 """How many telling terms a memory must share with a task to be offered with it."""
 
@@ -155,11 +155,16 @@ def offered(pinned: Sequence[Memory], fitting: Sequence[Memory]) -> list[Memory]
     """What comes with a task: the pinned ones first, as many as fit into the budget."""
     left, chosen = OFFERED, []
     for memory in dict.fromkeys([*pinned, *fitting]):
-        cost = tokens(memory.text[:SHOWN])
+        cost = tokens(cut(memory.text))
         if cost <= left:
             chosen.append(memory)
             left -= cost
     return chosen
+
+
+def cut(text: str) -> str:
+    """A text as it is shown beside others; the dots say that there is more."""
+    return text if len(text) <= SHOWN else f"{text[: SHOWN - 1]}…"
 
 
 def tokens(text: str) -> int:

@@ -13,7 +13,7 @@ from typing_extensions import TypedDict
 from toryo.domain import memories
 from toryo.domain.conversations import Conversation
 from toryo.domain.handover import Handoff
-from toryo.domain.memories import FITS, SHOWN, Kind, Memory, ranked, telling, wanted
+from toryo.domain.memories import FITS, Kind, Memory, cut, ranked, telling, wanted
 from toryo.domain.tasks import Status, Task
 from toryo.domain.times import iso
 from toryo.operations.calls.call import Call
@@ -24,7 +24,7 @@ _CANDIDATES = 50
 
 
 class FoundText(TypedDict):
-    """`text` has at most 600 characters. `by`: who wrote it. `task_id`: which task it came from."""
+    """`text`: a memory is whole, all else has at most 600 characters. `by`: who wrote it. `task_id`: which task it came from."""
 
     kind: Literal["memory", "task", "handoff", "conversation"]
     id: str
@@ -63,7 +63,7 @@ def offered(call: Call, task: Task, description: str) -> list[ToldMemory]:
     fitting = [known[source] for source in best if source in known]
     pinned = [memory for memory in first if memory.pinned]
     return [
-        {"memory_id": each.id, "text": each.text[:SHOWN], "by": each.author_id}
+        {"memory_id": each.id, "text": cut(each.text), "by": each.author_id}
         for each in memories.offered(pinned, fitting)
     ]
 
@@ -95,7 +95,7 @@ def _memory(memory: Memory) -> FoundText:
         "kind": "memory",
         "id": memory.id,
         "title": None,
-        "text": memory.text[:SHOWN],
+        "text": memory.text,
         "by": memory.author_id,
         "at": iso(memory.created_at),
         "task_id": memory.task_id,
@@ -107,7 +107,7 @@ def _task(call: Call, task: Task) -> FoundText:
         "kind": "task",
         "id": task.id,
         "title": task.title,
-        "text": (call.tx.tasks.details(task.id).summary or "")[:SHOWN],
+        "text": cut(call.tx.tasks.details(task.id).summary or ""),
         "by": task.assignee_id,
         "at": iso(task.completed_at or task.updated_at),
         "task_id": task.id,
@@ -119,7 +119,7 @@ def _handoff(handoff: Handoff) -> FoundText:
         "kind": "handoff",
         "id": handoff.id,
         "title": None,
-        "text": handoff.summary[:SHOWN],
+        "text": cut(handoff.summary),
         "by": handoff.from_agent_id,
         "at": iso(handoff.created_at),
         "task_id": handoff.task_id,
@@ -130,8 +130,8 @@ def _conversation(call: Call, conversation: Conversation) -> FoundText:
     return {
         "kind": "conversation",
         "id": conversation.id,
-        "title": conversation.purpose[:SHOWN],
-        "text": said(call, conversation)[:SHOWN],
+        "title": cut(conversation.purpose),
+        "text": cut(said(call, conversation)),
         "by": conversation.initiator_id,
         "at": iso(conversation.ended_at or conversation.created_at),
         "task_id": conversation.task_id,
