@@ -24,7 +24,8 @@ _CANDIDATES = 50
 
 
 class FoundText(TypedDict):
-    """`text`: a memory is whole, all else has at most 600 characters. `by`: who wrote it. `task_id`: which task it came from."""
+    """`text`: a memory is whole, all else has at most 600 characters. `by`: who wrote it. `task_id`: which task it came
+    from."""
 
     kind: Literal["memory", "task", "handoff", "conversation"]
     id: str

@@ -500,7 +500,9 @@ def _refuse_task(call: Call, schedule: Schedule) -> None:
             raise Refusal(
                 Code.TOO_LARGE,
                 say(
-                    "With its placeholders filled in, the {name} has more than {most} characters.", name=name, most=most
+                    "`{name}` has more than {most} characters once its placeholders are filled in.",
+                    name=name,
+                    most=most,
                 ),
                 "Shorten it.",
                 limit=most,
