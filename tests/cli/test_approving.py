@@ -99,3 +99,14 @@ def test_a_line_that_approves_is_sent_only_if_that_was_meant(answer: str, sent: 
     panel = cast("Panel", SimpleNamespace(agent="mia"))
     assert chat_terminal._consent(panel, screen, "/approve Paint it.", iter([answer])) == sent
     assert "approves one task that mia creates" in shown[0]
+
+
+def test_a_failed_check_is_named_once_and_no_check_took_no_time(capsys: pytest.CaptureFixture[str]) -> None:
+    evidence = {"check": "make test", "outcome": "failed", "runs": 1, "seconds": 0.003, "output": "It ended with 2."}
+    tasks._print_checks([evidence])
+    told = capsys.readouterr().out
+    assert told.count("make test") == 1
+    assert "<0.1 s" in told
+    assert "It ended with 2." in told
+    tasks._print_checks([evidence, {**evidence, "check": "make lint"}])
+    assert "make lint:" in capsys.readouterr().out

@@ -56,6 +56,7 @@ BESIDES = {
     "agent edit": ["--name", "x"],
     "project edit": ["--name", "x"],
     "person edit": ["--name", "x"],
+    "schedule edit": ["--name", "x"],
     "open": ["--no-browser"],
     "chats show": ["--project", "x"],
 }

@@ -44,7 +44,7 @@ FREE_TEXTS = {
     *("agent add --prompt", "agent edit --prompt", "token add --name", "task add --description", "task edit --title"),
     *("task edit --description", "task move --reason", "task retry --reason", "task cancel --reason"),
     *("task reject --reason", "task steer TEXT", "task merge --message", "task request-changes TEXT"),
-    *("answer --text", "answer --reason"),
+    *("answer --text", "answer --reason", "memory add TEXT", "memory replace TEXT"),
     *("schedule add --title", "schedule add --description"),
     *("schedule edit --title", "schedule edit --description", "schedule pause --reason"),
 }

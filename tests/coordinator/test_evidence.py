@@ -208,6 +208,26 @@ def test_limits_look_at_what_is_committed_and_what_is_not_since_the_base(tmp_pat
     assert broken({"max_files": 2, "forbidden_paths": ["b"]}, seen) == ""
 
 
+@pytest.mark.parametrize("attribute", ["-diff", "binary"])
+@pytest.mark.parametrize("commits", [True, False])
+def test_an_agent_cannot_hide_lines_behind_attributes_of_its_own(tmp_path: Path, attribute: str, commits: bool) -> None:
+    repository = Repository(tmp_path / "project")
+    (repository.path / ".gitattributes").write_text("lock -diff\n")
+    repository.commit("first", a="one\n", lock="1\n")
+    made = worktrees.make(repository.path, tmp_path / "w" / "prj", "t1", [])
+    (made.path / ".gitattributes").write_text(f"* {attribute}\n")
+    (made.path / "a").write_text("one\n" * 20)
+    (made.path / "lock").write_text("2\n" * 20)
+    (made.path / "new").write_text(f"token = {SECRET}\n")
+    if commits:
+        worktrees.keep(made, "work", "w1")
+    seen = task_worktrees.changes(order(made, repository), tmp_path / "w")
+    assert {each.path: each.insertions for each in seen.files} == {".gitattributes": 1, "a": 19, "lock": 0, "new": 1}
+    assert "--- a/a\n+++ b/a\n" in seen.patch
+    assert "new:1" in broken({"forbid_secrets": True}, seen)
+    assert "added or deleted" in broken({"max_lines": 20}, seen)
+
+
 def test_limits_in_a_project_without_worktrees_say_what_to_set(tmp_path: Path) -> None:
     with pytest.raises(Trouble, match="isolation"):
         task_worktrees.changes(CheckOrder("chk_1", str(tmp_path), ()), tmp_path / "w")

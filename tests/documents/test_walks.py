@@ -335,6 +335,16 @@ def _schedules(reader: Reader) -> None:
     assert "resumed" in reader.read("toryo schedule run")
 
 
+@walks("docs/how-to/memory.md")
+def _memory(reader: Reader) -> None:
+    reader.compares = False
+    reader.shop()
+    added = reader.type('toryo memory add "The payment tests need Redis." --project PRJ')
+    reader.words["MEMORY"] = added.split()[1]
+    assert "Redis" in reader.read("toryo memory list")
+    assert "deleted" in reader.read("toryo memory add")
+
+
 @walks("docs/how-to/playbooks.md")
 def _playbooks(reader: Reader) -> None:
     reader.shop()

@@ -140,6 +140,16 @@ def test_a_lost_order_of_a_project_that_was_paused_meanwhile_is_not_started(crew
     assert [each["agent_id"] for each in coordinator.claim()["start"]] == ["w1"]
 
 
+def test_a_lost_order_of_a_project_whose_budget_is_used_up_meanwhile_is_not_started(crew: World):
+    crew.task("w1")
+    coordinator = crew.coordinator()
+    coordinator.claim()
+    crew.owner.call("edit_project", project_id=crew.project_id, settings={"budget_per_day": 0})
+    assert coordinator.claim()["start"] == []
+    crew.owner.call("edit_project", project_id=crew.project_id, settings={"budget_per_day": None})
+    assert [each["agent_id"] for each in coordinator.claim()["start"]] == ["w1"]
+
+
 def test_a_claim_that_waits_looks_again_when_the_time_to_leave_a_paused_project_is_over(crew: World):
     crew.owner.call("pause_project", project_id=crew.project_id)
     paused = crew.now

@@ -36,6 +36,7 @@ PROSE = {
         "error",
         "system_prompt",
         "task_description",
+        "query",
     ),
 }
 """Fields that may have several lines; a new one is a decision, and stands here."""

@@ -53,6 +53,7 @@ KINDS: dict[str, str] = {
     "view_id": "view",
     "question_id": "question",
     "schedule_id": "schedule",
+    "memory_id": "memory",
     "worktree_jobs": "worktree_job",
     "correlation_id": "correlation",
 }
@@ -132,6 +133,7 @@ def elsewhere(world: World) -> dict[str, str]:
     asked = {"project_id": world.project_id, "name": "Far", "view": "board", "q": "wall", "everybody": True}
     found = {
         "view": world.owner.call("save_view", **asked)["view"]["view_id"],
+        "memory": worker.call("remember", text="Far away it rains.")["memory_id"],
         "schedule": world.owner.call(
             "add_schedule", project_id=world.project_id, name="Far", title="Far", cron="@daily"
         )["schedule"]["schedule_id"],

@@ -48,12 +48,27 @@ def kept(world: World, process: Process, panel: str, seconds: int, every: int = 
 @pytest.mark.pitfall("F32", "F115")
 def test_opening_the_chat_starts_the_agent_without_a_word(pair: World) -> None:
     """F32, F115: nothing is written, and nothing is delivered."""
+    pair.coordinator().claim()
     assert state(pair) == "disconnected"
     assert pair.open_chat("a")["status"]["state"] == "connecting"
     process = pair.start_chat("a")
     assert state(pair) == "connected"
     assert contents(process.fetch()) == []
     assert pair.thread("a") == []
+
+
+@pytest.mark.pitfall("F107")
+def test_an_agent_that_nobody_can_start_is_not_said_to_come(pair: World) -> None:
+    """F107: without a Coordinator, and where none has its program."""
+    status = pair.open_chat("a")["status"]
+    assert status["state"] == "disconnected"
+    assert "No Coordinator has called" in status["summary"]
+    pair.coordinator().claim(agent_ids=[], providers=["gemini"])
+    status = pair.open_chat("a")["status"]
+    assert status["state"] == "disconnected"
+    assert "no Coordinator can start it" in status["summary"]
+    pair.coordinator("c2").claim(agent_ids=["a"], free_chat_slots=0)
+    assert state(pair) == "connecting"
 
 
 @pytest.mark.pitfall("F20", "F32")
@@ -236,6 +251,7 @@ def test_a_panel_that_is_heard_of_stays_open(pair: World) -> None:
 def test_a_panel_that_was_taken_for_dead_is_opened_anew(pair: World) -> None:
     panel = pair.open_chat("a")["viewer_id"]
     pair.advance(60)
+    pair.coordinator().claim(free_slots=0, free_chat_slots=0)
     assert pair.open_chat("a", viewer_id=panel)["viewer_id"] != panel
     assert state(pair) == "connecting"
 

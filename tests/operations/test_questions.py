@@ -285,6 +285,29 @@ def test_an_agent_that_asks_what_was_answered_before_gets_that_answer(house: Wor
     assert other.call("ask_person", question="Which colour?", options=["Other"])["answered_before"] is None
 
 
+def test_what_two_tasks_ask_is_answered_once(house: World) -> None:
+    """Where the answer fits: the other agent goes on with it, and one that takes other answers is still asked."""
+    _, question = waiting(house)
+    house.task("b")
+    b = house.start("b")
+    same = ask(b, "which colour", options=COLOURS[::-1], free_text=False)
+    assert b.action() == "wait_for_answer"
+    house.owner.call("answer_question", question_id=question, choices=["Red"])
+    shown = house.owner.call("show_question", question_id=same)["question"]
+    assert (shown["state"], shown["choices"]) == ("answered", ["Red"])
+    assert needed(house) == []
+    assert house.why("b") == "start has_in_progress_task"
+
+
+def test_an_answer_that_does_not_fit_the_same_question_elsewhere_leaves_it_open(house: World) -> None:
+    _, question = waiting(house)
+    house.task("b")
+    b = house.start("b")
+    same = ask(b, options=COLOURS, free_text=False)
+    house.owner.call("answer_question", question_id=question, text="Violet")
+    assert house.owner.call("show_question", question_id=same)["question"]["state"] == "open"
+
+
 def test_a_default_is_no_answer_of_a_person(house: World) -> None:
     waiting(house, default="Red", deadline_minutes=1)
     house.advance(61)

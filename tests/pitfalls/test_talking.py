@@ -127,6 +127,7 @@ def test_f104_whether_somebody_has_mail_is_one_row_and_asks_no_message(world: Wo
 @pytest.mark.pitfall("F107")
 def test_f107_a_chat_whose_agent_fails_says_so_and_not_that_it_is_coming(world: World) -> None:
     two(world)
+    world.coordinator().claim(free_slots=0, free_chat_slots=0)
     world.say("a", "hello")
     assert world.open_chat("a")["status"]["state"] == "connecting"
     process = world.start_chat("a")

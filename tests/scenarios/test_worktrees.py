@@ -379,6 +379,8 @@ def test_what_a_project_requires_must_pass_before_work_counts_and_the_evidence_s
     shown = site.people.rest("GET", f"/tasks/{bad}")["task"]
     assert [each["outcome"] for each in shown["check_results"]] == ["passed", "passed", "failed"]
     assert "Makefile may not be changed (Makefile)." in shown["check_failures"][0]["message"]
+    assert shown["error"].startswith("The command succeeded, but its acceptance checks failed: ")
+    assert "may not be changed" not in shown["error"], "what it found is said once, by the evidence"
     assert repository.files()["Makefile"] == "all:\n"
     repository.done(good, "merge")
     assert repository.files()["result"] == "fixed\n"

@@ -133,8 +133,9 @@ class CommandRunner:
 
 
 def _failed_checks(step: Answer) -> str:
-    failed = [f"{check.get('check')}: {check.get('message')}" for check in step.get("failed_checks") or ()]
-    return "its acceptance checks failed: " + ("; ".join(failed) or str(step.get("instruction")))
+    """Their names: what each of them found is beside it, with the evidence of the task."""
+    failed = [str(check.get("check")) for check in step.get("failed_checks") or ()]
+    return f"its acceptance checks failed: {'; '.join(failed) or step.get('instruction')}"
 
 
 if __name__ == "__main__":

@@ -168,8 +168,9 @@ class Manager(Planned):
         return f"no agent here has the capability {', '.join(sorted(missing))}" if missing else "see each subtask"
 
     def _refuted(self, step: Answer) -> Answer:
-        failed = [f"{check.get('check')}: {check.get('message')}" for check in step.get("failed_checks") or ()]
-        return self._session.report("failed", "All subtasks are done, but: " + "; ".join(failed)) if failed else {}
+        """Names the checks that failed; what each of them found is beside it, with the evidence of the task."""
+        failed = [str(check.get("check")) for check in step.get("failed_checks") or ()]
+        return self._session.report("failed", f"All subtasks are done, but: {'; '.join(failed)}") if failed else {}
 
 
 def _active(people: Sequence[Answer]) -> list[Answer]:

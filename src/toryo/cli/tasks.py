@@ -510,11 +510,17 @@ _NOT_APPROVED = {"pending_approval": ", needs approval", "rejected": ", rejected
 
 def _print_checks(results: list[dict[str, Any]]) -> None:
     """How each acceptance check ended; of a failure what was found, and the end of what was printed."""
-    rows = [(each["outcome"], output.duration(each["seconds"]), each["runs"], each["check"]) for each in results]
+    rows = [(each["outcome"], _run_time(each["seconds"]), each["runs"], each["check"]) for each in results]
     output.table(("RESULT", "TIME", "RUNS", "CHECK"), rows, empty="No checks have run.")
-    for each in results:
-        if each["outcome"] == "failed" and each["output"]:
-            output.done("", f"{each['check']}:", *each["output"].split("\n"))
+    failed = [each for each in results if each["outcome"] == "failed" and each["output"]]
+    for each in failed:
+        heading = [f"{each['check']}:"] if len(failed) > 1 else []  # the table names a single one
+        output.done("", *heading, *each["output"].split("\n"))
+
+
+def _run_time(seconds: float) -> str:
+    """A check is never said to have taken no time."""
+    return output.duration(seconds) if seconds >= 0.05 else f"<{output.duration(0.1)}"
 
 
 _OF_AN_ATTEMPT = ("result", "summary", "error", "next_steps", "artifacts", "checks", "check_failures", "check_results")

@@ -150,6 +150,15 @@ def repeats(question: Question, answer: Answer, by: str) -> bool:
         return False
 
 
+def takes(question: Question, answer: Answer) -> bool:
+    """Whether what was answered elsewhere is an answer to this question, too."""
+    try:
+        fitting(question, answer)
+    except Refusal:
+        return False
+    return question.open
+
+
 def withdrawn(question: Question, by: str, reason: str | None, now: Millis) -> Question:
     if not question.open:
         raise over(question)

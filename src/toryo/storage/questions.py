@@ -34,6 +34,11 @@ _ANSWERED_ALIKE = Statement(
     .order_by(_q.c.ended_at.desc(), _q.c.id.desc())
     .limit(1)
 )
+_OPEN_ALIKE = Statement(
+    ROWS.select()
+    .where(_q.c.project_id == _p("project_id"), _q.c.alike == _p("alike"), _q.c.state == State.OPEN.value)
+    .order_by(_q.c.created_at, _q.c.id)
+)
 
 
 def _listed(*, of_task: bool, in_state: bool) -> Statement:
@@ -88,6 +93,10 @@ class Questions:
     def answered_alike(self, project_id: str, alike: str) -> Question | None:
         """The newest that asked the same in this project, and was answered by a person."""
         return ROWS.one(self._connection.one(_ANSWERED_ALIKE, project_id=project_id, alike=alike))
+
+    def open_alike(self, project_id: str, alike: str) -> list[Question]:
+        """Those that ask the same in this project and wait for an answer, oldest first."""
+        return ROWS.nouns(self._connection.all(_OPEN_ALIKE, project_id=project_id, alike=alike))
 
     def listed(
         self, project_id: str, task_id: str | None, state: State | None, before: tuple[Millis, str], most: int

@@ -82,6 +82,12 @@ export type Schedule = Schemas["ShownSchedule"];
 /** What became of a time of a schedule. */
 export type ScheduleRun = Schemas["ScheduleRun"];
 
+/** What an agent or a person has noted about a project. */
+export type Memory = Schemas["ShownMemory"];
+
+/** What a search of a project has found. */
+export type FoundText = Schemas["FoundText"];
+
 /** What an agent asks people. */
 export type Question = Schemas["Question"];
 

@@ -2974,7 +2974,8 @@ export interface components {
             /** Reason */
             reason: string | null;
         };
-        GivenAnswer: {
+        /** @description What answers one question, alone or among those of a task. */
+        AnswerQuestion: {
             /** @description The question. */
             question_id: string;
             /**
@@ -7523,7 +7524,7 @@ export interface operations {
             content: {
                 "application/json": {
                     /** @description One for each question: all of them count, or none. */
-                    answers: components["schemas"]["GivenAnswer"][];
+                    answers: components["schemas"]["AnswerQuestion"][];
                 };
             };
         };

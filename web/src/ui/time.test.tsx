@@ -2,7 +2,7 @@ import { act, cleanup, render, screen } from "@testing-library/react";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
 import { chooseLanguage } from "@/i18n";
-import { Ago, Countdown, Elapsed } from "@/ui/time";
+import { Ago, Countdown, Elapsed, runTime } from "@/ui/time";
 
 const AT = "2026-01-01T00:00:00Z";
 
@@ -42,4 +42,14 @@ describe("instants", () => {
     const { container } = render(<Ago at={null} />);
     expect(container.textContent).toBe("");
   });
+});
+
+it.each([
+  [0, "<0.1 sec"],
+  [40, "<0.1 sec"],
+  [420, "0.4 sec"],
+  [9_960, "10 sec"],
+  [61_000, "1 min"],
+])("what ran for %i ms is never said to have taken no time", (milliseconds, words) => {
+  expect(runTime(milliseconds, "en")).toBe(words);
 });

@@ -70,6 +70,18 @@ export function duration(milliseconds: number, language: string): string {
     .join(" ");
 }
 
+/** How long something ran, which may be short: `0.4 sec`. */
+export function runTime(milliseconds: number, language: string): string {
+  if (milliseconds >= 10_000) return duration(milliseconds, language);
+  const seconds = numberFormat(language, {
+    style: "unit",
+    unit: "second",
+    unitDisplay: "short",
+    maximumFractionDigits: 1,
+  });
+  return milliseconds < 50 ? `<${seconds.format(0.1)}` : seconds.format(milliseconds / 1000);
+}
+
 /** How long ago, with the full instant as its title. */
 export function Ago({ at }: { at: string | null }) {
   const t = useWords();

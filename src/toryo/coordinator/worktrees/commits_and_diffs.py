@@ -29,6 +29,8 @@ LARGEST_FILE = 4 * 1024**3
 TASK = "Toryo-Task"
 """The line in a merge's message that identifies it later, also without the branch and the directory."""
 PREFIXES = ("--src-prefix=a/", "--dst-prefix=b/")
+REVERSED_PREFIXES = ("--src-prefix=b/", "--dst-prefix=a/")
+"""The same under `-R`."""
 STATUSES = {"A": "added", "D": "deleted", "M": "modified", "R": "renamed", "C": "copied", "T": "type changed"}
 UNFINISHED = {
     "rebase-merge": "a rebase",
@@ -293,9 +295,21 @@ def _index_of_its_own(git: Git, place: Path) -> Git:
 
 
 def _diff(git: Git, worktree: Worktree, to: str, context: int, limit: int) -> Diff:
-    base = _base(git, worktree)
-    range_ = [to, base] if to == INDEX else [base, to]
-    return _between(git, range_, context, limit, head=head_of(git, worktree), base=base)
+    """With the attributes of the base: otherwise, an agent that writes `* -diff` into .gitattributes hides its lines
+    from reviewers, and from the limits on its changes.
+
+    Git reads attributes from the working directory and from the index. So it gets an empty one and the base as index,
+    and compares them in reverse.
+    """
+    base, after = _base(git, worktree), git("write-tree") if to == INDEX else to
+    with tempfile.TemporaryDirectory(prefix="toryo-base-") as place:
+        empty = Path(place) / "empty"
+        empty.mkdir()
+        variables = {**git.variables, "GIT_INDEX_FILE": str(Path(place) / "index"), "GIT_WORK_TREE": str(empty)}
+        aside = Git(empty, variables, git.needs)
+        aside("read-tree", base)
+        range_ = ["-R", *REVERSED_PREFIXES, INDEX, after]
+        return _between(aside, range_, context, limit, head=head_of(git, worktree), base=base)
 
 
 def _between(git: Git, range_: list[str], context: int, limit: int, *, head: str, base: str) -> Diff:

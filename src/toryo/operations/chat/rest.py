@@ -167,14 +167,14 @@ def _status(call: Call, project_id: str, agent: Agent) -> schemas.ChatStatus:
 
 def _status_of_program(call: Call, project_id: str, agent: Agent) -> schemas.ChatStatus:
     snapshot, decision = launch_decisions.decide(call, agent.id, project_id, Purpose.CHAT, changes=False)
+    obstacle = placement.nobody_can(call.tx.coordinators.all(), snapshot, decision, Purpose.CHAT)
     if Purpose.CHAT in snapshot.sessions:
         leaving = chat_rules.nobody_needs_it(snapshot) and not snapshot.talk.wanted
         state: schemas.ChatState = "terminating" if leaving or decision.action is Action.STOP else "connected"
-    elif Purpose.CHAT in snapshot.launches or decision.action is Action.START:
+    elif Purpose.CHAT in snapshot.launches or (decision.action is Action.START and obstacle is None):
         state = "connecting"
     else:
         state = "cooling_down" if decision.reason == "cooling_down" else "disconnected"
-    obstacle = placement.nobody_can(call.tx.coordinators.all(), snapshot, decision, Purpose.CHAT)
     explained = partial(
         reason_texts.explained,
         decision,

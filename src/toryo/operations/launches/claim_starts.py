@@ -146,7 +146,7 @@ def _start(call: Call, asked: ClaimStarts, each: Candidate) -> list[starts.Start
 
 
 def _still_wanted(call: Call, launch: Launch, asked: ClaimStarts) -> bool:
-    """Whether nothing has come up since the order: no pause, lost membership or used-up quota.
+    """Whether nothing has come up since the order: no pause, lost membership, used-up quota or used-up budget.
 
     The Coordinator must also still be able to perform it: it may have restarted with another configuration.
     """
@@ -154,8 +154,10 @@ def _still_wanted(call: Call, launch: Launch, asked: ClaimStarts) -> bool:
     if not listed or (asked.providers is not None and launch.provider not in asked.providers):
         return False
     snapshot, decision = launch_decisions.decide(call, launch.agent_id, launch.project_id, launch.purpose)
-    pending = "start_pending" if launch.purpose is Purpose.TASK else "already_running"
-    return decision.reason == pending and not hindered(snapshot, launch)
+    for_task = launch.purpose is Purpose.TASK
+    if decision.reason != ("start_pending" if for_task else "already_running"):
+        return False
+    return not hindered(snapshot, launch) and not (for_task and snapshot.budget_used_up)
 
 
 def _chats(call: Call, asked: ClaimStarts, lost: list[Launch], talkers: list[Talker]) -> list[starts.Start]:

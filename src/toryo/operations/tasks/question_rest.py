@@ -91,6 +91,8 @@ def show_question(call: Call, wanted: ShowQuestion) -> OneQuestion:
 
 
 class AnswerQuestion(Parameters):
+    """What answers one question, alone or among those of a task."""
+
     question_id: Id = Field(description="The question.")
     choices: Choices = Field([], description="The options that are chosen.")
     text: Written | None = Field(None, description="An answer in your own words.")
@@ -109,15 +111,9 @@ def answer_question(call: Call, wanted: AnswerQuestion) -> OneQuestion:
     return _shown(call, _answer(call, question, Answer(tuple(wanted.choices), wanted.text)))
 
 
-class GivenAnswer(Parameters):
-    question_id: Id = Field(description="The question.")
-    choices: Choices = Field([], description="The options that are chosen.")
-    text: Written | None = Field(None, description="An answer in your own words.")
-
-
 class AnswerQuestions(Parameters):
     task_id: Id = Field(description="The task whose agent asks.")
-    answers: Annotated[list[GivenAnswer], Field(min_length=1, max_length=questions.MOST_OPEN)] = Field(
+    answers: Annotated[list[AnswerQuestion], Field(min_length=1, max_length=questions.MOST_OPEN)] = Field(
         description="One for each question: all of them count, or none."
     )
 
@@ -167,6 +163,9 @@ def _answer(call: Call, question: Question, answer: Answer) -> Question:
         return question
     after = questions.answered(question, answer, call.actor.id, call.now)
     carried_out.end(call, question, after)
+    for other in call.tx.questions.open_alike(question.project_id, question.alike):
+        if questions.takes(other, answer):
+            carried_out.end(call, other, questions.answered(other, answer, call.actor.id, call.now))
     return after
 
 

@@ -5,7 +5,7 @@ import type { ReactNode } from "react";
 import type { Task } from "@/api/model";
 import { agents, usage } from "@/api/queries";
 import { useTranslation } from "@/i18n/use-words";
-import { Ago, Avatar, Badge, Checks, Prose, duration, hasChecks, money, type Tone } from "@/ui";
+import { Ago, Avatar, Badge, Checks, Prose, duration, hasChecks, money, runTime, type Tone } from "@/ui";
 
 export function About({ task, wide }: { task: Task; wide: boolean }) {
   const { t } = useTranslation("review");
@@ -72,7 +72,7 @@ function Acceptance({ task }: { task: Task }) {
         task={task}
         words={{
           outcome: ({ outcome, runs, seconds }) =>
-            t(`about.checked.${outcome}`, { runs, time: duration(seconds * 1000, i18n.language) }),
+            t(`about.checked.${outcome}`, { runs, time: runTime(seconds * 1000, i18n.language) }),
           output: t("about.checked.output"),
         }}
       />

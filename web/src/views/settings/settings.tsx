@@ -4,6 +4,7 @@ import {
   Archive,
   Bot,
   Boxes,
+  Brain,
   CalendarClock,
   FolderKanban,
   KeyRound,
@@ -21,17 +22,30 @@ import { AgentsTab } from "@/views/settings/agents";
 import { KeysTab } from "@/views/settings/keys";
 import { MachinesTab } from "@/views/settings/machines";
 import { MeTab } from "@/views/settings/me";
+import { MemoryTab } from "@/views/settings/memory";
 import { PeopleTab } from "@/views/settings/people";
 import { ProjectsTab } from "@/views/settings/projects";
 import { ProvidersTab } from "@/views/settings/providers";
 import { RetentionTab } from "@/views/settings/retention";
 import { SchedulesTab } from "@/views/settings/schedules";
 
-const TABS = ["projects", "schedules", "agents", "providers", "machines", "retention", "keys", "people", "me"] as const;
+const TABS = [
+  "projects",
+  "schedules",
+  "memory",
+  "agents",
+  "providers",
+  "machines",
+  "retention",
+  "keys",
+  "people",
+  "me",
+] as const;
 type Tab = (typeof TABS)[number];
 const SHOWN: Record<Tab, { icon: LucideIcon; view: () => ReactNode }> = {
   projects: { icon: FolderKanban, view: ProjectsTab },
   schedules: { icon: CalendarClock, view: SchedulesTab },
+  memory: { icon: Brain, view: MemoryTab },
   agents: { icon: Bot, view: AgentsTab },
   providers: { icon: Boxes, view: ProvidersTab },
   machines: { icon: Server, view: MachinesTab },

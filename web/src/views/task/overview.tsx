@@ -6,7 +6,7 @@ import type { Task } from "@/api/model";
 import { agents, board, titleKnown } from "@/api/queries";
 import { useOpenTask } from "@/app/going";
 import { useTranslation } from "@/i18n/use-words";
-import { Ago, Avatar, Checks, Prose, StatusIcon, Told, duration, hasChecks, visible } from "@/ui";
+import { Ago, Avatar, Checks, Prose, StatusIcon, Told, hasChecks, runTime, visible } from "@/ui";
 import { EditableText } from "@/views/task/editable";
 import { Result } from "@/views/task/result";
 import { Section } from "@/views/task/section";
@@ -203,7 +203,7 @@ function Acceptance({ task }: { task: Task }) {
         task={task}
         words={{
           outcome: ({ outcome, runs, seconds }) =>
-            t(`checked.${outcome}`, { runs, time: duration(seconds * 1000, i18n.language) }),
+            t(`checked.${outcome}`, { runs, time: runTime(seconds * 1000, i18n.language) }),
           output: t("checked.output"),
         }}
       />
