@@ -156,13 +156,8 @@ function wrongIn(said: Said): boolean {
     every: Number(said.minutes) >= 1,
     once: !Number.isNaN(Date.parse(said.once)),
   }[said.kind];
-  const numbers = [said.catch_up_hours, said.max_failures];
-  return (
-    said.name.trim() === "" ||
-    said.title.trim() === "" ||
-    !rule ||
-    !numbers.every((each) => each.trim() !== "" && Number(each) >= 0)
-  );
+  const numbers = [said.catch_up_hours, said.max_failures].every((each) => each.trim() !== "" && Number(each) >= 0);
+  return said.name.trim() === "" || said.title.trim() === "" || !rule || !numbers;
 }
 
 interface PartProps {
