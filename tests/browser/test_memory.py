@@ -58,6 +58,23 @@ def test_a_fact_is_added_found_pinned_corrected_and_deleted(page: Page, mint: Si
     assert mint.people.rest("GET", f"/projects/{PROJECT}/memories")["memories"] == []
 
 
+def test_what_is_found_is_corrected_and_deleted_where_it_is_found(page: Page, mint: Site) -> None:
+    for number in range(120):  # more than a page without a limit has
+        mint.people.rest("POST", f"/projects/{PROJECT}/memories", {"text": f"Coin {number} is round."})
+    page.reload()
+    expect(row(page, "Coin 0 is round.")).to_be_visible()
+    page.get_by_label("Search memories, reports, handoffs and conversations").fill("coin 119")
+    coin = row(page, "Coin 119 is round.")
+    coin.get_by_role("button", name="Edit").click()
+    form = page.get_by_role("dialog")
+    form.get_by_label("Text").fill("Coin 119 is oval.")
+    form.get_by_role("button", name="Save").click()
+    oval = row(page, "Coin 119 is oval.")
+    oval.get_by_role("button", name="Delete").click()
+    form.get_by_role("button", name="Delete").click()
+    expect(page.get_by_role("listitem").filter(has_text="Coin 119 is")).to_have_count(0)
+
+
 def test_it_is_found_in_japanese_on_a_phone(chrome: Browser, mint: Site) -> None:
     mint.people.rest("POST", f"/projects/{PROJECT}/memories", {"text": "決済のテストには Redis が必要です。"})
     with browsers.window(chrome, mint, language="ja", size=PHONE, touch=True) as window:

@@ -59,6 +59,9 @@ def test_one_is_made_with_its_next_times_in_sight_run_paused_and_deleted(page: P
     expect(made.get_by_text("Paused", exact=True)).to_be_visible()
     made.get_by_role("button", name="Edit").click()
     form.get_by_label("Title").fill("Walk")
+    form.get_by_label("Stop after failures in a row").fill("")
+    expect(form.get_by_role("button", name="Save")).to_be_disabled()  # nothing is not zero, which means never
+    form.get_by_label("Stop after failures in a row").fill("3")
     form.get_by_role("button", name="Save").click()
     expect(form).to_have_count(0)
     [stored] = depot.people.rest("GET", f"/projects/{PROJECT}/schedules")["schedules"]

@@ -11,6 +11,9 @@ from tests.stories import Process, World
 from toryo.domain import memories
 from toryo.domain.memories import ranked, terms
 from toryo.domain.times import HOUR
+from toryo.housekeeping import search_index
+from toryo.housekeeping.runner import Housekeeping
+from toryo.operations.memory import finding
 
 
 @pytest.fixture
@@ -54,8 +57,8 @@ def brought(world: World, agent: str, **task: Any) -> list[str]:
     [
         ("Run `make test`, then RUN it", ["run", "make", "test", "then", "it"]),
         ("retry_count is Ｒｅｔｒｙ", ["retry_count", "retry", "count", "is"]),
-        ("テスト環境", ["テス", "スト", "ト環", "環境"]),
-        ("DBの設定", ["db", "の設", "設定"]),
+        ("テスト環境", ["テス", "スト", "ト環", "環境", "環", "境"]),
+        ("DBの設定", ["db", "の設", "設定", "設", "定"]),
         ("壁 a 1", ["壁"]),
         ("", []),
         ("--- ' OR 1=1; \x00 * NEAR(", ["or", "near"]),
@@ -67,6 +70,7 @@ def test_a_text_is_found_by_its_words_or_by_pairs_of_its_characters(text: str, e
 
 def test_a_text_of_any_length_has_a_bounded_number_of_terms() -> None:
     assert len(terms(" ".join(f"word{number}" for number in range(10_000)))) == memories.MOST_TERMS
+    assert len(terms("".join(map(chr, range(0x4E00, 0x4E00 + memories.LONGEST))))) < memories.MOST_TERMS
     assert max(map(len, terms("x" * 10_000))) == memories.LONGEST_TERM
 
 
@@ -95,6 +99,15 @@ def test_the_same_again_is_not_stored_twice(house: World) -> None:
     again = a.call("remember", text="  use TABS. ")
     assert (again["memory_id"], again["known"]) == (first, True)
     assert len(house.owner.call("list_memories", project_id=house.project_id)["memories"]) == 1
+
+
+def test_who_adds_and_pins_what_is_there_already_pins_it(house: World) -> None:
+    memory = note(working(house), "Use tabs.")
+    again = house.owner.call("add_memory", project_id=house.project_id, text="use tabs.", pinned=True)
+    assert (again["known"], again["memory"]["memory_id"], again["memory"]["pinned"]) == (True, memory, True)
+    assert (again["memory"]["author_id"], again["memory"]["edited_by"]) == ("a", "owner")
+    house.owner.call("add_memory", project_id=house.project_id, text="use tabs.")
+    assert house.owner.call("show_memory", memory_id=memory)["memory"]["pinned"]
 
 
 def test_secrets_are_masked(house: World) -> None:
@@ -179,8 +192,26 @@ def test_pinned_ones_come_first_and_all_keep_within_the_budget(house: World) -> 
     told = brought(house, "a", title="payment tests")
     assert told[0] == "Always say please."
     assert 2 <= len(told) <= 6
-    assert sum(map(len, told)) <= memories.OFFERED
+    assert sum(map(memories.tokens, told)) <= memories.OFFERED
     assert all(len(each) <= memories.SHOWN for each in told)
+    assert told[1].endswith("…")
+
+
+def test_words_that_every_text_has_are_no_reason_to_bring_a_memory(house: World) -> None:
+    for text in ("The logo is blue and it is not for the web.", "ロゴは青いです。変更しないでください。"):
+        house.owner.call("add_memory", project_id=house.project_id, text=text)
+    assert brought(house, "a", title="Find out why the door is not open and it is red") == []
+    assert brought(house, "a", title="ドアを直してください。壊れているです。") == []
+    assert brought(house, "a", title="新しい青いロゴを作る") == ["ロゴは青いです。変更しないでください。"]
+
+
+def test_a_japanese_memory_costs_what_it_costs(house: World) -> None:
+    for number in range(10):
+        text = f"支払いテスト {number}: {'長い説明' * 60}"
+        house.owner.call("add_memory", project_id=house.project_id, text=text)
+    told = brought(house, "a", title="支払いテストを直す")
+    assert len(told) == 2
+    assert sum(map(memories.tokens, told)) <= memories.OFFERED
 
 
 # --- what was reported, handed over and said -------------------------------------------------------------------------
@@ -218,6 +249,49 @@ def test_each_text_is_indexed_once_however_often_the_round_comes(house: World) -
     with house.statements() as ran:
         house.housekeep()
     assert [statement for statement, _ in ran if "INSERT search_terms" in statement] == []
+
+
+def test_what_others_said_to_each_other_leaves_room_for_what_an_agent_may_read(
+    house: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(finding, "_CANDIDATES", 2)
+    house.worker("c")
+    c = working(house, "c")
+    note(c, "Behind the house.")
+    a = working(house)
+    task = a.call("get_my_task")["task"]["task_id"]
+    for number in range(5):
+        a.call("create_handoff", task_id=task, summary=f"Ladder {number} behind the house", to_agent_id="b")
+    house.housekeep()
+    assert found(c, "ladder behind house", limit=1) == ["Behind the house."]
+
+
+def test_a_word_that_very_many_texts_have_still_finds_them(house: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("toryo.storage.memories.MOST_ROWS", 3)
+    a = working(house)
+    for number in range(6):
+        note(a, f"Ladder {'red' if number == 2 else 'blue'} {number + 10}")
+    assert found(a, "ladder") == ["Ladder blue 15", "Ladder blue 14", "Ladder blue 13"]
+    assert found(a, "ladder red") == ["Ladder red 12"]
+
+
+def test_one_ideograph_finds_the_words_that_contain_it_and_the_end_of_a_long_memory_is_found(house: World) -> None:
+    a = working(house)
+    text = f"{''.join(map(chr, range(0x5000, 0x5000 + 1_900)))}。車の鍵は地下室"
+    note(a, text)
+    assert found(a, "鍵") == found(a, "地下") == found(a, "室") == [text]
+
+
+def test_a_round_indexes_more_than_one_part_and_ends_when_nothing_is_left(
+    house: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    a = working(house)
+    task = a.call("get_my_task")["task"]["task_id"]
+    for number in range(5):
+        a.call("create_handoff", task_id=task, summary=f"Ladder {number}")
+    monkeypatch.setattr(search_index, "AT_ONCE", 1)
+    Housekeeping(house.dispatcher).round()
+    assert len(searched(house, "ladder")) == 5
 
 
 # --- people ----------------------------------------------------------------------------------------------------------

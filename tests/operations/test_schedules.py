@@ -279,6 +279,31 @@ def test_an_assignee_who_is_busy_gets_the_task_when_there_is_room(house: World) 
     assert shown(house, schedule)["failures"] == 0
 
 
+def test_what_may_run_beside_open_tasks_begins_as_soon_as_there_is_room(house: World) -> None:
+    house.owner.call("edit_agent", agent_id="a", max_parallel_tasks=2)
+    schedule = add(house, assignee_id="a", overlap="allow_all")
+    for day in (16, 17, 18):
+        until(house, f"2027-01-{day}T02:00:01Z")
+    assert outcomes(house, schedule) == [("created", 1), ("created", 1), ("buffered", 1)]
+    house.move(tasks(house)[0]["task_id"], "cancelled", "Enough")
+    house.housekeep()
+    assert [each["status"] for each in tasks(house)] == ["cancelled", "in_progress", "in_progress"]
+
+
+def test_while_the_assignee_of_cancel_other_is_busy_the_newest_time_waits_and_nothing_has_failed(house: World) -> None:
+    other = house.task("a")
+    schedule = add(house, overlap="cancel_other", assignee_id="a")
+    for day in (16, 17, 18, 19):
+        until(house, f"2027-01-{day}T02:00:01Z")
+    assert outcomes(house, schedule) == [*[("skipped", 1)] * 3, ("buffered", 1)]
+    assert (shown(house, schedule)["state"], shown(house, schedule)["failures"]) == ("active", 0)
+    house.move(other, "cancelled", "Enough")
+    house.housekeep()
+    house.housekeep()
+    assert outcomes(house, schedule)[-1] == ("created", 1)
+    assert [each["title"] for each in tasks(house) if each["status"] == "in_progress"] == ["Check 2027-01-19"]
+
+
 # --- failures --------------------------------------------------------------------------------------------------------
 
 
@@ -414,6 +439,8 @@ def test_an_edit_changes_what_is_given_and_keeps_the_rest(house: World) -> None:
         ({"cron": "0 0 30 2 *"}, "the field day-of-month is not valid"),
         ({"cron": "0 0 * * *", "every_seconds": 60}, "exactly one"),
         ({"once_at": "2020-01-01T00:00:00Z"}, "This time is over"),
+        ({"once_at": "9999-12-31T23:59:59-12:00"}, "before the year 9999"),
+        ({"title": f"{'x' * 294}{{date}}"}, "more than 300 characters"),
         ({"time_zone": "Mars/Base"}, "time zone"),
         ({"every_seconds": 5}, "60"),
         ({"agent_type": "mill", "assignee_id": "a"}, "both an assignee and a queue"),

@@ -32,7 +32,7 @@ PAST = Past(tasks=30_000)
 GROWS = {
     *("tasks", "dependencies", "events", "claims", "launches", "sessions", "usages", "logs", "notes", "handoffs"),
     *("notifications", "messages", "threads", "conversations", "delegations", "worktrees", "worktree_jobs", "checks"),
-    *("notices", "viewers", "batches", "usage_days"),
+    *("notices", "viewers", "batches", "usage_days", "memories", "search_terms"),
 }
 """Tables that have more rows the longer a server is used. The others have as many as there are agents or people."""
 

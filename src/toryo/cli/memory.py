@@ -80,7 +80,8 @@ def add_memory(
     path = f"/projects/{project or projects.only(here)}/memories"
     answer = here.send("POST", path, {"text": text, "pinned": pin or None})
     memory = answer["memory"]["memory_id"]
-    told = f"{memory} says the same; nothing was added" if answer["known"] else f"added {memory}"
+    pinned = ", and it is pinned" if pin else ""
+    told = f"{memory} says the same; nothing was added{pinned}" if answer["known"] else f"added {memory}"
     here.answer(answer, lambda: output.done(told))
 
 

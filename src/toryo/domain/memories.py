@@ -25,19 +25,22 @@ MOST = 1_000
 MOST_AN_HOUR = 20
 """Memories that one agent may add within an hour."""
 LONGEST_QUERY = 1_000
-MOST_TERMS = 300
-"""Different terms of one text: the first ones."""
+MOST_TERMS = 2 * LONGEST
+"""Different terms by which one text is found: the first ones. A memory has no more."""
+MOST_OF_REPORT = 1_000
+"""Different terms of what was reported, handed over or said."""
+MOST_WANTED = 300
+"""Different terms of one query: the first ones."""
 LONGEST_TERM = 40
-COMMON = 2_000
-"""A term that so many texts of a project have says nothing about any of them."""
 MOST_ROWS = 10_000
+"""Pairs of a text and a term that are ranked: those of the rarest terms."""
 
-OFFERED = 2_400
-"""Characters of the memories that come with a task: about 600 tokens."""
+OFFERED = 600
+"""Tokens of the memories that come with a task, as `tokens` counts them."""
 SHOWN = 600
-"""Characters of each of them, and of what `recall` finds."""
+"""Characters of each of them, and of the reports, handoffs and conversations that `recall` finds."""
 FITS = 2
-"""How many terms a memory must share with a task to be offered with it."""
+"""How many telling terms a memory must share with a task to be offered with it."""
 
 
 class Kind(StrEnum):
@@ -78,20 +81,47 @@ _UNSPACED = re.compile(
 )
 
 
-def terms(text: str) -> list[str]:
-    """The different terms of a text, in its order."""
-    return list(dict.fromkeys(_terms(text)))[:MOST_TERMS]
+def terms(text: str, most: int = MOST_TERMS) -> list[str]:
+    """The different terms by which a text is found, in its order."""
+    return list(dict.fromkeys(_terms(text, stored=True)))[:most]
 
 
-def _terms(text: str) -> Iterator[str]:
+def wanted(query: str) -> list[str]:
+    """The different terms that a query looks for, in its order."""
+    return list(dict.fromkeys(_terms(query, stored=False)))[:MOST_WANTED]
+
+
+def telling(found: Iterable[str]) -> list[str]:
+    """Those terms that say what a text is about: no function words, and of Japanese no endings and particles."""
+    return [term for term in found if term not in _FUNCTION_WORDS and not _KANA_PAIR.fullmatch(term)]
+
+
+_KANA_PAIR = re.compile(r"[\u3041-\u3096]{1,2}")
+_FUNCTION_WORDS = frozenset(
+    """
+    about after all also always an and any are as at be been before but by can could do does each every for from get had
+    has have he her his how if in into is it its may more most must need needs never new no not of on one only or other
+    our out over per set she should so some such than that the their them then there these they this those to under up
+    us use used uses using was we were what when where which while who why will with would you your
+    """.split()  # noqa: SIM905 - a list of a hundred strings is a page
+)
+
+
+def _terms(text: str, *, stored: bool) -> Iterator[str]:
+    """What is stored also has each ideograph by itself: who looks for one finds the words that contain it."""
     for run in _RUN.findall(unicodedata.normalize("NFKC", text).casefold()):
         at = 0
         for found in _UNSPACED.finditer(run):
             yield from _word(run[at : found.start()])
             whole = found[0]
             yield from (whole[place : place + 2] for place in range(max(1, len(whole) - 1)))
+            if stored:
+                yield from (each for each in whole if each > _LAST_KANA)
             at = found.end()
         yield from _word(run[at:])
+
+
+_LAST_KANA = "\u30ff"
 
 
 def _word(word: str) -> Iterator[str]:
@@ -125,8 +155,19 @@ def offered(pinned: Sequence[Memory], fitting: Sequence[Memory]) -> list[Memory]
     """What comes with a task: the pinned ones first, as many as fit into the budget."""
     left, chosen = OFFERED, []
     for memory in dict.fromkeys([*pinned, *fitting]):
-        length = min(len(memory.text), SHOWN)
-        if length <= left:
+        cost = tokens(cut(memory.text))
+        if cost <= left:
             chosen.append(memory)
-            left -= length
+            left -= cost
     return chosen
+
+
+def cut(text: str) -> str:
+    """A text as it is shown beside others; the dots say that there is more."""
+    return text if len(text) <= SHOWN else f"{text[: SHOWN - 1]}…"
+
+
+def tokens(text: str) -> int:
+    """About how many tokens of a model a text is: four ASCII characters are one, and each other character."""
+    plain = sum(map(str.isascii, text))
+    return (plain + 3) // 4 + len(text) - plain

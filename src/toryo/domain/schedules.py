@@ -149,7 +149,7 @@ def step(schedule: Schedule, is_open: bool) -> Step:
     table = (
         (not is_open and schedule.buffered is None, Step.CREATE),
         (schedule.overlap is Overlap.ALLOW_ALL and schedule.buffered is None, Step.CREATE),
-        (schedule.overlap is Overlap.CANCEL_OTHER, Step.CANCEL_AND_CREATE),
+        (schedule.overlap is Overlap.CANCEL_OTHER, Step.CANCEL_AND_CREATE),  # also instead of a run that waits
         (schedule.overlap is Overlap.SKIP, Step.SKIP),
         (schedule.buffered is None, Step.BUFFER),
         (True, Step.SKIP),

@@ -75,15 +75,17 @@ class Housekeeping:
         """Every chore once."""
         chores: tuple[tuple[str, Callable[[Call], Any]], ...] = (*CHORES, ("statistics", self._statistics))
         for name, chore in chores:
-            self._do(name, chore)
+            self._do(name, chore, parts=search_index.MOST_PARTS if name == search_index.SEARCH else 1)
         try:
             self._retention.round(self._closing.wait)
         except Exception as error:  # noqa: BLE001 - as above
             _log.warning("chore_failed", chore="retention", error=str(error))
 
-    def _do(self, name: str, chore: Callable[[Call], Any]) -> None:
+    def _do(self, name: str, chore: Callable[[Call], Any], parts: int = 1) -> None:
+        """`parts`: how often at most, as long as the chore says that more is left."""
         try:
-            self._dispatcher.housekeep(chore)
+            while self._dispatcher.housekeep(chore) and (parts := parts - 1) > 0 and not self._closing.is_set():
+                pass
         except Exception as error:  # noqa: BLE001 - a chore that fails must not end the others, or the server
             _log.warning("chore_failed", chore=name, error=str(error))
 

@@ -15,15 +15,19 @@ from toryo.storage.memories import INDEXED
 
 SEARCH = "search"
 AT_ONCE = 100
-"""Texts of one round."""
+"""Texts of one part."""
+MOST_PARTS = 20
+"""Of one round: others write between two parts."""
 
 
-def add_new(call: Call) -> int:
-    """How many texts are findable from now on."""
-    events, to = call.tx.memories.new_events(call.tx.events.last(), AT_ONCE)
-    done = sum(each_fenced(call, SEARCH, events, partial(_index, call)))
+def add_new(call: Call) -> bool:
+    """Whether more is left."""
+    last = call.tx.events.last()
+    events, to = call.tx.memories.new_events(last, AT_ONCE)
+    for _ in each_fenced(call, SEARCH, events, partial(_index, call)):
+        pass
     call.tx.memories.note_progress(to)
-    return done
+    return to < last
 
 
 def _index(call: Call, event: Event) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from toryo.domain.events import Event
-from toryo.domain.memories import COMMON, MOST_ROWS, Kind, Memory, terms
+from toryo.domain.memories import MOST_OF_REPORT, MOST_ROWS, MOST_TERMS, Kind, Memory, terms
 from toryo.domain.times import Millis
 from toryo.storage import events, schema
 from toryo.storage.engine.database import Connection
@@ -16,6 +16,7 @@ from toryo.storage.engine.statements import Statement, in_list, upsert
 from toryo.storage.rows import Rows, save_changes
 
 _m, _s, _g, _e = schema.memories, schema.search_terms, schema.search_progress, schema.events
+_c, _h = schema.conversations, schema.handoffs
 _p = sa.bindparam
 _MOST = _p("most", type_=sa.Integer)
 
@@ -65,7 +66,25 @@ _ADD_TERM = upsert(_s, _TERMS, ["project_id", "kind", "term", "source_id"], ["ta
 _FORGET = Statement(sa.delete(_s).where(_s.c.source_id == _p("id")))
 _here = (_s.c.project_id == _p("project_id"), in_list(_s.c.kind, "kinds"), in_list(_s.c.term, "terms"))
 _COUNTS = Statement(sa.select(_s.c.term, sa.func.count()).where(*_here).group_by(_s.c.term))
-_FOUND = Statement(sa.select(_s.c.kind, _s.c.source_id, _s.c.term).where(*_here).limit(_MOST))
+_FOUND = Statement(
+    sa.select(_s.c.kind, _s.c.source_id, _s.c.term)
+    .where(*_here)
+    .order_by(_s.c.source_id.desc(), _s.c.kind, _s.c.term)
+    .limit(_MOST)
+)
+_reader = _p("reader", type_=sa.Text)
+_READABLE = {
+    Kind.HANDOFF: Statement(
+        sa.select(_h.c.id).where(
+            in_list(_h.c.id, "ids"),
+            sa.or_(_h.c.to_agent_id.is_(None), _h.c.to_agent_id == _reader, _h.c.from_agent_id == _reader),
+        )
+    ),
+    Kind.CONVERSATION: Statement(
+        sa.select(_c.c.id).where(in_list(_c.c.id, "ids"), sa.or_(_c.c.low_id == _reader, _c.c.high_id == _reader))
+    ),
+}
+"""What not every agent may read: it reads handoffs to everybody, to it and by it, and conversations of its own."""
 _PROGRESS = Statement(sa.select(sa.func.max(_g.c.events_to)))
 _NOTE = upsert(_g, ["id", "events_to"], ["id"], ["events_to"])
 _NEW_EVENTS = Statement(
@@ -134,7 +153,7 @@ class Memories:
         """From here on a text is found by its terms."""
         rows = [
             {"project_id": project_id, "kind": kind.value, "term": term, "source_id": source_id, "task_id": task_id}
-            for term in terms(text)
+            for term in terms(text, MOST_TERMS if kind is Kind.MEMORY else MOST_OF_REPORT)
         ]
         if rows:
             self._connection.many(_ADD_TERM, rows)
@@ -143,15 +162,37 @@ class Memories:
         """A text is no longer found."""
         self._connection.run(_FORGET, id=source_id)
 
-    def found(self, project_id: str, kinds: Sequence[Kind], wanted: Sequence[str]) -> list[tuple[Kind, str, str]]:
-        """Kind, source and term of what has any of these terms. What is too common is left out."""
+    def found(
+        self, project_id: str, kinds: Sequence[Kind], wanted: Sequence[str], reader: str | None = None
+    ) -> list[tuple[Kind, str, str]]:
+        """Kind, source and term of what has any of these terms: of the rarest ones, as many as can be ranked.
+
+        `reader`: an agent that finds only what it may read. Without one, everything is found.
+        """
         named = [kind.value for kind in kinds]
         counts = self._connection.all(_COUNTS, project_id=project_id, kinds=named, terms=list(wanted))
-        rare = [term for term, count in counts if count <= COMMON]
-        if not rare:
+        rarest: list[str] = []
+        rows = 0
+        for term, count in sorted(counts, key=lambda each: (each[1], each[0])):
+            rows += count
+            if rarest and rows > MOST_ROWS:
+                break
+            rarest.append(term)
+        if not rarest:
             return []
-        rows = self._connection.all(_FOUND, project_id=project_id, kinds=named, terms=rare, most=MOST_ROWS)
-        return [(Kind(kind), source, term) for kind, source, term in rows]
+        found = self._connection.all(_FOUND, project_id=project_id, kinds=named, terms=rarest, most=MOST_ROWS)
+        pairs = [(Kind(kind), source, term) for kind, source, term in found]
+        return pairs if reader is None else self._readable(pairs, reader)
+
+    def _readable(self, pairs: list[tuple[Kind, str, str]], reader: str) -> list[tuple[Kind, str, str]]:
+        of_kind = {kind: {source for each, source, _ in pairs if each is kind} for kind in _READABLE}
+        readable = {
+            row[0]
+            for kind, sources in of_kind.items()
+            if sources
+            for row in self._connection.all(_READABLE[kind], ids=sorted(sources), reader=reader)
+        }
+        return [pair for pair in pairs if pair[0] not in _READABLE or pair[1] in readable]
 
     # --- what was said elsewhere ---------------------------------------------------------------------------------
 

@@ -46,11 +46,14 @@ _WAITING = Statement(
 _SOONEST = Statement(sa.select(sa.func.min(_s.c.next_at)).where(_active, _in_active_project))
 _open = sa.and_(_r.c.task_id.is_not(None), _r.c.result.is_(None))
 _OPEN = Statement(RUNS.select().where(_open, _r.c.schedule_id == _p("id")).order_by(_r.c.scheduled_at, _r.c.id))
+# Not a join: SQLite would begin with the tasks, and read all of them.
+_status, _closed_at = (
+    sa.select(column).where(_t.c.id == _r.c.task_id).scalar_subquery() for column in (_t.c.status, _t.c.completed_at)
+)
 _CLOSED = Statement(
-    sa.select(*RUNS.columns, _t.c.status)
-    .select_from(_r.join(_t, _t.c.id == _r.c.task_id))
-    .where(_open, _t.c.status.in_([sa.literal(each.value) for each in sorted(CLOSED)]))
-    .order_by(_t.c.completed_at, _r.c.id)
+    sa.select(*RUNS.columns, _status)
+    .where(_open, _status.in_([sa.literal(each.value) for each in sorted(CLOSED)]))
+    .order_by(_closed_at, _r.c.id)
     .limit(_p("most", type_=sa.Integer))
 )
 _BUFFERED = Statement(

@@ -3,15 +3,18 @@ import { queryOptions } from "@tanstack/react-query";
 
 import { api } from "@/api/client";
 import { inProject } from "@/api/routes";
+import { PAGE, whole } from "@/api/whole-lists";
 
-/** Of a project, the newest first: the last 200. */
+/** Of a project, the newest first; all of them. */
 export const memories = (projectId: string) =>
   queryOptions({
     queryKey: ["memories", projectId],
-    queryFn: () =>
-      api
-        .get("/projects/{project_id}/memories", { ...inProject(projectId), query: { limit: 200 } })
-        .then((answer) => answer.memories),
+    queryFn: ({ signal }) =>
+      whole(async (cursor: string | undefined) => {
+        const query = { limit: PAGE, cursor };
+        const answer = await api.get("/projects/{project_id}/memories", { ...inProject(projectId), query, signal });
+        return [answer.memories, answer.next_cursor];
+      }),
   });
 
 /** What has these words: memories, reports of completed tasks, handoffs, conversations. */

@@ -3309,7 +3309,8 @@ export interface components {
         };
         /**
          * FoundText
-         * @description `text` has at most 600 characters. `by`: who wrote it. `task_id`: which task it came from.
+         * @description `text`: a memory is whole, all else has at most 600 characters. `by`: who wrote it. `task_id`: which task it came
+         *     from.
          */
         FoundText: {
             /**

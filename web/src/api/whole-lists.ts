@@ -5,11 +5,11 @@ import { api } from "@/api/client";
 import type { Event } from "@/api/model";
 import { ofTask } from "@/api/routes";
 
-const PAGE = 1000;
+export const PAGE = 1000;
 const MOST_PAGES = 30;
 
 /** `read` answers a page, and after what the next one begins. */
-async function whole<Item, Place>(read: (after: Place | undefined) => Promise<[Item[], Place | undefined]>) {
+export async function whole<Item, Place>(read: (after: Place | undefined) => Promise<[Item[], Place | undefined]>) {
   const found: Item[] = [];
   let after: Place | undefined;
   for (let page = 0; page < MOST_PAGES; page++) {

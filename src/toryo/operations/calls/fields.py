@@ -42,9 +42,10 @@ GivenPriority = Literal["low", "medium", "high", "critical", "urgent"]
 Lines = Annotated[str, _LINES]
 Command = Annotated[str, _COMMAND]
 Printed = Annotated[str, _PRINTED]
-Text = Annotated[Lines, Field(max_length=100_000)]
+LONGEST_TEXT, LONGEST_TITLE = 100_000, 300
+Text = Annotated[Lines, Field(max_length=LONGEST_TEXT)]
 """A description, a summary: prose as long as anybody needs."""
-Title = Annotated[str, Field(min_length=1, max_length=300, pattern=r"\S")]
+Title = Annotated[str, Field(min_length=1, max_length=LONGEST_TITLE, pattern=r"\S")]
 """Of a task."""
 Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"\S")]
 """Of a person, an agent or a project."""

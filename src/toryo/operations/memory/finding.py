@@ -13,18 +13,19 @@ from typing_extensions import TypedDict
 from toryo.domain import memories
 from toryo.domain.conversations import Conversation
 from toryo.domain.handover import Handoff
-from toryo.domain.memories import FITS, SHOWN, Kind, Memory, ranked, terms
+from toryo.domain.memories import FITS, Kind, Memory, cut, ranked, telling, wanted
 from toryo.domain.tasks import Status, Task
 from toryo.domain.times import iso
 from toryo.operations.calls.call import Call
 
 MOST_PINNED = 20
 _CANDIDATES = 50
-"""How many of the best are looked at: some may be gone, or not for the caller."""
+"""How many of the best are looked at: some may be gone."""
 
 
 class FoundText(TypedDict):
-    """`text` has at most 600 characters. `by`: who wrote it. `task_id`: which task it came from."""
+    """`text`: a memory is whole, all else has at most 600 characters. `by`: who wrote it. `task_id`: which task it came
+    from."""
 
     kind: Literal["memory", "task", "handoff", "conversation"]
     id: str
@@ -45,7 +46,7 @@ class ToldMemory(TypedDict):
 
 def found(call: Call, project_id: str, query: str, limit: int, kinds: Sequence[Kind] = tuple(Kind)) -> list[FoundText]:
     """The best first. Only what this caller may see."""
-    pairs = call.tx.memories.found(project_id, kinds, terms(query))
+    pairs = call.tx.memories.found(project_id, kinds, wanted(query), call.actor.id if call.of_agent else None)
     kind_of = {source: kind for kind, source, _ in pairs}
     best = ranked((source, term) for _, source, term in pairs)[: limit + _CANDIDATES]
     shown = _read(call, project_id, [(kind_of[source], source) for source in best])
@@ -57,19 +58,19 @@ def offered(call: Call, task: Task, description: str) -> list[ToldMemory]:
     first = call.tx.memories.first(task.project_id, MOST_PINNED)
     if not first:
         return []
-    pairs = call.tx.memories.found(task.project_id, [Kind.MEMORY], terms(f"{task.title}\n{description}"))
+    pairs = call.tx.memories.found(task.project_id, [Kind.MEMORY], telling(wanted(f"{task.title}\n{description}")))
     best = ranked(((source, term) for _, source, term in pairs), at_least=FITS)[:_CANDIDATES]
     known = call.tx.memories.find_all(best)
     fitting = [known[source] for source in best if source in known]
     pinned = [memory for memory in first if memory.pinned]
     return [
-        {"memory_id": each.id, "text": each.text[:SHOWN], "by": each.author_id}
+        {"memory_id": each.id, "text": cut(each.text), "by": each.author_id}
         for each in memories.offered(pinned, fitting)
     ]
 
 
 def _read(call: Call, project_id: str, sources: Iterable[tuple[Kind, str]]) -> dict[str, FoundText]:
-    """By id, as far as they are there and the caller may see them."""
+    """By id, as far as they are there."""
     of_kind: dict[Kind, list[str]] = {}
     for kind, source in sources:
         of_kind.setdefault(kind, []).append(source)
@@ -81,23 +82,13 @@ def _read(call: Call, project_id: str, sources: Iterable[tuple[Kind, str]]) -> d
             shown[task.id] = _task(call, task)
     for handoff_id in of_kind.get(Kind.HANDOFF, ()):
         handoff = call.tx.handovers.handoff(handoff_id)
-        if handoff is not None and _is_for(call, handoff):
+        if handoff is not None:
             shown[handoff.id] = _handoff(handoff)
     for conversation_id in of_kind.get(Kind.CONVERSATION, ()):
         conversation = call.tx.chat.conversation(conversation_id)
-        if conversation is not None and conversation.project_id == project_id and _took_part(call, conversation):
+        if conversation is not None and conversation.project_id == project_id:
             shown[conversation.id] = _conversation(call, conversation)
     return shown
-
-
-def _is_for(call: Call, handoff: Handoff) -> bool:
-    """An agent reads those to everybody, to it and by it; people read all."""
-    mine = (None, call.actor.id)
-    return not call.of_agent or handoff.to_agent_id in mine or handoff.from_agent_id == call.actor.id
-
-
-def _took_part(call: Call, conversation: Conversation) -> bool:
-    return not call.of_agent or call.actor.id in (conversation.low_id, conversation.high_id)
 
 
 def _memory(memory: Memory) -> FoundText:
@@ -105,7 +96,7 @@ def _memory(memory: Memory) -> FoundText:
         "kind": "memory",
         "id": memory.id,
         "title": None,
-        "text": memory.text[:SHOWN],
+        "text": memory.text,
         "by": memory.author_id,
         "at": iso(memory.created_at),
         "task_id": memory.task_id,
@@ -117,7 +108,7 @@ def _task(call: Call, task: Task) -> FoundText:
         "kind": "task",
         "id": task.id,
         "title": task.title,
-        "text": (call.tx.tasks.details(task.id).summary or "")[:SHOWN],
+        "text": cut(call.tx.tasks.details(task.id).summary or ""),
         "by": task.assignee_id,
         "at": iso(task.completed_at or task.updated_at),
         "task_id": task.id,
@@ -129,7 +120,7 @@ def _handoff(handoff: Handoff) -> FoundText:
         "kind": "handoff",
         "id": handoff.id,
         "title": None,
-        "text": handoff.summary[:SHOWN],
+        "text": cut(handoff.summary),
         "by": handoff.from_agent_id,
         "at": iso(handoff.created_at),
         "task_id": handoff.task_id,
@@ -140,8 +131,8 @@ def _conversation(call: Call, conversation: Conversation) -> FoundText:
     return {
         "kind": "conversation",
         "id": conversation.id,
-        "title": conversation.purpose[:SHOWN],
-        "text": said(call, conversation)[:SHOWN],
+        "title": cut(conversation.purpose),
+        "text": cut(said(call, conversation)),
         "by": conversation.initiator_id,
         "at": iso(conversation.ended_at or conversation.created_at),
         "task_id": conversation.task_id,

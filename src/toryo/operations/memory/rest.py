@@ -130,6 +130,8 @@ def add_memory(call: Call, wanted: AddMemory) -> AddedMemory:
     project = call.project(wanted.project_id)
     before = writing.known(call, project.id, wanted.text)
     memory = before or writing.add(call, project.id, wanted.text, pinned=wanted.pinned)
+    if wanted.pinned and not memory.pinned:
+        memory = _saved(call, memory, replace(memory, pinned=True))
     return {"success": True, "memory": _shown(memory), "known": before is not None}
 
 
@@ -182,10 +184,7 @@ def edit_memory(call: Call, wanted: EditMemory) -> OneMemory:
             "Delete one of the two.",
             memory_id=same.id,
         )
-    after = replace(after, edited_by=call.actor.id, edited_at=call.now)
-    call.tx.memories.save(before, after)
-    writing.tell(call, "memory.edited", after)
-    return {"success": True, "memory": _shown(after)}
+    return {"success": True, "memory": _shown(_saved(call, before, after))}
 
 
 @operation(
@@ -201,6 +200,13 @@ def delete_memory(call: Call, wanted: OneOf) -> DeletedMemory:
     call.tx.memories.drop(memory.id)
     writing.tell(call, "memory.deleted", memory)
     return {"success": True, "memory_id": memory.id}
+
+
+def _saved(call: Call, before: Memory, changed: Memory) -> Memory:
+    after = replace(changed, edited_by=call.actor.id, edited_at=call.now)
+    call.tx.memories.save(before, after)
+    writing.tell(call, "memory.edited", after)
+    return after
 
 
 def _entered(call: Call, memory_id: str) -> Memory:

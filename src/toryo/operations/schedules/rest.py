@@ -6,6 +6,7 @@ Who changes a schedule last is the person it runs as: nobody gives it more than 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from itertools import islice
 from typing import Annotated, Any, Literal, NotRequired
 
@@ -24,7 +25,7 @@ from toryo.domain.wording import say
 from toryo.operations.calls import schemas, visibility
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Parameters, Route, operation
-from toryo.operations.calls.fields import GivenPriority, Id, Lines, Name, Text, Title
+from toryo.operations.calls.fields import LONGEST_TEXT, LONGEST_TITLE, GivenPriority, Id, Lines, Name, Text, Title
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.pagination import Page, Paged, cursor_of, key_of, paged
 from toryo.operations.calls.results import Result
@@ -46,6 +47,17 @@ def _time_zone(name: str) -> str:
     return name
 
 
+_LAST_YEAR = 9998
+"""A later time has no date on every clock."""
+
+
+def _in_reach(moment: datetime) -> datetime:
+    if moment.year > _LAST_YEAR:
+        raise PydanticCustomError("once_at", "must be before the year 9999")
+    return moment
+
+
+Once = Annotated[AwareDatetime, AfterValidator(_in_reach)]
 TimeZone = Annotated[str, Field(max_length=64), AfterValidator(_time_zone)]
 Cron = Annotated[str, Field(min_length=1, max_length=schedules.LONGEST_CRON, pattern=r"\S")]
 Interval = Annotated[int, Field(ge=schedules.SHORTEST_INTERVAL, le=schedules.LONGEST_INTERVAL)]
@@ -236,7 +248,7 @@ class AddSchedule(Parameters):
     name: Name = Field(description="What it is called.")
     cron: Cron | None = Field(None, description="When: a cron expression, such as 0 9 * * 1-5 or @daily.")
     every_seconds: Interval | None = Field(None, description="Or an interval, counted from now.")
-    once_at: AwareDatetime | None = Field(None, description="Or one time.")
+    once_at: Once | None = Field(None, description="Or one time.")
     time_zone: TimeZone = Field("UTC", description="The time zone of the cron expression.")
     overlap: GivenOverlap = Field("skip", description="What happens while a task of an earlier run is open.")
     catch_up_seconds: CatchUp = Field(
@@ -306,7 +318,7 @@ class EditSchedule(OneOf):
     name: Name | None = Field(None, description="New name.")
     cron: Cron | None = Field(None, description="New cron expression; replaces an interval.")
     every_seconds: Interval | None = Field(None, description="New interval, counted from now; replaces another rule.")
-    once_at: AwareDatetime | None = Field(None, description="One time; replaces another rule.")
+    once_at: Once | None = Field(None, description="One time; replaces another rule.")
     time_zone: TimeZone | None = Field(None, description="New time zone.")
     overlap: GivenOverlap | None = Field(None, description="What happens while a task of an earlier run is open.")
     catch_up_seconds: CatchUp | None = Field(None, description="How long after a missed time it is made up for.")
@@ -451,6 +463,7 @@ def delete_schedule(call: Call, wanted: OneOf) -> DeletedSchedule:
 
 _TASK_FIELDS = ("title", "description", "assignee_id", "agent_type", "priority", "context", "acceptance")
 _CLEARED = clearable_fields.nullable("edit_schedule")
+_A_TIME, _A_LATE_RUN = "2031-01-31 09:30", 10_000_000
 
 
 def _task(wanted: AddSchedule | EditSchedule, before: Mapping[str, Any]) -> dict[str, Any]:
@@ -482,6 +495,18 @@ def _refuse_task(call: Call, schedule: Schedule) -> None:
             "A task cannot start in progress without an assignee.",
             "Choose one (`assignee_id`, on the command line --assignee), or let its tasks begin in todo.",
         )
+    for name, most in (("title", LONGEST_TITLE), ("description", LONGEST_TEXT)):
+        if len(schedules.with_times(task[name], _A_TIME, _A_LATE_RUN)) > most:
+            raise Refusal(
+                Code.TOO_LARGE,
+                say(
+                    "`{name}` has more than {most} characters once its placeholders are filled in.",
+                    name=name,
+                    most=most,
+                ),
+                "Shorten it.",
+                limit=most,
+            )
 
 
 def _refuse_same_name(known: list[Schedule], schedule: Schedule) -> None:

@@ -63,9 +63,14 @@ def begin_waiting(call: Call, schedule: Schedule) -> None:
     """Begins the run that waits, if it can begin now."""
     time = schedule.buffered
     run = call.tx.schedules.buffered_run(schedule.id)
-    if time is None or run is None or call.tx.schedules.open_runs(schedule.id):
+    if time is None or run is None:
         return
-    made = attempted(call, partial(_create, call, schedule, time))
+    open_runs = call.tx.schedules.open_runs(schedule.id)
+    step = schedules.step(replace(schedule, buffered=None), bool(open_runs))
+    if step not in (Step.CREATE, Step.CANCEL_AND_CREATE):
+        return
+    others = open_runs if step is Step.CANCEL_AND_CREATE else ()
+    made = attempted(call, partial(_create, call, schedule, time, others))
     if isinstance(made, Refusal) and made.code is Code.LIMIT_REACHED:
         return
     free = call.tx.schedules.save(schedule, replace(schedule, buffered=None))
@@ -116,9 +121,12 @@ def _take(call: Call, schedule: Schedule, time: Millis) -> Schedule:
         return schedule
     if step is Step.BUFFER:
         return _wait(call, schedule, time)
+    if schedule.buffered is not None:  # the run that waits is an earlier one, too
+        drop_waiting(call, schedule)
+        schedule = call.tx.schedules.save(schedule, replace(schedule, buffered=None))
     others = open_runs if step is Step.CANCEL_AND_CREATE else ()
     made = attempted(call, partial(_create, call, schedule, time, others))
-    if isinstance(made, Refusal) and made.code is Code.LIMIT_REACHED and schedule.buffered is None:
+    if isinstance(made, Refusal) and made.code is Code.LIMIT_REACHED:
         return _wait(call, schedule, time)
     run = _decided(_run(call, schedule, time, Outcome.CREATED), made, call.now)
     call.tx.schedules.add_run(run)

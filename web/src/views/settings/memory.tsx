@@ -189,6 +189,7 @@ function Acts({ each }: { each: Memory }) {
 function Found({ projectId, words }: { projectId: string; words: string }) {
   const { t } = useTranslation("settings");
   const found = useQuery({ ...knowledge(projectId, words), placeholderData: keepPreviousData });
+  const known = useQuery(memories(projectId)).data ?? [];
   if (found.isPending) return <Loading rows={2} />;
   if (found.isError) return <Failed error={found.error} />;
   return (
@@ -196,15 +197,17 @@ function Found({ projectId, words }: { projectId: string; words: string }) {
       {found.data.length === 0 && <Empty icon={<Brain size={24} aria-hidden />} title={t("memory.nothing")} />}
       <ul className="divide-y divide-line">
         {found.data.map((each) => (
-          <Text key={each.id} each={each} />
+          <Text key={each.id} each={each} memory={known.find((one) => one.memory_id === each.id)} />
         ))}
       </ul>
     </Panel>
   );
 }
 
-function Text({ each }: { each: FoundText }) {
+/** What was found; a memory can be corrected here, too. */
+function Text({ each, memory }: { each: FoundText; memory: Memory | undefined }) {
   const { t } = useTranslation("settings");
+  const writes = useWrites();
   return (
     <li className="space-y-1 px-4 py-3">
       {each.title !== null && <p className="font-medium break-words">{each.title}</p>}
@@ -213,6 +216,7 @@ function Text({ each }: { each: FoundText }) {
         <Badge>{t(`memory.kind.${each.kind}`)}</Badge>
         <From by={each.by} at={each.at} taskId={each.task_id} />
       </div>
+      {writes && memory !== undefined && <Acts each={memory} />}
     </li>
   );
 }

@@ -149,10 +149,15 @@ export function ScheduleForm({ projectId, schedule, close }: ScheduleFormProps) 
   );
 }
 
-/** Whether something is missing that the server would refuse anyway. */
+/** Whether something is missing, or would mean something else: an empty field is no zero. */
 function wrongIn(said: Said): boolean {
-  const number = { cron: said.cron.trim() !== "", every: Number(said.minutes) >= 1, once: said.once !== "" }[said.kind];
-  return said.name.trim() === "" || said.title.trim() === "" || !number;
+  const rule = {
+    cron: said.cron.trim() !== "",
+    every: Number(said.minutes) >= 1,
+    once: !Number.isNaN(Date.parse(said.once)),
+  }[said.kind];
+  const numbers = [said.catch_up_hours, said.max_failures].every((each) => each.trim() !== "" && Number(each) >= 0);
+  return said.name.trim() === "" || said.title.trim() === "" || !rule || !numbers;
 }
 
 interface PartProps {
