@@ -11,7 +11,17 @@ from hypothesis import strategies as st
 
 from tests.domain.things import outcome, project, refused
 from toryo.domain.errors import Code, Refusal
-from toryo.domain.projects import Approvals, CommandsFrom, Decomposition, Isolation, Language, Settings, Status, widened
+from toryo.domain.projects import (
+    Approvals,
+    CommandsFrom,
+    Decomposition,
+    Isolation,
+    Language,
+    MergeQueue,
+    Settings,
+    Status,
+    widened,
+)
 
 DEFAULTS = {
     "language": "en",
@@ -20,6 +30,8 @@ DEFAULTS = {
     "commands_from": "people",
     "approvals": "requests",
     "required_checks": [],
+    "merge_queue": "off",
+    "merge_batch_size": 5,
     "retry_attempts": 3,
     "stall_seconds": 120,
     "budget_per_day": None,
@@ -175,6 +187,20 @@ def test_a_check_that_is_no_longer_required_widens_what_agents_may_do() -> None:
     assert change.startswith('required_checks: [{"command": "make test"}, ')
     assert change.endswith('] → [{"command": "make lint"}, {"command": "make all"}]')
     assert widened(after, after.changed({"required_checks": ["make all", "make lint", "more"]})) == []
+
+
+@pytest.mark.parametrize("off", ["off", False])
+def test_a_merge_queue_is_turned_off_by_its_word_also_as_yaml_reads_it(off: Any) -> None:
+    before = Settings().changed({"merge_queue": "automatic"})
+    assert before.changed({"merge_queue": off}).merge_queue is MergeQueue.OFF
+    assert widened(Settings(), before) == ["merge_queue: off → automatic"]
+    assert widened(before, before.changed({"merge_queue": "manual"})) == []
+
+
+@pytest.mark.parametrize("size", [0, 51, 1.5, "many"])
+def test_a_batch_has_a_size_that_can_be_checked(size: Any) -> None:
+    refusal = refused(Code.VALIDATION_ERROR, Settings().changed, {"merge_batch_size": size})
+    assert "from 1 to 50" in refusal.instruction
 
 
 @pytest.mark.parametrize("none", [None, "", "none"])

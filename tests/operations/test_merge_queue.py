@@ -545,3 +545,25 @@ def test_every_step_is_an_event_of_the_task(queue: Queue):
     queue.tell(queue.job_now(), "failed", evidence=[FAILED])
     kinds = [each["kind"] for each in queue.world.events() if each["kind"].startswith("merge_queue.")]
     assert kinds == ["merge_queue.added", "merge_queue.checking", "merge_queue.failed"]
+
+
+def test_a_batch_of_a_killed_coordinator_that_is_no_longer_wanted_is_not_given_out_again(queue: Queue):
+    task = queue.worked("w1")
+    queue.add(task)
+    queue.job_now()
+    queue.world.owner.call("remove_from_merge_queue", task_id=task)
+    assert queue.worktree_jobs(worktree_jobs=[]) == []
+    queue.world.housekeep()
+    assert (queue.entry(task)["state"], queue.entry(task)["ended_by"]) == ("removed", "owner")
+    assert queue.worktree_jobs(worktree_jobs=[]) == []
+
+
+def test_a_coordinator_that_has_taken_a_batch_at_the_moment_it_was_called_off_still_reports_the_truth(queue: Queue):
+    task = queue.worked("w1")
+    queue.add(task)
+    job_id = queue.entry(task)["batch_id"]
+    queue.world.owner.call("pause_merge_queue", project_id=queue.world.project_id)
+    assert queue.waiting() == [(task, "queued")]
+    queue.report(job_id, done=True, merged=queue.merged(task), queue={"result": "merged", "base": "b1"})
+    assert queue.worktree(task)["state"] == "merged"
+    assert queue.entry(task)["state"] == "merged"

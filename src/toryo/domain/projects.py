@@ -175,6 +175,8 @@ class Project:
 def _accepted(name: str, value: Any, default: Any) -> Any:
     if isinstance(default, StrEnum):
         kind = type(default)
+        if name == "merge_queue" and value is False:
+            return MergeQueue.OFF  # as YAML reads the word off
         try:
             return kind(value)
         except ValueError:

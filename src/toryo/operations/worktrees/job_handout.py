@@ -40,9 +40,9 @@ def jobs_for(call: Call, coordinator_id: str, running: Collection[str] | None) -
     for job in call.tx.worktrees.jobs_for(coordinator_id):
         forgotten = running is not None and job.id not in running
         if job.kind is Kind.QUEUE_MERGE and not merge_queue.is_wanted(call, job):
-            if job.taken_at is None or forgotten:
-                merge_queue.call_off(call, job)
-            else:
+            if job.taken_at is not None and forgotten:
+                call.tx.worktrees.save_job(job, replace(job, taken_at=None))  # `merge_queue.advance` ends it
+            elif job.taken_at is not None:
                 unwanted.append(job.id)
         elif job.lost(call.now) or forgotten:
             given.extend(each_fenced(call, "claim_starts", [job], partial(_hand_out_worktree_job, call)))

@@ -91,14 +91,6 @@ def is_wanted(call: Call, job: WorktreeJob) -> bool:
     return all(task.status is Status.COMPLETED for task in tasks)
 
 
-def call_off(call: Call, job: WorktreeJob) -> None:
-    """Ends the job of a batch that is no longer wanted and that no Coordinator works on."""
-    call.enter(job.project_id)
-    answer: dict[str, Any] = {"trouble": "It is no longer wanted.", "hindered_by": None, "merged": []}
-    call.tx.worktrees.save_job(job, replace(job, finished_at=call.now, done=False, answer=answer))
-    settle(call, job, Verdict({}, {}))
-
-
 def settle(call: Call, job: WorktreeJob, told: Verdict) -> None:
     """What a report changes. A late one finds its entries no longer in its batch; what it has merged is a fact of the
     worktrees by then, which `advance` finds."""
@@ -178,7 +170,7 @@ def _still_in(call: Call, project: Project, waiting: list[Entry]) -> list[Entry]
         now = entry
         if entry.state is Standing.CHECKING:
             job = call.tx.worktrees.job(entry.job_id or "")
-            if job is not None and not job.over:
+            if job is not None and not job.over and not _called_off(call, job):
                 stay.append(entry)
                 continue
             now = replace(entry, state=Standing.QUEUED)
@@ -196,6 +188,16 @@ def _still_in(call: Call, project: Project, waiting: list[Entry]) -> list[Entry]
         if now.waits:
             stay.append(now)
     return stay
+
+
+def _called_off(call: Call, job: WorktreeJob) -> bool:
+    """Ends the job of a batch that is no longer wanted and that no Coordinator works on. Should one have just taken it,
+    what it reports still counts."""
+    if job.taken_at is not None or is_wanted(call, job):
+        return False
+    answer: dict[str, Any] = {"trouble": "It is no longer wanted.", "given_up": True}
+    call.tx.worktrees.save_job(job, replace(job, finished_at=call.now, done=False, answer=answer))
+    return True
 
 
 def _why_out(

@@ -139,7 +139,7 @@ def remove_from_merge_queue(call: Call, wanted: OneTask) -> EntryResult:
             replace(entry, state=State.REMOVED, ended_at=call.now, ended_by=call.actor.id, trouble=None)
         )
         call.event("merge_queue.removed", task=task, data={"entry_id": entry.id, "by": call.actor.id})
-        merge_queue.advance(call, task.project_id)
+    merge_queue.advance(call, task.project_id)
     return _one(call, merge_queue.newest(call, task.id) or entry)
 
 
@@ -196,6 +196,7 @@ def pause_merge_queue(call: Call, wanted: InProject) -> MergeQueueResult:
     if queue.paused_at is None:
         call.tx.merge_queue.put_queue(replace(queue, paused_at=call.now, paused_by=call.actor.id))
         call.event("merge_queue.paused", project_id=project.id)
+        merge_queue.advance(call, project.id)
         call.tx.hint(WORK)
     return {"success": True, "merge_queue": _shown(call, project)}
 
