@@ -1,5 +1,5 @@
-"""What one agent notes reaches another one of its project with its task, and nobody of another project: over MCP, with a
-real server.
+"""What one agent notes reaches another one of its project with its task, and nobody of another project: over MCP,
+with a real server.
 """
 
 from __future__ import annotations
