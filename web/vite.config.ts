@@ -49,7 +49,7 @@ const GROUPS = [
     test: /lucide-react|\/src\/(ui|app|api)\//,
     minShareCount: 2,
     entriesAware: true,
-    entriesAwareMergeThreshold: 2000,
+    entriesAwareMergeThreshold: 1200,
   },
 ];
 
