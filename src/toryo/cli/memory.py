@@ -59,7 +59,7 @@ def search_memories(
         typer.Option("--kind", metavar="memory|task|handoff|conversation", help="Limit to this kind."),
     ] = None,
 ) -> None:
-    """Search memories, reports of completed tasks, handoffs and conversations."""
+    """Search memories, reports, handoffs and conversations."""
     names = [project] if project else projects.active(here)
     found = [
         each
