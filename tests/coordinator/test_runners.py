@@ -85,7 +85,7 @@ def test_acceptance_checks_that_still_fail_after_another_run_fail_the_task(team,
     context = {"command": "echo x >> runs"}
     task = team.closed(team.file("Half", worker, context=context, acceptance=[{"file": "promised.txt"}]))
     assert task["status"] == "failed"
-    assert "promised.txt is missing" in task["summary"]
+    assert "acceptance checks failed: promised.txt" in task["summary"]
     assert (team.directory / "runs").read_text() == "x\nx\n"
 
 
@@ -204,7 +204,7 @@ def test_a_main_task_whose_check_fails_though_all_is_done_fails_with_that_reason
     boss = crew(team, step("one", "true"))
     task = team.closed(team.file("Do it", boss, acceptance=[{"file": "never.txt"}]))
     assert task["status"] == "failed"
-    assert "never.txt is missing" in task["summary"]
+    assert "acceptance checks failed: never.txt" in task["summary"]
 
 
 WORKER_PLAN = """

@@ -170,7 +170,8 @@ class Manager(Planned):
     def _refuted(self, step: Answer) -> Answer:
         """Names the checks that failed; what each of them found is beside it, with the evidence of the task."""
         failed = [str(check.get("check")) for check in step.get("failed_checks") or ()]
-        return self._session.report("failed", f"All subtasks are done, but: {'; '.join(failed)}") if failed else {}
+        why = f"All subtasks are done, but acceptance checks failed: {'; '.join(failed)}"
+        return self._session.report("failed", why) if failed else {}
 
 
 def _active(people: Sequence[Answer]) -> list[Answer]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from datetime import datetime
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
@@ -43,10 +42,11 @@ Cron = Annotated[
     typer.Option("--cron", metavar="EXPRESSION", help='When: a cron expression, such as "0 9 * * 1-5", or @daily.'),
 ]
 Every = Annotated[
-    str | None, typer.Option("--every", metavar="DURATION", help="Or an interval, such as 30m, 6h or 1d.")
+    str | None, typer.Option("--every", metavar="DURATION", help="An interval instead, such as 30m, 6h or 1d.")
 ]
 Once = Annotated[
-    str | None, typer.Option("--once", metavar="TIME", help='Or one time on your clock, such as "2027-01-31 09:30".')
+    str | None,
+    typer.Option("--once", metavar="TIME", help='One time on your clock instead, such as "2027-01-31 09:30".'),
 ]
 TimeZone = Annotated[
     str | None,
@@ -73,7 +73,7 @@ Status = Annotated[
     typer.Option(
         "--status",
         metavar="backlog|todo|in_progress",
-        help="Where its tasks begin (default: in_progress if there is an assignee).",
+        help="The first status of its tasks (default: in_progress if there is an assignee).",
     ),
 ]
 
@@ -216,7 +216,9 @@ def edit_schedule(
 def pause_schedule(
     here: Here,
     schedule: Id,
-    reason: Annotated[str | None, typer.Option("--reason", metavar="TEXT", help="Why.")] = None,
+    reason: Annotated[
+        str | None, typer.Option("--reason", metavar="TEXT", help="The reason, for others to see.")
+    ] = None,
 ) -> None:
     """Pause a schedule. Times that come meanwhile are not made up for."""
     answer = here.send("POST", f"/schedules/{_id(here, schedule)}/pause", {"reason": reason})
@@ -252,8 +254,7 @@ def local_time_zone() -> str:
     """The name of this machine's time zone, or UTC where it has none."""
     named = os.environ.get("TZ", "").lstrip(":")
     linked = os.path.realpath("/etc/localtime").partition("/zoneinfo/")[2]
-    written = Path("/etc/timezone").read_text().strip() if Path("/etc/timezone").is_file() else ""
-    return next((each for each in (named, linked, written) if _known_zone(each)), "UTC")
+    return next((each for each in (named, linked) if _known_zone(each)), "UTC")
 
 
 def _known_zone(name: str) -> bool:

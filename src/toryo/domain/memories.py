@@ -155,10 +155,10 @@ def offered(pinned: Sequence[Memory], fitting: Sequence[Memory]) -> list[Memory]
     """What comes with a task: the pinned ones first, as many as fit into the budget."""
     left, chosen = OFFERED, []
     for memory in dict.fromkeys([*pinned, *fitting]):
-        cost = tokens(cut(memory.text))
-        if cost <= left:
+        length = tokens(cut(memory.text))
+        if length <= left:
             chosen.append(memory)
-            left -= cost
+            left -= length
     return chosen
 
 

@@ -26,6 +26,8 @@ def add_new(call: Call) -> bool:
     events, to = call.tx.memories.new_events(last, AT_ONCE)
     for _ in each_fenced(call, SEARCH, events, partial(_index, call)):
         pass
+    if to is None:
+        return False
     call.tx.memories.note_progress(to)
     return to < last
 

@@ -196,13 +196,14 @@ class Memories:
 
     # --- what was said elsewhere ---------------------------------------------------------------------------------
 
-    def new_events(self, last: int, most: int) -> tuple[list[Event], int]:
-        """Events whose texts are not found yet, and up to which event that is all. `last`: the newest event there
+    def new_events(self, last: int, most: int) -> tuple[list[Event], int | None]:
+        """Events whose texts are not found yet, and up to which event that is all (None: there are no
+        newer ones). `last`: the newest event there
         is."""
         after = int(self._connection.value(_PROGRESS) or 0)
         to = min(last, after + EVENTS_AT_ONCE)
         if to <= after:
-            return [], after
+            return [], None
         rows = self._connection.all(_NEW_EVENTS, after=after, to=to, kinds=list(INDEXED), most=most)
         found = events.ROWS.nouns(rows)
         return found, found[-1].sequence if len(found) == most else to
