@@ -285,7 +285,7 @@ def _statements(past: Past, now: int) -> list[str]:
             text="'A fact.'",
             alike="'fact-' || n",
             author_id=f"'agent-' || (n % {past.agents})",
-            task_id="'task-' || n",
+            task_id=f"'task-' || (n % {past.tasks})",
             created_at=at,
         ),
         _rows(

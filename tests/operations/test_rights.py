@@ -439,6 +439,7 @@ EXEMPT = {
     "rotate_server_token": "test_a_rotated_token_is_refused_and_the_new_one_is_good",
     "revoke_server_token": "test_servers_that_share_a_database_have_tokens_of_their_own_which_owners_list_and_revoke",
     "archive_project": "rests a project; takes nobody's right to it away",
+    "delete_memory": "no right depends on it",
     "pause_schedule": "rests a schedule",
     "delete_schedule": "its tasks stay; no credential rests on it",
     "pause_project": "rests a project; takes nobody's right to it away",

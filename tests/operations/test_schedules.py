@@ -454,7 +454,7 @@ def test_what_cannot_be_is_refused_with_what_is_wrong(house: World, wrong: Answe
         del asked["cron"]
     refusal = house.owner.refused("add_schedule", None, **asked)
     assert told in refusal["message"] + refusal["instruction"]
-    assert house.owner.call("list_schedules", project_id=house.project_id)["schedules"] == []
+    assert house.owner.call("show_schedules", project_id=house.project_id)["schedules"] == []
 
 
 def test_two_schedules_of_a_project_have_two_names(house: World) -> None:

@@ -21,7 +21,7 @@ from toryo.settings import Settings
 READ = [each for each in catalogue().values() if each.route is not None and each.route.method == "GET"]
 SECRET = re.compile(r"passkey|secret|password|token$|^code$")
 """How answers name what opens a door."""
-CHECKED = ("list_projects", "show_project", "show_task", "list_schedules", "show_schedule")
+CHECKED = ("list_projects", "show_project", "show_task", "show_schedules", "show_schedule")
 NO_SECRETS = {
     "ways_to_sign_in": {"password"},  # whether there is that way
     "list_people": {"password"},  # whether they have one

@@ -29,6 +29,8 @@ INDEXED = {
 }
 """Kinds of events whose texts are found from then on."""
 EVENTS_AT_ONCE = 20_000
+EVENTS_AT_LEAST = 1_000
+"""As many events without any text are looked at again in each round: a quiet round writes nothing."""
 
 _ADD = Statement(sa.insert(_m), columns=ROWS.names)
 _ONE = Statement(ROWS.select().where(_m.c.id == _p("id")))
@@ -197,8 +199,8 @@ class Memories:
     # --- what was said elsewhere ---------------------------------------------------------------------------------
 
     def new_events(self, last: int, most: int) -> tuple[list[Event], int | None]:
-        """Events whose texts are not found yet, and up to which event that is all (None: there are no
-        newer ones). `last`: the newest event there
+        """Events whose texts are not found yet, and up to which event that is all (None: not worth
+        noting). `last`: the newest event there
         is."""
         after = int(self._connection.value(_PROGRESS) or 0)
         to = min(last, after + EVENTS_AT_ONCE)
@@ -206,6 +208,8 @@ class Memories:
             return [], None
         rows = self._connection.all(_NEW_EVENTS, after=after, to=to, kinds=list(INDEXED), most=most)
         found = events.ROWS.nouns(rows)
+        if not found and to - after < EVENTS_AT_LEAST:
+            return [], None
         return found, found[-1].sequence if len(found) == most else to
 
     def note_progress(self, to: int) -> None:

@@ -889,7 +889,7 @@ export interface paths {
             cookie?: never;
         };
         /** The schedules of a project, the oldest first. */
-        get: operations["list_schedules"];
+        get: operations["show_schedules"];
         put?: never;
         /** Create tasks at certain times: by a cron expression, an interval, or once. */
         post: operations["add_schedule"];
@@ -8046,7 +8046,7 @@ export interface operations {
             };
         };
     };
-    list_schedules: {
+    show_schedules: {
         parameters: {
             query?: never;
             header?: never;

@@ -163,14 +163,14 @@ class ListSchedules(Parameters):
 
 
 @operation(
-    "list_schedules",
+    "show_schedules",
     grant=Grant.PERSON,
     parameters=ListSchedules,
     route=Route("GET", "/projects/{project_id}/schedules"),
     tool=False,
     reads=True,
 )
-def list_schedules(call: Call, wanted: ListSchedules) -> Schedules:
+def show_schedules(call: Call, wanted: ListSchedules) -> Schedules:
     """The schedules of a project, the oldest first."""
     project = call.project(wanted.project_id)
     newest = call.tx.schedules.newest_runs(project.id)
