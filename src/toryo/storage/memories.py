@@ -87,7 +87,14 @@ _READABLE = {
     ),
 }
 """What not every agent may read: it reads handoffs to everybody, to it and by it, and conversations of its own."""
-_PROGRESS = Statement(sa.select(sa.func.max(_g.c.events_to)))
+_PROGRESS = Statement(
+    sa.select(
+        sa.func.coalesce(
+            sa.select(sa.func.max(_g.c.events_to)).scalar_subquery(),
+            sa.select(sa.func.min(_e.c.sequence) - 1).scalar_subquery(),  # numbers need not begin with 1
+        )
+    )
+)
 _NOTE = upsert(_g, ["id", "events_to"], ["id"], ["events_to"])
 _NEW_EVENTS = Statement(
     events.ROWS.select()
@@ -200,8 +207,7 @@ class Memories:
 
     def new_events(self, last: int, most: int) -> tuple[list[Event], int | None]:
         """Events whose texts are not found yet, and up to which event that is all (None: not worth
-        noting). `last`: the newest event there
-        is."""
+        noting). `last`: the newest event there is."""
         after = int(self._connection.value(_PROGRESS) or 0)
         to = min(last, after + EVENTS_AT_ONCE)
         if to <= after:
