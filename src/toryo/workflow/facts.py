@@ -56,6 +56,16 @@ def waits_for_answer(case: RuleInput) -> bool:
     return question_open(case) and (case.agent.role is not Role.MANAGER or not case.open_below(case.main))
 
 
+def in_review(case: RuleInput) -> bool:
+    """The agent has reported success, and a reviewer has not decided yet."""
+    return case.main.checks is Checks.IN_REVIEW and question_open(case)
+
+
+def is_review(case: RuleInput) -> bool:
+    """The task is to review the work of another one."""
+    return case.main.review_of is not None
+
+
 def check_failed(case: RuleInput) -> bool:
     """An acceptance check failed at the last report."""
     return case.main.checks is Checks.FAILED

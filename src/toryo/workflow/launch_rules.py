@@ -321,6 +321,12 @@ MAIN_TASK_ROWS: Sequence[Rule[RuleInput, Verdict]] = (
         hold("handing_over"),
     ),
     Rule(
+        "7c",
+        "The agent has reported success, and a reviewer has not decided yet",
+        facts.in_review,
+        hold("in_review"),
+    ),
+    Rule(
         "7b",
         "A person has not answered yet what the agent has asked (a manager with open subtasks goes on with these)",
         facts.waits_for_answer,

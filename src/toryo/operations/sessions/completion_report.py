@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Literal, NotRequired
 
 import orjson
@@ -53,19 +54,19 @@ _STATUS = {"success": Status.COMPLETED, "failed": Status.FAILED, "blocked": Stat
 def report_completed(call: Call, report: ReportCompleted) -> Reported | Refused | Later:
     """Report the end of your main task. If accepted, stop; if refused, do what it says."""
     session = call.session
-    if session.over and (before := _remembered_answer(session, report)) is not None:
+    if session.over and (before := remembered_answer(session, report)) is not None:
         return before
     snapshot = call.own_snapshot()
     if launch_rules.withdrawn(snapshot, session) is not None or (
         session.over and not _may_have_last_word(call, snapshot)
     ):
-        return _too_late(call, report)
+        return too_late(call, report)
     tree_state = snapshot.ground_of(session.task_id)
     assert tree_state is not None
     main = tree_state.tree.tasks[session.task_id or ""]
     stopped_at = session.ended_at if session.over else session.runaway_at
     if stopped_at is not None and main.moved_at > stopped_at:  # The task was prepared again in the meantime.
-        return _too_late(call, report)
+        return too_late(call, report)
     if session.runaway is not None and report.result == "success":
         told = words("exit.runaway", call.language, detail=session.runaway)
         raise Refusal(Code.RUNAWAY, "A guard stopped this session.", told)
@@ -73,9 +74,11 @@ def report_completed(call: Call, report: ReportCompleted) -> Reported | Refused 
     reason = None if report.result == "success" else report.summary or "(reported without a reason)"
     try:
         if report.result == "success":
-            waiting = acceptance_checks.awaited(call, tree_state, main, report.model_dump(), "report_completed")
+            _refuse_without_verdict(main)
+            keep = partial(_keep_result, call, main, report)
+            waiting = acceptance_checks.awaited(call, tree_state, main, report.model_dump(), "report_completed", keep)
             if waiting is not None:
-                return waiting
+                return _left_to_review(call, report) or waiting
         after = mutations.move(call, tree_state, main, _STATUS[report.result], reason, because_of=because_of)
     except Refusal as refusal:
         if refusal.code is not Code.DELEGATION_OPEN:
@@ -91,9 +94,36 @@ def report_completed(call: Call, report: ReportCompleted) -> Reported | Refused 
         "task_id": after.id,
         "status": after.status.value,
     }
-    call.change_session(report=_remembered(report, answer))
+    call.change_session(report=remembered(report, answer))
     if not session.over:
         end_of_session.end_session(call, call.session, End.REPORTED)
+    return answer
+
+
+def _refuse_without_verdict(main: Task) -> None:
+    if main.review_of is not None:
+        raise Refusal(
+            Code.NOT_NOW,
+            "Your task is a review.",
+            "Report it with submit_review(verdict, findings); if you cannot review the work, report failed or blocked.",
+        )
+
+
+def _left_to_review(call: Call, report: ReportCompleted) -> Reported | None:
+    """The work is being reviewed now, and its agent leaves; None: it is not."""
+    main = call.task(call.session.task_id or "")
+    if not acceptance_checks.review_open(main):
+        return None
+    answer: Reported = {
+        "success": True,
+        "action": "exit",
+        "instruction": words("in_review", call.language),
+        "task_id": main.id,
+        "status": main.status.value,
+    }
+    call.change_session(report=remembered(report, answer))
+    if not call.session.over:
+        end_of_session.leave_to_wait(call, call.session, "answer")
     return answer
 
 
@@ -123,18 +153,18 @@ def _keep_result(call: Call, task: Task, report: ReportCompleted) -> None:
     )
 
 
-def _remembered(report: ReportCompleted, answer: Reported) -> str:
+def remembered(report: ReportCompleted, answer: Reported) -> str:
     return orjson.dumps({"report": report.model_dump(), "answer": answer}).decode()
 
 
-def _remembered_answer(session: Session, report: ReportCompleted) -> Reported | None:
+def remembered_answer(session: Session, report: ReportCompleted) -> Reported | None:
     """The session is over: the same report again answers as the first time."""
     remembered = orjson.loads(session.report) if session.report is not None else {}
     answer: Reported | None = remembered.get("answer")
     return answer if answer and remembered.get("report") == report.model_dump() else None
 
 
-def _too_late(call: Call, report: ReportCompleted) -> Reported:
+def too_late(call: Call, report: ReportCompleted) -> Reported:
     """The main task was withdrawn, or the session is over: nothing changes; the summary of who has not reported yet is
     kept as a note."""
     session, language = call.session, call.language
@@ -146,7 +176,7 @@ def _too_late(call: Call, report: ReportCompleted) -> Reported:
     told = " ".join(words(each, language) for each in said)
     answer: Reported = {"success": True, "action": "exit", "instruction": told, "task_id": None, "status": "unchanged"}
     if first:
-        call.change_session(report=_remembered(report, answer))
+        call.change_session(report=remembered(report, answer))
     if not session.over:
         end_of_session.end_session(call, call.session, End.TOLD_TO_EXIT)
     return answer
