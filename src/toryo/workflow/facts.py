@@ -53,7 +53,8 @@ def question_open(case: RuleInput) -> bool:
 
 def waits_for_answer(case: RuleInput) -> bool:
     """A question to a person is open; a manager with open subtasks goes on with these."""
-    return question_open(case) and (case.agent.role is not Role.MANAGER or not case.open_below(case.main))
+    asked = question_open(case) and not in_review(case)
+    return asked and (case.agent.role is not Role.MANAGER or not case.open_below(case.main))
 
 
 def in_review(case: RuleInput) -> bool:

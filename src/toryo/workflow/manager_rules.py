@@ -14,16 +14,16 @@ MANAGER_ROWS: Sequence[Rule[RuleInput, Step]] = (
         "1", "The agent has not read its task in this session", facts.task_not_fetched, Step("get_task", "needs_task")
     ),
     Rule(
-        "1b",
-        "The manager has reported success, and a reviewer has not decided yet",
-        facts.in_review,
-        Step("wait_for_answer", "in_review"),
-    ),
-    Rule(
         "1a",
         "A person has not answered yet what the manager has asked, and no subtask is open",
         facts.waits_for_answer,
         Step("wait_for_answer", "waiting_for_answer"),
+    ),
+    Rule(
+        "1b",
+        "The manager has reported success, and a reviewer has not decided yet",
+        facts.in_review,
+        Step("wait_for_answer", "in_review"),
     ),
     Rule("2", "The task has no subtasks", facts.no_subtasks, Step("create_subtasks", "needs_subtask_creation")),
     Rule(

@@ -14,16 +14,16 @@ WORKER_ROWS: Sequence[Rule[RuleInput, Step]] = (
         "1", "The agent has not read its task in this session", facts.task_not_fetched, Step("get_task", "needs_task")
     ),
     Rule(
-        "1b",
-        "The agent has reported success, and a reviewer has not decided yet",
-        facts.in_review,
-        Step("wait_for_answer", "in_review"),
-    ),
-    Rule(
         "1a",
         "A person has not answered yet what the agent has asked",
         facts.waits_for_answer,
         Step("wait_for_answer", "waiting_for_answer"),
+    ),
+    Rule(
+        "1b",
+        "The agent has reported success, and a reviewer has not decided yet",
+        facts.in_review,
+        Step("wait_for_answer", "in_review"),
     ),
     Rule("1c", "The task is a review of other work", facts.is_review, Step("execute_task", "reviewing")),
     Rule(

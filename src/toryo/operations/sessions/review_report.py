@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
-import orjson
 from pydantic import Field
 
 from toryo.domain import questions, review_checks
@@ -15,30 +14,30 @@ from toryo.domain.sessions import End
 from toryo.domain.tasks import Status, Task
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Audience, Available, Parameters, operation
-from toryo.operations.calls.fields import Text
+from toryo.operations.calls.fields import Lines, Text
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.listed_parameters import PLAIN
 from toryo.operations.launches import end_of_session
-from toryo.operations.sessions import completion_report
-from toryo.operations.sessions.completion_report import ReportCompleted, Reported
+from toryo.operations.sessions import task_reports
+from toryo.operations.sessions.task_reports import Reported, told_to_leave
 from toryo.operations.tasks import mutations, review_rounds
 from toryo.operations.translations import words
 from toryo.workflow import launch_rules
 
 
 class FoundBy(Parameters):
-    file: Text | None = Field(None, min_length=1, max_length=review_checks.LONGEST_PATH, json_schema_extra=PLAIN)
+    file: str | None = Field(None, min_length=1, max_length=review_checks.LONGEST_PATH, json_schema_extra=PLAIN)
     line: int | None = Field(None, ge=1, lt=2**31, json_schema_extra=PLAIN)
     severity: Literal["high", "medium", "low"] = Field("medium", json_schema_extra=PLAIN)
-    message: Text = Field(min_length=1, max_length=review_checks.LONGEST_MESSAGE, pattern=r"\S")
+    message: Lines = Field(min_length=1, max_length=review_checks.LONGEST_MESSAGE, pattern=r"\S")
 
 
 class SubmitReview(Parameters):
     verdict: Literal["approve", "request_changes"] = Field()
     findings: list[FoundBy] = Field(
-        default_factory=list, max_length=review_checks.MOST_FINDINGS, description="What must change, or was noticed."
+        default_factory=list, max_length=review_checks.MOST_FINDINGS, description="What must change."
     )
-    summary: Text | None = Field(None, description="The review in short.", json_schema_extra=PLAIN)
+    summary: Text | None = Field(None, json_schema_extra=PLAIN)
 
 
 @operation(
@@ -52,11 +51,11 @@ class SubmitReview(Parameters):
 def submit_review(call: Call, wanted: SubmitReview) -> Reported:
     """Report the review that is your main task. Then stop."""
     session = call.session
-    report = ReportCompleted(result="success", summary=wanted.summary)
-    if session.over and (before := _remembered_answer(call, wanted)) is not None:
+    report = wanted.model_dump()
+    if session.over and (before := task_reports.remembered_answer(session, report)) is not None:
         return before
     if session.over or launch_rules.withdrawn(call.own_snapshot(), session) is not None:
-        return completion_report.too_late(call, report)
+        return task_reports.too_late(call, report)
     main = call.task(session.task_id or "")
     if main.review_of is None:
         raise Refusal(
@@ -71,27 +70,22 @@ def submit_review(call: Call, wanted: SubmitReview) -> Reported:
     ]
     verdict = Verdict(wanted.verdict)
     review_checks.refuse_contradiction(verdict, findings, wanted.summary)
-    told = review_checks.told(findings, wanted.summary)
+    found = review_checks.told(findings, wanted.summary)
     question = _asked(call, main)
     if question is not None:
         option = question.options[0 if verdict is Verdict.APPROVE else 1]
-        given = Answer((option,), told or None)
+        given = Answer((option,), found or None)
         review_rounds.taken(call, question, questions.answered(question, given, call.agent.id, call.now))
     main = call.task(main.id)
     mutations.move(call, call.tree_state(main), main, Status.COMPLETED)
     call.tx.tasks.save_details(
         main.id,
-        summary=told or ("Approved." if verdict is Verdict.APPROVE else "Changes requested."),
+        summary=found or ("Approved." if verdict is Verdict.APPROVE else "Changes requested."),
         result={"verdict": wanted.verdict, "findings": findings},
     )
-    answer: Reported = {
-        "success": True,
-        "action": "exit",
-        "instruction": words("review.submitted" if question is not None else "review.over", call.language),
-        "task_id": main.id,
-        "status": Status.COMPLETED.value,
-    }
-    call.change_session(report=_remembered(wanted, answer))
+    told = words("review.submitted" if question is not None else "review.over", call.language)
+    answer = told_to_leave(told, main.id, Status.COMPLETED.value)
+    task_reports.remember(call, report, answer)
     end_of_session.end_session(call, call.session, End.REPORTED)
     return answer
 
@@ -100,14 +94,3 @@ def _asked(call: Call, main: Task) -> Question | None:
     """The review that this task is for, while it is open."""
     asked = call.tx.questions.of_task(main.review_of or "")
     return next((each for each in asked if each.open and each.review_task_id == main.id), None)
-
-
-def _remembered(wanted: SubmitReview, answer: Reported) -> str:
-    return orjson.dumps({"report": wanted.model_dump(), "answer": answer}).decode()
-
-
-def _remembered_answer(call: Call, wanted: SubmitReview) -> Reported | None:
-    """The session is over: the same review again answers as the first time."""
-    remembered: dict[str, Any] = orjson.loads(call.session.report) if call.session.report is not None else {}
-    answer: Reported | None = remembered.get("answer")
-    return answer if answer and remembered.get("report") == wanted.model_dump() else None

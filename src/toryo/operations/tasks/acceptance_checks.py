@@ -29,7 +29,7 @@ from toryo.domain.tasks import AcceptanceCheck, Checks, Status, Task
 from toryo.domain.tree_state import TreeState
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.calls.catalogue import Audience, Later, Parameters
-from toryo.operations.calls.fields import Command, Id, Text
+from toryo.operations.calls.fields import Command, Id, Lines
 from toryo.operations.calls.listed_parameters import PLAIN, listed_for
 from toryo.operations.calls.results import Refused
 from toryo.operations.tasks import due_checks, review_rounds
@@ -89,7 +89,7 @@ class DiffCheck(Parameters):
 
 class Terms(Parameters):
     by: Id | None = Field(None, description="Who reviews: an agent or a person.")
-    rubric: Text | None = Field(None, min_length=1, max_length=LONGEST_RUBRIC, description="What to look for.")
+    rubric: Lines | None = Field(None, min_length=1, max_length=LONGEST_RUBRIC, description="What to look for.")
     rounds: int | None = Field(
         None, ge=1, le=MOST_ROUNDS, description="How often an agent may request changes before a person decides."
     )
