@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from toryo.domain import review_checks
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.launches import Purpose
 from toryo.domain.sessions import End
@@ -100,7 +101,7 @@ def _refuse_without_verdict(main: Task) -> None:
 def _left_to_review(call: Call, report: ReportCompleted) -> Reported | None:
     """The work is being reviewed now, and its agent leaves; None: it is not."""
     main = call.task(call.session.task_id or "")
-    if not acceptance_checks.review_open(main):
+    if not review_checks.review_open(main):
         return None
     answer = told_to_leave(words("in_review", call.language), main.id, main.status.value)
     task_reports.remember(call, report.model_dump(), answer)

@@ -77,10 +77,11 @@ def taken(call: Call, before: Question, after: Question) -> None:
 
 def complete(call: Call, task: Task) -> None:
     """Completes a task whose agent has reported success and left. Where something else prevents it by now, the agent is
-    started again and told."""
+    started again and told; what it does then has to pass the checks again."""
     system = Actor(SYSTEM, everything=True, guard=True)
     move = partial(mutations.move, call, call.tree_state(task), task, Status.COMPLETED, actor=system)
-    attempted(call, move)
+    if isinstance(attempted(call, move), Refusal):
+        call.tx.tasks.save(task, replace(task, checks=Checks.NONE))
 
 
 def withdraw(call: Call, task: Task) -> None:
@@ -90,10 +91,23 @@ def withdraw(call: Call, task: Task) -> None:
 
 
 def start_waiting(call: Call, review: Task) -> bool:
-    """Starts the task of a review as soon as its agent is free."""
+    """Starts the task of a review as soon as its agent is free; a person is asked where it cannot review by now."""
+    tree_state = call.tree_state(review)
+    reviewed = call.tx.tasks.find(review.review_of or "")
+    to, why = Status.IN_PROGRESS, None
+    agent = tree_state.agents.get(review.assignee_id or "")
+    if reviewed is None or not review_checks.can_review(agent, reviewed, tree_state.members):
+        to, why = Status.CANCELLED, "its agent cannot review this work"
+    elif agent is not None:
+        tree_state = replace(tree_state, busy={agent.id: _at_work(call, tree_state.busy.get(agent.id, frozenset()))})
     with _as_server(call):
-        moved = attempted(call, partial(mutations.move, call, call.tree_state(review), review, Status.IN_PROGRESS))
+        moved = attempted(call, partial(mutations.move, call, tree_state, review, to, why))
     return not isinstance(moved, Refusal)
+
+
+def _at_work(call: Call, main_tasks: frozenset[str]) -> frozenset[str]:
+    """Without what waits for its own review: agents that review each other would wait for each other."""
+    return frozenset(each.id for each in call.tx.tasks.find_all(main_tasks) if not review_checks.review_open(each))
 
 
 # --- asking ----------------------------------------------------------------------------------------------------------
