@@ -242,6 +242,12 @@ class Explorer:
             owner.call("resume_project", project_id=project_id)
         for project_id in (spent := sorted(used_up(rows, crew.world.now))):
             owner.call("edit_project", project_id=project_id, settings={"budget_per_day": None})
+        reviews_left = [need for need in _needs(crew) if need["kind"] == "question" and need["questions"][0]["review"]]
+        asked = dict.fromkeys(each["question_id"] for need in reviews_left for each in need["questions"])
+        for question_id in asked:
+            owner.call("answer_question", question_id=question_id, choices=["Approve"])
+        if asked:
+            return True
         if not crew.people_work:
             return bool(rested or spent)
         mine = [task for task in rows.tasks.values() if (task["status"], task["assignee_id"]) == ("in_progress", "ann")]

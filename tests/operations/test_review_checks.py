@@ -129,7 +129,7 @@ def test_after_the_last_round_a_person_decides(crew: World) -> None:
         reporting(crew.start("w1"))
     question = open_review(crew, task)
     assert question["review_task_id"] is None
-    assert "has requested changes 2 times" in question["question"]
+    assert "has requested changes as often as it may (2)" in question["question"]
     assert asked_of(crew) == [task]
     answer(crew, task, "Approve")
     assert crew.status(task) == "completed"
@@ -460,3 +460,11 @@ def test_many_reviews_that_wait_for_one_agent_do_not_keep_another_from_beginning
     crew.housekeep()
     reviewing(crew, "w3").call("submit_review", verdict="approve")
     assert crew.status(last) == "completed"
+
+
+def test_the_story_of_a_task_says_that_a_review_requested_changes(crew: World) -> None:
+    task, _ = given(crew, BY_AGENT)
+    reviewing(crew).call("submit_review", verdict="request_changes", summary="Round the prices.")
+    (run,) = crew.owner.call("show_trace", correlation_id=shown(crew, task)["correlation_id"])["tasks"][0]["checks"]
+    assert run["passed"] is False
+    assert run["failures"] == [{"check": "review by w2", "message": "Round the prices."}]

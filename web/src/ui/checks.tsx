@@ -105,7 +105,7 @@ function Ended({ result, words }: { result: Result; words: CheckWords }) {
 }
 
 function wordsOf({ file, command, diff, review }: Declared): string {
-  if (review !== undefined) return JSON.stringify({ review });
+  if (review !== undefined) return `review by ${review.by ?? "a person"}`; // as its result is named
   if (diff !== undefined) return JSON.stringify({ diff });
   return file ?? (Array.isArray(command) ? command.join(" ") : (command ?? ""));
 }

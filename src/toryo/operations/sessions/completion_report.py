@@ -63,8 +63,7 @@ def report_completed(call: Call, report: ReportCompleted) -> Reported | Refused 
     if stopped_at is not None and main.moved_at > stopped_at:  # The task was prepared again in the meantime.
         return task_reports.too_late(call, report.model_dump())
     if session.runaway is not None and report.result == "success":
-        told = words("exit.runaway", call.language, detail=session.runaway)
-        raise Refusal(Code.RUNAWAY, "A guard stopped this session.", told)
+        raise task_reports.stopped_by_guard(call)
     because_of = _blocks_below(tree_state.tree.descendants(main)) if report.result == "blocked" else ()
     reason = None if report.result == "success" else report.summary or "(reported without a reason)"
     try:

@@ -70,9 +70,7 @@ def submit_review(call: Call, wanted: SubmitReview) -> Reported:
         for each in wanted.findings
     ]
     if session.runaway is not None:
-        raise Refusal(
-            Code.RUNAWAY, "A guard stopped this session.", words("exit.runaway", call.language, detail=session.runaway)
-        )
+        raise task_reports.stopped_by_guard(call)
     verdict = Verdict(wanted.verdict)
     review_checks.refuse_contradiction(verdict, findings, wanted.summary)
     found = review_checks.told(findings, wanted.summary)

@@ -69,8 +69,7 @@ def taken(call: Call, before: Question, after: Question) -> None:
         return
     _note(call, task, after)
     if not after.approved:
-        failure: CheckFailure = {"check": _name(call, before), "message": after.written or ""}
-        settle(call, task, [failure])
+        settle(call, task, [_failure(call, after)])
     elif not _ask_next(call, task):
         complete(call, settle(call, task, (), _flaky(call, task)))
 
@@ -225,7 +224,12 @@ def _note(call: Call, task: Task, after: Question) -> None:
         "exit_code": None,
         "output": after.written or "",
     }
-    call.tx.launches.save_check(check, replace(check, evidence=[*(check.evidence or ()), found]))
+    failures = [*(check.failures or ()), *([] if after.approved else [_failure(call, after)])]
+    call.tx.launches.save_check(check, replace(check, evidence=[*(check.evidence or ()), found], failures=failures))
+
+
+def _failure(call: Call, review: Question) -> CheckFailure:
+    return {"check": _name(call, review), "message": review.written or ""}
 
 
 def _flaky(call: Call, task: Task) -> list[str]:
