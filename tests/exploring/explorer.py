@@ -237,7 +237,7 @@ class Explorer:
         """They resume what is paused, give money where there is none at all, and do their own tasks; what is to be
         reviewed they merge, or discard if that was hindered."""
         rows, owner = crew.reader.rows(), crew.world.owner
-        rested = [project["id"] for project in rows["projects"] if project["status"] == "paused"]
+        rested = [project["id"] for project in rows["projects"] if project["status"] != "active"]
         for project_id in rested:
             owner.call("resume_project", project_id=project_id)
         for project_id in (spent := sorted(used_up(rows, crew.world.now))):
@@ -433,7 +433,7 @@ def cheaply() -> Iterator[None]:
 
 def judge_rest(crew: Crew) -> None:
     """What must hold where nothing moves any more, before people act."""
-    if not any(project["status"] == "paused" for project in crew.reader.rows()["projects"]):
+    if not any(project["status"] != "active" for project in crew.reader.rows()["projects"]):
         crew.faults += standstills(crew.world)
         crew.faults += [
             *processes_left(crew),

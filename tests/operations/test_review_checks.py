@@ -468,3 +468,55 @@ def test_the_story_of_a_task_says_that_a_review_requested_changes(crew: World) -
     (run,) = crew.owner.call("show_trace", correlation_id=shown(crew, task)["correlation_id"])["tasks"][0]["checks"]
     assert run["passed"] is False
     assert run["failures"] == [{"check": "review by w2", "message": "Round the prices."}]
+
+
+@pytest.mark.parametrize("how", ["rejected", "blocked", "made to wait"])
+def test_a_review_that_a_person_puts_off_is_left_to_a_person(crew: World, how: str) -> None:
+    crew.task("w2")
+    crew.start("w2")
+    task, _ = given(crew, BY_AGENT)
+    review = open_review(crew, task)["review_task_id"]
+    if how == "rejected":
+        crew.owner.call("reject_task", task_id=review, reason="no")
+    elif how == "blocked":
+        crew.move(review, "blocked", "not now")
+    else:
+        crew.owner.call("edit_task", task_id=review, add_dependencies=[task])
+    crew.housekeep()
+    assert asked_of(crew) == [task]
+
+
+@pytest.mark.parametrize("gone", ["deactivate_agent", "remove_member"])
+def test_a_review_in_progress_of_an_agent_that_leaves_is_left_to_a_person(crew: World, gone: str) -> None:
+    task, _ = given(crew, BY_AGENT)
+    place = {"project_id": crew.project_id} if gone == "remove_member" else {}
+    crew.owner.call(gone, agent_id="w2", **place)
+    crew.housekeep()
+    assert asked_of(crew) == [task]
+
+
+def test_a_review_has_no_checks_of_its_own_even_if_somebody_adds_some(crew: World) -> None:
+    task, _ = given(crew, BY_AGENT)
+    crew.owner.call("edit_task", task_id=open_review(crew, task)["review_task_id"], acceptance=[{"command": "true"}])
+    reviewing(crew).call("submit_review", verdict="approve")
+    assert crew.status(task) == "completed"
+
+
+def test_a_reviewer_is_told_to_wait_for_what_prevents_its_report(crew: World) -> None:
+    task, _ = given(crew, BY_AGENT)
+    review = open_review(crew, task)["review_task_id"]
+    below = crew.owner.call("file_task", project_id=crew.project_id, parent_task_id=review, title="B", assignee_id="w3")
+    reviewer = crew.start("w2")
+    assert reviewer.next()["action"] != "execute_task"
+    crew.move(below["task_id"], "cancelled")
+    assert reviewer.next()["state"] == "reviewing"
+
+
+def test_who_fixes_is_told_to_wait_for_what_prevents_its_report(crew: World) -> None:
+    task, _ = given(crew, BY_AGENT)
+    reviewing(crew).call("submit_review", verdict="request_changes", summary="Round them.")
+    below = crew.owner.call("file_task", project_id=crew.project_id, parent_task_id=task, title="B", assignee_id="w3")
+    worker = crew.start("w1")
+    assert worker.next()["action"] != "execute_task"
+    crew.move(below["task_id"], "cancelled")
+    assert worker.next()["state"] == "fixing_checks"

@@ -103,7 +103,8 @@ def _end_what_depends(call: Call, before: Task, after: Task) -> None:
         _drop_delegations(call, after)
     if before.in_progress and not after.in_progress:
         _stop_work(call, after)
-    if after.review_of is not None and (after.closed or after.status is Status.BACKLOG):
+    put_off = after.status is Status.BACKLOG or (after.status is Status.BLOCKED and call.actor.person)
+    if after.review_of is not None and (after.closed or put_off):
         questions.left_to_people(call, after)
 
 

@@ -11,13 +11,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 
-from toryo.domain import ids, review_checks
+from toryo.domain import ids, review_checks, task_readiness
 from toryo.domain.agents import SYSTEM
 from toryo.domain.creation_rules import Draft
 from toryo.domain.errors import Refusal
 from toryo.domain.fast_dataclasses import replace
 from toryo.domain.moves import Actor
 from toryo.domain.questions import Question, State
+from toryo.domain.task_readiness import StartBlocker
 from toryo.domain.tasks import (
     AcceptanceCheck,
     CheckEvidence,
@@ -29,6 +30,7 @@ from toryo.domain.tasks import (
 )
 from toryo.domain.texts import quoted
 from toryo.domain.times import SECOND
+from toryo.domain.tree_state import TreeState
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.calls.callers import Caller, Kind
 from toryo.operations.calls.fault_isolation import attempted
@@ -36,6 +38,8 @@ from toryo.operations.calls.fields import LONGEST_TITLE
 from toryo.operations.tasks import due_checks, mutations, questions
 from toryo.operations.translations import words
 
+_PASSES = {StartBlocker.PROJECT_NOT_ACTIVE, StartBlocker.PARALLEL_LIMIT}
+"""What only delays a review."""
 _TOLD = 2_000
 """Characters of the author's summary within the description of a review."""
 
@@ -90,18 +94,28 @@ def withdraw(call: Call, task: Task) -> None:
 
 
 def start_waiting(call: Call, review: Task) -> bool:
-    """Starts the task of a review as soon as its agent is free; a person is asked where it cannot review by now."""
+    """Starts the task of a review as soon as its agent is free; leaves it to a person where that cannot do it."""
     tree_state = call.tree_state(review)
-    reviewed = call.tx.tasks.find(review.review_of or "")
     to, why = Status.IN_PROGRESS, None
     agent = tree_state.agents.get(review.assignee_id or "")
-    if reviewed is None or not review_checks.can_review(agent, reviewed, tree_state.members):
+    if _hopeless(call, tree_state, review):
         to, why = Status.CANCELLED, "its agent cannot review this work"
+    elif review.in_progress:
+        return False
     elif agent is not None:
         tree_state = replace(tree_state, busy={agent.id: _at_work(call, tree_state.busy.get(agent.id, frozenset()))})
     with _as_server(call):
         moved = attempted(call, partial(mutations.move, call, tree_state, review, to, why))
     return not isinstance(moved, Refusal)
+
+
+def _hopeless(call: Call, tree_state: TreeState, review: Task) -> bool:
+    """Whether its agent cannot do it, even once it is free and the project goes on."""
+    reviewed = call.tx.tasks.find(review.review_of or "")
+    agent = tree_state.agents.get(review.assignee_id or "")
+    if reviewed is None or not review_checks.can_review(agent, reviewed, tree_state.members):
+        return True
+    return bool(set(task_readiness.hindrances(tree_state, review)) - _PASSES)
 
 
 def _at_work(call: Call, main_tasks: frozenset[str]) -> frozenset[str]:
