@@ -213,12 +213,13 @@ def _what_is_in_progress_may_be(rows: Rows) -> Iterable[str]:
 
 
 def _nobody_has_more_main_tasks_in_progress_than_it_may(rows: Rows) -> Iterable[str]:
+    """A review may begin beside work that waits for its own."""
     busy = Counter(
-        (task["project_id"], task["assignee_id"])
+        (task["project_id"], task["assignee_id"], task["review_of"] is not None)
         for task in rows.tasks.values()
         if task["status"] == "in_progress" and rows.is_main(task)
     )
-    for (project_id, agent_id), count in busy.items():
+    for (project_id, agent_id, _), count in busy.items():
         if count > rows.agents[agent_id]["max_parallel_tasks"]:
             yield f"{agent_id} has {count} in {project_id}"
 

@@ -17,6 +17,8 @@ from toryo.domain.launches import Purpose
 TOO_MANY = 80
 """Calls of one session: whoever needs more is not led anywhere."""
 
+_FINDING = "The door is missing."
+
 
 class LedNowhere(AssertionError):
     """An obedient agent did not come to an end."""
@@ -37,6 +39,8 @@ class Obedient:
     """With whom it has something discussed before it does a task."""
     fails_first: str | None = None
     """The title of a task that it cannot do at the first attempt."""
+    finds: bool = False
+    """Whether it requests changes where nobody has done so yet."""
     calls: int = 0
     most_calls: int = TOO_MANY
     """Of one session, before it is led nowhere."""
@@ -104,6 +108,8 @@ class Obedient:
 
     def do_execute_task(self, said: Answer) -> Answer:
         if "submit_review" in said["tools"]:
+            if self.finds and _FINDING not in self.process.call("get_my_task")["task"]["description"]:
+                return self.ask("submit_review", verdict="request_changes", findings=[{"message": _FINDING}])
             return self.ask("submit_review", verdict="approve")
         if self.fails_first is not None:
             task = self.process.call("get_my_task")["task"]

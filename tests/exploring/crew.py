@@ -142,6 +142,8 @@ class Crew:
         """How often a person is told that a budget is used up, until it is raised; before, it goes on at midnight."""
         self.fails: dict[str, str] = {}
         """What an agent cannot do at the first attempt."""
+        self.finds = False
+        """Whether reviewers find something at first."""
         self.hands_over = False
         """Whether agents may leave notes to the next session of their task, and take them."""
         self.people_work = False
@@ -354,6 +356,7 @@ class Crew:
         kind = ObedientChat if launch["purpose"] == "chat" else ObedientManager if chief else Obedient
         agent = kind(process, delegates=self.delegates.get(launch["agent_id"]))
         agent.fails_first = self.fails.get(launch["agent_id"])
+        agent.finds = self.finds
         agent.desk = self.desks[desk].caller
         if isinstance(agent, ObedientChat):
             agent.turns, agent.most_calls = self.turns, 20 * max(self.turns, 4)

@@ -90,6 +90,7 @@ def _about_open_task(rows: Rows, tasks: list[Row], task: Row, name: str) -> Iter
         free = asks("edit_task", **key, remove_dependencies=[other_id])
         yield f"frees {name} of {rows.tasks[other_id]['title']}", free
     yield f"edits {name}", asks("edit_task", **key, description="Otherwise", priority="critical")
+    yield f"wants {name} reviewed by w2", asks("edit_task", **key, acceptance=[{"review": {"by": "w2"}}])
     yield f"wants {name} checked", asks("edit_task", **key, acceptance=[{"command": "true"}])
     yield f"steers {name}", asks("steer_task", **key, text="Mind the roof.")
 
@@ -98,6 +99,8 @@ def _about_projects(rows: Rows) -> Iterator[Disturbance]:
     for project in rows["projects"]:
         what = "pause_project" if project["status"] == "active" else "resume_project"
         yield f"{what} {project['name']}", asks(what, project_id=project["id"])
+        if project["status"] != "archived":
+            yield f"archive_project {project['name']}", asks("archive_project", project_id=project["id"])
         for setting, values in SETTINGS.items():
             for value in values:
                 name = f"{setting} of {project['name']}: {value}"
@@ -182,6 +185,8 @@ _OTHERWISE: list[tuple[str, Answer]] = [
     ("create_tasks_batch", {
         "tasks": [{"local_id": "x", "title": "Instead", "description": "x", "assignee_id": "w2"}], "intent": "replace",
     }),
+    ("submit_review", {"verdict": "approve"}),
+    ("submit_review", {"verdict": "request_changes", "summary": "Otherwise."}),
     ("select_action", {"action": "start"}),
     ("select_action", {"action": "wait"}),
     ("select_action", {"action": "adjust"}),
@@ -268,7 +273,7 @@ def _does(crew: Crew, launch_id: str, name: str, arguments: Answer) -> bool:
     outcome = process.world.perform(name, arguments, process.credentials)
     if outcome.refused or outcome.result is None:
         return False
-    if name in ("logout", "report_completed"):
+    if name in ("logout", "report_completed", "submit_review"):
         crew.crashes += name == "logout"
         crew.leaves(launch_id, one)
     elif "next" in outcome.result and one.said["action"] != "_sign_in":
@@ -439,6 +444,15 @@ def _about_questions(_crew: Crew, rows: Rows) -> Iterator[Disturbance]:
     for question in rows["questions"]:
         if question["state"] == "open":
             asked = {"question_id": question["id"]}
+            if question["check_id"] is not None:
+                work = rows.tasks[question["task_id"]]["title"]
+                changes = {"choices": ["Request changes"], "text": "Paint it."}
+                yield f"approves the work on {work}", asks("answer_question", **asked, choices=["Approve"])
+                yield f"requests changes of {work}", asks("answer_question", **asked, **changes)
+                for passed in (True, False):
+                    judged = {"task_id": question["task_id"], "passed": passed}
+                    yield f"judges {work} by hand: {passed}", asks("confirm_checks", **judged)
+                continue
             yield f"answers {question['agent_id']}", asks("answer_question", **asked, choices=["Red"])
             yield f"withdraws what {question['agent_id']} asks", asks("withdraw_question", **asked)
 

@@ -237,11 +237,17 @@ class Explorer:
         """They resume what is paused, give money where there is none at all, and do their own tasks; what is to be
         reviewed they merge, or discard if that was hindered."""
         rows, owner = crew.reader.rows(), crew.world.owner
-        rested = [project["id"] for project in rows["projects"] if project["status"] == "paused"]
+        rested = [project["id"] for project in rows["projects"] if project["status"] != "active"]
         for project_id in rested:
             owner.call("resume_project", project_id=project_id)
         for project_id in (spent := sorted(used_up(rows, crew.world.now))):
             owner.call("edit_project", project_id=project_id, settings={"budget_per_day": None})
+        reviews_left = [need for need in _needs(crew) if need["kind"] == "question" and need["questions"][0]["review"]]
+        asked = dict.fromkeys(each["question_id"] for need in reviews_left for each in need["questions"])
+        for question_id in asked:
+            owner.call("answer_question", question_id=question_id, choices=["Approve"])
+        if asked:
+            return True
         if not crew.people_work:
             return bool(rested or spent)
         mine = [task for task in rows.tasks.values() if (task["status"], task["assignee_id"]) == ("in_progress", "ann")]
@@ -427,7 +433,7 @@ def cheaply() -> Iterator[None]:
 
 def judge_rest(crew: Crew) -> None:
     """What must hold where nothing moves any more, before people act."""
-    if not any(project["status"] == "paused" for project in crew.reader.rows()["projects"]):
+    if not any(project["status"] != "active" for project in crew.reader.rows()["projects"]):
         crew.faults += standstills(crew.world)
         crew.faults += [
             *processes_left(crew),

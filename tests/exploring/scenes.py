@@ -131,6 +131,18 @@ def machines(crew: Crew) -> None:
     crew.world.task("w2", title="Shed")
 
 
+def reviewed(crew: Crew) -> None:
+    """Two workers who review each other, once with findings; a person decides about the whole."""
+    _people(crew)
+    crew.world.manager("boss", "ann")
+    crew.world.worker("w1", "boss")
+    crew.world.worker("w2", "boss")
+    crew.finds, crew.people_work = True, True
+    crew.world.task("boss", title="House", acceptance=[{"review": {}}])
+    crew.world.task("w1", title="Shed", acceptance=[{"review": {"by": "w2", "rounds": 2}}])
+    crew.world.task("w2", title="Fence", acceptance=[{"command": "true"}, {"review": {"by": "w1"}}])
+
+
 SUBJECTS: dict[str, tuple[Callable[[Crew], bool], tuple[str, ...]]] = {
     "two Coordinators": (lambda crew: len(crew.desks) == 2, ("desks", "machines")),
     "several projects": (lambda crew: len(crew.reader.rows()["projects"]) > 1, ("desks",)),
@@ -139,6 +151,7 @@ SUBJECTS: dict[str, tuple[Callable[[Crew], bool], tuple[str, ...]]] = {
     "queue agents that drive themselves": (lambda crew: bool(crew.pollers), ("queue", "asked")),
     "delegations": (lambda crew: bool(crew.delegates), ("talk", "talkative")),
     "conversations up to their limit": (lambda crew: crew.turns >= MOST_TURNS, ("talkative",)),
+    "reviews": (lambda crew: crew.finds, ("reviewed",)),
     "handoffs": (lambda crew: crew.hands_over, ("machines",)),
     "fallback programs": (
         lambda crew: any("fallback" in each["provider_options"] for each in crew.reader.rows()["agents"]),
@@ -161,7 +174,7 @@ def _has_setting(crew: Crew, name: str, value: object = None) -> bool:
     return any(each == value if value is not None else each is not None for each in settings)
 
 
-_SCENES = (small, deep, talk, queue, asked, desks, trees, scarce, talkative, machines)
+_SCENES = (small, deep, talk, queue, asked, desks, trees, scarce, talkative, machines, reviewed)
 SCENES: dict[str, Callable[[Crew], None]] = {each.__name__: each for each in _SCENES}
 
 

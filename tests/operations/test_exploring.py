@@ -41,6 +41,7 @@ SHARES = {
     "scarce": 0.0003,
     "talkative": 0.002,
     "machines": 0.002,
+    "reviewed": 0.001,
 }
 """Of all that can happen once, in the sample: about ten histories of each crew."""
 FOUND_SOON = (

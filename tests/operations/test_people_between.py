@@ -270,7 +270,7 @@ def _by_agent(rows: Rows, task: Row) -> bool:
 
 
 def _waits_for(rows: Rows, task: Row) -> set[str]:
-    """Whatever its end may hang on: parts, dependencies, and what fills the limits of whoever is to do these."""
+    """Whatever its end may hang on: parts, dependencies, reviews, and what fills the limits of who is to do these."""
     found: set[str] = set()
     ahead = [task]
     while ahead:
@@ -280,6 +280,7 @@ def _waits_for(rows: Rows, task: Row) -> set[str]:
         found.add(one["id"])
         ahead += rows.children[one["id"]]
         ahead += [rows.tasks[each] for each in rows.depends_on[one["id"]]]
+        ahead += [each for each in rows.tasks.values() if each["review_of"] == one["id"] and each["status"] in OPEN]
         if one["status"] == "todo":
             whose = one["assignee_id"]
             ahead += [

@@ -129,7 +129,7 @@ def test_after_the_last_round_a_person_decides(crew: World) -> None:
         reporting(crew.start("w1"))
     question = open_review(crew, task)
     assert question["review_task_id"] is None
-    assert "has requested changes 2 times" in question["question"]
+    assert "has requested changes as often as it may (2)" in question["question"]
     assert asked_of(crew) == [task]
     answer(crew, task, "Approve")
     assert crew.status(task) == "completed"
@@ -321,8 +321,20 @@ def test_a_new_subtask_keeps_an_approved_task_open_and_its_author_is_told(crew: 
     task, _ = given(crew, BY_AGENT)
     crew.owner.call("file_task", project_id=crew.project_id, parent_task_id=task, title="One more", assignee_id="w1")
     reviewing(crew).call("submit_review", verdict="approve")
-    assert (crew.status(task), shown(crew, task)["checks"]) == ("in_progress", "passed")
+    assert crew.status(task) == "in_progress"
     assert crew.why("w1").startswith("start")
+
+
+def test_what_is_done_after_an_approval_that_completed_nothing_is_reviewed_again(crew: World) -> None:
+    task, _ = given(crew, BY_AGENT)
+    more = crew.owner.call("file_task", project_id=crew.project_id, parent_task_id=task, title="More", assignee_id="w1")
+    reviewing(crew).call("submit_review", verdict="approve")
+    worker = crew.start("w1")
+    crew.move(more["task_id"], "cancelled")
+    reporting(worker)
+    assert crew.status(task) == "in_progress"
+    reviewing(crew).call("submit_review", verdict="approve")
+    assert crew.status(task) == "completed"
 
 
 def test_one_who_asks_for_its_next_action_instead_of_reporting_again_leaves(crew: World) -> None:
@@ -353,3 +365,158 @@ def test_a_manager_is_reviewed_with_the_work_of_its_team(world: World) -> None:
     assert world.why("boss") == "hold in_review"
     reviewing(world).call("submit_review", verdict="request_changes", summary="Say more.")
     assert world.why("boss").startswith("start")
+
+
+# --- reviewers that cannot -------------------------------------------------------------------------------------------
+
+
+def test_two_who_review_each_other_do_not_wait_for_each_other(crew: World) -> None:
+    first = crew.task("w1", acceptance=[{"review": {"by": "w2"}}])
+    second = crew.task("w2", acceptance=[{"review": {"by": "w1"}}])
+    for agent in ("w1", "w2"):
+        reporting(crew.start(agent))
+    crew.housekeep()
+    for agent in ("w1", "w2"):
+        reviewing(crew, agent).call("submit_review", verdict="approve")
+    assert (crew.status(first), crew.status(second)) == ("completed", "completed")
+
+
+def test_nobody_is_given_the_review_of_their_own_work(crew: World) -> None:
+    task, _ = given(crew, BY_AGENT)
+    question = open_review(crew, task)
+    crew.owner.call("edit_agent", agent_id="w1", max_parallel_tasks=2)
+    review = question["review_task_id"]
+    refusal = crew.owner.refused("edit_task", "validationError", task_id=review, assignee_id="w1")
+    assert f"toryo answer {question['question_id']}" in refusal["instruction"]
+    crew.owner.call("edit_task", task_id=review, assignee_id="w3")
+    reviewing(crew, "w3").call("submit_review", verdict="approve")
+    assert shown(crew, task)["check_results"][0]["check"] == "review by w3"
+
+
+@pytest.mark.parametrize("gone", ["deactivated", "removed", "without a provider", "unassigned", "put off"])
+def test_where_a_review_waits_for_an_agent_that_cannot_do_it_any_more_a_person_is_asked(crew: World, gone: str) -> None:
+    crew.task("w2")
+    crew.start("w2")
+    task, _ = given(crew, BY_AGENT)
+    review = open_review(crew, task)["review_task_id"]
+    owner = crew.owner
+    if gone == "deactivated":
+        owner.call("deactivate_agent", agent_id="w2")
+    elif gone == "removed":
+        owner.call("remove_member", agent_id="w2", project_id=crew.project_id)
+    elif gone == "without a provider":
+        owner.call("edit_agent", agent_id="w2", provider=None)
+    elif gone == "unassigned":
+        owner.call("edit_task", task_id=review, assignee_id=None)
+    else:
+        crew.move(review, "backlog")
+    assert crew.why("w1") == "hold in_review"
+    crew.housekeep()
+    assert asked_of(crew) == [task]
+    crew.owner.refused("move_task", "notNow", task_id=review, status="todo")
+    answer(crew, task, "Approve")
+    assert crew.status(task) == "completed"
+
+
+def test_a_review_that_was_left_to_a_person_is_not_begun_again(crew: World) -> None:
+    task, _ = given(crew, BY_AGENT)
+    reviewing(crew).call("report_completed", result="failed", summary="It does not build here.")
+    review = next(event["task_id"] for event in crew.events("task.failed"))
+    refusal = crew.owner.refused("move_task", "notNow", task_id=review, status="todo", reason="again")
+    assert task in refusal["instruction"]
+    kinds = [need["kind"] for need in crew.owner.call("needs_you")["items"]]
+    assert (kinds.count("question"), "failed" in kinds) == (1, False)
+
+
+def test_a_review_goes_on_after_its_project_was_archived_for_a_while(crew: World) -> None:
+    task, _ = given(crew, BY_AGENT)
+    crew.owner.call("archive_project", project_id=crew.project_id)
+    crew.housekeep()
+    crew.owner.call("resume_project", project_id=crew.project_id)
+    assert crew.why("w1") == "hold in_review"
+    reviewing(crew).call("submit_review", verdict="approve")
+    assert crew.status(task) == "completed"
+
+
+def test_a_session_that_a_guard_has_stopped_approves_nothing(crew: World) -> None:
+    task, _ = given(crew, BY_AGENT)
+    reviewer = reviewing(crew)
+    while not reviewer.ask("get_my_task").refused:
+        pass
+    reviewer.refused("submit_review", "runaway", verdict="approve")
+    assert shown(crew, task)["checks"] == "in_review"
+
+
+def test_many_reviews_that_wait_for_one_agent_do_not_keep_another_from_beginning(crew: World) -> None:
+    crew.owner.call("edit_agent", agent_id="w1", max_parallel_tasks=60)
+    for agent in ("w2", "w3"):
+        crew.task(agent)
+    crew.start("w2")
+    busy = crew.start("w3")
+    for by in (*["w2"] * 51, "w3"):
+        last = crew.task("w1", acceptance=[{"review": {"by": by}}])
+        reporting(crew.start("w1"))
+    busy.report()
+    crew.housekeep()
+    reviewing(crew, "w3").call("submit_review", verdict="approve")
+    assert crew.status(last) == "completed"
+
+
+def test_the_story_of_a_task_says_that_a_review_requested_changes(crew: World) -> None:
+    task, _ = given(crew, BY_AGENT)
+    reviewing(crew).call("submit_review", verdict="request_changes", summary="Round the prices.")
+    (run,) = crew.owner.call("show_trace", correlation_id=shown(crew, task)["correlation_id"])["tasks"][0]["checks"]
+    assert run["passed"] is False
+    assert run["failures"] == [{"check": "review by w2", "message": "Round the prices."}]
+
+
+@pytest.mark.parametrize("how", ["rejected", "blocked", "made to wait"])
+def test_a_review_that_a_person_puts_off_is_left_to_a_person(crew: World, how: str) -> None:
+    crew.task("w2")
+    crew.start("w2")
+    task, _ = given(crew, BY_AGENT)
+    review = open_review(crew, task)["review_task_id"]
+    if how == "rejected":
+        crew.owner.call("reject_task", task_id=review, reason="no")
+    elif how == "blocked":
+        crew.move(review, "blocked", "not now")
+    else:
+        crew.owner.call("edit_task", task_id=review, add_dependencies=[task])
+    crew.housekeep()
+    assert asked_of(crew) == [task]
+
+
+@pytest.mark.parametrize("gone", ["deactivate_agent", "remove_member"])
+def test_a_review_in_progress_of_an_agent_that_leaves_is_left_to_a_person(crew: World, gone: str) -> None:
+    task, _ = given(crew, BY_AGENT)
+    place = {"project_id": crew.project_id} if gone == "remove_member" else {}
+    crew.owner.call(gone, agent_id="w2", **place)
+    crew.housekeep()
+    assert asked_of(crew) == [task]
+
+
+def test_a_review_has_no_checks_of_its_own_even_if_somebody_adds_some(crew: World) -> None:
+    task, _ = given(crew, BY_AGENT)
+    crew.owner.call("edit_task", task_id=open_review(crew, task)["review_task_id"], acceptance=[{"command": "true"}])
+    reviewing(crew).call("submit_review", verdict="approve")
+    assert crew.status(task) == "completed"
+
+
+def test_a_reviewer_is_told_to_wait_for_what_prevents_its_report(crew: World) -> None:
+    task, _ = given(crew, BY_AGENT)
+    review = open_review(crew, task)["review_task_id"]
+    below = crew.owner.call("file_task", project_id=crew.project_id, parent_task_id=review, title="B", assignee_id="w3")
+    reviewer = crew.start("w2")
+    assert reviewer.next()["action"] != "execute_task"
+    crew.move(below["task_id"], "cancelled")
+    assert reviewer.next()["state"] == "reviewing"
+
+
+def test_who_fixes_is_told_to_wait_for_what_prevents_its_report(crew: World) -> None:
+    task, _ = given(crew, BY_AGENT)
+    reviewing(crew).call("submit_review", verdict="request_changes", summary="Round them.")
+    below = crew.owner.call("file_task", project_id=crew.project_id, parent_task_id=task, title="B", assignee_id="w3")
+    worker = crew.start("w1")
+    assert worker.next()["action"] != "execute_task"
+    crew.move(below["task_id"], "cancelled")
+    assert worker.next()["state"] == "fixing_checks"

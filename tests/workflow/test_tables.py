@@ -89,9 +89,9 @@ WORKER = """
 1  get_task                    needs_task              The agent has not read its task in this session
 1a wait_for_answer             waiting_for_answer      A person has not answered yet what the agent has asked
 1b wait_for_answer             in_review               The agent has reported success, and a reviewer has not decided yet
-1c execute_task                reviewing               The task is a review of other work
+1c execute_task                reviewing               The task is a review of other work, and no open subtask or delegation prevents the report
 2  create_subtasks             needs_subtask_creation  The task never had subtasks, and the worker may split it
-3  execute_task                fixing_checks           An acceptance check failed at the last report
+3  execute_task                fixing_checks           An acceptance check failed at the last report, and no open subtask or delegation prevents the next one
 4  wait_for_delegation         waiting_for_delegation  The task has no subtasks (or only cancelled ones), and only an open delegation prevents the report of success
 5  execute_task                executing_task          The task has no subtasks (or only cancelled ones)
 6  report_completion           needs_completion        Every subtask is completed or cancelled, at least one is completed, and no awaited delegation is open

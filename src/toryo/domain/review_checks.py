@@ -14,7 +14,7 @@ from typing import TypedDict
 
 from toryo.domain.agents import Agent, Role
 from toryo.domain.errors import Code, Refusal
-from toryo.domain.tasks import AcceptanceCheck, Task
+from toryo.domain.tasks import AcceptanceCheck, Checks, Task
 from toryo.domain.wording import say
 
 ROUNDS = 3
@@ -72,6 +72,11 @@ def rounds_of(check: AcceptanceCheck) -> int:
     return check["review"].get("rounds", ROUNDS)
 
 
+def review_open(task: Task) -> bool:
+    """Whether its agent has reported success, and a reviewer has not decided yet."""
+    return task.checks is Checks.IN_REVIEW and task.open_questions > 0
+
+
 def can_review(agent: Agent | None, task: Task, members: Collection[str]) -> bool:
     """Whether it can be started for a review of this task: an active worker of the project that Coordinators start,
     and not the author."""
@@ -120,6 +125,34 @@ def nothing_requested() -> Refusal:
         Code.VALIDATION_ERROR,
         "Changes were requested without saying which.",
         "Write what has to change.",
+    )
+
+
+def refuse_reviewer(agent: Agent | None, reviewed: Task, members: Collection[str], question_id: str | None) -> None:
+    """Raises Refusal for somebody who cannot be given the task of a review."""
+    if agent is None or can_review(agent, reviewed, members):
+        return
+    raise Refusal(
+        Code.VALIDATION_ERROR,
+        say("{agent_id} cannot review the work of {author}.", agent_id=agent.id, author=reviewed.assignee_id)
+        if agent.id != reviewed.assignee_id
+        else say("{agent_id} is the author, and nobody reviews their own work.", agent_id=agent.id),
+        say(
+            "Choose another worker of the project that has a provider, or decide yourself: toryo answer {question_id}.",
+            question_id=question_id,
+        )
+        if question_id is not None
+        else "Choose another worker of the project that has a provider.",
+    )
+
+
+def over(task: Task) -> Refusal:
+    """Why the task of a review is not begun again."""
+    return Refusal(
+        Code.NOT_NOW,
+        say("Task {task_id} is a review that nobody waits for any more.", task_id=task.id),
+        say("See what has become of the work: toryo task show {review_of}.", review_of=task.review_of),
+        task_id=task.id,
     )
 
 

@@ -44,7 +44,7 @@ class TreeState:
         The project's apply to what an agent was given to do; not to the parts that it makes for itself, which end with
         the whole, nor to a queue's tasks and people's, for which no Coordinator starts a program, nor to a review.
         """
-        return task.has_acceptance or self.project_checks_apply(task)
+        return (task.has_acceptance and task.review_of is None) or self.project_checks_apply(task)
 
     def project_checks_apply(self, task: Task) -> bool:
         own_part = task.parent_id is not None and not task.delegated

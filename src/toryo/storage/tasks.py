@@ -81,9 +81,9 @@ _is_review: sa.ColumnElement[bool] = sa.literal_column("review_of IS NOT NULL")
 _OPEN_REVIEWS = Statement(
     ROWS.select().where(_is_review, _t.c.review_of == _p("task_id"), _t.c.status.in_(sorted(domain.OPEN)))
 )
-_REVIEWS_TO_START = Statement(
+_REVIEWS_TO_LOOK_AFTER = Statement(
     ROWS.select()
-    .where(_is_review, _t.c.status == "todo")
+    .where(_is_review, _t.c.status.in_(["todo", "in_progress"]))
     .order_by(_t.c.priority, _t.c.created_at, _t.c.ordinal, _t.c.id)
     .limit(_p("most", type_=sa.Integer))
 )
@@ -294,8 +294,8 @@ class Tasks:
         """The open tasks that review the work of this one."""
         return self.kept(self._connection.all(_OPEN_REVIEWS, task_id=task_id))
 
-    def reviews_to_start(self, most: int) -> list[Task]:
-        return self.kept(self._connection.all(_REVIEWS_TO_START, most=most))
+    def reviews_to_look_after(self, most: int) -> list[Task]:
+        return self.kept(self._connection.all(_REVIEWS_TO_LOOK_AFTER, most=most))
 
     def idle(self, root_id: str) -> list[Task]:
         """The tasks of a tree with idle launches."""

@@ -62,14 +62,25 @@ def in_review(case: RuleInput) -> bool:
     return case.main.checks is Checks.IN_REVIEW and question_open(case)
 
 
-def is_review(case: RuleInput) -> bool:
-    """The task is to review the work of another one."""
-    return case.main.review_of is not None
+def review_due(case: RuleInput) -> bool:
+    """The task is to review the work of another one, and nothing prevents the report."""
+    return case.main.review_of is not None and not _report_prevented(case)
 
 
 def check_failed(case: RuleInput) -> bool:
     """An acceptance check failed at the last report."""
     return case.main.checks is Checks.FAILED
+
+
+def fixing_due(case: RuleInput) -> bool:
+    """An acceptance check failed, and nothing prevents the next report."""
+    return check_failed(case) and not _report_prevented(case)
+
+
+def _report_prevented(case: RuleInput) -> bool:
+    """An open subtask, or a delegation for which a report was refused."""
+    refused = case.session is not None and case.session.refused_for_delegation
+    return bool(case.open_below(case.main)) or (refused and delegation_open(case))
 
 
 # --- workers ---------------------------------------------------------------------------------------------------------
@@ -85,6 +96,7 @@ def may_be_decomposed(case: RuleInput) -> bool:
     return (
         no_subtasks(case)
         and main.children_ever == 0
+        and main.review_of is None
         and case.agent.provider not in NEVER_DIVIDE
         and main.depth < settings.tree_depth
         and creation_rules.undivided(settings, main, not task_not_fetched(case)) is None

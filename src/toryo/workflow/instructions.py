@@ -203,7 +203,7 @@ TEXTS: dict[str, str] = {
     "review.approve": "Approve",
     "review.request_changes": "Request changes",
     "review.nobody": "You are asked because {reviewer} cannot review this work.",
-    "review.rounds_over": "You are asked because {reviewer} has requested changes {rounds} times.",
+    "review.rounds_over": "You are asked because {reviewer} has requested changes as often as it may ({rounds}).",
     "review.not_done": "You are asked because {reviewer} did not review it (task {task_id}).",
     "review.title": "Review: {title}",
     "review.description": "Review what {author} has done for {title} (task {task_id}). Look at it, run what helps, and "

@@ -25,7 +25,12 @@ WORKER_ROWS: Sequence[Rule[RuleInput, Step]] = (
         facts.in_review,
         Step("wait_for_answer", "in_review"),
     ),
-    Rule("1c", "The task is a review of other work", facts.is_review, Step("execute_task", "reviewing")),
+    Rule(
+        "1c",
+        "The task is a review of other work, and no open subtask or delegation prevents the report",
+        facts.review_due,
+        Step("execute_task", "reviewing"),
+    ),
     Rule(
         "2",
         "The task never had subtasks, and the worker may split it",
@@ -34,8 +39,8 @@ WORKER_ROWS: Sequence[Rule[RuleInput, Step]] = (
     ),
     Rule(
         "3",
-        "An acceptance check failed at the last report",
-        facts.check_failed,
+        "An acceptance check failed at the last report, and no open subtask or delegation prevents the next one",
+        facts.fixing_due,
         Step("execute_task", "fixing_checks"),
     ),
     Rule(

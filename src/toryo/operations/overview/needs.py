@@ -558,10 +558,10 @@ def _left_to_agent(view: _View, task: Task, known: dict[str, Task]) -> bool:
 def _failures(view: _View) -> Iterator[Need]:
     """What has failed and holds up nobody who would decide about it; of a queue: its dead letters.
 
-    A person who has moved a task to `failed` knows of it.
+    A person who has moved a task to `failed` knows of it; what an agent failed to review, a person is asked to review.
     """
     newest = view.here(view.call.tx.needs.failed(view.now - FAILED_WITHIN, MOST_FAILED))
-    failed = [each for each in newest if each.for_queue or each.moved_session is not None]
+    failed = [each for each in newest if (each.for_queue or each.moved_session is not None) and each.review_of is None]
     above = above_tasks.ancestors(view.call, failed)
     open_ones = [each for each in failed if each.parent_id is None or above[each.parent_id].open]
     unminded = [task for task in open_ones if not _left_to_agent(view, task, above)]

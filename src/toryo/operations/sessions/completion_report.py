@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from toryo.domain import review_checks
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.launches import Purpose
 from toryo.domain.sessions import End
@@ -62,8 +63,7 @@ def report_completed(call: Call, report: ReportCompleted) -> Reported | Refused 
     if stopped_at is not None and main.moved_at > stopped_at:  # The task was prepared again in the meantime.
         return task_reports.too_late(call, report.model_dump())
     if session.runaway is not None and report.result == "success":
-        told = words("exit.runaway", call.language, detail=session.runaway)
-        raise Refusal(Code.RUNAWAY, "A guard stopped this session.", told)
+        raise task_reports.stopped_by_guard(call)
     because_of = _blocks_below(tree_state.tree.descendants(main)) if report.result == "blocked" else ()
     reason = None if report.result == "success" else report.summary or "(reported without a reason)"
     try:
@@ -100,7 +100,7 @@ def _refuse_without_verdict(main: Task) -> None:
 def _left_to_review(call: Call, report: ReportCompleted) -> Reported | None:
     """The work is being reviewed now, and its agent leaves; None: it is not."""
     main = call.task(call.session.task_id or "")
-    if not acceptance_checks.review_open(main):
+    if not review_checks.review_open(main):
         return None
     answer = told_to_leave(words("in_review", call.language), main.id, main.status.value)
     task_reports.remember(call, report.model_dump(), answer)

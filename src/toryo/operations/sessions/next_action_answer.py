@@ -154,7 +154,7 @@ def _variants(call: Call, case: RuleInput | None, step: Step) -> dict[str, bool]
         alone = case.agent.role is Role.MANAGER and not _active_workers(case)
         return {"alone": alone, "optional": optional and case.agent.role is not Role.MANAGER}
     if step.action == "execute_task":
-        if facts.is_review(case):
+        if facts.review_due(case):
             return {"review": True}
         fixing = facts.check_failed(case)
         return {"fixing": fixing, "answered": not fixing and _answered(call, case)}

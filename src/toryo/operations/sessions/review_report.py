@@ -8,10 +8,10 @@ from pydantic import Field
 
 from toryo.domain import questions, review_checks
 from toryo.domain.errors import Code, Refusal
-from toryo.domain.questions import Answer, Question
+from toryo.domain.questions import Answer
 from toryo.domain.review_checks import Finding, Verdict
 from toryo.domain.sessions import End
-from toryo.domain.tasks import Status, Task
+from toryo.domain.tasks import Status
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Audience, Available, Parameters, operation
 from toryo.operations.calls.fields import Lines, Text
@@ -21,6 +21,7 @@ from toryo.operations.launches import end_of_session
 from toryo.operations.sessions import task_reports
 from toryo.operations.sessions.task_reports import Reported, told_to_leave
 from toryo.operations.tasks import mutations, review_rounds
+from toryo.operations.tasks import questions as carried_out
 from toryo.operations.translations import words
 from toryo.workflow import launch_rules
 
@@ -68,10 +69,12 @@ def submit_review(call: Call, wanted: SubmitReview) -> Reported:
         {"file": each.file, "line": each.line, "severity": each.severity, "message": each.message}
         for each in wanted.findings
     ]
+    if session.runaway is not None:
+        raise task_reports.stopped_by_guard(call)
     verdict = Verdict(wanted.verdict)
     review_checks.refuse_contradiction(verdict, findings, wanted.summary)
     found = review_checks.told(findings, wanted.summary)
-    question = _asked(call, main)
+    question = carried_out.reviewed_by(call, main)
     if question is not None:
         option = question.options[0 if verdict is Verdict.APPROVE else 1]
         given = Answer((option,), found or None)
@@ -88,9 +91,3 @@ def submit_review(call: Call, wanted: SubmitReview) -> Reported:
     task_reports.remember(call, report, answer)
     end_of_session.end_session(call, call.session, End.REPORTED)
     return answer
-
-
-def _asked(call: Call, main: Task) -> Question | None:
-    """The review that this task is for, while it is open."""
-    asked = call.tx.questions.of_task(main.review_of or "")
-    return next((each for each in asked if each.open and each.review_task_id == main.id), None)

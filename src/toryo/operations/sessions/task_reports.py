@@ -6,6 +6,7 @@ from typing import Any, NotRequired
 
 import orjson
 
+from toryo.domain.errors import Code, Refusal
 from toryo.domain.sessions import End, Session
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.results import Said
@@ -52,3 +53,9 @@ def too_late(call: Call, report: dict[str, Any]) -> Reported:
     if not session.over:
         end_of_session.end_session(call, call.session, End.TOLD_TO_EXIT)
     return answer
+
+
+def stopped_by_guard(call: Call) -> Refusal:
+    """Why a session reports neither success nor a review."""
+    told = words("exit.runaway", call.language, detail=call.session.runaway)
+    return Refusal(Code.RUNAWAY, "A guard stopped this session.", told)

@@ -24,7 +24,7 @@ from toryo.domain.acceptance import (
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import replace
 from toryo.domain.moves import Order
-from toryo.domain.review_checks import LONGEST_RUBRIC, MOST_ROUNDS
+from toryo.domain.review_checks import LONGEST_RUBRIC, MOST_ROUNDS, review_open
 from toryo.domain.tasks import AcceptanceCheck, Checks, Status, Task
 from toryo.domain.tree_state import TreeState
 from toryo.operations.calls.call import WORK, Call
@@ -148,10 +148,6 @@ def awaited(
         return Later(frozenset({f"check:{task.id}"}))
     told = words("checking", tree_state.project.settings.language, tool=tool)
     return Refused(Refusal(Code.NOT_NOW, "The acceptance checks are still running.", told).answer())
-
-
-def review_open(task: Task) -> bool:
-    return task.checks is Checks.IN_REVIEW and task.open_questions > 0
 
 
 def _begin(call: Call, tree_state: TreeState, task: Task, keep: Callable[[], None] | None) -> Task:

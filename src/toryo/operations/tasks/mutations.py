@@ -11,7 +11,7 @@ from typing import Any, final
 from typing_extensions import TypedDict
 
 from toryo.domain import dependencies as graph
-from toryo.domain import ids, moves, queue, task_readiness
+from toryo.domain import ids, moves, queue, review_checks, task_readiness
 from toryo.domain.agents import SYSTEM
 from toryo.domain.creation_rules import Draft, in_order
 from toryo.domain.delegations import failed
@@ -49,6 +49,12 @@ def move(
     because_of: tuple[str, ...] = (),
 ) -> Task:
     """Moves a task by the rules, with its cascades; returns it as stored. Raises Refusal before any write."""
+    if (
+        task.review_of is not None
+        and to in (Status.TODO, Status.IN_PROGRESS)
+        and questions.reviewed_by(call, task) is None
+    ):
+        raise review_checks.over(task)
     order = Order(task, to, actor or call.actor, call.now, reason, because_of)
     carry_out(call, moves.plan(tree_state, order), order.actor, reason)
     return _stored(call, task.id)
@@ -97,7 +103,8 @@ def _end_what_depends(call: Call, before: Task, after: Task) -> None:
         _drop_delegations(call, after)
     if before.in_progress and not after.in_progress:
         _stop_work(call, after)
-    if after.review_of is not None and after.closed:
+    put_off = after.status is Status.BACKLOG or (after.status is Status.BLOCKED and call.actor.person)
+    if after.review_of is not None and (after.closed or put_off):
         questions.left_to_people(call, after)
 
 
@@ -472,6 +479,11 @@ def assign(call: Call, tree_state: TreeState, task: Task, assignee_id: str | Non
             "Move it to todo first, or choose another assignee.",
             task_id=task.id,
         )
+    if task.review_of is not None and (reviewed := call.tx.tasks.find(task.review_of)) is not None:
+        question = questions.reviewed_by(call, task)
+        members = call.tx.agents.members_among(task.project_id, [assignee_id] if assignee_id is not None else [])
+        agent = call.tx.agents.find(assignee_id or "")
+        review_checks.refuse_reviewer(agent, reviewed, members, question.id if question is not None else None)
     given = _assigned(call, task, assignee_id, task.created_by)
     changed = [given if assignee_id == task.assignee_id else _unapproved(call, given, ["assignee_id"])]
     changed += [

@@ -66,8 +66,14 @@ def withdraw(call: Call, question: Question, reason: str | None) -> Question:
     return after
 
 
+def reviewed_by(call: Call, review: Task) -> Question | None:
+    """The open review that this task is for."""
+    asked = call.tx.questions.of_task(review.review_of or "")
+    return next((each for each in asked if each.open and each.review_task_id == review.id), None)
+
+
 def left_to_people(call: Call, review: Task) -> None:
-    """The task of a review was closed without one: a person reviews the work."""
+    """The task of a review was closed, or put off, without one: a person reviews the work."""
     for question in call.tx.questions.of_task(review.review_of or ""):
         if question.open and question.review_task_id == review.id:
             project = call.tx.projects.find(review.project_id)
@@ -89,8 +95,9 @@ def withdraw_all(call: Call, task: Task, reason: str) -> None:
 
 
 def withdraw_in(call: Call, project_id: str, reason: str) -> None:
+    """All but reviews: these are decided when the project goes on."""
     for question in call.tx.questions.all_open():
-        if question.project_id == project_id:
+        if question.project_id == project_id and not question.review:
             withdraw(call, question, reason)
 
 

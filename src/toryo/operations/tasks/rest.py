@@ -7,7 +7,7 @@ from typing import Any, Literal, NotRequired
 
 from pydantic import AwareDatetime, Field
 
-from toryo.domain import creation_rules, moves
+from toryo.domain import creation_rules, moves, review_checks
 from toryo.domain.creation_rules import Draft
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import replace
@@ -463,7 +463,7 @@ def confirm_checks(call: Call, wanted: ConfirmChecks) -> FiledTask:
             task_id=task.id,
         )
     failure: CheckFailure = {"check": "by hand", "message": wanted.message or "not accepted"}
-    reviewed = acceptance_checks.review_open(task)
+    reviewed = review_checks.review_open(task)
     if reviewed:
         review_rounds.withdraw(call, task)
         task = call.task(task.id)

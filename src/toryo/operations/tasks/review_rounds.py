@@ -11,13 +11,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 
-from toryo.domain import ids, review_checks
+from toryo.domain import ids, review_checks, task_readiness
 from toryo.domain.agents import SYSTEM
 from toryo.domain.creation_rules import Draft
 from toryo.domain.errors import Refusal
 from toryo.domain.fast_dataclasses import replace
 from toryo.domain.moves import Actor
 from toryo.domain.questions import Question, State
+from toryo.domain.task_readiness import StartBlocker
 from toryo.domain.tasks import (
     AcceptanceCheck,
     CheckEvidence,
@@ -29,6 +30,7 @@ from toryo.domain.tasks import (
 )
 from toryo.domain.texts import quoted
 from toryo.domain.times import SECOND
+from toryo.domain.tree_state import TreeState
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.calls.callers import Caller, Kind
 from toryo.operations.calls.fault_isolation import attempted
@@ -36,6 +38,8 @@ from toryo.operations.calls.fields import LONGEST_TITLE
 from toryo.operations.tasks import due_checks, mutations, questions
 from toryo.operations.translations import words
 
+_PASSES = {StartBlocker.PROJECT_NOT_ACTIVE, StartBlocker.PARALLEL_LIMIT}
+"""What only delays a review."""
 _TOLD = 2_000
 """Characters of the author's summary within the description of a review."""
 
@@ -69,18 +73,18 @@ def taken(call: Call, before: Question, after: Question) -> None:
         return
     _note(call, task, after)
     if not after.approved:
-        failure: CheckFailure = {"check": _name(call, before), "message": after.written or ""}
-        settle(call, task, [failure])
+        settle(call, task, [_failure(call, after)])
     elif not _ask_next(call, task):
         complete(call, settle(call, task, (), _flaky(call, task)))
 
 
 def complete(call: Call, task: Task) -> None:
     """Completes a task whose agent has reported success and left. Where something else prevents it by now, the agent is
-    started again and told."""
+    started again and told; what it does then has to pass the checks again."""
     system = Actor(SYSTEM, everything=True, guard=True)
     move = partial(mutations.move, call, call.tree_state(task), task, Status.COMPLETED, actor=system)
-    attempted(call, move)
+    if isinstance(attempted(call, move), Refusal):
+        call.tx.tasks.save(task, replace(task, checks=Checks.NONE))
 
 
 def withdraw(call: Call, task: Task) -> None:
@@ -90,10 +94,33 @@ def withdraw(call: Call, task: Task) -> None:
 
 
 def start_waiting(call: Call, review: Task) -> bool:
-    """Starts the task of a review as soon as its agent is free."""
+    """Starts the task of a review as soon as its agent is free; leaves it to a person where that cannot do it."""
+    tree_state = call.tree_state(review)
+    to, why = Status.IN_PROGRESS, None
+    agent = tree_state.agents.get(review.assignee_id or "")
+    if _hopeless(call, tree_state, review):
+        to, why = Status.CANCELLED, "its agent cannot review this work"
+    elif review.in_progress:
+        return False
+    elif agent is not None:
+        tree_state = replace(tree_state, busy={agent.id: _at_work(call, tree_state.busy.get(agent.id, frozenset()))})
     with _as_server(call):
-        moved = attempted(call, partial(mutations.move, call, call.tree_state(review), review, Status.IN_PROGRESS))
+        moved = attempted(call, partial(mutations.move, call, tree_state, review, to, why))
     return not isinstance(moved, Refusal)
+
+
+def _hopeless(call: Call, tree_state: TreeState, review: Task) -> bool:
+    """Whether its agent cannot do it, even once it is free and the project goes on."""
+    reviewed = call.tx.tasks.find(review.review_of or "")
+    agent = tree_state.agents.get(review.assignee_id or "")
+    if reviewed is None or not review_checks.can_review(agent, reviewed, tree_state.members):
+        return True
+    return bool(set(task_readiness.hindrances(tree_state, review)) - _PASSES)
+
+
+def _at_work(call: Call, main_tasks: frozenset[str]) -> frozenset[str]:
+    """Without what waits for its own review: agents that review each other would wait for each other."""
+    return frozenset(each.id for each in call.tx.tasks.find_all(main_tasks) if not review_checks.review_open(each))
 
 
 # --- asking ----------------------------------------------------------------------------------------------------------
@@ -211,7 +238,12 @@ def _note(call: Call, task: Task, after: Question) -> None:
         "exit_code": None,
         "output": after.written or "",
     }
-    call.tx.launches.save_check(check, replace(check, evidence=[*(check.evidence or ()), found]))
+    failures = [*(check.failures or ()), *([] if after.approved else [_failure(call, after)])]
+    call.tx.launches.save_check(check, replace(check, evidence=[*(check.evidence or ()), found], failures=failures))
+
+
+def _failure(call: Call, review: Question) -> CheckFailure:
+    return {"check": _name(call, review), "message": review.written or ""}
 
 
 def _flaky(call: Call, task: Task) -> list[str]:
