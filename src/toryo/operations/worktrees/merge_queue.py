@@ -135,7 +135,6 @@ def verdict(told: Any, merged: Iterable[Any], gone: Collection[str], job: Worktr
         unfit={each.entry_id: each.trouble for each in told.unfit},
         gone=is_gone,
         failed=told.result == "failed",
-        broken=told.result == "target_broken",
         base=told.base,
         evidence=tuple(each.model_dump() for each in told.evidence),
         trouble=trouble,
