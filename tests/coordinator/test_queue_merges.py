@@ -402,6 +402,18 @@ def test_a_job_that_is_stopped_before_it_has_merged_changes_nothing(repository, 
     untouched(repository, place)
 
 
+def test_a_job_that_is_stopped_at_once_tells_what_had_been_merged_before_and_checks_nothing(
+    repository, place, tmp_path
+):
+    worked(repository, place / PROJECT, "t1", new="x\n")
+    worked(repository, place / PROJECT, "t2", other="x\n")
+    assert run(batch(repository, place, "t1"), place)["done"]
+    job = batch(repository, place, "t1", "t2", checks=[{"command": f"touch {tmp_path}/ran"}])
+    answer = run(job, place, stop=True)
+    assert (tasks(answer), answer["queue"]["result"]) == (["t1"], "prevented")
+    assert not (tmp_path / "ran").exists()
+
+
 def test_what_a_killed_coordinator_left_is_swept_away_and_is_in_nobodys_way(repository, place, queue):
     worked(repository, place / PROJECT, "t1", new="x\n")
     from toryo.coordinator.worktrees.repository import opened

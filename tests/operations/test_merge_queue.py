@@ -725,14 +725,22 @@ def test_every_step_is_an_event_of_the_task(queue: Queue):
     assert kinds == ["merge_queue.added", "merge_queue.checking", "merge_queue.failed"]
 
 
-def test_a_batch_of_a_killed_coordinator_that_is_no_longer_wanted_is_not_given_out_again(queue: Queue):
+@pytest.mark.parametrize("merged", [True, False])
+def test_a_batch_of_a_killed_coordinator_that_is_no_longer_wanted_is_only_asked_what_it_had_merged(
+    queue: Queue, merged: bool
+):
     task = queue.worked("w1")
     queue.add(task)
-    queue.job_now()
+    job = queue.job_now()
     queue.world.owner.call("remove_from_merge_queue", task_id=task)
-    assert queue.worktree_jobs(worktree_jobs=[]) == []
-    queue.world.housekeep()
-    assert (queue.entry(task)["state"], queue.entry(task)["ended_by"]) == ("removed", "owner")
+    claimed = queue.c1.claim(free_slots=0, worktree_jobs=[])
+    assert ([each["job_id"] for each in claimed["worktree_jobs"]], claimed["stop_worktree_jobs"]) == (
+        [job["job_id"]],
+        [job["job_id"]],
+    )
+    queue.tell(job, "nothing" if merged else "prevented", *([task] if merged else []))
+    entry = queue.entry(task)
+    assert (entry["state"], entry["ended_by"]) == (("merged", None) if merged else ("removed", "owner"))
     assert queue.worktree_jobs(worktree_jobs=[]) == []
 
 

@@ -70,7 +70,7 @@ async def _attempt(
     target = str(job.options["into"])
     found, checkout, combined = await asyncio.to_thread(_combined, job, directory, target)
     told = partial(_answer, found, combined)
-    if combined.commit == combined.base:
+    if combined.commit == combined.base or stop.is_set():  # it may be given only to tell what an earlier attempt merged
         await asyncio.to_thread(_clear_up, found)
         return told("nothing" if not stop.is_set() else "prevented")
     await asyncio.to_thread(combining.refuse_target, checkout, target, combined)
