@@ -323,6 +323,22 @@ def test_an_automatic_queue_takes_work_when_the_changes_to_a_part_of_it_are_made
     assert sorted(task for task, _ in queue.waiting()) == sorted([main, changes])
 
 
+def test_people_of_other_projects_learn_and_change_nothing(queue: Queue):
+    world = queue.world
+    task, mine = queue.worked("w1", title="Secret"), queue.worked("w2")
+    world.owner.call("pause_merge_queue", project_id=world.project_id)
+    queue.add(task, mine)
+    before = queue.shown()
+    eve = world.member("eve")
+    for name in ("show_merge_queue", "pause_merge_queue", "resume_merge_queue"):
+        refused = eve.refused(name, "projectNotFound", project_id=world.project_id)
+        assert "Secret" not in str(refused)
+    for name in ("add_to_merge_queue", "remove_from_merge_queue", "move_in_merge_queue"):
+        there, nowhere = (eve.refused(name, "taskNotFound", task_id=each) for each in (task, "tsk_none"))
+        assert str(there).replace(task, "X") == str(nowhere).replace("tsk_none", "X")
+    assert queue.shown() == before
+
+
 # --- batches, failures, conflicts ------------------------------------------------------------------------------------
 
 
@@ -637,6 +653,19 @@ def test_a_paused_project_merges_nothing(queue: Queue):
     task = queue.worked("w1")
     queue.world.owner.call("pause_project", project_id=queue.world.project_id)
     queue.world.owner.refused("add_to_merge_queue", "notNow", task_id=task)
+
+
+def test_work_that_waits_in_a_paused_project_says_so(queue: Queue):
+    task = queue.worked("w1")
+    queue.world.owner.call("pause_merge_queue", project_id=queue.world.project_id)
+    queue.add(task)
+    queue.world.owner.call("resume_merge_queue", project_id=queue.world.project_id)
+    job = queue.job_now()
+    queue.world.owner.call("pause_project", project_id=queue.world.project_id)
+    queue.tell(job, "prevented")
+    assert queue.waiting() == [(task, "queued")]
+    assert queue.entry(task)["message"].endswith("is paused.")
+    assert queue.needs() == []
 
 
 # --- Coordinators that come and go -----------------------------------------------------------------------------------

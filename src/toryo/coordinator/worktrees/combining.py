@@ -12,6 +12,7 @@ import contextlib
 import hashlib
 import os
 import re
+import shlex
 import shutil
 import time
 from collections.abc import Mapping, Sequence
@@ -113,7 +114,10 @@ def combine(checkout: Checkout, target: str, entries: Sequence[Entry], said: str
     git = checkout.git
     base = tip(git, target)
     if base is None:
-        raise Trouble(f"There is no branch {target} in {checkout.top}. Create it again (git branch {target} COMMIT).")
+        raise Trouble(
+            f"There is no branch {target} in {checkout.top}. Create it (git branch {shlex.quote(target)} COMMIT), or "
+            "remove the work from the merge queue and add it for another branch."
+        )
     head, merges = base, 0
     spans: list[Span] = []
     clashes: dict[str, Clash] = {}

@@ -53,9 +53,12 @@ def in_brief(entry: Entry) -> Worded:
 
 def obstacle(call: Call, entry: Entry) -> Worded:
     """What keeps an entry that waits from being merged, although nothing is wrong with it; empty if nothing does."""
-    if not entry.waits or not worktree_locks.is_away(call, entry.coordinator_id):
-        return constant(entry.trouble or "")
-    return worktree_locks.away(call, entry.coordinator_id)
+    project = call.project(entry.project_id)
+    if not project.active:
+        return say("Project {project_id} is {status}.", project_id=project.id, status=project.status)
+    if worktree_locks.is_away(call, entry.coordinator_id):
+        return worktree_locks.away(call, entry.coordinator_id)
+    return constant(entry.trouble or "")
 
 
 def where(call: Call, entry: Entry, place: int, many: int, *, paused: bool) -> Worded:
