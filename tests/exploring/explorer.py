@@ -433,6 +433,7 @@ def judge_rest(crew: Crew) -> None:
             *processes_left(crew),
             *talk_left(crew),
             *jobs_left(crew),
+            *merges_left(crew),
             *unheard(crew),
             *work_left(crew),
         ]
@@ -489,6 +490,22 @@ def jobs_left(crew: Crew) -> Iterator[str]:
             yield f"nobody is told what became of a worktree job: {job['kind']}"
 
 
+def merges_left(crew: Crew) -> Iterator[str]:
+    """Whatever waits in a merge queue that nobody has paused waits for something that a person is told of."""
+    rows = crew.reader.rows()
+    stopped = {queue["project_id"] for queue in rows["merge_queues"] if queue["paused_at"]}
+    told = {need["task_id"] for need in _needs(crew)}
+    for project in rows["projects"]:
+        if project["id"] in stopped:
+            continue
+        shown = crew.world.owner.call("show_merge_queue", project_id=project["id"])["merge_queue"]
+        for entry in shown["entries"]:
+            lane = (entry["coordinator_id"], entry["target"])
+            others = [each["task_id"] for each in shown["entries"] if (each["coordinator_id"], each["target"]) == lane]
+            if not told & {*others, *entry["waits_for"]}:
+                yield f"nobody is told why {entry['title']} stays {entry['state']} in the merge queue"
+
+
 def work_left(crew: Crew) -> Iterator[str]:
     """Whatever was kept of a completed task, and neither merged nor discarded, is for somebody to review."""
     rows = crew.reader.rows()
@@ -497,7 +514,8 @@ def work_left(crew: Crew) -> Iterator[str]:
         for event in rows["events"]
         if event["kind"] == "worktree.changed" and orjson.loads(event["data"]).get("commits")
     }
-    told = {need["task_id"] for need in _needs(crew) if need["kind"] == "review"}
+    told = {need["task_id"] for need in _needs(crew) if need["kind"] in ("review", "merge_queue")}
+    told |= {each["task_id"] for each in rows["merge_queue_entries"] if each["state"] in ("queued", "checking")}
     for worktree in rows["worktrees"]:
         task = rows.tasks[worktree["task_id"]]
         above = [task, *rows.above(task)]

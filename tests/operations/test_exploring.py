@@ -39,6 +39,7 @@ SHARES = {
     "desks": 0.0015,
     "trees": 0.002,
     "scarce": 0.0003,
+    "merges": 0.0005,
     "talkative": 0.002,
     "machines": 0.002,
 }
@@ -52,6 +53,7 @@ FOUND_SOON = (
     "a worker that can only wait is started (row 12a)",
     "who may do one task at a time may do any number",
     "a block is not told in the log",
+    "what the merge queue cannot merge is told to nobody",
 )
 
 
