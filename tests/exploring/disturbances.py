@@ -47,6 +47,7 @@ def all_of(crew: Crew) -> Iterator[Disturbance]:
     yield from _about_talk(crew, rows)
     yield from _about_queues_and_files(crew, rows)
     yield from _about_merge_queues(crew, rows)
+    yield from _about_schedules(rows)
     for seconds in (61, 125, 700, 4000):
         yield f"{seconds} s pass", partial(_time, seconds=seconds, seen=True)
         yield f"{seconds} s pass in which nobody hears of a process", partial(_time, seconds=seconds, seen=False)
@@ -510,6 +511,19 @@ def _about_finished_work(task: Row) -> Iterator[Disturbance]:
     for name in ("add_to_merge_queue", "remove_from_merge_queue", "move_in_merge_queue"):
         yield f"{name} {task['title']}", asks(name, **about)
     yield f"requests changes to {task['title']}", asks("request_changes", **about, text="Round it.")
+
+
+def _about_schedules(rows: Rows) -> Iterator[Disturbance]:
+    for schedule in rows["schedules"]:
+        key = {"schedule_id": schedule["id"]}
+        for name in ("pause_schedule", "resume_schedule", "run_schedule", "delete_schedule"):
+            yield f"{name} {schedule['name']}", asks(name, **key)
+        for overlap in ("buffer_one", "skip", "allow_all", "cancel_other"):
+            if overlap != schedule["overlap"]:
+                yield f"overlap of {schedule['name']}: {overlap}", asks("edit_schedule", **key, overlap=overlap)
+        yield f"catches up nothing of {schedule['name']}", asks("edit_schedule", **key, catch_up_seconds=0)
+        for agent_id in ("w1", "w2"):
+            yield f"gives {schedule['name']} to {agent_id}", asks("edit_schedule", **key, assignee_id=agent_id)
 
 
 def _files_for(crew: Crew, agent_type: str, budget: float | None = None) -> bool:

@@ -434,6 +434,7 @@ def judge_rest(crew: Crew) -> None:
             *talk_left(crew),
             *jobs_left(crew),
             *merges_left(crew),
+            *times_left(crew),
             *unheard(crew),
             *work_left(crew),
         ]
@@ -504,6 +505,19 @@ def merges_left(crew: Crew) -> Iterator[str]:
             others = [each["task_id"] for each in shown["entries"] if (each["coordinator_id"], each["target"]) == lane]
             if not told & {*others, *entry["waits_for"]}:
                 yield f"nobody is told why {entry['title']} stays {entry['state']} in the merge queue"
+
+
+def times_left(crew: Crew) -> Iterator[str]:
+    """No time of a schedule that runs has passed, and nothing that it keeps for later waits where nobody is at work."""
+    rows = crew.reader.rows()
+    active = {project["id"] for project in rows["projects"] if project["status"] == "active"}
+    for schedule in rows["schedules"]:
+        if schedule["state"] != "active" or schedule["project_id"] not in active:
+            continue
+        if schedule["next_at"] is not None and schedule["next_at"] <= crew.world.now:
+            yield f"the time of {schedule['name']} has passed, and nothing has come of it"
+        if schedule["buffered"] is not None and all(task["status"] in CLOSED for task in rows.tasks.values()):
+            yield f"what {schedule['name']} keeps for later is never begun"
 
 
 def work_left(crew: Crew) -> Iterator[str]:

@@ -40,6 +40,7 @@ SHARES = {
     "trees": 0.002,
     "scarce": 0.0003,
     "merges": 0.0005,
+    "timed": 0.002,
     "talkative": 0.002,
     "machines": 0.002,
 }
