@@ -291,6 +291,30 @@ def test_work_waits_for_what_its_subtasks_build_on(queue: Queue):
     assert queue.entry(main)["waits_for"] == [base]
 
 
+def test_the_work_of_a_cancelled_subtask_is_not_merged(queue: Queue):
+    main = queue.world.task("boss", title="All")
+    part = queue.world.task("w1", title="Part", parent_task_id=main)
+    launch = queue.launch("w1")
+    queue.told(launch, head_commit="h1", commits=1, files_changed=1)
+    queue.world.move(part, "cancelled")
+    queue.ended(launch)
+    queue.work("boss", main)
+    queue.add(main)
+    job = queue.job_now()
+    assert [each["task_id"] for each in job["options"]["entries"][0]["order"]] == [main]
+    queue.tell(job, "failed", evidence=[FAILED])
+    assert queue.changes(main)["dependencies"] == [main]
+
+
+def test_work_of_subtasks_that_fails_is_corrected_from_all_of_it(queue: Queue):
+    main = queue.world.task("boss", title="All")
+    part = queue.worked("w1", title="Part", parent_task_id=main)
+    queue.looked("boss", main)
+    queue.add(main)
+    queue.tell(queue.job_now(), "failed", evidence=[FAILED])
+    assert sorted(queue.changes(main)["dependencies"]) == sorted([main, part])
+
+
 def test_nothing_waits_for_a_task_that_changed_nothing(queue: Queue):
     base = queue.looked("w1", queue.world.task("w1", title="Look around"))
     task = queue.worked("w2", dependencies=[base])

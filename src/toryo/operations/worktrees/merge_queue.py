@@ -301,9 +301,17 @@ def _own(call: Call, task_id: str) -> list[Worktree]:
     task = call.tx.tasks.find(task_id)
     assert task is not None
     try:
-        return worktree_requests.to_merge(call, task, below=True)
+        return work_of(call, task)
     except Refusal:  # nothing of it is open
         return []
+
+
+def work_of(call: Call, task: Task) -> list[Worktree]:
+    """What would be merged for a task: its work and that of its subtasks, but nothing that was given up. Raises
+    Refusal if nothing of it is open."""
+    found = worktree_requests.to_merge(call, task, below=True)
+    tasks = {each.id: each for each in call.tx.tasks.find_all(sorted(each.task_id for each in found))}
+    return [each for each in found if each.task_id == task.id or tasks[each.task_id].status is Status.COMPLETED]
 
 
 def _covered(call: Call, task_id: str) -> list[Worktree]:
@@ -434,5 +442,8 @@ def _returned(call: Call, task: Task, entry: Entry) -> Entry:
     """The entry with the task that corrects it."""
     project = call.project(task.project_id)
     title, text = merge_queue_texts.for_agent(call, task, entry, project.settings.language)
-    made, _ = changes_tasks.make(call, task, title, text)
+    works = [each.task_id for each in _own(call, task.id)]
+    # Works that conflict with each other cannot be started from together.
+    builds_on = works if entry.state is Standing.FAILED else works[-1:]
+    made, _ = changes_tasks.make(call, task, title, text, builds_on)
     return replace(entry, changes_task_id=made.id)

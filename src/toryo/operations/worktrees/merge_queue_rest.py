@@ -83,7 +83,7 @@ def add_to_merge_queue(call: Call, wanted: Add) -> EntryResult:
     if before is not None and before.waits and before.removal_by is None:
         return _one(call, before)
     _refuse_unready(task, before)
-    found = worktree_requests.to_merge(call, task, below=True)
+    found = merge_queue.work_of(call, task) or [worktree_requests.open_worktree(call, task)]
     _refuse_sent_back(call, found)
     own = found[-1]
     elsewhere = next((each for each in found if each.coordinator_id != own.coordinator_id), None)
