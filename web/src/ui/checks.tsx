@@ -105,7 +105,8 @@ function Ended({ result, words }: { result: Result; words: CheckWords }) {
 }
 
 function wordsOf({ file, command, diff, review }: Declared): string {
-  if (review !== undefined) return JSON.stringify({ review });
+  if (review !== undefined)
+    return [review.by === undefined ? "review" : `review by ${review.by}`, review.rubric].filter(Boolean).join(": ");
   if (diff !== undefined) return JSON.stringify({ diff });
   return file ?? (Array.isArray(command) ? command.join(" ") : (command ?? ""));
 }

@@ -100,6 +100,7 @@ export function QuestionForm({ taskId, questions, keys = false }: QuestionFormPr
             <OptionButtons
               question={each}
               busy={busy}
+              keys={keys}
               needsText={isWordless(each)}
               choose={(option) => void choose(each, option)}
             />
@@ -208,13 +209,15 @@ function Asked({ question, withdraw, children }: AskedProps) {
 interface OptionButtonsProps {
   question: Question;
   busy: boolean;
+  /** The numbers are its keys. */
+  keys: boolean;
   /** All but the first option say nothing without words of one's own. */
   needsText: boolean;
   choose: (option: string) => void;
 }
 
 /** One click answers. */
-function OptionButtons({ question, busy, needsText, choose }: OptionButtonsProps) {
+function OptionButtons({ question, busy, keys, needsText, choose }: OptionButtonsProps) {
   return (
     <div className="flex flex-col gap-1.5 sm:flex-row sm:flex-wrap">
       {question.options.map((option, place) => (
@@ -225,7 +228,7 @@ function OptionButtons({ question, busy, needsText, choose }: OptionButtonsProps
           disabled={busy || (needsText && place > 0)}
           onClick={() => choose(option)}
         >
-          {place < 9 && (
+          {keys && place < 9 && (
             <kbd
               aria-hidden
               className="mr-1.5 hidden rounded border border-current px-1 text-[11px] opacity-75 sm:inline"
