@@ -307,7 +307,7 @@ def _own(call: Call, task_id: str) -> list[Worktree]:
 
 
 def work_of(call: Call, task: Task) -> list[Worktree]:
-    """What would be merged for a task: its work and that of its subtasks, but nothing that was given up. Raises
+    """What would be merged for a task: its work and that of its subtasks, but not that of cancelled ones. Raises
     Refusal if nothing of it is open."""
     found = worktree_requests.to_merge(call, task, below=True)
     tasks = {each.id: each for each in call.tx.tasks.find_all(sorted(each.task_id for each in found))}
