@@ -596,6 +596,30 @@ def _may_go(data: Mapping[str, Any]) -> bool:
     return after in MOVES[before] or (before, after) in drafts
 
 
+def _work_waits_once_in_a_merge_queue_and_what_is_checked_is_one_batch_of_its_branch(rows: Rows) -> Iterable[str]:
+    jobs = {job["id"]: job for job in rows["worktree_jobs"]}
+    waiting = [entry for entry in rows["merge_queue_entries"] if entry["state"] in ("queued", "checking")]
+    for task_id, times in Counter(entry["task_id"] for entry in waiting).items():
+        if times > 1:
+            yield f"{task_id} waits {times} times"
+    batches: dict[tuple[str, ...], str] = {}
+    for entry in waiting:
+        if entry["state"] != "checking":
+            continue
+        if entry["job_id"] not in jobs or jobs[entry["job_id"]]["kind"] != "queue_merge":
+            yield f"{entry['task_id']} is checked by no job"
+        lane = entry["project_id"], entry["coordinator_id"], entry["target"]
+        if batches.setdefault(lane, entry["job_id"]) != entry["job_id"]:
+            yield f"two batches of {lane} are checked at once"
+
+
+def _what_the_merge_queue_has_merged_is_not_open(rows: Rows) -> Iterable[str]:
+    is_open = {worktree["task_id"] for worktree in rows["worktrees"] if worktree["state"] == "open"}
+    for entry in rows["merge_queue_entries"]:
+        if entry["state"] == "merged" and entry["task_id"] in is_open:
+            yield f"{entry['task_id']} is open"
+
+
 def _every_event_has_an_actor_that_exists(rows: Rows) -> Iterable[str]:
     system = {"system:toryo", "system:coordinator", "system:nobody", "system:schedule"}
     keys = {name for api_key in rows["api_keys"] for name in (api_key["id"], api_key["agent_id"])}
@@ -641,5 +665,7 @@ RULES = [
     _talk_stays_within_its_rates,
     _a_message_asks_for_one_task_of_its_writer,
     _the_event_log_tells_every_status,
+    _work_waits_once_in_a_merge_queue_and_what_is_checked_is_one_batch_of_its_branch,
+    _what_the_merge_queue_has_merged_is_not_open,
     _every_event_has_an_actor_that_exists,
 ]

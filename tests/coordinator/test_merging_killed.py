@@ -1,5 +1,5 @@
-"""kill -9 of a Coordinator before and after each git command of a merge: the target branch has all of the task's work
-or none of it, never half, and the next Coordinator brings the same job to its end, once.
+"""kill -9 of a Coordinator before and after each git command of a merge, by a person or by the merge queue: the target
+branch has all of the work or none of it, never half, and the next Coordinator brings the same job to its end, once.
 """
 
 from __future__ import annotations
@@ -8,18 +8,21 @@ import os
 import shutil
 import signal
 import traceback
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 import pytest
 
+from tests.coordinator.test_queue_merges import batch, run
 from tests.coordinator.test_task_worktrees import PROJECT, job, since
-from tests.coordinator.test_worktrees import first, make, nobody, place, repository
+from tests.coordinator.test_worktrees import first, make, nobody, place, repository, worked
 from tests.reliability.counting import injected
 from tests.repositories import Repository
 from toryo.coordinator import task_worktrees
-from toryo.coordinator.orders import WorktreeJob
+from toryo.coordinator.worktrees import combining
 from toryo.coordinator.worktrees.git import Git
 
 __all__ = ["first", "nobody", "place", "repository"]
@@ -41,18 +44,52 @@ def test_a_merge_that_is_killed_at_any_git_command_is_done_by_the_next_coordinat
     before = repository.git("rev-parse", "main")
     kept = _copied(tmp_path / "kept", repository.path, place)
 
-    moments = _killed_at(order, place, 10_000)
+    do = partial(task_worktrees.run, order, place)
+    moments = _killed_at(do, 10_000)
     assert moments > 2 * EVERY, "a merge is several git commands"
     _is_merged(repository, before)
     for moment in sorted({*range(1, moments + 1, EVERY), *range(moments + 1 - LAST, moments + 1)}):
         _restored(kept, repository.path, place)
-        assert _killed_at(order, place, moment) == -1, "it was killed"
+        assert _killed_at(do, moment) == -1, "it was killed"
         injected("Coordinator killed in a merge")
         _is_whole(repository, before)
         answer = task_worktrees.run(order, place)
         assert answer["done"], (moment, answer)
         assert [each["task_id"] for each in answer["merged"]] == ["t1"]
         _is_merged(repository, before)
+
+
+@pytest.mark.process
+def test_a_batch_of_the_queue_that_is_killed_at_any_git_command_is_merged_by_the_next_coordinator_and_once(
+    repository: Repository, place: Path, tmp_path: Path
+) -> None:
+    for name in ("t1", "t2"):
+        worked(repository, place / PROJECT, name, **{name: "x\n"})
+    order = batch(repository, place, "t1", "t2", checks=[{"command": "test -e t1 && test -e t2"}])
+    before = repository.git("rev-parse", "main")
+    kept = _copied(tmp_path / "kept", repository.path, place)
+
+    do = partial(run, order, place)
+    moments = _killed_at(do, 10_000)
+    for moment in sorted({*range(1, moments + 1, EVERY), *range(moments + 1 - LAST, moments + 1)}):
+        _restored(kept, repository.path, place)
+        assert _killed_at(do, moment) == -1, "it was killed"
+        injected("Coordinator killed in a merge")
+        assert repository.git("rev-parse", "main") == before or _has_both(repository, before)
+        combining.sweep(place)
+        answer = do()
+        assert sorted(each["task_id"] for each in answer["merged"]) == ["t1", "t2"], (moment, answer)
+        assert answer["done"], (moment, answer)
+        assert _has_both(repository, before), moment
+        assert repository.git("status", "--porcelain") == ""
+        assert repository.git("for-each-ref", "--format=%(refname:short)", "refs/heads") == "main"
+        assert len(repository.git("worktree", "list").splitlines()) == 1
+
+
+def _has_both(repository: Repository, before: str) -> bool:
+    """In one commit of the first-parent history."""
+    there = {"t1", "t2"} <= set(repository.git("ls-tree", "--name-only", "main").split())
+    return there and repository.git("rev-parse", "main^1") == before
 
 
 def _is_whole(repository: Repository, before: str) -> None:
@@ -70,7 +107,7 @@ def _is_merged(repository: Repository, before: str) -> None:
     assert len(repository.git("worktree", "list").splitlines()) == 1
 
 
-def _killed_at(order: WorktreeJob, place: Path, moment: int) -> int:
+def _killed_at(do: Callable[[], dict[str, Any]], moment: int) -> int:
     """Runs the job in a process that is killed at that moment; -1 if it was, else how many moments there are."""
     read, write = os.pipe()
     pid = os.fork()
@@ -92,7 +129,7 @@ def _killed_at(order: WorktreeJob, place: Path, moment: int) -> int:
 
         try:
             with patch.object(Git, "ask", ask):
-                answer = task_worktrees.run(order, place)
+                answer = do()
             os.write(write, str(passed if answer["done"] else 0).encode())
         except BaseException:  # noqa: BLE001 - only the parent may go on with the tests
             traceback.print_exc()

@@ -345,6 +345,43 @@ def test_what_an_agent_left_in_the_middle_of_a_rebase_is_not_merged(repository, 
     assert "in the middle of" in unfit["trouble"]
 
 
+def test_work_without_a_common_commit_stops_nobody_else(repository, place, queue):
+    worktree = worked(repository, place / PROJECT, "t1", new="x\n")
+    worked(repository, place / PROJECT, "t2", other="x\n")
+    tree = repository.git("rev-parse", "toryo/t1^{tree}")
+    repository.git("reset", "--hard", repository.git("commit-tree", tree, "-m", "alone"), at=worktree.path)
+    answer = queue("t1", "t2")
+    assert tasks(answer) == ["t2"]
+    [unfit] = answer["queue"]["unfit"]
+    assert unfit["entry_id"] == "e-t1"
+    assert "toryo/t1 and main have no commit in common" in unfit["trouble"]
+
+
+@pytest.mark.parametrize("late", ["git add late && git commit --quiet --message late", "true"])
+def test_what_is_added_to_the_work_while_it_is_checked_comes_to_a_person(repository, place, queue, late):
+    worktree = worked(repository, place / PROJECT, "t1", new="x\n")
+    worked(repository, place / PROJECT, "t2", other="x\n")
+    read = repository.git("rev-parse", "toryo/t1")
+    who = "export GIT_AUTHOR_NAME=P GIT_AUTHOR_EMAIL=p@e.org GIT_COMMITTER_NAME=P GIT_COMMITTER_EMAIL=p@e.org"
+    answer = queue("t1", "t2", checks=[{"command": f"{who}; cd {worktree.path} && echo late > late && {late}"}])
+    assert tasks(answer) == ["t2"]
+    [unfit] = answer["queue"]["unfit"]
+    assert (unfit["entry_id"], f"up to commit {read[:10]}" in unfit["trouble"]) == ("e-t1", True)
+    assert (worktree.path / "late").read_text() == "late\n"
+    assert "late" not in repository.git("ls-tree", "--name-only", "main").split()
+    assert tasks(queue("t1")) == ["t1"]
+    assert repository.git("show", "main:late") == "late"
+
+
+def test_a_target_that_cannot_be_moved_after_the_checks_is_told_with_their_evidence(repository, place, queue):
+    worked(repository, place / PROJECT, "t1", new="x\n")
+    answer = queue("t1", checks=[{"command": f"echo mine > {repository.path}/new"}])
+    assert (answer["done"], answer["queue"]["result"]) == (False, "prevented")
+    assert "would overwrite uncommitted changes" in answer["trouble"]
+    assert answer["queue"]["evidence"][0]["outcome"] == "passed"
+    assert (repository.path / "new").read_text() == "mine\n"
+
+
 def test_a_job_that_is_given_again_after_it_has_merged_merges_nothing_twice(repository, place):
     worked(repository, place / PROJECT, "t1", new="x\n")
     worked(repository, place / PROJECT, "t2", other="x\n")
@@ -363,6 +400,18 @@ def test_a_job_that_is_stopped_before_it_has_merged_changes_nothing(repository, 
     assert (answer["done"], answer["queue"]["result"], answer["trouble"]) == (False, "prevented", None)
     assert repository.state() == state
     untouched(repository, place)
+
+
+def test_a_job_that_is_stopped_at_once_tells_what_had_been_merged_before_and_checks_nothing(
+    repository, place, tmp_path
+):
+    worked(repository, place / PROJECT, "t1", new="x\n")
+    worked(repository, place / PROJECT, "t2", other="x\n")
+    assert run(batch(repository, place, "t1"), place)["done"]
+    job = batch(repository, place, "t1", "t2", checks=[{"command": f"touch {tmp_path}/ran"}])
+    answer = run(job, place, stop=True)
+    assert (tasks(answer), answer["queue"]["result"]) == (["t1"], "prevented")
+    assert not (tmp_path / "ran").exists()
 
 
 def test_what_a_killed_coordinator_left_is_swept_away_and_is_in_nobodys_way(repository, place, queue):

@@ -11,8 +11,19 @@ import pytest
 from toryo.domain import merge_queue
 from toryo.domain.fast_dataclasses import replace
 from toryo.domain.merge_queue import Conflict, Entry, State, Verdict
+from toryo.domain.tasks import CheckEvidence
 
 PARTS = ("left", "right")
+
+
+FAILED: CheckEvidence = {
+    "check": "make",
+    "outcome": "failed",
+    "runs": 1,
+    "seconds": 1.0,
+    "exit_code": 2,
+    "output": "x",
+}
 
 
 def entry(name: str, position: int | None = None, **more: Any) -> Entry:
@@ -102,9 +113,8 @@ def test_a_batch_that_failed_is_divided_and_nobody_is_accused():
 
 
 def test_an_entry_that_failed_alone_is_the_culprit_and_keeps_the_evidence():
-    evidence = ({"check": "make", "outcome": "failed", "runs": 1, "seconds": 1.0, "exit_code": 2, "output": "x"},)
-    found = settled(queue("a"), Verdict({}, {}, failed=True, evidence=evidence))["a"]  # type: ignore[arg-type]
-    assert (found.state, found.evidence) == (State.FAILED, evidence)
+    found = settled(queue("a"), Verdict({}, {}, failed=True, evidence=(FAILED,)))["a"]
+    assert (found.state, found.evidence) == (State.FAILED, (FAILED,))
     assert merge_queue.goes_to_agent(found)
 
 
@@ -126,8 +136,8 @@ def test_an_obstacle_that_is_nobodys_fault_lets_everything_wait():
     assert {(each.state, each.trouble, each.retry_at) for each in found.values()} == {
         (State.QUEUED, "dirty", 100 + merge_queue.RETRY_AFTER)
     }
-    broken = settled(queue("a"), Verdict({}, {}, trouble="red", broken=True), now=100)["a"]
-    assert broken.retry_at == 100 + merge_queue.RETRY_BROKEN_AFTER
+    broken = settled(queue("a"), Verdict({}, {}, trouble="red", evidence=(FAILED,)), now=100)["a"]
+    assert broken.retry_at == 100 + merge_queue.RETRY_CHECKS_AFTER
 
 
 def test_work_that_cannot_be_merged_as_it_is_goes_to_a_person_at_once():

@@ -42,6 +42,9 @@ SAME_REFUSAL = 4
 PUNISHED = ("guard.blocked", "session.runaway", "agent.cooling_down")
 WORKTREE_JOBS = ("meets a conflict", "finds nothing there")
 """What hinders a worktree job."""
+BATCHES = ("fails the checks", "finds the target broken", "meets a conflict", "cannot move the target")
+"""What a batch of the merge queue comes to."""
+FAILED_CHECK = {"check": "make", "outcome": "failed", "runs": 1, "seconds": 1.0, "exit_code": 2, "output": "red"}
 KILLED = "its Coordinator is killed before that is kept"
 NO_WORKTREE = "can make no worktree"
 _STATE = ("told", "retried", "fails", "statuses", "hopeless", "to_report")
@@ -278,12 +281,20 @@ class Crew:
             self.takes(name, each)
         if not desk.alive:
             return True
-        done = [each for each, until in desk.worktree_jobs.values() if until <= self.world.now]
-        for each in done:
-            self.job(name, each)
+        done = self.does_jobs(name, answer["stop_worktree_jobs"])
         for launch in answer["start"]:
             self.begins(name, launch)
         return bool(answer["start"] or answer["checks"] or answer["worktree_jobs"] or done)
+
+    def does_jobs(self, name: str, stopped: list[str]) -> bool:
+        """Those that are due, unless they are to be left; whether there were any."""
+        desk = self.desks[name]
+        for each in stopped:
+            self.stops_batch(name, each)
+        due = [job for job, until in desk.worktree_jobs.values() if until <= self.world.now]
+        for job in due:
+            self.job(name, job)
+        return bool(due)
 
     def newest(self) -> int:
         """The newest event's number."""
@@ -318,7 +329,9 @@ class Crew:
         told: Answer = {"done": True, "merged": merged, "gone": []}
         if job["kind"] in ("discard", "clean"):
             told["gone"] = [job["task_id"]]
-        if desk.luck in WORKTREE_JOBS:
+        if job["kind"] == "queue_merge":
+            told = self.merged_batch(desk, job, merged)
+        elif desk.luck in WORKTREE_JOBS:
             last = order[-1]["task_id"] if order else job["task_id"]
             gone = [last] if desk.luck == "finds nothing there" else []
             told = {"done": False, "merged": merged[:-1], "gone": gone, "task_id": last, "trouble": desk.luck}
@@ -326,6 +339,34 @@ class Crew:
         self.log.append(f"{desk.caller.id} does {job['kind']}: {told.get('trouble')}")
         for _ in range(1 + self.repeats):
             desk.caller.call("report_worktree_job", job_id=job["job_id"], **told)
+
+    def merged_batch(self, desk: Desk, job: Answer, merged: list[Answer]) -> Answer:
+        """What is told of a batch of the merge queue: all of it is merged, or what the luck of the Coordinator is."""
+        luck, entries = desk.luck, job["options"]["entries"]
+        queue: Answer = {"result": "merged", "base": "b1"}
+        told: Answer = {"done": True, "merged": merged, "gone": [], "queue": queue}
+        if luck not in (*BATCHES, *WORKTREE_JOBS):
+            return told
+        desk.luck = ""
+        told |= {"done": False, "merged": []}
+        if luck == "meets a conflict":
+            queue |= {"result": "nothing", "conflicts": [{"entry_id": entries[0]["entry_id"], "files": ["a"]}]}
+        elif luck == "finds nothing there":
+            queue["result"], told["gone"] = "nothing", [each["task_id"] for each in entries[0]["order"]]
+        elif luck == "fails the checks":
+            queue |= {"result": "failed", "evidence": [FAILED_CHECK]}
+        else:
+            queue["result"] = "target_broken" if luck == "finds the target broken" else "prevented"
+            queue["evidence"] = [FAILED_CHECK] if queue["result"] == "target_broken" else []
+            told["trouble"] = luck
+        return told
+
+    def stops_batch(self, name: str, job_id: str) -> None:
+        """A batch that is no longer wanted is left as it is, and that is told."""
+        desk = self.desks[name]
+        if desk.alive and desk.worktree_jobs.pop(job_id, None) is not None:
+            told = {"done": False, "merged": [], "gone": [], "queue": {"result": "prevented", "base": "b1"}}
+            desk.caller.call("report_worktree_job", job_id=job_id, **told)
 
     def killed(self, name: str) -> None:
         """A Coordinator, and with it its processes; another comes on another machine."""

@@ -10,7 +10,9 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
-from tests.exploring.crew import ASK, KILLED, NO_WORKTREE, WORKTREE_JOBS, Crew, Desk, Hand, Working
+import orjson
+
+from tests.exploring.crew import ASK, BATCHES, KILLED, NO_WORKTREE, WORKTREE_JOBS, Crew, Desk, Hand, Working
 from tests.invariants import OPEN, Row, Rows
 from tests.obedience import ObedientChat
 from tests.stories import Answer
@@ -44,6 +46,8 @@ def all_of(crew: Crew) -> Iterator[Disturbance]:
     yield from _about_coordinators(crew)
     yield from _about_talk(crew, rows)
     yield from _about_queues_and_files(crew, rows)
+    yield from _about_merge_queues(crew, rows)
+    yield from _about_schedules(rows)
     for seconds in (61, 125, 700, 4000):
         yield f"{seconds} s pass", partial(_time, seconds=seconds, seen=True)
         yield f"{seconds} s pass in which nobody hears of a process", partial(_time, seconds=seconds, seen=False)
@@ -494,6 +498,46 @@ def _about_queues_and_files(crew: Crew, rows: Rows) -> Iterator[Disturbance]:
                 label = f"{name} {title}: its Coordinator {luck}"
                 yield label, partial(_asks_in_vain, name=name, key=key, desk=worktree["coordinator_id"], luck=luck)
         yield f"merge_task {title} --only", asks("merge_task", **key, below=False)
+
+
+def _about_merge_queues(crew: Crew, rows: Rows) -> Iterator[Disturbance]:
+    for project in rows["projects"]:
+        mode = orjson.loads(project["settings"]).get("merge_queue", "off")
+        if mode == "off" and not rows["merge_queue_entries"]:
+            continue
+        name, key = project["name"], {"project_id": project["id"]}
+        paused = any(each["project_id"] == project["id"] and each["paused_at"] for each in rows["merge_queues"])
+        what = "resume_merge_queue" if paused else "pause_merge_queue"
+        yield f"{what} {name}", asks(what, **key)
+        for other in sorted({"off", "manual", "automatic"} - {mode}):
+            yield f"merge_queue of {name}: {other}", asks("edit_project", **key, settings={"merge_queue": other})
+        for desk in crew.desks:
+            for luck in (*BATCHES, "is slow", "is about it when it starts anew", "is killed about it"):
+                yield f"the next batch of {desk} {luck}", partial(_luck, name=desk, luck=luck)
+        for worktree in rows["worktrees"]:
+            task = rows.tasks[worktree["task_id"]]
+            if task["project_id"] == project["id"] and task["status"] == "completed":
+                yield from _about_finished_work(task)
+
+
+def _about_finished_work(task: Row) -> Iterator[Disturbance]:
+    about = {"task_id": task["id"]}
+    for name in ("add_to_merge_queue", "remove_from_merge_queue", "move_in_merge_queue"):
+        yield f"{name} {task['title']}", asks(name, **about)
+    yield f"requests changes to {task['title']}", asks("request_changes", **about, text="Round it.")
+
+
+def _about_schedules(rows: Rows) -> Iterator[Disturbance]:
+    for schedule in rows["schedules"]:
+        key = {"schedule_id": schedule["id"]}
+        for name in ("pause_schedule", "resume_schedule", "run_schedule", "delete_schedule"):
+            yield f"{name} {schedule['name']}", asks(name, **key)
+        for overlap in ("buffer_one", "skip", "allow_all", "cancel_other"):
+            if overlap != schedule["overlap"]:
+                yield f"overlap of {schedule['name']}: {overlap}", asks("edit_schedule", **key, overlap=overlap)
+        yield f"catches up nothing of {schedule['name']}", asks("edit_schedule", **key, catch_up_seconds=0)
+        for agent_id in ("w1", "w2"):
+            yield f"gives {schedule['name']} to {agent_id}", asks("edit_schedule", **key, assignee_id=agent_id)
 
 
 def _files_for(crew: Crew, agent_type: str, budget: float | None = None) -> bool:

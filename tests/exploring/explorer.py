@@ -439,6 +439,8 @@ def judge_rest(crew: Crew) -> None:
             *processes_left(crew),
             *talk_left(crew),
             *jobs_left(crew),
+            *merges_left(crew),
+            *times_left(crew),
             *unheard(crew),
             *work_left(crew),
         ]
@@ -495,6 +497,35 @@ def jobs_left(crew: Crew) -> Iterator[str]:
             yield f"nobody is told what became of a worktree job: {job['kind']}"
 
 
+def merges_left(crew: Crew) -> Iterator[str]:
+    """Whatever waits in a merge queue that nobody has paused waits for something that a person is told of."""
+    rows = crew.reader.rows()
+    stopped = {queue["project_id"] for queue in rows["merge_queues"] if queue["paused_at"]}
+    told = {need["task_id"] for need in _needs(crew)}
+    for project in rows["projects"]:
+        if project["id"] in stopped:
+            continue
+        shown = crew.world.owner.call("show_merge_queue", project_id=project["id"])["merge_queue"]
+        for entry in shown["entries"]:
+            lane = (entry["coordinator_id"], entry["target"])
+            others = [each["task_id"] for each in shown["entries"] if (each["coordinator_id"], each["target"]) == lane]
+            if not told & {*others, *entry["waits_for"]}:
+                yield f"nobody is told why {entry['title']} stays {entry['state']} in the merge queue"
+
+
+def times_left(crew: Crew) -> Iterator[str]:
+    """No time of a schedule that runs has passed, and nothing that it keeps for later waits where nobody is at work."""
+    rows = crew.reader.rows()
+    active = {project["id"] for project in rows["projects"] if project["status"] == "active"}
+    for schedule in rows["schedules"]:
+        if schedule["state"] != "active" or schedule["project_id"] not in active:
+            continue
+        if schedule["next_at"] is not None and schedule["next_at"] <= crew.world.now:
+            yield f"the time of {schedule['name']} has passed, and nothing has come of it"
+        if schedule["buffered"] is not None and all(task["status"] in CLOSED for task in rows.tasks.values()):
+            yield f"what {schedule['name']} keeps for later is never begun"
+
+
 def work_left(crew: Crew) -> Iterator[str]:
     """Whatever was kept of a completed task, and neither merged nor discarded, is for somebody to review."""
     rows = crew.reader.rows()
@@ -503,7 +534,8 @@ def work_left(crew: Crew) -> Iterator[str]:
         for event in rows["events"]
         if event["kind"] == "worktree.changed" and orjson.loads(event["data"]).get("commits")
     }
-    told = {need["task_id"] for need in _needs(crew) if need["kind"] == "review"}
+    told = {need["task_id"] for need in _needs(crew) if need["kind"] in ("review", "merge_queue")}
+    told |= {each["task_id"] for each in rows["merge_queue_entries"] if each["state"] in ("queued", "checking")}
     for worktree in rows["worktrees"]:
         task = rows.tasks[worktree["task_id"]]
         above = [task, *rows.above(task)]

@@ -99,6 +99,9 @@ MUTANTS: dict[str, Mutant] = {
     "a worktree job of a Coordinator that has died is never given up": Mutant(
         "trees", _answers(old_worktrees, "_give_up", lambda *_: False), "killed about"
     ),
+    "what the merge queue cannot merge is told to nobody": Mutant(
+        "merges", _no_source(needs._merge_queues), "is killed about|cannot move"
+    ),
     "what was kept is forgotten at the next start": Mutant(
         "scarce", _answers(coordinator_reports, "_goes_on", lambda *_: False), "killed before"
     ),

@@ -11,6 +11,7 @@ from tests.exploring.crew import Crew, Desk
 from tests.exploring.memory import InMemory
 from tests.operations.test_queue import filed, key, poller
 from toryo.domain.conversations import MOST_TURNS
+from toryo.domain.times import MINUTE, iso
 
 
 def _people(crew: Crew, decomposition: str = "never", **settings: Any) -> None:
@@ -112,6 +113,37 @@ def scarce(crew: Crew) -> None:
     filed(chief, max_attempts=2)
 
 
+def merges(crew: Crew) -> None:
+    """Finished work is merged by an automatic queue: one task alone, one that builds on it, one in a part."""
+    _people(crew, isolation="worktree", merge_queue="automatic", merge_batch_size=2)
+    crew.world.manager("boss", "ann")
+    crew.world.worker("w1", "boss")
+    crew.world.worker("w2", "boss")
+    top = crew.world.task("boss", title="House")
+    walls = crew.world.task("w1", title="Walls")
+    crew.world.task("w2", title="Roof", status="todo", dependencies=[walls])
+    crew.world.task("w2", title="Cellar", parent_task_id=top)
+
+
+def timed(crew: Crew) -> None:
+    """Tasks that schedules create while another is worked on: each once, so that everything comes to an end."""
+    _people(crew)
+    crew.world.manager("boss", "ann")
+    crew.world.worker("w1", "boss")
+    crew.world.worker("w2", "boss", agent_type="planning")
+    crew.world.task("w1", title="Shed")
+    for minutes, overlap, where in (
+        (1, "buffer_one", {"assignee_id": "w1"}),
+        (2, "skip", {"assignee_id": "w1"}),
+        (60, "allow_all", {"agent_type": "planning"}),
+    ):
+        at = iso(crew.world.now + minutes * MINUTE)
+        named = {"name": f"In {minutes}", "title": f"After {minutes}"}
+        crew.world.owner.call(
+            "add_schedule", project_id=crew.world.project_id, once_at=at, overlap=overlap, **named, **where
+        )
+
+
 def talkative(crew: Crew) -> None:
     """Conversations that go on until their limit of turns, of workers who delegate to each other."""
     talk(crew)
@@ -147,7 +179,9 @@ SUBJECTS: dict[str, tuple[Callable[[Crew], bool], tuple[str, ...]]] = {
     "two Coordinators": (lambda crew: len(crew.desks) == 2, ("desks", "machines")),
     "several projects": (lambda crew: len(crew.reader.rows()["projects"]) > 1, ("desks",)),
     "budgets": (lambda crew: _has_setting(crew, "budget_per_day"), ("trees", "scarce")),
-    "worktrees": (lambda crew: _has_setting(crew, "isolation", "worktree"), ("trees", "scarce")),
+    "worktrees": (lambda crew: _has_setting(crew, "isolation", "worktree"), ("trees", "scarce", "merges")),
+    "schedules": (lambda crew: bool(crew.reader.rows()["schedules"]), ("timed",)),
+    "a merge queue": (lambda crew: _has_setting(crew, "merge_queue", "automatic"), ("merges",)),
     "queue agents that drive themselves": (lambda crew: bool(crew.pollers), ("queue", "asked")),
     "delegations": (lambda crew: bool(crew.delegates), ("talk", "talkative")),
     "conversations up to their limit": (lambda crew: crew.turns >= MOST_TURNS, ("talkative",)),
@@ -174,7 +208,7 @@ def _has_setting(crew: Crew, name: str, value: object = None) -> bool:
     return any(each == value if value is not None else each is not None for each in settings)
 
 
-_SCENES = (small, deep, talk, queue, asked, desks, trees, scarce, talkative, machines, reviewed)
+_SCENES = (small, deep, talk, queue, asked, desks, trees, scarce, merges, timed, talkative, machines, reviewed)
 SCENES: dict[str, Callable[[Crew], None]] = {each.__name__: each for each in _SCENES}
 
 

@@ -19,7 +19,7 @@ from tests.invariants import CLOSED, Row, Rows
 from toryo.storage import schema
 from toryo.storage.engine.statements import Statement
 
-_IDS = re.compile(r"(?:prj|tsk|ses|lau|msg|cnv|dlg|ntf|hnd|evt|err|key)_\w+")
+_IDS = re.compile(r"(?:prj|tsk|ses|lau|msg|cnv|dlg|ntf|hnd|evt|err|key|job|mqe|sch|run)_\w+")
 _AGES = (5, 45, 59, 90, 119, 299, 599, 1799, 3599, 86_399)
 """Seconds: where something may change."""
 _ALL = {table.name: table for table in schema.metadata.sorted_tables if table is not schema.directory}
@@ -87,6 +87,8 @@ _DELEGATION = (
     "conversation_id",
 )  # fmt: skip
 
+_ENTRY = ("task_id", "state", "position", "part", "job_id", "sent_back", "removal_by", "trouble", "changes_task_id")
+
 
 def canonical(rows: Rows, now: int, hands: object, launches: frozenset[str]) -> str:
     """`hands` are the processes as they stand, `launches` theirs."""
@@ -149,6 +151,9 @@ def canonical(rows: Rows, now: int, hands: object, launches: frozenset[str]) -> 
         where=lambda each: each["finished_at"] is None,
     )
     take("worktrees", ("task_id", "coordinator_id", "state", "commits", "trouble"))
+    take("schedules", ("name", "overlap", "state", "failures", "runs"), "next_at", "buffered")
+    take("merge_queues", ("project_id",), "paused_at")
+    take("merge_queue_entries", _ENTRY, "retry_at", where=lambda each: _is_newest(rows, each))
     take("checks", ("task_id", "launch_id"), "taken_at", where=lambda each: each["finished_at"] is None)
     spent = spent_today(rows, now)
     found.append([(project["id"], round(spent[project["id"]], 2)) for project in rows["projects"]])
@@ -197,6 +202,13 @@ def _order(task: Row) -> tuple[Any, ...]:
 
 def _is_open(row: Row) -> bool:
     return row["ended_at"] is None
+
+
+def _is_newest(rows: Rows, entry: Row) -> bool:
+    return not any(
+        other["task_id"] == entry["task_id"] and other["added_at"] > entry["added_at"]
+        for other in rows["merge_queue_entries"]
+    )
 
 
 def _undelivered(row: Row) -> bool:

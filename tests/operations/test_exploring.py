@@ -39,6 +39,8 @@ SHARES = {
     "desks": 0.0015,
     "trees": 0.002,
     "scarce": 0.0003,
+    "merges": 0.0005,
+    "timed": 0.002,
     "talkative": 0.002,
     "machines": 0.002,
     "reviewed": 0.001,
@@ -53,6 +55,7 @@ FOUND_SOON = (
     "a worker that can only wait is started (row 12a)",
     "who may do one task at a time may do any number",
     "a block is not told in the log",
+    "what the merge queue cannot merge is told to nobody",
 )
 
 

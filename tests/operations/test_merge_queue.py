@@ -14,6 +14,7 @@ from toryo.domain.coordinators import GONE_AFTER
 from toryo.domain.merge_queue import RETRY_AFTER, SENT_BACK_AT_MOST
 from toryo.domain.times import SECOND
 from toryo.domain.worktrees import LOST_AFTER
+from toryo.housekeeping.old_worktrees import CLEAN_AFTER
 
 FAILED = {"check": "make test", "outcome": "failed", "runs": 1, "seconds": 2.0, "exit_code": 2, "output": "1 failed"}
 FLAKY = {**FAILED, "outcome": "flaky", "runs": 2, "exit_code": 0}
@@ -37,6 +38,11 @@ class Queue(Yard):
 
     def work(self, agent_id: str, task: str) -> str:
         launch = self.launch(agent_id)
+        self.completed(launch)
+        self.ended(launch)
+        return task
+
+    def completed(self, launch: Answer) -> None:
         process = self.world.process(launch)
         process.sign_in()
         process.call("report_model", provider="claude", model_id="model-1")
@@ -45,7 +51,18 @@ class Queue(Yard):
         for check in self.c1.claim(free_slots=0)["checks"]:
             self.c1.call("report_check_result", check_id=check["check_id"], failures=[])
         process.call("report_completed", result="success", summary="done")
-        self.ended(launch)
+
+    def whole(self) -> tuple[str, str]:
+        """A task of the manager with one subtask, both with changes."""
+        main = self.world.task("boss", title="All")
+        part = self.worked("w1", title="Part", parent_task_id=main)
+        return self.work("boss", main), part
+
+    def looked(self, agent_id: str, task: str) -> str:
+        """The agent completes the task without any changes."""
+        launch = self.launch(agent_id)
+        self.completed(launch)
+        self.c1.exited(launch["launch_id"], exit_code=0)
         return task
 
     def other_launch(self) -> Answer:
@@ -193,6 +210,159 @@ def test_agents_and_viewers_cannot_change_the_queue(queue: Queue):
             assert who.ask(name, task_id=task).refused, (name, who)
 
 
+# --- the work of several tasks ---------------------------------------------------------------------------------------
+
+
+def test_a_task_without_changes_of_its_own_stands_for_the_work_of_its_subtasks(queue: Queue):
+    main = queue.world.task("boss", title="All")
+    part = queue.worked("w1", title="Part", parent_task_id=main)
+    queue.world.owner.call("confirm_checks", task_id=main, passed=True)
+    queue.world.move(main, "completed")
+    queue.add(main)
+    job = queue.job_now()
+    assert queue.waiting() == [(main, "checking")]
+    queue.tell(job, "merged", part)
+    assert (queue.entry(main)["state"], queue.entry(main)["merged_commit"]) == ("merged", f"m-{part}")
+
+
+def test_a_directory_without_changes_that_was_tidied_away_takes_no_work_out_of_the_queue(queue: Queue):
+    main = queue.world.task("boss", title="All")
+    part = queue.worked("w1", title="Part", parent_task_id=main)
+    queue.looked("boss", main)
+    queue.world.owner.call("pause_merge_queue", project_id=queue.world.project_id)
+    queue.add(main)
+    queue.world.advance(CLEAN_AFTER // SECOND)
+    queue.c1.claim(free_slots=0)
+    queue.world.housekeep()
+    (job,) = queue.worktree_jobs()
+    assert (job["kind"], job["task_id"]) == ("clean", main)
+    queue.report(job["job_id"], done=True, gone=[main])
+    assert queue.waiting() == [(main, "queued")]
+    queue.world.owner.call("resume_merge_queue", project_id=queue.world.project_id)
+    queue.tell(queue.job_now(), "merged", part)
+    assert queue.entry(main)["state"] == "merged"
+
+
+def test_work_of_subtasks_still_waits_after_that_of_their_task_was_merged_by_hand(queue: Queue):
+    main, part = queue.whole()
+    queue.report(queue.ask("merge", main, below=False), done=True, merged=queue.merged(main))
+    queue.add(main)
+    queue.tell(queue.job_now(), "merged", part)
+    assert (queue.entry(main)["state"], queue.worktree(part)["state"]) == ("merged", "merged")
+
+
+def test_work_that_is_merged_by_hand_piece_by_piece_leaves_the_queue_with_the_last_piece(queue: Queue):
+    queue.world.owner.call("pause_merge_queue", project_id=queue.world.project_id)
+    main, part = queue.whole()
+    queue.add(main)
+    queue.report(queue.ask("merge", main, below=False), done=True, merged=queue.merged(main))
+    assert queue.waiting() == [(main, "queued")]
+    queue.report(queue.ask("merge", part), done=True, merged=queue.merged(part))
+    assert (queue.entry(main)["state"], queue.entry(main)["merged_commit"]) == ("merged", f"m-{part}")
+
+
+def test_discarding_the_work_of_the_task_itself_takes_it_out_and_the_rest_can_be_added(queue: Queue):
+    queue.world.owner.call("pause_merge_queue", project_id=queue.world.project_id)
+    main, part = queue.whole()
+    queue.add(main)
+    queue.report(queue.ask("discard", main), done=True, gone=[main])
+    assert queue.entry(main)["state"] == "removed"
+    queue.add(main)
+    assert queue.waiting() == [(main, "queued")]
+    queue.report(queue.ask("discard", part), done=True, gone=[part])
+    assert queue.entry(main)["message"] == "Its work was discarded."
+
+
+def test_what_is_left_of_partly_vanished_work_counts_as_merged(queue: Queue):
+    main, part = queue.whole()
+    queue.add(main)
+    said = {"result": "merged", "base": "b1"}
+    queue.report(queue.job_now()["job_id"], done=True, merged=queue.merged(part), gone=[main], queue=said)
+    assert queue.entry(main)["state"] == "merged"
+
+
+def test_work_waits_for_what_its_subtasks_build_on(queue: Queue):
+    base = queue.worked("w2", title="Base")
+    main = queue.world.task("boss", title="All")
+    queue.worked("w1", title="Part", parent_task_id=main, dependencies=[base])
+    queue.work("boss", main)
+    queue.add(main)
+    assert queue.waiting() == [(main, "queued")]
+    assert queue.entry(main)["waits_for"] == [base]
+
+
+def test_the_work_of_a_cancelled_subtask_is_not_merged(queue: Queue):
+    main = queue.world.task("boss", title="All")
+    part = queue.world.task("w1", title="Part", parent_task_id=main)
+    launch = queue.launch("w1")
+    queue.told(launch, head_commit="h1", commits=1, files_changed=1)
+    queue.world.move(part, "cancelled")
+    queue.ended(launch)
+    queue.work("boss", main)
+    queue.add(main)
+    job = queue.job_now()
+    assert [each["task_id"] for each in job["options"]["entries"][0]["order"]] == [main]
+    queue.tell(job, "failed", evidence=[FAILED])
+    assert queue.changes(main)["dependencies"] == [main]
+
+
+def test_work_of_subtasks_that_fails_is_corrected_from_all_of_it(queue: Queue):
+    main = queue.world.task("boss", title="All")
+    part = queue.worked("w1", title="Part", parent_task_id=main)
+    queue.looked("boss", main)
+    queue.add(main)
+    queue.tell(queue.job_now(), "failed", evidence=[FAILED])
+    assert sorted(queue.changes(main)["dependencies"]) == sorted([main, part])
+
+
+def test_nothing_waits_for_a_task_that_changed_nothing(queue: Queue):
+    base = queue.looked("w1", queue.world.task("w1", title="Look around"))
+    task = queue.worked("w2", dependencies=[base])
+    queue.add(task)
+    assert queue.waiting() == [(task, "checking")]
+
+
+def test_work_is_not_merged_while_changes_to_a_part_of_it_are_made(world: World):
+    queue = Queue(world, "automatic")
+    world.owner.call("pause_merge_queue", project_id=world.project_id)
+    main, part = queue.whole()
+    assert queue.waiting() == [(main, "queued")]
+    changes = world.owner.call("request_changes", task_id=part, text="Round.")["changes_requested"]["task_id"]
+    world.housekeep()
+    assert changes in queue.entry(main)["message"]
+    refused = world.owner.refused("add_to_merge_queue", "notNow", task_id=main)
+    assert (refused["task_id"], refused["changes_requested"]) == (part, changes)
+
+
+def test_an_automatic_queue_takes_work_when_the_changes_to_a_part_of_it_are_made(world: World):
+    queue = Queue(world, "manual")
+    world.owner.call("pause_merge_queue", project_id=world.project_id)
+    main, part = queue.whole()
+    changes = world.owner.call("request_changes", task_id=part, text="Round.")["changes_requested"]["task_id"]
+    queue.set(merge_queue="automatic")
+    world.housekeep()
+    assert queue.waiting() == []
+    queue.work("w1", changes)
+    world.housekeep()
+    assert sorted(task for task, _ in queue.waiting()) == sorted([main, changes])
+
+
+def test_people_of_other_projects_learn_and_change_nothing(queue: Queue):
+    world = queue.world
+    task, mine = queue.worked("w1", title="Secret"), queue.worked("w2")
+    world.owner.call("pause_merge_queue", project_id=world.project_id)
+    queue.add(task, mine)
+    before = queue.shown()
+    eve = world.member("eve")
+    for name in ("show_merge_queue", "pause_merge_queue", "resume_merge_queue"):
+        refused = eve.refused(name, "projectNotFound", project_id=world.project_id)
+        assert "Secret" not in str(refused)
+    for name in ("add_to_merge_queue", "remove_from_merge_queue", "move_in_merge_queue"):
+        there, nowhere = (eve.refused(name, "taskNotFound", task_id=each) for each in (task, "tsk_none"))
+        assert str(there).replace(task, "X") == str(nowhere).replace("tsk_none", "X")
+    assert queue.shown() == before
+
+
 # --- batches, failures, conflicts ------------------------------------------------------------------------------------
 
 
@@ -237,8 +407,8 @@ def test_the_culprit_goes_back_to_its_agent_with_the_evidence(queue: Queue):
     assert (queue.needs(), queue.needs("review")) == ([], [])
 
 
-def conflict(queue: Queue, task: str, other: str) -> None:
-    job = queue.job_now()
+def conflict(queue: Queue, task: str, other: str, job: Answer | None = None) -> None:
+    job = job or queue.job_now()
     said = {"entry_id": queue.entry_id(job, task), "files": ["a.py", "b.py"]}
     others = [{"commit": "abcdef1234567", "subject": "Roof", "task_id": other}]
     queue.tell(job, "nothing", conflicts=[{**said, "others": others}])
@@ -354,6 +524,29 @@ def test_work_waits_for_the_work_that_it_builds_on(queue: Queue):
     assert queue.tasks_of(queue.job_now()) == [base]
 
 
+@pytest.mark.parametrize("how", ["archive", "off", "changes"])
+@pytest.mark.parametrize("result", ["failed", "conflict"])
+def test_nobody_is_asked_to_correct_work_that_left_the_queue_before_the_report_came(
+    queue: Queue, how: str, result: str
+):
+    task = queue.worked("w1")
+    queue.add(task)
+    job = queue.job_now()
+    if how == "archive":
+        queue.world.owner.call("archive_project", project_id=queue.world.project_id)
+    elif how == "off":
+        queue.set(merge_queue="off")
+    else:
+        queue.world.owner.call("request_changes", task_id=task, text="Round the prices.")
+    made = [each["kind"] for each in queue.world.events()].count("task.created")
+    if result == "failed":
+        queue.tell(job, "failed", evidence=[FAILED])
+    else:
+        conflict(queue, task, task, job)
+    assert (queue.entry(task)["state"], queue.entry(task)["changes_task_id"]) == ("removed", None)
+    assert [each["kind"] for each in queue.world.events()].count("task.created") == made
+
+
 # --- what people do --------------------------------------------------------------------------------------------------
 
 
@@ -456,6 +649,16 @@ def test_a_task_that_is_open_again_leaves_the_queue(queue: Queue):
     assert "Changes to it were requested" in entry["message"]
 
 
+def test_changes_that_are_requested_while_the_work_is_checked_stop_the_check(queue: Queue):
+    task = queue.worked("w1")
+    queue.add(task)
+    job = queue.job_now()
+    queue.world.owner.call("request_changes", task_id=task, text="Round the prices.")
+    assert queue.c1.claim(free_slots=0, worktree_jobs=[job["job_id"]])["stop_worktree_jobs"] == [job["job_id"]]
+    queue.tell(job, "prevented")
+    assert "Changes to it were requested" in queue.entry(task)["message"]
+
+
 @pytest.mark.parametrize("how", ["archive", "off"])
 def test_an_archived_project_and_a_queue_that_is_turned_off_are_emptied(queue: Queue, how: str):
     task = queue.worked("w1")
@@ -474,6 +677,19 @@ def test_a_paused_project_merges_nothing(queue: Queue):
     task = queue.worked("w1")
     queue.world.owner.call("pause_project", project_id=queue.world.project_id)
     queue.world.owner.refused("add_to_merge_queue", "notNow", task_id=task)
+
+
+def test_work_that_waits_in_a_paused_project_says_so(queue: Queue):
+    task = queue.worked("w1")
+    queue.world.owner.call("pause_merge_queue", project_id=queue.world.project_id)
+    queue.add(task)
+    queue.world.owner.call("resume_merge_queue", project_id=queue.world.project_id)
+    job = queue.job_now()
+    queue.world.owner.call("pause_project", project_id=queue.world.project_id)
+    queue.tell(job, "prevented")
+    assert queue.waiting() == [(task, "queued")]
+    assert queue.entry(task)["message"].endswith("is paused.")
+    assert queue.needs() == []
 
 
 # --- Coordinators that come and go -----------------------------------------------------------------------------------
@@ -502,6 +718,21 @@ def test_a_coordinator_that_stays_away_lets_its_work_wait_and_it_is_checked_when
     queue.world.housekeep()
     again = queue.job_now()
     assert again["job_id"] != job["job_id"]
+
+
+def test_a_queue_whose_coordinator_is_away_says_so_to_people(queue: Queue):
+    task = queue.worked("w1")
+    queue.add(task)
+    queue.job_now()
+    queue.world.advance(GONE_AFTER // SECOND + 1)
+    (merging,) = queue.world.owner.call("why", agent_id="w1")["merging"]
+    for words in (queue.entry(task)["message"], merging["message"], queue.needs()[0]["text"]):
+        assert "c1, which has not called since" in words
+    queue.world.owner.call("pause_merge_queue", project_id=queue.world.project_id)
+    assert queue.needs() == []
+    queue.world.owner.call("resume_merge_queue", project_id=queue.world.project_id)
+    queue.c1.claim(free_slots=0)
+    assert (queue.needs(), queue.entry(task)["message"]) == ([], None)
 
 
 def test_a_report_that_comes_after_the_job_was_given_up_still_counts(queue: Queue):
@@ -547,14 +778,22 @@ def test_every_step_is_an_event_of_the_task(queue: Queue):
     assert kinds == ["merge_queue.added", "merge_queue.checking", "merge_queue.failed"]
 
 
-def test_a_batch_of_a_killed_coordinator_that_is_no_longer_wanted_is_not_given_out_again(queue: Queue):
+@pytest.mark.parametrize("merged", [True, False])
+def test_a_batch_of_a_killed_coordinator_that_is_no_longer_wanted_is_only_asked_what_it_had_merged(
+    queue: Queue, merged: bool
+):
     task = queue.worked("w1")
     queue.add(task)
-    queue.job_now()
+    job = queue.job_now()
     queue.world.owner.call("remove_from_merge_queue", task_id=task)
-    assert queue.worktree_jobs(worktree_jobs=[]) == []
-    queue.world.housekeep()
-    assert (queue.entry(task)["state"], queue.entry(task)["ended_by"]) == ("removed", "owner")
+    claimed = queue.c1.claim(free_slots=0, worktree_jobs=[])
+    assert ([each["job_id"] for each in claimed["worktree_jobs"]], claimed["stop_worktree_jobs"]) == (
+        [job["job_id"]],
+        [job["job_id"]],
+    )
+    queue.tell(job, "nothing" if merged else "prevented", *([task] if merged else []))
+    entry = queue.entry(task)
+    assert (entry["state"], entry["ended_by"]) == (("merged", None) if merged else ("removed", "owner"))
     assert queue.worktree_jobs(worktree_jobs=[]) == []
 
 

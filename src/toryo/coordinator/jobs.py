@@ -50,6 +50,7 @@ class Jobs:
         for job in worktree_jobs:
             if job.job_id not in self.worktree_jobs:
                 new = True
+                self._stops[job.job_id] = asyncio.Event()
                 self._add(self.worktree_jobs, job.job_id, self._run_worktree_job(job))
         return new
 
@@ -64,7 +65,10 @@ class Jobs:
         jobs[job_id].add_done_callback(lambda _: jobs.pop(job_id, None))
 
     async def _run_worktree_job(self, job: WorktreeJob) -> None:
-        answer = await (self._queue_merge(job) if job.kind == QUEUE_MERGE else self._done(job))
+        try:
+            answer = await (self._queue_merge(job) if job.kind == QUEUE_MERGE else self._done(job))
+        finally:
+            self._stops.pop(job.job_id, None)
         log.info("%s of task %s: %s", job.kind, job.task_id, answer.get("trouble") or "done")
         await self._reports.until_told(job.job_id, partial(self._tell_worktree_job, job, answer))
 
@@ -72,7 +76,7 @@ class Jobs:
         return await asyncio.to_thread(task_worktrees.run, job, self._starter.worktrees)
 
     async def _queue_merge(self, job: WorktreeJob) -> dict[str, Any]:
-        stop = self._stops.setdefault(job.job_id, asyncio.Event())
+        stop = self._stops[job.job_id]
         lane = self._lanes.setdefault((job.project_id, str(job.options.get("into"))), asyncio.Lock())
         authors = self._starter.authors(job)
         try:
@@ -85,8 +89,6 @@ class Jobs:
         except Exception as problem:  # whatever it is, the queue must hear of it
             log.exception("%s", job.job_id)
             return queue_merges.prevented(f"{type(problem).__name__}: {problem}")
-        finally:
-            self._stops.pop(job.job_id, None)
 
     async def _tell_worktree_job(self, job: WorktreeJob, answer: dict[str, Any]) -> None:
         """If the server refuses an answer, an error is sent instead, so that no caller waits indefinitely."""

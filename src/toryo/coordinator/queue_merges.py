@@ -70,7 +70,7 @@ async def _attempt(
     target = str(job.options["into"])
     found, checkout, combined = await asyncio.to_thread(_combined, job, directory, target)
     told = partial(_answer, found, combined)
-    if combined.commit == combined.base:
+    if combined.commit == combined.base or stop.is_set():  # it may be given only to tell what an earlier attempt merged
         await asyncio.to_thread(_clear_up, found)
         return told("nothing" if not stop.is_set() else "prevented")
     await asyncio.to_thread(combining.refuse_target, checkout, target, combined)
@@ -100,7 +100,11 @@ async def _attempt(
             await asyncio.to_thread(combining.put_away, checkout, path)
     if stop.is_set():
         return told("prevented", evidence)
-    if not await asyncio.to_thread(combining.land, checkout, target, combined, directory / job.project_id):
+    try:
+        landed = await asyncio.to_thread(combining.land, checkout, target, combined, directory / job.project_id)
+    except Trouble as trouble:  # told with the evidence: what was checked is not checked again every minute
+        return told("prevented", evidence, trouble=task_worktrees.short(str(trouble)))
+    if not landed:
         return None
     for span in combined.spans:
         found.merged |= {found.tasks[name]: commit for name, commit in span.commits.items()}
@@ -207,11 +211,27 @@ def _work(
 
 
 def _clear_up(found: Found) -> None:
-    """Removes the worktrees of what is merged; what cannot be removed stays where it is."""
-    for name, worktree in found.places.items():
-        if found.tasks[name] in found.merged:
-            with contextlib.suppress(Trouble, OSError):
+    """Removes the worktrees of what is merged. What cannot be removed stays where it is. Work that has grown since it
+    was read is not done: it stays as it is, and a person decides about the rest."""
+    merged = [
+        (entry, work) for entry in found.entries for work in entry.works if found.tasks[work.name] in found.merged
+    ]
+    for entry, work in merged:
+        worktree = found.places[work.name]
+        with contextlib.suppress(Trouble, OSError):
+            if not _has_more(worktree, work):
                 worktrees.remove(worktree)
+                continue
+            found.merged.pop(found.tasks[work.name], None)
+            found.unfit[entry.id] = (
+                f"{work.branch} was changed while it was checked. {found.target} has it up to commit "
+                f"{work.commit[:10]}. Review what came after that, then add it to the merge queue again."
+            )
+
+
+def _has_more(worktree: Worktree, work: Work) -> bool:
+    last = tip(opened(worktree.repository).git, worktree.branch)
+    return last not in (None, work.commit) or bool(worktrees.unkept(worktree))
 
 
 # --- the checks -------------------------------------------------------------------------------------------------------
@@ -286,7 +306,7 @@ def _answer(
             "left_out": list(combined.left_out),
             "unfit": [
                 {"entry_id": entry_id, "trouble": task_worktrees.short(words)}
-                for entry_id, words in found.unfit.items()
+                for entry_id, words in {**found.unfit, **combined.unfit}.items()
             ],
             "evidence": [asdict(each) for each in evidence or ()][:MOST_EVIDENCE],
         },

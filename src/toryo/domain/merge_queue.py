@@ -25,8 +25,8 @@ SENT_BACK_AT_MOST = 2
 """How often the queue asks agents to correct one piece of work before it asks a person."""
 RETRY_AFTER: Millis = MINUTE
 """When the queue looks again at what it could not do, but that is not the fault of an entry."""
-RETRY_BROKEN_AFTER: Millis = 15 * MINUTE
-"""The same if the target branch itself fails the checks: each look runs them all."""
+RETRY_CHECKS_AFTER: Millis = 15 * MINUTE
+"""The same if the checks have run (the target fails them itself, or cannot be moved): each look runs them again."""
 MOST = 500
 """Entries that wait in one project."""
 MOST_IN_BATCH = 50
@@ -130,8 +130,6 @@ class Verdict:
     """Nothing is left of their work."""
     failed: bool = False
     """Whether the required checks failed on the combined result, but not on the target itself."""
-    broken: bool = False
-    """Whether the required checks failed on the target itself."""
     base: str | None = None
     evidence: tuple[CheckEvidence, ...] = ()
     trouble: str | None = None
@@ -238,7 +236,7 @@ def _settled(case: _Case, half: Mapping[str, str], now: Millis) -> Entry:
     if rule.divides:
         return replace(after, part=half[entry.id], evidence=told.evidence)
     if rule.retries:
-        wait = RETRY_BROKEN_AFTER if told.broken else RETRY_AFTER
+        wait = RETRY_CHECKS_AFTER if told.evidence else RETRY_AFTER
         return replace(after, trouble=told.trouble, retry_at=now + wait, evidence=told.evidence)
     if rule.becomes is State.QUEUED:
         return after

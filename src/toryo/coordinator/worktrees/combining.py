@@ -12,6 +12,7 @@ import contextlib
 import hashlib
 import os
 import re
+import shlex
 import shutil
 import time
 from collections.abc import Mapping, Sequence
@@ -99,6 +100,8 @@ class Combined:
     """Entries that conflict with the target, by id."""
     left_out: tuple[str, ...] = ()
     """Entries that conflict only with others before them."""
+    unfit: Mapping[str, str] = field(default_factory=dict)
+    """Why an entry cannot be merged at all, by id."""
 
     @property
     def new(self) -> tuple[Span, ...]:
@@ -111,12 +114,22 @@ def combine(checkout: Checkout, target: str, entries: Sequence[Entry], said: str
     git = checkout.git
     base = tip(git, target)
     if base is None:
-        raise Trouble(f"There is no branch {target} in {checkout.top}. Create it again (git branch {target} COMMIT).")
+        raise Trouble(
+            f"There is no branch {target} in {checkout.top}. Create it (git branch {shlex.quote(target)} COMMIT), or "
+            "remove the work from the merge queue and add it for another branch."
+        )
     head, merges = base, 0
     spans: list[Span] = []
     clashes: dict[str, Clash] = {}
     left_out: list[str] = []
+    unfit: dict[str, str] = {}
     for entry in entries:
+        if (strange := _unrelated(git, base, entry)) is not None:
+            unfit[entry.id] = (
+                f"{strange} and {target} have no commit in common. Merge it by hand (git merge "
+                f"--allow-unrelated-histories {strange}), or discard the work."
+            )
+            continue
         made = _onto(git, head, entry)
         if isinstance(made, Span):
             spans.append(made)
@@ -129,7 +142,13 @@ def combine(checkout: Checkout, target: str, entries: Sequence[Entry], said: str
         else:
             clashes[entry.id] = Clash(alone_, _others(git, base, entry, alone_))
     commit = head if head == base or merges == 1 else _together(git, base, head, spans, said)
-    return Combined(base, commit, tuple(spans), clashes, tuple(left_out))
+    return Combined(base, commit, tuple(spans), clashes, tuple(left_out), unfit)
+
+
+def _unrelated(git: Git, base: str, entry: Entry) -> str | None:
+    """The branch of an entry that shares no history with the target."""
+    works = (work for work in entry.works if not work.covers)
+    return next((work.branch for work in works if not git.holds("merge-base", base, work.commit)), None)
 
 
 def _onto(git: Git, head: str, entry: Entry) -> Span | tuple[str, ...]:

@@ -55,6 +55,7 @@ SETTINGS = (
     "log.showSignature=false",
     "commit.gpgSign=false",
     "advice.addEmbeddedRepo=false",
+    "advice.graftFileDeprecated=false",
 )
 INHERITED = frozenset({"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_EXEC_PATH"})
 """Where this machine keeps git and its settings; every other GIT_* may point at another repository."""

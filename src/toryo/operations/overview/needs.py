@@ -44,7 +44,7 @@ from toryo.operations.overview.stuck import Stuck
 from toryo.operations.overview.unplaced import Unplaced
 from toryo.operations.tasks import above as above_tasks
 from toryo.operations.tasks import remedies, requested_changes
-from toryo.operations.worktrees import merge_queue_texts, reviews
+from toryo.operations.worktrees import merge_queue_texts, reviews, worktree_locks
 from toryo.storage.errors import DatabaseUnavailable
 from toryo.storage.needs import Unread
 
@@ -636,7 +636,8 @@ def _returned_entries(view: _View) -> list[Entry]:
 def _merge_queues(view: _View) -> Iterator[Need]:
     """What came back from a merge queue, and queues that cannot go on."""
     returned = _returned_entries(view)
-    waiting = [each for each in view.call.tx.merge_queue.waiting() if each.project_id in view.projects and each.trouble]
+    waiting = [each for each in view.call.tx.merge_queue.waiting() if each.project_id in view.projects]
+    waiting = [each for each in waiting if each.trouble or _waits_for_a_coordinator(view, each)]
     tasks = {each.id: each for each in view.call.tx.tasks.find_all(sorted({e.task_id for e in (*returned, *waiting)}))}
     for entry in returned:
         task = tasks[entry.task_id]
@@ -671,13 +672,21 @@ def _merge_queues(view: _View) -> Iterator[Need]:
             task,
             (
                 say("The merge queue cannot merge into {target}: {title}", target=entry.target, title=task.title),
-                constant((entry.trouble or "")[:BRIEF]),
+                constant(entry.trouble[:BRIEF]) if entry.trouble else merge_queue_texts.obstacle(view.call, entry),
             ),
             Action("resume_merge_queue", f"toryo merge-queue resume --project {entry.project_id}"),
             Action("remove_from_merge_queue", f"toryo merge-queue remove {task.id}"),
             since=entry.added_at,
         ):
             yield replace(need, about=f"{entry.project_id} {entry.coordinator_id} {entry.target}")
+
+
+def _waits_for_a_coordinator(view: _View, entry: Entry) -> bool:
+    """Whether an entry would be merged now if the Coordinator with its files were there."""
+    if not worktree_locks.is_away(view.call, entry.coordinator_id):
+        return False
+    project = view.call.project(entry.project_id)
+    return project.active and view.call.tx.merge_queue.queue(project.id).paused_at is None
 
 
 def _stalls(view: _View) -> Iterator[Need]:

@@ -69,7 +69,7 @@ def _merging(call: Call, agent_id: str, project_id: str) -> list[Merging]:
         {
             "task_id": entry.task_id,
             "title": tasks[entry.task_id].title,
-            "message": merge_queue_texts.where(entry, place, len(waiting), paused=paused),
+            "message": merge_queue_texts.where(call, entry, place, len(waiting), paused=paused),
         }
         for place, entry in enumerate(waiting, 1)
         if tasks[entry.task_id].assignee_id == agent_id

@@ -4,6 +4,8 @@ review (`requesting_changes.py`), the merge queue when the work cannot be merged
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from toryo.domain.creation_rules import Draft
 from toryo.domain.errors import Refusal
 from toryo.domain.tasks import Status, Task
@@ -21,13 +23,14 @@ def assignee(call: Call, task: Task) -> str | None:
     return task.assignee_id if members else None
 
 
-def make(call: Call, task: Task, title: str, text: str) -> tuple[Task, str | None]:
-    """The new task, started if that is possible; and why it was not."""
+def make(call: Call, task: Task, title: str, text: str, builds_on: Sequence[str] = ()) -> tuple[Task, str | None]:
+    """The new task, started if that is possible; and why it was not. `builds_on`: further tasks whose work it starts
+    from."""
     draft = Draft(
         title=title[:LONGEST_TITLE],
         description=text,
         priority=task.priority,
-        dependencies=(task.id,),
+        dependencies=tuple(dict.fromkeys((task.id, *builds_on))),
         assignee_id=assignee(call, task),
         agent_type=task.agent_type,
         context=requested_changes.context_for(task),

@@ -34,16 +34,17 @@ class Job(TypedDict):
 
 def jobs_for(call: Call, coordinator_id: str, running: Collection[str] | None) -> tuple[list[Job], list[str]]:
     """What people ask of this Coordinator, once; again where the answer was lost or it has forgotten about it. And the
-    jobs of the merge queue that it works on and that are no longer wanted."""
+    jobs of the merge queue that it has taken and that are no longer wanted."""
     given: list[Job] = []
     unwanted: list[str] = []
     for job in call.tx.worktrees.jobs_for(coordinator_id):
         forgotten = running is not None and job.id not in running
         if job.kind is Kind.QUEUE_MERGE and not merge_queue.is_wanted(call, job):
-            if job.taken_at is not None and forgotten:
-                call.tx.worktrees.save_job(job, replace(job, taken_at=None))  # `merge_queue.advance` ends it
-            elif job.taken_at is not None:
-                unwanted.append(job.id)
+            if job.taken_at is None:
+                continue  # `merge_queue.advance` ends it
+            unwanted.append(job.id)
+            if forgotten:  # again, to hear what it had merged before it was killed
+                given.extend(each_fenced(call, "claim_starts", [job], partial(_hand_out_worktree_job, call)))
         elif job.lost(call.now) or forgotten:
             given.extend(each_fenced(call, "claim_starts", [job], partial(_hand_out_worktree_job, call)))
     return given, unwanted

@@ -77,8 +77,8 @@ def advance(call: Call, project_id: str, *, even_off: bool = False) -> None:
 
 
 def is_wanted(call: Call, job: WorktreeJob) -> bool:
-    """Whether a batch is still to be merged. Not if a person has paused the queue or removed one of its entries, or if
-    the task of one is open again."""
+    """Whether a batch is still to be merged. Not if a person has paused the queue, removed one of its entries or
+    requested changes to it, or if the task of one is open again."""
     project = call.tx.projects.find(job.project_id)
     if project is None or not project.active or project.settings.merge_queue is MergeQueue.OFF:
         return False
@@ -88,7 +88,9 @@ def is_wanted(call: Call, job: WorktreeJob) -> bool:
     if len(batch) != len((job.options or {}).get("entries", ())) or any(entry.removal_by for entry in batch):
         return False
     tasks = call.tx.tasks.find_all(sorted(entry.task_id for entry in batch))
-    return all(task.status is Status.COMPLETED for task in tasks)
+    if any(task.status is not Status.COMPLETED for task in tasks):
+        return False
+    return not requested_changes.standing(call, sorted(item for _, own in _items(job) for item in own))
 
 
 def settle(call: Call, job: WorktreeJob, told: Verdict) -> None:
@@ -99,6 +101,8 @@ def settle(call: Call, job: WorktreeJob, told: Verdict) -> None:
     for old, new in zip(before, rules.settled(before, told, parts, call.now), strict=True):
         task = call.tx.tasks.find(old.task_id)
         assert task is not None
+        if new.state in RETURNED:  # nobody corrects what is no longer wanted
+            new = _without_the_unwanted(call, task, old, new)  # noqa: PLW2901
         _note(call, task, old, new)
         corrected = rules.goes_to_agent(new) and changes_tasks.assignee(call, task) is not None
         call.tx.merge_queue.put(_returned(call, task, new) if corrected else new)
@@ -108,10 +112,17 @@ def settle(call: Call, job: WorktreeJob, told: Verdict) -> None:
 
 def verdict(told: Any, merged: Iterable[Any], gone: Collection[str], job: WorktreeJob, trouble: str | None) -> Verdict:
     """A Coordinator's report in the terms of the rules. `told` is its part about the queue, if there is one."""
-    entries = [(str(each["entry_id"]), str(each["task_id"])) for each in (job.options or {}).get("entries", ())]
     commits = {each.task_id: each.commit for each in merged}
-    is_merged = {entry: commits[task_id] for entry, task_id in entries if task_id in commits}
-    is_gone = {entry for entry, task_id in entries if task_id in gone and task_id not in commits}
+    is_merged: dict[str, str] = {}
+    is_gone: set[str] = set()
+    for entry, own in _items(job):
+        there = [task_id for task_id in own if task_id in commits]
+        if not set(own) <= {*there, *gone}:
+            continue
+        if there:
+            is_merged[entry] = commits[there[-1]]
+        else:
+            is_gone.add(entry)
     if told is None:
         return Verdict(is_merged, {}, gone=is_gone, trouble=trouble)
     return Verdict(
@@ -124,7 +135,6 @@ def verdict(told: Any, merged: Iterable[Any], gone: Collection[str], job: Worktr
         unfit={each.entry_id: each.trouble for each in told.unfit},
         gone=is_gone,
         failed=told.result == "failed",
-        broken=told.result == "target_broken",
         base=told.base,
         evidence=tuple(each.model_dump() for each in told.evidence),
         trouble=trouble,
@@ -138,8 +148,11 @@ def newest(call: Call, task_id: str) -> Entry | None:
 def waits_for(call: Call, entry: Entry) -> list[str]:
     """The tasks whose work it builds on and that are not merged yet."""
     covered = {worktree.task_id for worktree in _covered(call, entry.task_id)}
-    own = {entry.task_id, *(each.task_id for each in _own(call, entry.task_id))}
-    return [each for each in worktree_locks.sources(call, entry.task_id).bases if each not in covered | own]
+    own = {worktree.task_id for worktree in _own(call, entry.task_id)}
+    bases = [base for each in sorted({entry.task_id, *own}) for base in worktree_locks.sources(call, each).bases]
+    others = dict.fromkeys(base for base in bases if base not in covered | own)
+    changed = {worktree.task_id for worktree in call.tx.worktrees.of(others) if worktree.changed} if others else set()
+    return [each for each in others if each in changed]
 
 
 def ready(call: Call, entry: Entry) -> list[str] | None:
@@ -163,8 +176,6 @@ def _still_in(call: Call, project: Project, waiting: list[Entry]) -> list[Entry]
         return []
     task_ids = sorted(entry.task_id for entry in waiting)
     tasks = {task.id: task for task in call.tx.tasks.find_all(task_ids)}
-    worktrees = {worktree.task_id: worktree for worktree in call.tx.worktrees.of(task_ids)}
-    asked = requested_changes.standing(call, task_ids)
     stay: list[Entry] = []
     for entry in waiting:
         now = entry
@@ -174,14 +185,11 @@ def _still_in(call: Call, project: Project, waiting: list[Entry]) -> list[Entry]
                 stay.append(entry)
                 continue
             now = replace(entry, state=Standing.QUEUED)
-        task, worktree = tasks[entry.task_id], worktrees.get(entry.task_id)
-        if worktree is not None and worktree.state is State.MERGED:
-            now = replace(
-                now, state=Standing.MERGED, merged_commit=worktree.merged_commit, ended_at=call.now, trouble=None
-            )
-        elif (why := _why_out(project, task, worktree, asked, now)) is not None:
-            reason, by = why
-            now = replace(now, state=Standing.REMOVED, reason=reason, ended_at=call.now, ended_by=by, trouble=None)
+        task, own = tasks[entry.task_id], _own(call, entry.task_id)
+        if not own and (commit := _merged_meanwhile(call, task, entry)) is not None:
+            now = replace(now, state=Standing.MERGED, merged_commit=commit, ended_at=call.now, trouble=None)
+        elif (why := _why_out(call, project, task, own, now)) is not None:
+            now = _out(call, now, *why)
         if now is not entry:
             _note(call, task, entry, now)
             call.tx.merge_queue.put(now)
@@ -200,23 +208,52 @@ def _called_off(call: Call, job: WorktreeJob) -> bool:
     return True
 
 
+def _merged_meanwhile(call: Call, task: Task, entry: Entry) -> str | None:
+    """The last merge of its work since it waits; None if there was none."""
+    below = call.tree_state(task).tree.descendants(task)
+    found = call.tx.worktrees.of([task.id, *(each.id for each in below)])
+    merged = [each for each in found if each.state is State.MERGED and each.updated_at >= entry.added_at]
+    return max(merged, key=lambda each: (each.updated_at, each.task_id == task.id)).merged_commit if merged else None
+
+
 def _why_out(
-    project: Project, task: Task, worktree: Worktree | None, asked: dict[str, Task], entry: Entry
+    call: Call, project: Project, task: Task, own: list[Worktree], entry: Entry
 ) -> tuple[Worded | str | None, str | None] | None:
-    """Why an entry is no longer wanted, and who has decided that; None if it is."""
+    """Why an entry is no longer wanted, and who has decided that; None if it is. `own`: its work that is open."""
     if entry.removal_by is not None:
         return entry.reason, entry.removal_by
     if project.status is ProjectStatus.ARCHIVED:
         return constant("The project was archived."), None
     if project.settings.merge_queue is MergeQueue.OFF:
         return constant("The merge queue was turned off."), None
-    if worktree is None or not worktree.open:
+    if not own or _is_discarded(call, entry):
         return constant("Its work was discarded."), None
     if task.status is not Status.COMPLETED:
         return say("Its task is {status}.", status=task.status), None
-    if task.id in asked:
-        return say("Changes to it were requested ({task_id}).", task_id=asked[task.id].id), asked[task.id].created_by
+    asked = requested_changes.standing(call, sorted(each.task_id for each in own))
+    if asked:
+        changes = asked.get(task.id) or next(iter(asked.values()))
+        return say("Changes to it were requested ({task_id}).", task_id=changes.id), changes.created_by
     return None
+
+
+def _is_discarded(call: Call, entry: Entry) -> bool:
+    """Whether somebody has discarded the changes of the task itself while it waited. A directory without changes goes
+    by itself."""
+    worktree = call.tx.worktrees.find(entry.task_id)
+    gone = worktree is not None and worktree.state is State.DISCARDED and worktree.changed
+    return gone and worktree is not None and worktree.updated_at >= entry.added_at
+
+
+def _out(call: Call, entry: Entry, reason: Worded | str | None, by: str | None) -> Entry:
+    return replace(entry, state=Standing.REMOVED, reason=reason, ended_at=call.now, ended_by=by, trouble=None)
+
+
+def _without_the_unwanted(call: Call, task: Task, old: Entry, new: Entry) -> Entry:
+    """What a report makes of an entry, unless it has ended for another reason before the report came."""
+    project = call.project(task.project_id)
+    why = _why_out(call, project, task, _own(call, task.id), old)
+    return new if why is None else _out(call, old, *why)
 
 
 def _added(call: Call, project: Project, waiting: list[Entry]) -> list[Entry]:
@@ -234,7 +271,7 @@ def _added(call: Call, project: Project, waiting: list[Entry]) -> list[Entry]:
         task, entry = standing[each.task_id].task, before.get(each.task_id)
         if task is None or task.completed_at is None or task.id in at_work:
             continue
-        if entry is None or entry.added_at < task.completed_at:
+        if (entry is None or entry.added_at < task.completed_at) and not _changing(call, task.id):
             new.append((task, each))
     new.sort(key=lambda pair: (pair[0].completed_at, pair[0].id))
     room = max(0, rules.MOST - len(waiting))
@@ -242,6 +279,11 @@ def _added(call: Call, project: Project, waiting: list[Entry]) -> list[Entry]:
         enter(call, project, task, worktree.base_branch or "", worktree.coordinator_id, TORYO)
         for task, worktree in new[:room]
     ]
+
+
+def _changing(call: Call, task_id: str) -> bool:
+    """Whether changes to a part of it were requested and are not made yet."""
+    return bool(requested_changes.standing(call, sorted(each.task_id for each in _own(call, task_id))))
 
 
 def _sent_back(call: Call, task: Task) -> int:
@@ -259,9 +301,17 @@ def _own(call: Call, task_id: str) -> list[Worktree]:
     task = call.tx.tasks.find(task_id)
     assert task is not None
     try:
-        return worktree_requests.to_merge(call, task, below=True)
+        return work_of(call, task)
     except Refusal:  # nothing of it is open
         return []
+
+
+def work_of(call: Call, task: Task) -> list[Worktree]:
+    """What would be merged for a task: its work and that of its subtasks, but not that of cancelled ones. Raises
+    Refusal if nothing of it is open."""
+    found = worktree_requests.to_merge(call, task, below=True)
+    tasks = {each.id: each for each in call.tx.tasks.find_all(sorted(each.task_id for each in found))}
+    return [each for each in found if each.task_id == task.id or tasks[each.task_id].status is Status.COMPLETED]
 
 
 def _covered(call: Call, task_id: str) -> list[Worktree]:
@@ -279,7 +329,8 @@ def _covered(call: Call, task_id: str) -> list[Worktree]:
 def _send(call: Call, project: Project, batch: list[Entry]) -> None:
     """Has a Coordinator merge and check these entries."""
     tasks = {task.id: task for task in call.tx.tasks.find_all(sorted(entry.task_id for entry in batch))}
-    entries, order = [], []
+    entries: list[dict[str, Any]] = []
+    order: list[dict[str, Any]] = []
     for entry in batch:
         own = [_item(call, entry, each) for each in _own(call, entry.task_id)]
         covered = [_item(call, entry, each) for each in _covered(call, entry.task_id)]
@@ -300,7 +351,7 @@ def _send(call: Call, project: Project, batch: list[Entry]) -> None:
     job = WorktreeJob(
         id=call.new_id(ids.WORKTREE_JOB),
         kind=Kind.QUEUE_MERGE,
-        task_id=batch[0].task_id,
+        task_id=str(entries[0]["order"][-1]["task_id"]),  # the task of the first entry may have no files of its own
         project_id=project.id,
         coordinator_id=batch[0].coordinator_id,
         asked_by=SYSTEM,
@@ -349,6 +400,12 @@ def _authors(call: Call, tasks: Iterable[Task]) -> list[dict[str, Any]]:
 # --- what a report changes --------------------------------------------------------------------------------------------
 
 
+def _items(job: WorktreeJob) -> list[tuple[str, list[str]]]:
+    """The entries of a batch, each with the tasks whose work it stands for."""
+    entries = (job.options or {}).get("entries", ())
+    return [(str(each["entry_id"]), [str(item["task_id"]) for item in each["order"]]) for each in entries]
+
+
 def _batch(call: Call, job: WorktreeJob) -> list[Entry]:
     waiting = call.tx.merge_queue.waiting_in(job.project_id)
     return [entry for entry in waiting if entry.job_id == job.id and entry.state is Standing.CHECKING]
@@ -385,5 +442,8 @@ def _returned(call: Call, task: Task, entry: Entry) -> Entry:
     """The entry with the task that corrects it."""
     project = call.project(task.project_id)
     title, text = merge_queue_texts.for_agent(call, task, entry, project.settings.language)
-    made, _ = changes_tasks.make(call, task, title, text)
+    works = [each.task_id for each in _own(call, task.id)]
+    # Works that conflict with each other cannot be started from together.
+    builds_on = works if entry.state is Standing.FAILED else works[-1:]
+    made, _ = changes_tasks.make(call, task, title, text, builds_on)
     return replace(entry, changes_task_id=made.id)

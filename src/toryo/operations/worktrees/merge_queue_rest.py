@@ -18,6 +18,7 @@ from toryo.domain.projects import MergeQueue, Project
 from toryo.domain.tasks import Status, Task
 from toryo.domain.times import iso, iso_or_none
 from toryo.domain.wording import say
+from toryo.domain.worktrees import Worktree
 from toryo.operations.calls import schemas
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.calls.catalogue import Parameters, Route, operation
@@ -82,8 +83,9 @@ def add_to_merge_queue(call: Call, wanted: Add) -> EntryResult:
     before = merge_queue.newest(call, task.id)
     if before is not None and before.waits and before.removal_by is None:
         return _one(call, before)
-    _refuse_unready(call, task, before)
-    found = worktree_requests.to_merge(call, task, below=True)
+    _refuse_unready(task, before)
+    found = merge_queue.work_of(call, task) or [worktree_requests.open_worktree(call, task)]
+    _refuse_sent_back(call, found)
     own = found[-1]
     elsewhere = next((each for each in found if each.coordinator_id != own.coordinator_id), None)
     if elsewhere is not None:
@@ -241,7 +243,7 @@ def _refuse_off(project: Project) -> None:
         )
 
 
-def _refuse_unready(call: Call, task: Task, before: Entry | None) -> None:
+def _refuse_unready(task: Task, before: Entry | None) -> None:
     if before is not None and before.waits:
         raise Refusal(
             Code.NOT_NOW,
@@ -256,13 +258,16 @@ def _refuse_unready(call: Call, task: Task, before: Entry | None) -> None:
             "Only the work of completed tasks is added to the merge queue.",
             task_id=task.id,
         )
-    changes = requested_changes.of(call, task)
-    if changes is not None:
+
+
+def _refuse_sent_back(call: Call, found: Sequence[Worktree]) -> None:
+    asked = requested_changes.standing(call, sorted(each.task_id for each in found))
+    for task_id, changes in sorted(asked.items()):
         raise Refusal(
             Code.NOT_NOW,
-            say("Changes to task {task_id} were requested ({changes}).", task_id=task.id, changes=changes.id),
+            say("Changes to task {task_id} were requested ({changes}).", task_id=task_id, changes=changes.id),
             "Wait until they are made, or cancel that task.",
-            task_id=task.id,
+            task_id=task_id,
             changes_requested=changes.id,
         )
 
@@ -317,7 +322,7 @@ def _entries(call: Call, found: Sequence[Entry], waiting: Iterable[Entry]) -> li
 
 def _entry(call: Call, entry: Entry, task: Task, place: int | None) -> schemas.MergeQueueEntry:
     evidence: list[Any] = list(entry.evidence)  # as it was reported, which was validated then
-    why = merge_queue_texts.in_brief(entry) if not entry.waits else entry.trouble
+    why = merge_queue_texts.obstacle(call, entry) if entry.waits else merge_queue_texts.in_brief(entry)
     return {
         "entry_id": entry.id,
         "task_id": entry.task_id,

@@ -14,6 +14,7 @@ from toryo.domain.texts import one_line, quoted
 from toryo.domain.wording import Worded, constant, say, together
 from toryo.operations.calls.call import Call
 from toryo.operations.translations import translated
+from toryo.operations.worktrees import worktree_locks
 
 MOST_OTHERS = 5
 MOST_FILES = 20
@@ -50,22 +51,33 @@ def in_brief(entry: Entry) -> Worded:
     )
 
 
-def where(entry: Entry, place: int, many: int, *, paused: bool) -> Worded:
+def obstacle(call: Call, entry: Entry) -> Worded:
+    """What keeps an entry that waits from being merged, although nothing is wrong with it; empty if nothing does."""
+    project = call.project(entry.project_id)
+    if not project.active:
+        return say("Project {project_id} is {status}.", project_id=project.id, status=project.status)
+    if worktree_locks.is_away(call, entry.coordinator_id):
+        return worktree_locks.away(call, entry.coordinator_id)
+    return constant(entry.trouble or "")
+
+
+def where(call: Call, entry: Entry, place: int, many: int, *, paused: bool) -> Worded:
     """Where an entry stands in the queue."""
     if entry.state is State.CHECKING:
-        return say(
+        checked = say(
             "Its work is merged with {target} and checked now (place {place} of {many} in the merge queue).",
             target=entry.target,
             place=place,
             many=many,
         )
+        return together([checked, obstacle(call, entry)])
     waits = say(
         "It waits to be merged into {target}: place {place} of {many} in the merge queue.",
         target=entry.target,
         place=place,
         many=many,
     )
-    return together([waits, constant(PAUSED if paused else entry.trouble or "")])
+    return together([waits, constant(PAUSED) if paused else obstacle(call, entry)])
 
 
 def _of_conflict(call: Call, task: Task, entry: Entry) -> Iterator[Worded]:

@@ -14,8 +14,8 @@ from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.launches import Launch, Purpose
 from toryo.domain.projects import Isolation
 from toryo.domain.tasks import Status, Task
-from toryo.domain.times import SECOND, Millis
-from toryo.domain.wording import say
+from toryo.domain.times import SECOND, Millis, iso
+from toryo.domain.wording import Worded, constant, say
 from toryo.domain.worktrees import CHANGES_FILES, Kind, Worktree, WorktreeJob
 from toryo.operations.calls.call import WORK, Call
 
@@ -178,6 +178,16 @@ def seen_at(call: Call, coordinator_id: str) -> Millis | None:
 def is_away(call: Call, coordinator_id: str) -> bool:
     at = seen_at(call, coordinator_id)
     return at is None or coordinators.gone(at, call.now)
+
+
+def away(call: Call, coordinator_id: str) -> Worded:
+    """That the Coordinator with the files is away, and since when."""
+    at = seen_at(call, coordinator_id)
+    return say(
+        "The files are on the machine of Coordinator {coordinator_id}, which has not called {since}.",
+        coordinator_id=coordinator_id,
+        since=say("since {time}", time=iso(at)) if at is not None else constant("yet"),
+    )
 
 
 def _isolated(call: Call, project_id: str) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.tasks import Task
 from toryo.domain.times import iso
-from toryo.domain.wording import constant, say
+from toryo.domain.wording import say
 from toryo.domain.worktrees import Kind, State, Worktree, WorktreeJob
 from toryo.operations.calls import schemas
 from toryo.operations.calls.call import Call
@@ -88,15 +88,9 @@ def _refuse_away(call: Call, worktree: Worktree) -> None:
     """Raises Refusal if the Coordinator is not running, because a person would wait without an answer."""
     if not worktree_locks.is_away(call, worktree.coordinator_id):
         return
-    at = worktree_locks.seen_at(call, worktree.coordinator_id)
-    since = say("since {time}", time=iso(at)) if at is not None else constant("yet")
     raise Refusal(
         Code.NOT_NOW,
-        say(
-            "The files are on the machine of Coordinator {coordinator_id}, which has not called {since}.",
-            coordinator_id=worktree.coordinator_id,
-            since=since,
-        ),
+        worktree_locks.away(call, worktree.coordinator_id),
         say(
             "Start the Coordinator there (toryo coordinator), or look at the files yourself: git log {branch}, "
             "in {path}.",
