@@ -1087,7 +1087,7 @@ def _stopped(view: _View, schedule: Schedule) -> Iterator[Need]:
     if schedule.reason is not None:
         why: str = schedule.reason
     elif schedule.failures == 1:
-        why = constant(_FAILED_ONCE)
+        why = constant("A run failed. It creates no more tasks.")
     else:
         why = say("{count} runs failed in a row. It creates no more tasks.", count=schedule.failures)
     asked = [schedule.runs_as] if view.can_be_asked(schedule.runs_as, schedule.project_id) else view.owners()
@@ -1107,15 +1107,12 @@ def _stopped(view: _View, schedule: Schedule) -> Iterator[Need]:
         )
 
 
-_FAILED_ONCE = "A run failed. It creates no more tasks."
-
-
 def _webhooks(view: _View) -> Iterator[Need]:
     """Webhooks that have stopped themselves, as schedules."""
     for webhook in view.call.tx.webhooks.stopped():
         if webhook.project_id not in view.projects:
             continue
-        why: str = constant(_DELIVERY_FAILED)
+        why: str = constant("A delivery failed. It creates no more tasks.")
         if webhook.failures > 1:
             why = say("{count} deliveries failed in a row. It creates no more tasks.", count=webhook.failures)
         asked = [webhook.runs_as] if view.can_be_asked(webhook.runs_as, webhook.project_id) else view.owners()
@@ -1133,9 +1130,6 @@ def _webhooks(view: _View) -> Iterator[Need]:
                 ),
                 project_id=webhook.project_id,
             )
-
-
-_DELIVERY_FAILED = "A delivery failed. It creates no more tasks."
 
 
 # --- faults ----------------------------------------------------------------------------------------------------------

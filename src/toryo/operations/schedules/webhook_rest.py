@@ -44,7 +44,7 @@ def _with_placeholders(text: str) -> str:
     if wrong is not None:
         raise PydanticCustomError(
             "placeholder",
-            "{{{{ {path} }}}} is not a placeholder; write {{{{ body.issue.title }}}} or {{{{ event }}}}",
+            "must have no placeholder {path}: write body and a path, such as body.issue.title, or event",
             {"path": wrong[:100]},
         )
     return text
