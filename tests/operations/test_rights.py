@@ -440,6 +440,8 @@ EXEMPT = {
     "revoke_server_token": "test_servers_that_share_a_database_have_tokens_of_their_own_which_owners_list_and_revoke",
     "archive_project": "rests a project; takes nobody's right to it away",
     "delete_memory": "no right depends on it",
+    "pause_webhook": "rests a webhook",
+    "delete_webhook": "its tasks stay; its secret is worth nothing from then on: tests/operations/test_webhooks.py",
     "pause_schedule": "rests a schedule",
     "delete_schedule": "its tasks stay; no credential rests on it",
     "pause_project": "rests a project; takes nobody's right to it away",
