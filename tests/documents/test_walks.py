@@ -341,10 +341,10 @@ def _webhooks(reader: Reader) -> None:
     reader.compares = False
     reader.shop()
     reader.words["AGENT"] = "keeper"
-    made = reader.read("toryo webhook add Issues")
-    words = dict(line.split(None, 1) for line in made.splitlines() if line.startswith(("url", "secret")))
-    reader.words |= {"URL": words["url"].strip(), "SECRET": words["secret"].strip()}
-    assert '"outcome":"created"' in reader.read("BODY=").replace(" ", "")
+    assert "whsec_" in reader.read("toryo webhook add Issues")
+    reader.leave_out(
+        "BODY=", "Not every machine has curl and openssl; tests/scenarios/test_webhooks.py sends the same."
+    )
     assert "Issues" in reader.read("toryo webhook list")
     assert "resumed" in reader.read("toryo webhook pause")
 
