@@ -26,6 +26,7 @@ from toryo.cli.reconnecting import following
 from toryo.cli.task_options import (
     Accept,
     AcceptFile,
+    AcceptReview,
     AgentType,
     Assignee,
     Context,
@@ -87,6 +88,7 @@ def add_task(
     context: Context = None,
     accept: Accept = None,
     accept_file: AcceptFile = None,
+    accept_review: AcceptReview = None,
 ) -> None:
     """Create a task."""
     body = {
@@ -99,7 +101,7 @@ def add_task(
         "parent_task_id": parent,
         "status": status,
         "context": given_context(context),
-        "acceptance": given_acceptance(accept, accept_file),
+        "acceptance": given_acceptance(accept, accept_file, accept_review),
     }
     answer = here.send("POST", f"/projects/{project or projects.only(here)}/tasks", body)
     here.answer(answer, lambda: output.done(f"created {answer['task_id']} ({answer['task']['status']})"))
@@ -223,6 +225,7 @@ def edit_task(
     context: Context = None,
     accept: Accept = None,
     accept_file: AcceptFile = None,
+    accept_review: AcceptReview = None,
     depends_on: Annotated[
         list[str] | None,
         typer.Option("--depends-on", metavar="TASK", help="Another task that must be completed first; repeatable."),
@@ -240,7 +243,7 @@ def edit_task(
         "priority": priority,
         "assignee_id": assignee,
         "context": given_context(context),
-        "acceptance": given_acceptance(accept, accept_file),
+        "acceptance": given_acceptance(accept, accept_file, accept_review),
         "add_dependencies": depends_on or None,
         "remove_dependencies": no_longer_on or None,
     }

@@ -327,6 +327,12 @@ MAIN_TASK_ROWS: Sequence[Rule[RuleInput, Verdict]] = (
         hold("waiting_for_answer"),
     ),
     Rule(
+        "7c",
+        "The agent has reported success, and a reviewer has not decided yet",
+        facts.in_review,
+        hold("in_review"),
+    ),
+    Rule(
         "8",
         "The manager waits, and a task below this one was blocked or has failed since its last look",
         lambda c: _manager_waits(c) and facts.new_block(c),
@@ -437,7 +443,7 @@ NOT_FOR_PEOPLE = frozenset({"not_managed", "bad_options", "cooling_down"})
 _BY_HAND = [rule for rule in AGENT_ROWS if rule.then.reason not in NOT_FOR_PEOPLE]
 
 
-_LASTING = frozenset({"7b", "11", "12", "12a"})
+_LASTING = frozenset({"7b", "7c", "11", "12", "12a"})
 
 
 def decide(s: Snapshot, *, by_hand: bool = False) -> Decision:

@@ -2662,8 +2662,8 @@ export interface components {
         };
         /**
          * AcceptanceCheck
-         * @description What must be there, succeed, or be kept before success counts: a file, a command within a time limit, or limits
-         *     on the changes.
+         * @description What must be there, succeed, be kept or be given before success counts: a file, a command within a time limit,
+         *     limits on the changes, or the approval of a reviewer.
          */
         AcceptanceCheck: {
             /** File */
@@ -2675,6 +2675,7 @@ export interface components {
             /** Retries */
             retries?: number;
             diff?: components["schemas"]["DiffLimits"];
+            review?: components["schemas"]["ReviewTerms"];
         };
         /**
          * DiffLimits
@@ -2719,6 +2720,18 @@ export interface components {
             paused_at: string | null;
             /** Version */
             version: number;
+        };
+        /**
+         * ReviewTerms
+         * @description Who reviews the work, by which rubric, and how often an agent may request changes before a person decides.
+         */
+        ReviewTerms: {
+            /** By */
+            by?: string;
+            /** Rubric */
+            rubric?: string;
+            /** Rounds */
+            rounds?: number;
         };
         /** Agent */
         Agent: {
@@ -2830,6 +2843,27 @@ export interface components {
              * @default null
              */
             forbid_secrets: true | null;
+        };
+        ReviewCheck: {
+            /** @description A reviewer must approve; without `by`, the person who is responsible. */
+            review: components["schemas"]["Terms"];
+        };
+        Terms: {
+            /**
+             * @description Who reviews: an agent or a person.
+             * @default null
+             */
+            by: string | null;
+            /**
+             * @description What to look for.
+             * @default null
+             */
+            rubric: string | null;
+            /**
+             * @description How often an agent may request changes before a person decides.
+             * @default null
+             */
+            rounds: number | null;
         };
         /**
          * Handoff
@@ -2951,7 +2985,7 @@ export interface components {
              * Checks
              * @enum {string}
              */
-            checks: "none" | "running" | "passed" | "failed";
+            checks: "none" | "running" | "in_review" | "passed" | "failed";
             /** Check Failures */
             check_failures: components["schemas"]["CheckFailure"][];
             /** Next Steps */
@@ -3208,11 +3242,16 @@ export interface components {
         };
         /**
          * Question
-         * @description `to`: who is asked; null: who is responsible for the agent. `choices` and `text` are the answer.
+         * @description `to`: who is asked; null: who is responsible for the agent. `choices` and `text` are the answer. `review`: it
+         *     asks for a review of the task's work, and the first option approves; `review_task_id`: an agent does it there.
          */
         Question: {
             /** Question Id */
             question_id: string;
+            /** Review */
+            review: boolean;
+            /** Review Task Id */
+            review_task_id: string | null;
             /** Project Id */
             project_id: string;
             /** Task Id */
@@ -4789,7 +4828,7 @@ export interface components {
              * Checks
              * @enum {string}
              */
-            checks: "none" | "running" | "passed" | "failed";
+            checks: "none" | "running" | "in_review" | "passed" | "failed";
             /** Changes Requested */
             changes_requested: string | null;
             /** Cost Usd */
@@ -7005,7 +7044,7 @@ export interface operations {
                      */
                     context?: unknown;
                     /** @description What is checked when success is reported. */
-                    acceptance?: (components["schemas"]["FileCheck"] | components["schemas"]["CommandCheck"] | components["schemas"]["DiffCheck"])[];
+                    acceptance?: (components["schemas"]["FileCheck"] | components["schemas"]["CommandCheck"] | components["schemas"]["DiffCheck"] | components["schemas"]["ReviewCheck"])[];
                 };
             };
         };
@@ -7125,7 +7164,7 @@ export interface operations {
                      * @description New acceptance checks.
                      * @default null
                      */
-                    acceptance?: (components["schemas"]["FileCheck"] | components["schemas"]["CommandCheck"] | components["schemas"]["DiffCheck"])[] | null;
+                    acceptance?: (components["schemas"]["FileCheck"] | components["schemas"]["CommandCheck"] | components["schemas"]["DiffCheck"] | components["schemas"]["ReviewCheck"])[] | null;
                     /** @description Dependencies to add. */
                     add_dependencies?: string[];
                     /** @description Dependencies to remove. */
@@ -8351,7 +8390,7 @@ export interface operations {
                      */
                     context?: unknown;
                     /** @description What is checked when success is reported. */
-                    acceptance?: (components["schemas"]["FileCheck"] | components["schemas"]["CommandCheck"] | components["schemas"]["DiffCheck"])[];
+                    acceptance?: (components["schemas"]["FileCheck"] | components["schemas"]["CommandCheck"] | components["schemas"]["DiffCheck"] | components["schemas"]["ReviewCheck"])[];
                 };
             };
         };
@@ -8554,7 +8593,7 @@ export interface operations {
                      * @description New acceptance checks.
                      * @default null
                      */
-                    acceptance?: (components["schemas"]["FileCheck"] | components["schemas"]["CommandCheck"] | components["schemas"]["DiffCheck"])[] | null;
+                    acceptance?: (components["schemas"]["FileCheck"] | components["schemas"]["CommandCheck"] | components["schemas"]["DiffCheck"] | components["schemas"]["ReviewCheck"])[] | null;
                 };
             };
         };
