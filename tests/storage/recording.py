@@ -39,27 +39,13 @@ def tell(world: World) -> None:
     _crew(world)
     _tree(world)
     _statuses(world)
-    if VERSION >= 2:
-        _talk(world)
-    if VERSION >= 3:
-        _queue(world)
-    if VERSION >= 4:
-        _programs(world)
-        _people(world)
-    if VERSION >= 12:
-        _views(world)
-    if VERSION >= 14:
-        _questions(world)
-    if VERSION >= 15:
-        _schedules(world)
-    if VERSION >= 16:
-        _memories(world)
-    if VERSION >= 17:
-        _merge_queue(world)
-    if VERSION >= 18:
-        _reviews(world)
-    if VERSION >= 19:
-        _webhooks(world)
+    parts = [
+        *((2, _talk), (3, _queue), (4, _programs), (4, _people), (12, _views), (14, _questions), (15, _schedules)),
+        *((16, _memories), (17, _merge_queue), (18, _reviews), (19, _webhooks)),
+    ]
+    for version, part in parts:
+        if version <= VERSION:
+            part(world)
     world.housekeep()
 
 

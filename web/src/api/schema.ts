@@ -8947,7 +8947,7 @@ export interface operations {
                      */
                     context?: unknown;
                     /** @description What is checked when success is reported. */
-                    acceptance?: (components["schemas"]["FileCheck"] | components["schemas"]["CommandCheck"] | components["schemas"]["DiffCheck"])[];
+                    acceptance?: (components["schemas"]["FileCheck"] | components["schemas"]["CommandCheck"] | components["schemas"]["DiffCheck"] | components["schemas"]["ReviewCheck"])[];
                 };
             };
         };
@@ -9127,7 +9127,7 @@ export interface operations {
                      * @description New acceptance checks.
                      * @default null
                      */
-                    acceptance?: (components["schemas"]["FileCheck"] | components["schemas"]["CommandCheck"] | components["schemas"]["DiffCheck"])[] | null;
+                    acceptance?: (components["schemas"]["FileCheck"] | components["schemas"]["CommandCheck"] | components["schemas"]["DiffCheck"] | components["schemas"]["ReviewCheck"])[] | null;
                 };
             };
         };
