@@ -98,6 +98,5 @@ def test_one_that_has_stopped_is_told_and_resumed_on_a_phone_in_japanese_in_the_
         failing = row(page, "Failing")
         expect(failing.get_by_text("停止: 1 件の配信が失敗しました。")).to_be_visible()
         assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
-        page.screenshot(path="/tmp/hook_phone.png")
         failing.get_by_role("button", name="再開").click()
         expect(failing.get_by_text("有効", exact=True)).to_be_visible()

@@ -598,7 +598,7 @@ export const ja: typeof en = {
     last: "前回の配信",
     waits: "担当者に空きができたら開始します",
     failedInARow_one: "停止: {{count}} 件の配信が失敗しました。",
-    failedInARow_other: "停止: {{count}} 件の配信が続けて失敗しました。",
+    failedInARow_other: "停止: {{count}} 件の配信が失敗しました。",
     outcome: { created: "タスクを作成", ignored: "無視", refused: "失敗" },
   },
   memory: {
