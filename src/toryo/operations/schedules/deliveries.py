@@ -241,7 +241,7 @@ def _refused(call: Call, webhook: Webhook, request: Request, refusal: Refusal) -
     return Refusal(
         Code.CONFLICT,
         "The task could not be created.",
-        "The history of the webhook says why: toryo webhook show.",
+        say("Its history says why: toryo webhook show {webhook_id}", webhook_id=webhook.id),
     )
 
 
