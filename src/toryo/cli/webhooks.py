@@ -12,6 +12,7 @@ from toryo.cli.exit_codes import Misuse
 from toryo.cli.task_options import (
     Accept,
     AcceptFile,
+    AcceptReview,
     AgentType,
     Assignee,
     Context,
@@ -76,6 +77,7 @@ def add_webhook(
     context: Context = None,
     accept: Accept = None,
     accept_file: AcceptFile = None,
+    accept_review: AcceptReview = None,
     max_failures: MaxFailures = None,
 ) -> None:
     """Create a webhook. Its secret is printed only once."""
@@ -89,7 +91,7 @@ def add_webhook(
         "priority": priority,
         "status": status,
         "context": given_context(context),
-        "acceptance": given_acceptance(accept, accept_file),
+        "acceptance": given_acceptance(accept, accept_file, accept_review),
         "max_failures": max_failures,
     }
     answer = here.send("POST", f"/projects/{project or projects.only(here)}/webhooks", body)
@@ -153,6 +155,7 @@ def edit_webhook(
     context: Context = None,
     accept: Accept = None,
     accept_file: AcceptFile = None,
+    accept_review: AcceptReview = None,
     max_failures: MaxFailures = None,
     clear: clearing.OfWebhook = None,
 ) -> None:
@@ -167,7 +170,7 @@ def edit_webhook(
         "priority": priority,
         "status": status,
         "context": given_context(context),
-        "acceptance": given_acceptance(accept, accept_file),
+        "acceptance": given_acceptance(accept, accept_file, accept_review),
         "max_failures": max_failures,
     }
     body = clearing.cleared("webhook", clear, body)
