@@ -145,7 +145,7 @@ def test_a_signed_body_that_does_not_fit_is_told_and_kept_in_the_history(
 
 @pytest.mark.parametrize("name", ["x-github-delivery", "x-github-event", "idempotency-key"])
 def test_a_header_that_is_too_long_is_refused(sender: Sender, name: str) -> None:
-    assert sender.send(**{name: "x" * 201}).status_code == 422
+    assert sender.send(BODY, **{name: "x" * 201}).status_code == 422
 
 
 def test_a_header_that_is_sent_twice_is_refused(sender: Sender, http: httpx.Client) -> None:
