@@ -441,6 +441,7 @@ EXEMPT = {
     "archive_project": "rests a project; takes nobody's right to it away",
     "delete_memory": "no right depends on it",
     "pause_webhook": "rests a webhook",
+    "rotate_webhook_secret": "test_the_secret_is_shown_once_and_a_new_one_makes_the_old_one_worthless",
     "delete_webhook": "its tasks stay; its secret is worth nothing from then on: tests/operations/test_webhooks.py",
     "pause_schedule": "rests a schedule",
     "delete_schedule": "its tasks stay; no credential rests on it",
