@@ -6,8 +6,10 @@ COORDINATOR, PERSON, LAUNCH, SESSION, QUEUE = "tct_", "tpt_", "tlc_", "tst_", "t
 BROWSER = "tbs_"
 """What a browser is signed in by, in a cookie that no script can read. As a bearer it is worth nothing."""
 PASSKEY = "pk_"
+WEBHOOK = "whsec_"
+"""With which programs sign what they send to a webhook."""
 
-PREFIXES = (COORDINATOR, PERSON, LAUNCH, SESSION, QUEUE, BROWSER, PASSKEY)
+PREFIXES = (COORDINATOR, PERSON, LAUNCH, SESSION, QUEUE, BROWSER, PASSKEY, WEBHOOK)
 
 _OWN = "|".join(each.removesuffix("_") for each in PREFIXES)
 LOOKS = (

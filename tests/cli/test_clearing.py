@@ -40,11 +40,21 @@ SET: dict[str, dict[str, Any]] = {
         "context": {"command": "true"},
         "acceptance": [{"file": "report.md"}],
     },
+    "webhook": {
+        "events": ["issues"],
+        "assignee_id": "owner",
+        "agent_type": "mill",
+        "description": "In full.",
+        "context": {"command": "true"},
+        "acceptance": [{"file": "report.md"}],
+    },
     "person": {"email": "ann@example.org"},
 }
 """What each field is before it is cleared."""
 ASKS = ("agent", "project", "person")
 """What an edit of these gives more rights is confirmed."""
+BEGINS = ("schedule", "webhook")
+"""What describes the tasks that it creates."""
 EVERY = [(kind, name) for kind in clearing.OPERATIONS for name in clearing.fields(kind)]
 _numbers = count(1)
 
@@ -91,12 +101,15 @@ def made(owner: Client, project: str) -> dict[str, tuple[str, str]]:
     task = owner.rest("POST", f"/projects/{project}/tasks", {"title": "A task"})["task_id"]
     asked = {"name": "Nightly", "title": "Look", "cron": "@daily"}
     schedule = owner.rest("POST", f"/projects/{project}/schedules", asked)["schedule"]["schedule_id"]
+    asked = {"name": "Issues", "title": "Look"}
+    webhook = owner.rest("POST", f"/projects/{project}/webhooks", asked)["webhook"]["webhook_id"]
     return {
         "agent": (ids["agent"], f"/agents/{ids['agent']}"),
         "person": (ids["person"], "/people"),
         "project": (project, f"/projects/{project}"),
         "task": (task, f"/tasks/{task}"),
         "schedule": (schedule, f"/schedules/{schedule}"),
+        "webhook": (webhook, f"/webhooks/{webhook}"),
     }
 
 
@@ -105,7 +118,7 @@ def _is(owner: Client, kind: str, named: tuple[str, str]) -> dict[str, Any]:
     if kind == "person":
         return next(each for each in answer["people"] if each["person_id"] == named[0])
     found: dict[str, Any] = answer[kind]
-    return {**found, **found["task"]} if kind == "schedule" else found
+    return {**found, **found["task"]} if kind in BEGINS else found
 
 
 @pytest.mark.parametrize(("kind", "name"), EVERY)
@@ -114,8 +127,8 @@ def test_a_value_is_cleared_by_its_name_and_the_others_stay(
 ) -> None:
     assert SET[kind].keys() == clearable_fields.CLEARED[clearing.OPERATIONS[kind]].keys()
     [cleared] = clearing.fields(kind)[name]
-    other = "assignee_id" if cleared == "agent_type" else "agent_type"  # a schedule has only one of them
-    values = {field: each for field, each in SET[kind].items() if kind != "schedule" or field != other}
+    other = "assignee_id" if cleared == "agent_type" else "agent_type"  # these have only one of them
+    values = {field: each for field, each in SET[kind].items() if kind not in BEGINS or field != other}
     path = f"/people/{made[kind][0]}" if kind == "person" else made[kind][1]
     owner.rest("PATCH", path, values)
     before = _is(owner, kind, made[kind])

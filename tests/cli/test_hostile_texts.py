@@ -57,6 +57,7 @@ BESIDES = {
     "project edit": ["--name", "x"],
     "person edit": ["--name", "x"],
     "schedule edit": ["--name", "x"],
+    "webhook edit": ["--name", "x"],
     "open": ["--no-browser"],
     "chats show": ["--project", "x"],
 }

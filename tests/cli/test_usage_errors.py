@@ -45,6 +45,8 @@ FREE_TEXTS = {
     *("task edit --description", "task move --reason", "task retry --reason", "task cancel --reason"),
     *("task reject --reason", "task steer TEXT", "task merge --message", "task request-changes TEXT"),
     *("answer --text", "answer --reason", "memory add TEXT", "memory replace TEXT"),
+    *("webhook add --title", "webhook add --description"),
+    *("webhook edit --title", "webhook edit --description", "webhook pause --reason"),
     *("schedule add --title", "schedule add --description"),
     *("schedule edit --title", "schedule edit --description", "schedule pause --reason"),
 }

@@ -199,6 +199,7 @@ def _how_to(reader: Reader) -> None:
     reader.read("toryo why AGENT")
     reader.read("toryo needs")
     reader.read("toryo schedule add Nightly")
+    reader.read("toryo webhook add Issues")
     reader.leave_out("toryo open", "A link of a browser's; tests/browser opens it.")
     reader.leave_out("toryo chat AGENT", "A command agent answers that it cannot talk; talk-to-agents.md is walked.")
     reader.work("Mop")
@@ -333,6 +334,19 @@ def _schedules(reader: Reader) -> None:
     assert "next: " in reader.read("toryo schedule add")
     assert "Nightly tests" in reader.read("toryo schedule list")
     assert "resumed" in reader.read("toryo schedule run")
+
+
+@walks("docs/how-to/webhooks.md")
+def _webhooks(reader: Reader) -> None:
+    reader.compares = False
+    reader.shop()
+    reader.words["AGENT"] = "keeper"
+    assert "whsec_" in reader.read("toryo webhook add Issues")
+    reader.leave_out(
+        "BODY=", "Not every machine has curl and openssl; tests/scenarios/test_webhooks.py sends the same."
+    )
+    assert "Issues" in reader.read("toryo webhook list")
+    assert "resumed" in reader.read("toryo webhook pause")
 
 
 @walks("docs/how-to/memory.md")

@@ -54,6 +54,7 @@ KINDS: dict[str, str] = {
     "view_id": "view",
     "question_id": "question",
     "schedule_id": "schedule",
+    "webhook_id": "webhook",
     "memory_id": "memory",
     "worktree_jobs": "worktree_job",
     "correlation_id": "correlation",
@@ -137,6 +138,9 @@ def elsewhere(world: World) -> dict[str, str]:
     found = {
         "view": world.owner.call("save_view", **asked)["view"]["view_id"],
         "memory": worker.call("remember", text="Far away it rains.")["memory_id"],
+        "webhook": world.owner.call("add_webhook", project_id=world.project_id, name="Far", title="Far")["webhook"][
+            "webhook_id"
+        ],
         "schedule": world.owner.call(
             "add_schedule", project_id=world.project_id, name="Far", title="Far", cron="@daily"
         )["schedule"]["schedule_id"],

@@ -27,6 +27,7 @@ NO_SECRETS = {
     "list_people": {"password"},  # whether they have one
     "show_agent": {"passkey"},  # only in the answer that makes it, which has the same type
     "show_moves": {"code"},  # of a refusal
+    **{each: {"forbid_secrets", "secret_hint"} for each in ("show_webhooks", "show_webhook")},  # its last characters
     **{each: {"forbid_secrets"} for each in CHECKED},  # whether that is checked
 }
 """Words of answers that say something about a secret, and hold none."""

@@ -9,14 +9,20 @@ files 1 to 6 were recorded by this story with the last code before the next step
 
 from __future__ import annotations
 
+import asyncio
 import gzip
+import json
 import sys
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import structlog
 
-from tests.stories import Caller, Process, World
+from tests.stories import Answer, Caller, Process, World
+from toryo.domain import webhooks
+from toryo.operations.schedules import deliveries
 from toryo.storage import backup
 from toryo.storage.migrations import STEPS
 from toryo.storage.open_database import open_database, upgrade
@@ -33,25 +39,13 @@ def tell(world: World) -> None:
     _crew(world)
     _tree(world)
     _statuses(world)
-    if VERSION >= 2:
-        _talk(world)
-    if VERSION >= 3:
-        _queue(world)
-    if VERSION >= 4:
-        _programs(world)
-        _people(world)
-    if VERSION >= 12:
-        _views(world)
-    if VERSION >= 14:
-        _questions(world)
-    if VERSION >= 15:
-        _schedules(world)
-    if VERSION >= 16:
-        _memories(world)
-    if VERSION >= 17:
-        _merge_queue(world)
-    if VERSION >= 18:
-        _reviews(world)
+    parts = [
+        *((2, _talk), (3, _queue), (4, _programs), (4, _people), (12, _views), (14, _questions), (15, _schedules)),
+        *((16, _memories), (17, _merge_queue), (18, _reviews), (19, _webhooks)),
+    ]
+    for version, part in parts:
+        if version <= VERSION:
+            part(world)
     world.housekeep()
 
 
@@ -209,6 +203,31 @@ def _schedules(world: World) -> None:
     world.move(ran["task_id"], "in_progress")
     world.move(ran["task_id"], "failed", "It broke")
     world.advance(3 * 3600)
+
+
+def _webhooks(world: World) -> None:
+    """One with a task and what it has ignored, one that is paused, and one that has stopped."""
+    asked = {"project_id": PROJECT, "title": "Triage {{ body.title }}"}
+    made = world.owner.call("add_webhook", **asked, name="Issues", events=["issues"])
+    world.owner.call("add_webhook", **asked, name="Pushes")
+    failing = world.owner.call("add_webhook", **asked, name="Failing", max_failures=1)
+    paused = world.owner.call("add_webhook", **asked, name="Paused")["webhook"]["webhook_id"]
+    world.owner.call("pause_webhook", webhook_id=paused, reason="Holidays")
+    for webhook, event, body in ((made, "issues", {"title": "Rain"}), (made, "push", {}), (failing, "issues", {})):
+        deliver(world, webhook, event, body)
+
+
+def deliver(world: World, made: Answer, event: str, body: Any) -> None:
+    raw = json.dumps(body).encode()
+    request = deliveries.Request(
+        webhook_id=made["webhook"]["webhook_id"],
+        signature=webhooks.signature(made["secret"], raw),
+        delivery=f"delivery of {event}",
+        event=event,
+        media_type="application/json",
+        body=raw,
+    )
+    asyncio.run(world.dispatcher.as_server(partial(deliveries.receive, request=request)))
 
 
 def _memories(world: World) -> None:

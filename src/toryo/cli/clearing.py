@@ -20,6 +20,7 @@ OPERATIONS = {
     "task": "edit_task",
     "person": "change_person",
     "schedule": "edit_schedule",
+    "webhook": "edit_webhook",
 }
 """By the group of commands: what its `edit` calls."""
 _NAMED = {
@@ -27,6 +28,7 @@ _NAMED = {
     "capabilities": "capability",
     "assignee_id": "assignee",
     "acceptance": "accept",
+    "events": "event",
 }
 """Fields whose option is not called as they are."""
 
@@ -61,6 +63,7 @@ OfAgent = Annotated[list[str] | None, _option("agent")]
 OfProject = Annotated[list[str] | None, _option("project")]
 OfTask = Annotated[list[str] | None, _option("task")]
 OfSchedule = Annotated[list[str] | None, _option("schedule")]
+OfWebhook = Annotated[list[str] | None, _option("webhook")]
 OfPerson = Annotated[list[str] | None, _option("person")]
 
 

@@ -247,6 +247,7 @@ _OPTION_OF = {
     "add_dependencies": "depends_on",
     "capabilities": "capability",
     "catch_up_seconds": "catch_up",
+    "events": "event",
     "dependencies": "depends_on",
     "every_seconds": "every",
     "login": "role",

@@ -42,6 +42,15 @@ def _schedules(here: Here) -> Iterator[tuple[str, str]]:
         yield from _of(here, f"/projects/{project}/schedules", "schedules", "schedule_id", "name")
 
 
+def webhooks(context: typer.Context, incomplete: str) -> Offered:
+    return _offered(context, incomplete, _webhooks)
+
+
+def _webhooks(here: Here) -> Iterator[tuple[str, str]]:
+    for project, _ in _of(here, "/projects", "projects", "project_id", "name"):
+        yield from _of(here, f"/projects/{project}/webhooks", "webhooks", "webhook_id", "name")
+
+
 def _offered(context: typer.Context, incomplete: str, find: Callable[[Here], Iterator[tuple[str, str]]]) -> Offered:
     found: Offered = []
     said = {**context.find_root().params, **context.params}

@@ -1,4 +1,4 @@
-"""Options that say what a task is: of `toryo task` and `toryo schedule`."""
+"""Options that say what a task is: of `toryo task`, `toryo schedule` and `toryo webhook`."""
 
 from __future__ import annotations
 

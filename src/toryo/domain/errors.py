@@ -33,6 +33,7 @@ class Code(StrEnum):
     DELEGATION_NOT_FOUND = "delegationNotFound"
     QUESTION_NOT_FOUND = "questionNotFound"
     SCHEDULE_NOT_FOUND = "scheduleNotFound"
+    WEBHOOK_NOT_FOUND = "webhookNotFound"
     MEMORY_NOT_FOUND = "memoryNotFound"
     MESSAGE_NOT_FOUND = "messageNotFound"
     WORKTREE_NOT_FOUND = "worktreeNotFound"

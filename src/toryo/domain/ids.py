@@ -20,6 +20,7 @@ PUSH_SUBSCRIPTION = "psh"
 SAVED_VIEW = "svw"
 QUESTION = "qst"
 SCHEDULE, SCHEDULE_RUN = "sch", "run"
+WEBHOOK, DELIVERY = "whk", "dlv"
 MEMORY = "mem"
 QUEUE_ENTRY = "mqe"
 

@@ -32,6 +32,7 @@ class Kind(StrEnum):
     STUCK = "stuck"
     STALLED = "stalled"
     SCHEDULE_STOPPED = "schedule_stopped"
+    WEBHOOK_STOPPED = "webhook_stopped"
     BUDGET_USED_UP = "budget_used_up"
     AGENT_CANNOT_START = "agent_cannot_start"
     SIGN_IN_LOCKED = "sign_in_locked"

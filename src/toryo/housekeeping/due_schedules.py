@@ -1,16 +1,20 @@
-"""Creates the tasks of schedules whose time has come. A round does a bounded part; what is left comes in the next."""
+"""Creates the tasks of schedules whose time has come, and looks after the tasks of webhooks.
+
+A round does a bounded part; what is left comes in the next.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import TypeVar
 
-from toryo.domain.schedules import Schedule
 from toryo.domain.times import SECOND
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.fault_isolation import each_fenced
-from toryo.operations.schedules import runs
+from toryo.operations.schedules import deliveries, runs
 
 SCHEDULES = "schedules"
+Thing = TypeVar("Thing")
 AT_ONCE = 20
 """Schedules of one round."""
 RESULTS_AT_ONCE = 200
@@ -19,6 +23,8 @@ RESULTS_AT_ONCE = 200
 def create_tasks(call: Call) -> int:
     """How many schedules were due."""
     runs.note_results(call, RESULTS_AT_ONCE)
+    deliveries.note_results(call, RESULTS_AT_ONCE)
+    _each(call, call.tx.webhooks.waiting(AT_ONCE), deliveries.begin_waiting)
     _each(call, call.tx.schedules.waiting(AT_ONCE), runs.begin_waiting)
     return _each(call, call.tx.schedules.due(call.now, AT_ONCE), runs.keep_time)
 
@@ -29,9 +35,9 @@ def until_due(call: Call) -> float | None:
     return None if soonest is None else (soonest - call.now) / SECOND
 
 
-def _each(call: Call, found: Iterable[Schedule], work: Callable[[Call, Schedule], None]) -> int:
-    def done(schedule: Schedule) -> bool:
-        work(call, schedule)
+def _each(call: Call, found: Iterable[Thing], work: Callable[[Call, Thing], None]) -> int:
+    def done(thing: Thing) -> bool:
+        work(call, thing)
         return True
 
     return sum(each_fenced(call, SCHEDULES, found, done))

@@ -20,7 +20,7 @@ from toryo.workflow.instructions import TEXTS
 
 def translated(text: Worded, language: Language, *, page: bool = False) -> str:
     """The text in this language, as far as there are words for it. `page`: as a page shows it (`page_wording.py`)."""
-    if language is Language.ENGLISH and not page:
+    if language is Language.ENGLISH and (not page or text.context == "pydantic"):  # its template is only a type
         return str(text)
     if text.parts:
         pair = pair_of(text.by)

@@ -31,6 +31,7 @@ from toryo.operations.overview import health
 from toryo.server import clock, request_bodies, rest, rest_answers
 from toryo.server.allowed_hosts import Hosts
 from toryo.server.dashboard_files import Pages
+from toryo.server.hooks import Hooks
 from toryo.server.long_polling import Performing, Waiting
 from toryo.server.mcp import Listing, McpEndpoint
 from toryo.server.request_bodies import Receive, Scope, Send
@@ -52,6 +53,9 @@ _ONCE = frozenset(
         b"if-match",
         b"last-event-id",
         b"sec-fetch-site",
+        b"x-github-delivery",
+        b"x-github-event",
+        b"x-hub-signature-256",
         b"x-toryo",
     }
 )
@@ -86,7 +90,10 @@ class Edge:
         changing = Middleware(_SignInPace, pace, now, also_reading=False)
         leaving = Middleware(_SignInPace, pace, now, also_reading=True)
         api = Rest(self._waiting, operations, max_body, changing)
-        self._site = Starlette(routes=self._routes(api, provider, leaving), exception_handlers=rest_answers.HANDLERS)
+        hooks = Hooks(self._waiting, max_body, now)
+        self._site = Starlette(
+            routes=self._routes(api, hooks, provider, leaving), exception_handlers=rest_answers.HANDLERS
+        )
         self._site.router.redirect_slashes = False
         self._site.router.default = self._elsewhere
 
@@ -123,11 +130,12 @@ class Edge:
             path = raw.decode("latin-1") if raw else str(scope["path"])
             await self._site({**scope, "path": path}, receive, request_bodies.guarded(send))
 
-    def _routes(self, api: Rest, provider: OidcEndpoint | None, pace: Middleware) -> list[BaseRoute]:
+    def _routes(self, api: Rest, hooks: Hooks, provider: OidcEndpoint | None, pace: Middleware) -> list[BaseRoute]:
         return [
             Mount(rest_answers.API, app=api.app()),
             Route(rest.DOCS, api.docs),
             Route("/health", self._health),
+            hooks.route(),
             Route("/metrics", self._measured),
             *(provider.routes(self._waiting, pace) if provider is not None else ()),
         ]

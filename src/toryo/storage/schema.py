@@ -35,7 +35,7 @@ IS_DEAD = "status = 'failed' AND agent_type IS NOT NULL"
 IS_SCHEDULED = "state = 'active'"
 """Of schedules."""
 IS_RUNNING = "task_id IS NOT NULL AND result IS NULL"
-"""Of runs of schedules."""
+"""Of runs of schedules, and of deliveries of webhooks."""
 IS_NOT_DONE = f"status IN {statuses(Status.FAILED, Status.CANCELLED)}"
 """These are conditions of partial indexes: a query with the same text uses the index."""
 
@@ -1155,6 +1155,59 @@ schedule_runs = Table(
 """What became of the times of schedules."""
 _running = text(IS_RUNNING)
 Index("schedule_runs_open", schedule_runs.c.schedule_id, sqlite_where=_running, postgresql_where=_running)
+
+webhooks = Table(
+    "webhooks",
+    metadata,
+    _id(),
+    _to("project_id", "projects"),
+    _text("name"),
+    _text("secret"),
+    _text("events", null=True),
+    _number("failures_allowed"),
+    _text("task"),
+    _to("runs_as", "agents"),
+    _text("login"),
+    _number("created_at"),
+    _text("state"),
+    _text("state_by", null=True),
+    _number("state_at", null=True),
+    _text("reason", null=True),
+    _number("failures"),
+    _number("tasks"),
+    Index("webhooks_project", "project_id"),
+)
+"""Tasks that are created when another program sends a signed request."""
+
+webhook_deliveries = Table(
+    "webhook_deliveries",
+    metadata,
+    _id(),
+    _to("webhook_id", "webhooks"),
+    _to("project_id", "projects"),
+    _text("key"),
+    _text("event", null=True),
+    _number("at"),
+    _text("outcome"),
+    _number("times"),
+    _to("task_id", "tasks", null=True),
+    _flag("waits"),
+    _text("reason", null=True),
+    _text("result", null=True),
+    Index("webhook_deliveries_webhook", "webhook_id", "at"),
+    Index("webhook_deliveries_task", "task_id"),
+)
+"""What became of the requests that webhooks have received."""
+Index("webhook_deliveries_open", webhook_deliveries.c.webhook_id, sqlite_where=_running, postgresql_where=_running)
+_has_task = webhook_deliveries.c.task_id.is_not(None)
+Index(
+    "webhook_deliveries_key",
+    webhook_deliveries.c.webhook_id,
+    webhook_deliveries.c.key,
+    unique=True,
+    sqlite_where=_has_task,
+    postgresql_where=_has_task,
+)
 
 memories = Table(
     "memories",

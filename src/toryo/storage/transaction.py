@@ -36,6 +36,7 @@ from toryo.storage.tasks import Tasks
 from toryo.storage.threads import Threads
 from toryo.storage.tokens import Tokens
 from toryo.storage.usages import Usages
+from toryo.storage.webhooks import Webhooks
 from toryo.storage.worktrees import Worktrees
 
 EVERYTHING = "everything"
@@ -85,6 +86,7 @@ class Transaction:
     saved_views = _Aggregate(SavedViews)
     questions = _Aggregate(Questions)
     schedules = _Aggregate(Schedules)
+    webhooks = _Aggregate(Webhooks)
     merge_queue = _Aggregate(MergeQueue)
     usages = _Aggregate(Usages)
     worktrees = _Aggregate(Worktrees)

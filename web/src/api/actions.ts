@@ -5,7 +5,7 @@ import type { QueryClient } from "@tanstack/react-query";
 import { api } from "@/api/client";
 import type { Board, BoardTask, Task, TaskStatus } from "@/api/model";
 import { board, moves } from "@/api/queries";
-import { inProject, ofAgent, ofSchedule, ofTask, type BodyOf } from "@/api/routes";
+import { inProject, ofAgent, ofSchedule, ofTask, ofWebhook, type BodyOf } from "@/api/routes";
 
 /** Statuses that say why: the server asks for a reason. */
 export const WANTS_REASON: readonly TaskStatus[] = ["blocked", "failed", "cancelled"];
@@ -91,6 +91,10 @@ export function fileTask(projectId: string, wanted: NewTask, idempotencyKey: str
 
 export function resumeSchedule(scheduleId: string) {
   return api.post("/schedules/{schedule_id}/resume", ofSchedule(scheduleId));
+}
+
+export function resumeWebhook(webhookId: string) {
+  return api.post("/webhooks/{webhook_id}/resume", ofWebhook(webhookId));
 }
 
 export function activateAgent(agentId: string) {

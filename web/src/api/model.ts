@@ -82,6 +82,12 @@ export type Schedule = Schemas["ShownSchedule"];
 /** What became of a time of a schedule. */
 export type ScheduleRun = Schemas["ScheduleRun"];
 
+/** Tasks that are created when another program sends a signed request. */
+export type Webhook = Schemas["ShownWebhook"];
+
+/** What became of a request that a webhook has received. */
+export type WebhookDelivery = Schemas["WebhookDelivery"];
+
 /** What an agent or a person has noted about a project. */
 export type Memory = Schemas["ShownMemory"];
 

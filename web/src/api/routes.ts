@@ -73,5 +73,6 @@ export type QueryOf<M extends Method, Path extends PathOf<M>> = Sendable<
 export const inProject = (projectId: string) => ({ path: { project_id: projectId } });
 export const ofTask = (taskId: string) => ({ path: { task_id: taskId } });
 export const ofSchedule = (scheduleId: string) => ({ path: { schedule_id: scheduleId } });
+export const ofWebhook = (webhookId: string) => ({ path: { webhook_id: webhookId } });
 export const ofMemory = (memoryId: string) => ({ path: { memory_id: memoryId } });
 export const ofAgent = (agentId: string) => ({ path: { agent_id: agentId } });

@@ -1003,6 +1003,111 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/projects/{project_id}/webhooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The webhooks of a project, the oldest first, without their secrets. */
+        get: operations["show_webhooks"];
+        put?: never;
+        /** Create tasks when another program, such as GitHub, sends a signed request. The answer has the secret. */
+        post: operations["add_webhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/webhooks/{webhook_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One webhook, without its secret. */
+        get: operations["show_webhook"];
+        put?: never;
+        post?: never;
+        /** Delete a webhook and its history. Its tasks stay. */
+        delete: operations["delete_webhook"];
+        options?: never;
+        head?: never;
+        /** Change a webhook; what is left out stays. From now on it runs as you. */
+        patch: operations["edit_webhook"];
+        trace?: never;
+    };
+    "/api/v1/webhooks/{webhook_id}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What became of the requests that a webhook has received, the newest first; 50 a page. The last 100 without a task are kept, and those with a task as long as it. Requests with a wrong signature are not among them. */
+        get: operations["list_webhook_deliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/webhooks/{webhook_id}/rotate-secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Give a webhook a new secret. Requests signed with the old one are refused from now on. */
+        post: operations["rotate_webhook_secret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/webhooks/{webhook_id}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Pause a webhook. Its open tasks go on; what is delivered meanwhile creates no task. */
+        post: operations["pause_webhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/webhooks/{webhook_id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Resume a webhook that was paused or has stopped itself. Its failures count from zero again. */
+        post: operations["resume_webhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/projects/{project_id}/memories": {
         parameters: {
             query?: never;
@@ -3324,6 +3429,78 @@ export interface components {
             last_run: components["schemas"]["ScheduleRun"] | null;
             /** Next Times */
             next_times?: components["schemas"]["NextTime"][];
+        };
+        /**
+         * ShownWebhook
+         * @description `path`: where requests go, on this server. `secret_hint`: how its secret ends. `events`: those that create a
+         *     task; empty: all. `failures`: deliveries that failed in a row. `tasks`: how many it has created.
+         */
+        ShownWebhook: {
+            /** Webhook Id */
+            webhook_id: string;
+            /** Project Id */
+            project_id: string;
+            /** Name */
+            name: string;
+            /** Path */
+            path: string;
+            /** Secret Hint */
+            secret_hint: string;
+            /** Events */
+            events: string[];
+            /** Max Failures */
+            max_failures: number;
+            task: components["schemas"]["ScheduledTask"];
+            /** Runs As */
+            runs_as: string;
+            /** Created At */
+            created_at: string;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "active" | "paused" | "stopped";
+            /** State By */
+            state_by: string | null;
+            /** State At */
+            state_at: string | null;
+            /** Reason */
+            reason: string | null;
+            /** Failures */
+            failures: number;
+            /** Tasks */
+            tasks: number;
+            last_delivery: components["schemas"]["WebhookDelivery"] | null;
+        };
+        /**
+         * WebhookDelivery
+         * @description What became of a request; of `times` in a row with this outcome it is the last. `waits`: its task starts when its
+         *     assignee has room. `task_status`: its task's status now.
+         */
+        WebhookDelivery: {
+            /** Delivery Id */
+            delivery_id: string;
+            /** Key */
+            key: string;
+            /** Event */
+            event: string | null;
+            /** At */
+            at: string;
+            /**
+             * Outcome
+             * @enum {string}
+             */
+            outcome: "created" | "ignored" | "refused";
+            /** Times */
+            times: number;
+            /** Task Id */
+            task_id: string | null;
+            /** Waits */
+            waits: boolean;
+            /** Reason */
+            reason: string | null;
+            /** Task Status */
+            task_status: ("backlog" | "todo" | "in_progress" | "blocked" | "completed" | "failed" | "cancelled") | null;
         };
         /** ShownMemory */
         ShownMemory: {
@@ -8671,6 +8848,493 @@ export interface operations {
             };
         };
     };
+    show_webhooks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The project. */
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Success */
+                        success: boolean;
+                        next?: components["schemas"]["NextAction"];
+                        /** Notifications Pending */
+                        notifications_pending?: number;
+                        /** Webhooks */
+                        webhooks: components["schemas"]["ShownWebhook"][];
+                    };
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    add_webhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request with the same key and content is carried out once and gets the same answer again. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The project. */
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description What it is called. */
+                    name: string;
+                    /** @description The events (X-GitHub-Event) that create a task; none: all, except ping. */
+                    events?: string[];
+                    /**
+                     * @description How many failures in a row stop the webhook; 0: none do.
+                     * @default 3
+                     */
+                    max_failures?: number;
+                    /** @description The title of its tasks; {{ body.issue.title }} is filled in. */
+                    title: string;
+                    /**
+                     * @description Their description; {{ body.issue.title }} is filled in.
+                     * @default
+                     */
+                    description?: string;
+                    /**
+                     * @description Their assignee: a member of the project.
+                     * @default null
+                     */
+                    assignee_id?: string | null;
+                    /**
+                     * @description Or the queue they go to.
+                     * @default null
+                     */
+                    agent_type?: string | null;
+                    /**
+                     * @description Which goes first; urgent is critical.
+                     * @default medium
+                     * @enum {string}
+                     */
+                    priority?: "low" | "medium" | "high" | "critical" | "urgent";
+                    /**
+                     * @description Where they begin: in_progress with an assignee, otherwise todo.
+                     * @default null
+                     */
+                    status?: ("backlog" | "todo" | "in_progress") | null;
+                    /**
+                     * @description Anything the assignee needs, as JSON.
+                     * @default null
+                     */
+                    context?: unknown;
+                    /** @description What is checked when success is reported. */
+                    acceptance?: (components["schemas"]["FileCheck"] | components["schemas"]["CommandCheck"] | components["schemas"]["DiffCheck"] | components["schemas"]["ReviewCheck"])[];
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Success */
+                        success: boolean;
+                        next?: components["schemas"]["NextAction"];
+                        /** Notifications Pending */
+                        notifications_pending?: number;
+                        webhook: components["schemas"]["ShownWebhook"];
+                        /** Secret */
+                        secret: string;
+                    };
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_webhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The webhook. */
+                webhook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Success */
+                        success: boolean;
+                        next?: components["schemas"]["NextAction"];
+                        /** Notifications Pending */
+                        notifications_pending?: number;
+                        webhook: components["schemas"]["ShownWebhook"];
+                    };
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_webhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The webhook. */
+                webhook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Success */
+                        success: boolean;
+                        next?: components["schemas"]["NextAction"];
+                        /** Notifications Pending */
+                        notifications_pending?: number;
+                        /** Webhook Id */
+                        webhook_id: string;
+                    };
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    edit_webhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The webhook. */
+                webhook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description New name.
+                     * @default null
+                     */
+                    name?: string | null;
+                    /**
+                     * @description The events that create a task; none: all, except ping.
+                     * @default null
+                     */
+                    events?: string[] | null;
+                    /**
+                     * @description How many failures in a row stop it; 0: none do.
+                     * @default null
+                     */
+                    max_failures?: number | null;
+                    /**
+                     * @description New title of its tasks.
+                     * @default null
+                     */
+                    title?: string | null;
+                    /**
+                     * @description New description.
+                     * @default null
+                     */
+                    description?: string | null;
+                    /**
+                     * @description New assignee; null: nobody.
+                     * @default null
+                     */
+                    assignee_id?: string | null;
+                    /**
+                     * @description New queue; null: none.
+                     * @default null
+                     */
+                    agent_type?: string | null;
+                    /**
+                     * @description New priority; urgent is critical.
+                     * @default null
+                     */
+                    priority?: ("low" | "medium" | "high" | "critical" | "urgent") | null;
+                    /**
+                     * @description Where its tasks begin; with a new assignee in_progress, without one todo.
+                     * @default null
+                     */
+                    status?: ("backlog" | "todo" | "in_progress") | null;
+                    /**
+                     * @description New context.
+                     * @default null
+                     */
+                    context?: unknown;
+                    /**
+                     * @description New acceptance checks.
+                     * @default null
+                     */
+                    acceptance?: (components["schemas"]["FileCheck"] | components["schemas"]["CommandCheck"] | components["schemas"]["DiffCheck"] | components["schemas"]["ReviewCheck"])[] | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Success */
+                        success: boolean;
+                        next?: components["schemas"]["NextAction"];
+                        /** Notifications Pending */
+                        notifications_pending?: number;
+                        webhook: components["schemas"]["ShownWebhook"];
+                    };
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_webhook_deliveries: {
+        parameters: {
+            query?: {
+                /** @description Page size; more with next_cursor. */
+                limit?: number | null;
+                /** @description next_cursor of the previous page. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path: {
+                /** @description The webhook. */
+                webhook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Success */
+                        success: boolean;
+                        next?: components["schemas"]["NextAction"];
+                        /** Notifications Pending */
+                        notifications_pending?: number;
+                        /** Next Cursor */
+                        next_cursor?: string;
+                        /** Deliveries */
+                        deliveries: components["schemas"]["WebhookDelivery"][];
+                    };
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    rotate_webhook_secret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The webhook. */
+                webhook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Success */
+                        success: boolean;
+                        next?: components["schemas"]["NextAction"];
+                        /** Notifications Pending */
+                        notifications_pending?: number;
+                        webhook: components["schemas"]["ShownWebhook"];
+                        /** Secret */
+                        secret: string;
+                    };
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    pause_webhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The webhook. */
+                webhook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description Why.
+                     * @default null
+                     */
+                    reason?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Success */
+                        success: boolean;
+                        next?: components["schemas"]["NextAction"];
+                        /** Notifications Pending */
+                        notifications_pending?: number;
+                        webhook: components["schemas"]["ShownWebhook"];
+                    };
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    resume_webhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The webhook. */
+                webhook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Success */
+                        success: boolean;
+                        next?: components["schemas"]["NextAction"];
+                        /** Notifications Pending */
+                        notifications_pending?: number;
+                        webhook: components["schemas"]["ShownWebhook"];
+                    };
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     list_memories: {
         parameters: {
             query?: {
@@ -10254,7 +10918,7 @@ export interface operations {
                         /** Possible */
                         possible: boolean;
                         /** Muted */
-                        muted: ("approval" | "question" | "blocked_by_guard" | "runaway" | "blocked" | "message" | "nobody_came" | "delegation_failed" | "failed" | "dead_letter" | "merge_queue" | "stuck" | "stalled" | "schedule_stopped" | "budget_used_up" | "agent_cannot_start" | "sign_in_locked" | "review" | "task")[];
+                        muted: ("approval" | "question" | "blocked_by_guard" | "runaway" | "blocked" | "message" | "nobody_came" | "delegation_failed" | "failed" | "dead_letter" | "merge_queue" | "stuck" | "stalled" | "schedule_stopped" | "webhook_stopped" | "budget_used_up" | "agent_cannot_start" | "sign_in_locked" | "review" | "task")[];
                         quiet_hours: components["schemas"]["QuietHours"] | null;
                         /** Time Zone */
                         time_zone: string;
@@ -10290,7 +10954,7 @@ export interface operations {
                      * @description Kinds of needs that are not told.
                      * @default null
                      */
-                    muted?: ("approval" | "question" | "blocked_by_guard" | "runaway" | "blocked" | "message" | "nobody_came" | "delegation_failed" | "failed" | "dead_letter" | "merge_queue" | "stuck" | "stalled" | "schedule_stopped" | "budget_used_up" | "agent_cannot_start" | "sign_in_locked" | "review" | "task")[] | null;
+                    muted?: ("approval" | "question" | "blocked_by_guard" | "runaway" | "blocked" | "message" | "nobody_came" | "delegation_failed" | "failed" | "dead_letter" | "merge_queue" | "stuck" | "stalled" | "schedule_stopped" | "webhook_stopped" | "budget_used_up" | "agent_cannot_start" | "sign_in_locked" | "review" | "task")[] | null;
                     /**
                      * @description Hours in which nothing is sent: it is sent when they end, if it still holds; null: none.
                      * @default null
@@ -10320,7 +10984,7 @@ export interface operations {
                         /** Possible */
                         possible: boolean;
                         /** Muted */
-                        muted: ("approval" | "question" | "blocked_by_guard" | "runaway" | "blocked" | "message" | "nobody_came" | "delegation_failed" | "failed" | "dead_letter" | "merge_queue" | "stuck" | "stalled" | "schedule_stopped" | "budget_used_up" | "agent_cannot_start" | "sign_in_locked" | "review" | "task")[];
+                        muted: ("approval" | "question" | "blocked_by_guard" | "runaway" | "blocked" | "message" | "nobody_came" | "delegation_failed" | "failed" | "dead_letter" | "merge_queue" | "stuck" | "stalled" | "schedule_stopped" | "webhook_stopped" | "budget_used_up" | "agent_cannot_start" | "sign_in_locked" | "review" | "task")[];
                         quiet_hours: components["schemas"]["QuietHours"] | null;
                         /** Time Zone */
                         time_zone: string;
@@ -10420,7 +11084,7 @@ export interface operations {
                         /** Possible */
                         possible: boolean;
                         /** Muted */
-                        muted: ("approval" | "question" | "blocked_by_guard" | "runaway" | "blocked" | "message" | "nobody_came" | "delegation_failed" | "failed" | "dead_letter" | "merge_queue" | "stuck" | "stalled" | "schedule_stopped" | "budget_used_up" | "agent_cannot_start" | "sign_in_locked" | "review" | "task")[];
+                        muted: ("approval" | "question" | "blocked_by_guard" | "runaway" | "blocked" | "message" | "nobody_came" | "delegation_failed" | "failed" | "dead_letter" | "merge_queue" | "stuck" | "stalled" | "schedule_stopped" | "webhook_stopped" | "budget_used_up" | "agent_cannot_start" | "sign_in_locked" | "review" | "task")[];
                         quiet_hours: components["schemas"]["QuietHours"] | null;
                         /** Time Zone */
                         time_zone: string;
@@ -10466,7 +11130,7 @@ export interface operations {
                         /** Possible */
                         possible: boolean;
                         /** Muted */
-                        muted: ("approval" | "question" | "blocked_by_guard" | "runaway" | "blocked" | "message" | "nobody_came" | "delegation_failed" | "failed" | "dead_letter" | "merge_queue" | "stuck" | "stalled" | "schedule_stopped" | "budget_used_up" | "agent_cannot_start" | "sign_in_locked" | "review" | "task")[];
+                        muted: ("approval" | "question" | "blocked_by_guard" | "runaway" | "blocked" | "message" | "nobody_came" | "delegation_failed" | "failed" | "dead_letter" | "merge_queue" | "stuck" | "stalled" | "schedule_stopped" | "webhook_stopped" | "budget_used_up" | "agent_cannot_start" | "sign_in_locked" | "review" | "task")[];
                         quiet_hours: components["schemas"]["QuietHours"] | null;
                         /** Time Zone */
                         time_zone: string;

@@ -101,6 +101,7 @@ export function keysOf(event: Event): unknown[][] {
   if (noun === "state") keys.push(["shared"]);
   if (noun === "question" || noun === "review") keys.push(["questions"]);
   if (noun === "schedule" || event.task_id) keys.push(["schedules"]); // or how its last task stands
+  if (noun === "webhook" || event.task_id) keys.push(["webhooks"]);
   if (noun === "memory") keys.push(["memories"]);
   if (noun === "view") keys.push(["views"]);
   if (noun === "key") keys.push(["keys"]);

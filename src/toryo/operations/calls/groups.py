@@ -47,6 +47,7 @@ GROUPS = (
     "overview.needs_rest",
     "tasks.question_rest",
     "schedules.rest",
+    "schedules.webhook_rest",
     "memory.rest",
     "overview.conditions_rest",
     "queue.api_keys",

@@ -98,7 +98,9 @@ CARRIED_OUT_BY = {
     "requeue": "requeue_task",
     "restore": "resume_project",
     "resume_schedule": "resume_schedule",
+    "resume_webhook": "resume_webhook",
     "show_schedule": "show_schedule",
+    "show_webhook": "show_webhook",
     "resume": "resume_agent",
     "resume_merge_queue": "resume_merge_queue",
     "resume_project": "resume_project",
@@ -1102,7 +1104,7 @@ def _stopped(view: _View, schedule: Schedule) -> Iterator[Need]:
     if schedule.reason is not None:
         why: str = schedule.reason
     elif schedule.failures == 1:
-        why = constant(_FAILED_ONCE)
+        why = constant("A run failed. It creates no more tasks.")
     else:
         why = say("{count} runs failed in a row. It creates no more tasks.", count=schedule.failures)
     asked = [schedule.runs_as] if view.can_be_asked(schedule.runs_as, schedule.project_id) else view.owners()
@@ -1122,7 +1124,29 @@ def _stopped(view: _View, schedule: Schedule) -> Iterator[Need]:
         )
 
 
-_FAILED_ONCE = "A run failed. It creates no more tasks."
+def _webhooks(view: _View) -> Iterator[Need]:
+    """Webhooks that have stopped themselves, as schedules."""
+    for webhook in view.call.tx.webhooks.stopped():
+        if webhook.project_id not in view.projects:
+            continue
+        why: str = constant("A delivery failed. It creates no more tasks.")
+        if webhook.failures > 1:
+            why = say("{count} deliveries failed in a row. It creates no more tasks.", count=webhook.failures)
+        asked = [webhook.runs_as] if view.can_be_asked(webhook.runs_as, webhook.project_id) else view.owners()
+        for person_id in asked:
+            yield Need(
+                person_id=person_id,
+                kind=Kind.WEBHOOK_STOPPED,
+                about=webhook.id,
+                title=say("Webhook stopped: {name}", name=webhook.name),
+                text=why,
+                since=webhook.state_at or webhook.created_at,
+                actions=(
+                    Action("resume_webhook", f"toryo webhook resume {webhook.id}"),
+                    Action("show_webhook", f"toryo webhook show {webhook.id}"),
+                ),
+                project_id=webhook.project_id,
+            )
 
 
 # --- faults ----------------------------------------------------------------------------------------------------------
@@ -1165,6 +1189,7 @@ SOURCES: tuple[Callable[[_View], Iterator[Need]], ...] = (
     _failures,
     _stalls,
     _schedules,
+    _webhooks,
     _budgets,
     _cannot_start,
     _mistaken,

@@ -44,6 +44,7 @@ KindName = Literal[
     "stuck",
     "stalled",
     "schedule_stopped",
+    "webhook_stopped",
     "budget_used_up",
     "agent_cannot_start",
     "sign_in_locked",

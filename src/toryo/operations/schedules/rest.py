@@ -19,7 +19,6 @@ from toryo.domain import ids, schedules
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import replace
 from toryo.domain.schedules import Overlap, Run, Schedule, State
-from toryo.domain.tasks import priority_named
 from toryo.domain.times import Millis, iso, iso_or_none, of_datetime
 from toryo.domain.wording import say
 from toryo.operations.calls import schemas, visibility
@@ -29,9 +28,9 @@ from toryo.operations.calls.fields import LONGEST_TEXT, LONGEST_TITLE, GivenPrio
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.pagination import Page, Paged, cursor_of, key_of, paged
 from toryo.operations.calls.results import Result
-from toryo.operations.schedules import recurrence, runs
+from toryo.operations.schedules import recurrence, runs, task_parameters
 from toryo.operations.schedules.recurrence import NotARule, Rule
-from toryo.operations.tasks import acceptance_checks, assignees
+from toryo.operations.schedules.task_parameters import FirstStatus, ScheduledTask
 from toryo.operations.tasks.acceptance_checks import Acceptance
 from toryo.storage.schedules import NEWEST
 
@@ -64,20 +63,6 @@ Interval = Annotated[int, Field(ge=schedules.SHORTEST_INTERVAL, le=schedules.LON
 CatchUp = Annotated[int, Field(ge=0, le=schedules.LONGEST_CATCH_UP)]
 Failures = Annotated[int, Field(ge=0, le=1_000)]
 GivenOverlap = Literal["skip", "buffer_one", "allow_all", "cancel_other"]
-FirstStatus = Literal["backlog", "todo", "in_progress"]
-
-
-class ScheduledTask(TypedDict):
-    """The tasks that it creates."""
-
-    title: str
-    description: str
-    assignee_id: str | None
-    agent_type: str | None
-    priority: schemas.PriorityName
-    status: FirstStatus
-    context: Any
-    acceptance: list[schemas.AcceptanceCheck]
 
 
 class ScheduleRun(TypedDict):
@@ -301,7 +286,7 @@ def add_schedule(call: Call, wanted: AddSchedule) -> OneSchedule:
         overlap=Overlap(wanted.overlap),
         catch_up=wanted.catch_up_seconds,
         failures_allowed=wanted.max_failures,
-        task=_task(wanted, {}),
+        task=task_parameters.given(wanted, {}),
         runs_as=call.agent.id,
         login=_login(call),
         created_at=call.now,
@@ -353,7 +338,7 @@ def edit_schedule(call: Call, wanted: EditSchedule) -> OneSchedule:
         overlap=Overlap(wanted.overlap) if wanted.overlap else before.overlap,
         catch_up=_or(wanted.catch_up_seconds, before.catch_up),
         failures_allowed=_or(wanted.max_failures, before.failures_allowed),
-        task=_task(wanted, before.task),
+        task=task_parameters.given(wanted, before.task, _CLEARED),
         runs_as=call.agent.id,
         login=_login(call),
     )
@@ -461,40 +446,14 @@ def delete_schedule(call: Call, wanted: OneOf) -> DeletedSchedule:
 
 # --- what is accepted ------------------------------------------------------------------------------------------------
 
-_TASK_FIELDS = ("title", "description", "assignee_id", "agent_type", "priority", "context", "acceptance")
 _CLEARED = clearable_fields.nullable("edit_schedule")
 _A_TIME, _A_LATE_RUN = "2031-01-31 09:30", 10_000_000
 
 
-def _task(wanted: AddSchedule | EditSchedule, before: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameters of its tasks after the change."""
-    given = wanted.model_dump(exclude_unset=bool(before))
-    task = dict(before or dict.fromkeys(_TASK_FIELDS))
-    for name in _TASK_FIELDS:
-        if name in given and (given[name] is not None or name in _CLEARED):
-            task[name] = given[name]
-    for one, other in (("assignee_id", "agent_type"), ("agent_type", "assignee_id")):
-        if given.get(one) is not None and given.get(other) is None:
-            task[other] = None
-    if wanted.acceptance is not None and "acceptance" in given:
-        task["acceptance"] = [dict(each) for each in acceptance_checks.kept(wanted.acceptance)]
-    if wanted.priority is not None and "priority" in given:
-        task["priority"] = priority_named(wanted.priority).value
-    if given.get("status") or {"assignee_id", "agent_type"} & set(given):
-        task["status"] = given.get("status") or ("in_progress" if task["assignee_id"] else "todo")
-    return task
-
-
 def _refuse_task(call: Call, schedule: Schedule) -> None:
     """What would be refused at every time, as far as it can be seen now."""
-    project, task = call.project(schedule.project_id), schedule.task
-    assignees.refuse(call, project, task["assignee_id"], task["agent_type"])
-    if task["status"] == "in_progress" and task["assignee_id"] is None:
-        raise Refusal(
-            Code.INVALID_TRANSITION,
-            "A task cannot start in progress without an assignee.",
-            "Choose one (`assignee_id`, on the command line --assignee), or let its tasks begin in todo.",
-        )
+    task = schedule.task
+    task_parameters.refuse(call, schedule.project_id, task)
     for name, most in (("title", LONGEST_TITLE), ("description", LONGEST_TEXT)):
         if len(schedules.with_times(task[name], _A_TIME, _A_LATE_RUN)) > most:
             raise Refusal(

@@ -7,8 +7,7 @@ schedule by hand. Tasks are created by `file_task`, with the rights of the perso
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from functools import partial
 from zoneinfo import ZoneInfoNotFoundError
 
@@ -20,14 +19,9 @@ from toryo.domain.schedules import MOST_RUNS, Outcome, Run, Schedule, State, Ste
 from toryo.domain.tasks import Status
 from toryo.domain.times import Millis
 from toryo.domain.wording import say
-from toryo.operations.calls import permissions
 from toryo.operations.calls.call import Call
-from toryo.operations.calls.callers import Caller, Kind
-from toryo.operations.calls.catalogue import Later, catalogue
-from toryo.operations.calls.credential_verification import at_most
 from toryo.operations.calls.fault_isolation import attempted
-from toryo.operations.calls.validation import parameters_of
-from toryo.operations.schedules import recurrence
+from toryo.operations.schedules import begun_tasks, recurrence
 from toryo.operations.tasks import mutations
 
 COUNTED = 1_000
@@ -137,25 +131,18 @@ def _create(call: Call, schedule: Schedule, time: Millis, cancelled: Sequence[Ru
     """The id of the task, after those of earlier runs were cancelled. Raises Refusal."""
     rule, number = recurrence.rule_of(schedule), schedule.runs + 1
     scheduled = recurrence.on_its_clock(rule, time)
-    filing = catalogue()["file_task"]
-    with _acting_as(call, schedule.runs_as, schedule.login):
-        permissions.refuse(filing, call.caller)
-        call.project(schedule.project_id)  # they may have left it
+    with begun_tasks.with_the_rights_of(call, schedule.runs_as, schedule.login, schedule.project_id, _not_active):
         for run in cancelled:
             _cancel(call, run)
-        given = {
-            **schedule.task,
-            "project_id": schedule.project_id,
-            "title": schedules.with_times(schedule.task["title"], scheduled, number),
-            "description": schedules.with_times(schedule.task["description"], scheduled, number),
-        }
-        parameters = parameters_of(filing, given)
-        if isinstance(parameters, Refusal):
-            raise parameters
-        answer = filing.handler(call, parameters)
-    assert not isinstance(answer, Later)
-    task_id: str = answer["task_id"]
-    return task_id
+        return begun_tasks.create(
+            call,
+            schedule.project_id,
+            {
+                **schedule.task,
+                "title": schedules.with_times(schedule.task["title"], scheduled, number),
+                "description": schedules.with_times(schedule.task["description"], scheduled, number),
+            },
+        )
 
 
 def _cancel(call: Call, run: Run) -> None:
@@ -165,21 +152,13 @@ def _cancel(call: Call, run: Run) -> None:
     call.tx.schedules.save_run(run, replace(run, result=Status.CANCELLED))
 
 
-@contextmanager
-def _acting_as(call: Call, person_id: str, login: str) -> Iterator[None]:
-    person = call.tx.agents.find(person_id)
-    if person is None or not person.active:
-        raise Refusal(
-            Code.PERMISSION_DENIED,
-            say("This schedule runs as {person_id}, who is not active.", person_id=person_id),
-            "Edit the schedule: then it runs as you.",
-            person_id=person_id,
-        )
-    before, call.caller = call.caller, Caller(Kind.PERSON, agent=person, login=at_most(call.tx, person, login))
-    try:
-        yield
-    finally:
-        call.caller = before
+def _not_active(person_id: str) -> Refusal:
+    return Refusal(
+        Code.PERMISSION_DENIED,
+        say("This schedule runs as {person_id}, who is not active.", person_id=person_id),
+        "Edit the schedule: then it runs as you.",
+        person_id=person_id,
+    )
 
 
 # --- what became of it -----------------------------------------------------------------------------------------------

@@ -50,6 +50,7 @@ STEPS: tuple[ModuleType, ...] = (
     _read_when_used("step_0016_memories"),
     _read_when_used("step_0017_merge_queue"),
     _read_when_used("step_0018_reviews"),
+    _read_when_used("step_0019_webhooks"),
 )
 """In order; the position is the version."""
 

@@ -13,6 +13,7 @@ import {
   resumeAgent,
   resumeMergeQueue,
   resumeSchedule,
+  resumeWebhook,
   steerTask,
 } from "@/api/actions";
 import { EVERYTHING, written } from "@/api/filter";
@@ -87,13 +88,23 @@ const approve: Made = ({ task_id, request }) => {
   return { how: "do", run: () => approveTask(task_id, request.version), asks: null, danger: false };
 };
 
-/** Of the schedule that its key names. */
-const resume: Made = ({ kind, key }) => ({
-  how: "do",
-  run: () => resumeSchedule(key.slice(`${kind} `.length)),
-  asks: null,
-  danger: false,
-});
+/** Of the schedule or the webhook that its key names. */
+const resume =
+  (of: (id: string) => Promise<unknown>): Made =>
+  ({ kind, key }) => ({
+    how: "do",
+    run: () => of(key.slice(`${kind} `.length)),
+    asks: null,
+    danger: false,
+  });
+
+const inSettings =
+  (tab: string): Made =>
+  ({ project_id }) => ({
+    how: "go",
+    to: "/settings",
+    search: { tab, ...(project_id === null ? {} : { q: project_id }) },
+  });
 
 /** `null`: everyone who sees the need may go there. */
 const ACTS: Record<string, [needs: Deed | null, Made]> = {
@@ -134,15 +145,10 @@ const ACTS: Record<string, [needs: Deed | null, Made]> = {
   correct_project: ["own", settings("projects")],
   join: ["own", settings("agents")],
   show: [null, taskPage],
-  resume_schedule: ["write", resume],
-  show_schedule: [
-    null,
-    ({ project_id }) => ({
-      how: "go",
-      to: "/settings",
-      search: { tab: "schedules", ...(project_id === null ? {} : { q: project_id }) },
-    }),
-  ],
+  resume_schedule: ["write", resume(resumeSchedule)],
+  resume_webhook: ["write", resume(resumeWebhook)],
+  show_webhook: [null, inSettings("webhooks")],
+  show_schedule: [null, inSettings("schedules")],
 };
 
 export function actOf(need: Need, name: string): Act {
@@ -174,7 +180,7 @@ export function second(need: Need, may: May): Need["actions"][number] | undefine
 export function subject(need: Need): string {
   const SAID = [
     ...["approval", "question", "blocked_by_guard", "blocked", "stuck", "stalled", "task"],
-    ...["delegation_failed", "failed", "dead_letter", "review", "schedule_stopped", "merge_queue"],
+    ...["delegation_failed", "failed", "dead_letter", "review", "schedule_stopped", "webhook_stopped", "merge_queue"],
   ];
   const end = need.title.indexOf(": ");
   return SAID.includes(need.kind) && end !== -1 ? need.title.slice(end + 2) : need.title;

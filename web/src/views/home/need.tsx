@@ -16,6 +16,7 @@ import {
   ShieldQuestion,
   SquareCheckBig,
   Unplug,
+  Webhook,
   Ellipsis,
   type LucideIcon,
 } from "lucide-react";
@@ -46,6 +47,7 @@ const KINDS: Record<string, { icon: LucideIcon; tone: Tone }> = {
   merge_queue: { icon: GitMerge, tone: "amber" },
   review: { icon: Eye, tone: "blue" },
   schedule_stopped: { icon: CalendarX, tone: "red" },
+  webhook_stopped: { icon: Webhook, tone: "red" },
   budget_used_up: { icon: Coins, tone: "amber" },
   agent_cannot_start: { icon: PlugZap, tone: "red" },
   sign_in_locked: { icon: Lock, tone: "amber" },

@@ -24,6 +24,7 @@ const KINDS = [
   "delegation_failed",
   "dead_letter",
   "schedule_stopped",
+  "webhook_stopped",
   "merge_queue",
   "budget_used_up",
   "agent_cannot_start",

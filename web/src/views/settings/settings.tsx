@@ -11,6 +11,7 @@ import {
   Server,
   User,
   Users,
+  Webhook,
   type LucideIcon,
 } from "lucide-react";
 import type { ReactNode } from "react";
@@ -28,10 +29,12 @@ import { ProjectsTab } from "@/views/settings/projects";
 import { ProvidersTab } from "@/views/settings/providers";
 import { RetentionTab } from "@/views/settings/retention";
 import { SchedulesTab } from "@/views/settings/schedules";
+import { WebhooksTab } from "@/views/settings/webhooks";
 
 const TABS = [
   "projects",
   "schedules",
+  "webhooks",
   "memory",
   "agents",
   "providers",
@@ -45,6 +48,7 @@ type Tab = (typeof TABS)[number];
 const SHOWN: Record<Tab, { icon: LucideIcon; view: () => ReactNode }> = {
   projects: { icon: FolderKanban, view: ProjectsTab },
   schedules: { icon: CalendarClock, view: SchedulesTab },
+  webhooks: { icon: Webhook, view: WebhooksTab },
   memory: { icon: Brain, view: MemoryTab },
   agents: { icon: Bot, view: AgentsTab },
   providers: { icon: Boxes, view: ProvidersTab },

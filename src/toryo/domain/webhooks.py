@@ -1,0 +1,195 @@
+"""Webhooks: tasks that are created when another program sends a signed request. Which requests count, and the texts of
+their tasks. Pure.
+
+The signature and the headers are those of GitHub's webhooks. `operations/schedules/webhook_rest.py` is what people do,
+`operations/schedules/deliveries.py` what happens when a request comes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping
+from enum import StrEnum
+from typing import Any
+
+from toryo.domain.fast_dataclasses import dataclass, replace
+from toryo.domain.schedules import State
+from toryo.domain.tasks import Status
+from toryo.domain.texts import one_line, several_lines
+from toryo.domain.times import Millis
+
+MOST = 100
+"""Webhooks of one project."""
+MOST_EVENTS = 50
+LONGEST_EVENT = 100
+LONGEST_KEY = 200
+USUAL_FAILURES = 3
+MOST_DELIVERIES = 100
+"""Deliveries without a task that are kept for each webhook: the newest."""
+LONGEST_IN_TITLE, LONGEST_IN_TEXT = 200, 10_000
+"""Characters of one value that comes from outside."""
+PING = "ping"
+"""What GitHub sends when a webhook is created. It creates no task, unless the webhook asks for it by name."""
+
+
+class Outcome(StrEnum):
+    """What became of a delivery."""
+
+    CREATED = "created"
+    IGNORED = "ignored"
+    """Its event is not one of the webhook's, or the webhook is not active."""
+    REFUSED = "refused"
+    """The task could not be created; `reason` says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Webhook:
+    """`task` has the parameters of the tasks that it creates."""
+
+    id: str
+    project_id: str
+    name: str
+    secret: str
+    events: tuple[str, ...]
+    """The events that create a task; empty: all."""
+    failures_allowed: int
+    """How many failures in a row stop it; 0: none do."""
+    task: dict[str, Any]
+    runs_as: str
+    """The person who changed it last: its tasks are created by them, with their rights."""
+    login: str
+    """The role with which they changed it: it gets no more than that."""
+    created_at: Millis
+    state: State = State.ACTIVE
+    state_by: str | None = None
+    state_at: Millis | None = None
+    reason: str | None = None
+    """Why it was paused."""
+    failures: int = 0
+    """Deliveries that failed in a row."""
+    tasks: int = 0
+    """Tasks created so far."""
+
+    @property
+    def active(self) -> bool:
+        return self.state is State.ACTIVE
+
+    def wants(self, event: str | None) -> bool:
+        return event in self.events if self.events else event != PING
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """What became of one request, or of several in a row with the same outcome (`times`; `at`: the last)."""
+
+    id: str
+    webhook_id: str
+    project_id: str
+    key: str
+    """What names the delivery among those of its webhook."""
+    event: str | None
+    at: Millis
+    outcome: Outcome
+    times: int = 1
+    task_id: str | None = None
+    waits: bool = False
+    """Its task starts as soon as its assignee has room for it."""
+    reason: str | None = None
+    result: Status | None = None
+    """The status in which its task was closed."""
+
+
+def signature(secret: str, body: bytes) -> str:
+    """As GitHub writes it: `sha256=` and the HMAC of the body in hexadecimal."""
+    return "sha256=" + hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
+
+
+def is_signed(secret: str, body: bytes, given: str) -> bool:
+    """In a time that does not depend on what was given."""
+    return hmac.compare_digest(signature(secret, body).encode(), given.encode("utf-8", "replace"))
+
+
+def after_results(webhook: Webhook, results: Iterable[Status]) -> Webhook:
+    """The webhook once its tasks have been closed like this, in their order. A cancelled one says nothing."""
+    failures = webhook.failures
+    for result in results:
+        if result is Status.COMPLETED:
+            failures = 0
+        elif result is Status.FAILED:
+            failures += 1
+    return replace(webhook, failures=failures)
+
+
+def fails_too_often(webhook: Webhook) -> bool:
+    return webhook.active and 0 < webhook.failures_allowed <= webhook.failures
+
+
+# --- texts -----------------------------------------------------------------------------------------------------------
+
+_PLACEHOLDER = re.compile(r"\{\{([^{}]*)\}\}")
+_PATH = re.compile(r"event|body(?:\.[\w-]+)*")
+_TAG = re.compile(r"<(?=/?\s*external)", re.IGNORECASE)
+
+
+class Missing(ValueError):
+    """The body does not have what a placeholder names."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(path)
+        self.path = path
+
+
+def not_a_placeholder(text: str) -> str | None:
+    """The first `{{ … }}` that names nothing."""
+    paths = (found[1].strip() for found in _PLACEHOLDER.finditer(text))
+    return next((path for path in paths if not _PATH.fullmatch(path)), None)
+
+
+def has_placeholders(text: str) -> bool:
+    return _PLACEHOLDER.search(text) is not None
+
+
+def title_of(template: str, values: Mapping[str, Any], longest: int) -> str:
+    """The title of a task. Raises Missing. Empty where the values are."""
+    return _cut(one_line(_filled(template, values, lambda value: _cut(one_line(value), LONGEST_IN_TITLE))), longest)
+
+
+def description_of(template: str, values: Mapping[str, Any], longest: int) -> str:
+    """The description of a task, with each value from outside in tags that it cannot close. Raises Missing."""
+
+    def marked(value: str) -> str:
+        inner = _TAG.sub("‹", _cut(several_lines(value), LONGEST_IN_TEXT))
+        return f"<external>{inner}</external>"
+
+    return _cut(_filled(template, values, marked), longest)
+
+
+def _filled(template: str, values: Mapping[str, Any], written: Callable[[str], str]) -> str:
+    return _PLACEHOLDER.sub(lambda found: written(_text(_value(values, found[1].strip()))), template)
+
+
+def _value(values: Mapping[str, Any], path: str) -> Any:
+    """What a path like `body.commits.0.message` names; a number counts the entries of a list from 0."""
+    value: Any = values
+    for part in path.split("."):
+        if isinstance(value, Mapping) and part in value:
+            value = value[part]
+        elif isinstance(value, list) and part.isascii() and part.isdigit() and int(part[:9]) < len(value):
+            value = value[int(part[:9])]
+        else:
+            raise Missing(path)
+    return value
+
+
+def _text(value: Any) -> str:
+    """A text as it is, null as nothing, everything else as JSON."""
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _cut(text: str, longest: int) -> str:
+    return text if len(text) <= longest else text[: longest - 1] + "…"
