@@ -44,6 +44,7 @@ class Draft:
     agent_type: str | None = None
     context: Any = None
     acceptance: tuple[AcceptanceCheck, ...] = ()
+    touches: tuple[str, ...] = ()
 
 
 def undivided(settings: Settings, main: Task, fetched: bool) -> Refusal | None:

@@ -199,6 +199,8 @@ class Task:
     questions_ever: int = 0
     open_questions: int = 0
     """How many questions its assignee has asked people about it, and how many of these wait for an answer."""
+    touches: tuple[str, ...] = ()
+    """Patterns of the paths that it will change, as far as that is known."""
     version: int = 1
 
     @property

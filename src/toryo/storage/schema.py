@@ -165,6 +165,7 @@ tasks = Table(
     _number("max_attempts", null=True),
     _number("questions_ever"),
     _number("open_questions"),
+    _text("touches", null=True),
     _number("version"),
     # Large columns last: decisions read only the beginning of a row.
     _text("description"),
@@ -857,6 +858,7 @@ worktrees = Table(
     _text("trouble", null=True),
     _number("created_at"),
     _number("updated_at"),
+    _text("touched", null=True),
     Index("worktrees_created", "project_id", "created_at", "task_id"),
 )
 _in_use = text("state = 'open'")

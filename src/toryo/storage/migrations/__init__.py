@@ -49,6 +49,7 @@ STEPS: tuple[ModuleType, ...] = (
     _read_when_used("step_0015_schedules"),
     _read_when_used("step_0016_memories"),
     _read_when_used("step_0017_merge_queue"),
+    _read_when_used("step_0018_conflict_forecast"),
 )
 """In order; the position is the version."""
 
