@@ -139,7 +139,7 @@ class Task(_Entry):
     acceptance: list[Check] = Field(default_factory=list)
     """Checks before it can complete: `file: PATH` or `command: CMD` each."""
     touches: list[str] = Field(default_factory=list, max_length=conflict_forecast.MOST_PATTERNS)
-    """Patterns of the files that it will change, as in .gitignore; for worktrees."""
+    """The files that it will change, from the top of the repository, with `*` and `**`; for worktrees."""
 
 
 Entry = TypeVar("Entry", Project, Agent, Task)

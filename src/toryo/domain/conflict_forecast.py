@@ -17,7 +17,6 @@ from toryo import path_patterns
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.tasks import OPEN, Status
-from toryo.domain.texts import one_line
 from toryo.domain.wording import say
 from toryo.path_patterns import TooMuchWork, is_plain, matches, meet
 
@@ -103,13 +102,19 @@ def _paths(own: Files, other: Files, work: path_patterns.Work) -> Iterator[str]:
 
 
 def _any(patterns: Sequence[str], path: str, work: path_patterns.Work) -> bool:
-    return any(matches(pattern, path, work) for pattern in patterns)
+    return any(matches(_from_top(pattern), path, work) for pattern in patterns)
+
+
+def _from_top(pattern: str) -> str:
+    """Patterns begin at the top of the repository, also those without a slash."""
+    return f"/{pattern.lstrip('/')}"
 
 
 def _patterns(own: Files, other: Files, work: path_patterns.Work) -> Iterator[str]:
     for pattern, another in product(own.may_touch, other.may_touch):
-        if meet(pattern, another, work):
-            yield another if is_plain(another) else pattern
+        if meet(_from_top(pattern), _from_top(another), work):
+            plain = [each for each in (pattern, another) if is_plain(each)]
+            yield max(plain or [pattern], key=len)
 
 
 def patterns(given: Sequence[str]) -> tuple[str, ...]:
@@ -121,7 +126,7 @@ def patterns(given: Sequence[str]) -> tuple[str, ...]:
             raise Refusal(
                 Code.VALIDATION_ERROR,
                 say("{pattern!r} is not a pattern of paths. {why}", pattern=each, why=why),
-                "Use patterns as in .gitignore, relative to the repository: src/api/, *.css, docs/**/*.md",
+                "Use paths from the top of the repository, with * and **: src/api/, docs/*.md, **/*.css",
             )
     return found
 
@@ -129,8 +134,6 @@ def patterns(given: Sequence[str]) -> tuple[str, ...]:
 def _mistake(pattern: str) -> str | None:
     if not pattern.strip("/"):
         return say("It names nothing.")
-    if one_line(pattern) != pattern:
-        return say("It must be one line.")
     if pattern.startswith("!"):
         return say("Exceptions (!) are not possible.")
     if "\\" in pattern:

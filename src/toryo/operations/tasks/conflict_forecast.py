@@ -48,8 +48,10 @@ def _shown(each: Meeting, *, begun: bool, holds: bool) -> schemas.MayConflict:
 
 
 def _message(each: Meeting, *, begun: bool) -> Worded:
-    template = "may conflict with {task_id} in {paths}" if begun else "would meet {task_id} in {paths}"
-    return say(template, task_id=each.other.task_id, paths=", ".join(each.paths))
+    paths = ", ".join(each.paths)
+    if begun:
+        return say("may conflict with {task_id} in {paths}", task_id=each.other.task_id, paths=paths)
+    return say("would meet {task_id} in {paths}", task_id=each.other.task_id, paths=paths)
 
 
 def instruction(call: Call, task: Task) -> str:

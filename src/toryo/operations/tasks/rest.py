@@ -59,7 +59,7 @@ class FileTask(Parameters):
     context: Any = Field(None, description="Anything the assignee needs, as JSON.")
     acceptance: Acceptance = Field(default_factory=list, description="What is checked when success is reported.")
     touches: Touches = Field(
-        default_factory=list, description="Patterns of the paths that it will change, as in .gitignore."
+        default_factory=list, description="Files it will change, from the top of the repository, with * and **."
     )
 
 

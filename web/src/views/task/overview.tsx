@@ -17,6 +17,7 @@ export function Overview({ task }: { task: Task }) {
     <div className="space-y-6">
       <Facts task={task} />
       <Trouble task={task} />
+      <Conflicts task={task} />
       <EditableText task={task} field="description" />
       <Subtasks task={task} />
       <Dependencies task={task} />
@@ -121,6 +122,30 @@ function Trouble({ task }: { task: Task }) {
         </li>
       ))}
     </ul>
+  );
+}
+
+function Conflicts({ task }: { task: Task }) {
+  const { t } = useTranslation("task");
+  const open = useOpenTask();
+  if (task.may_conflict_with.length === 0 && task.touches.length === 0) return null;
+  return (
+    <Section title={t("touches")}>
+      {task.touches.length > 0 && <p className="font-mono text-[13px] break-all">{task.touches.join(", ")}</p>}
+      <ul className="mt-2 space-y-1 text-amber">
+        {task.may_conflict_with.map((each) => (
+          <li key={each.task_id} className="flex gap-2 break-words">
+            <CircleAlert size={16} className="mt-0.5 shrink-0" aria-hidden />
+            <span className="min-w-0">
+              {t(each.holds ? "conflictHolds" : "mayConflict", { where: each.paths.join(", ") })}{" "}
+              <button type="button" className="text-left link" onClick={() => open(each.task_id)}>
+                {each.title}
+              </button>
+            </span>
+          </li>
+        ))}
+      </ul>
+    </Section>
   );
 }
 
