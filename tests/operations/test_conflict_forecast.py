@@ -140,7 +140,9 @@ def test_work_that_another_task_goes_on_with_holds_none_back(forecast: Forecast)
     """Else the corrections of two pieces of work could wait for each other's merge."""
     first = forecast.task("w1", "app/")
     forecast.done(forecast.launch("w1"), "app/models.py")
-    forecast.world.owner.call("file_task", project_id=forecast.world.project_id, title="Corrections", dependencies=[first])
+    forecast.world.owner.call(
+        "file_task", project_id=forecast.world.project_id, title="Corrections", dependencies=[first]
+    )
     second = forecast.task("w2", "app/models.py")
     assert forecast.conflicts(second) == [(first, ["app/models.py"], False)]
     assert forecast.starts("w2")
@@ -210,7 +212,9 @@ def test_nothing_is_compared_without_worktrees_or_with_the_policy_off(forecast: 
 
 def test_patterns_are_set_changed_and_cleared_and_bad_ones_are_refused(forecast: Forecast):
     owner = forecast.world.owner
-    task = owner.call("file_task", project_id=forecast.world.project_id, title="t", touches=["src/", "src/", " *.md "])["task_id"]
+    task = owner.call("file_task", project_id=forecast.world.project_id, title="t", touches=["src/", "src/", " *.md "])[
+        "task_id"
+    ]
     assert owner.call("show_task", task_id=task)["task"]["touches"] == ["src/", "*.md"]
     assert owner.call("edit_task", task_id=task, touches=["docs/**"])["task"]["touches"] == ["docs/**"]
     assert owner.call("edit_task", task_id=task, touches=[])["task"]["touches"] == []

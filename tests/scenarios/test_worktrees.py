@@ -395,7 +395,9 @@ def test_a_task_is_held_until_the_work_on_its_files_is_merged_and_starts_from_it
     site.coordinator()
     first = repository.order("ann", "Models", f"mkdir app; echo one > app/models.py; echo begun; {gate}")
     site.until_printed(first, "begun")
-    second = site.file("house", "Views", assignee_id="ben", context={"command": "cp app/models.py seen"}, touches=["app/"])
+    second = site.file(
+        "house", "Views", assignee_id="ben", context={"command": "cp app/models.py seen"}, touches=["app/"]
+    )
 
     def forecast() -> Answer | None:
         found = site.people.rest("GET", f"/tasks/{second}")["task"]["may_conflict_with"]

@@ -47,7 +47,9 @@ class CreateTask(Parameters):
     assignee_id: Id | None = Field(None, description="One of your subordinates.")
     context: Any = Field(None, description="Data for the assignee, any JSON.")
     acceptance: Acceptance = Field(default_factory=list, description="Checked when success is reported.")
-    touches: Touches = Field(default_factory=list, description="Files it changes: paths from the repository's top, * and ** allowed.")
+    touches: Touches = Field(
+        default_factory=list, description="Files it changes: paths from the repository's top, * and ** allowed."
+    )
     intent: Literal["new", "refine", "replace"] | None = Field(
         None, description="Required if subtasks are open. new, refine keep them; replace cancels those not in progress."
     )

@@ -10,6 +10,7 @@ import { Ago, Avatar, Checks, Prose, StatusIcon, Told, hasChecks, runTime, visib
 import { EditableText } from "@/views/task/editable";
 import { Result } from "@/views/task/result";
 import { Section } from "@/views/task/section";
+import { Touches } from "@/views/task/touches";
 
 export function Overview({ task }: { task: Task }) {
   const { t } = useTranslation("task");
@@ -17,10 +18,10 @@ export function Overview({ task }: { task: Task }) {
     <div className="space-y-6">
       <Facts task={task} />
       <Trouble task={task} />
-      <Conflicts task={task} />
       <EditableText task={task} field="description" />
       <Subtasks task={task} />
       <Dependencies task={task} />
+      <Touches task={task} />
       <Acceptance task={task} />
       {task.result !== null && task.result !== undefined && <Result value={task.result} />}
       {task.summary !== null && <Words title={t("summary")} text={task.summary} />}
@@ -122,30 +123,6 @@ function Trouble({ task }: { task: Task }) {
         </li>
       ))}
     </ul>
-  );
-}
-
-function Conflicts({ task }: { task: Task }) {
-  const { t } = useTranslation("task");
-  const open = useOpenTask();
-  if (task.may_conflict_with.length === 0 && task.touches.length === 0) return null;
-  return (
-    <Section title={t("touches")}>
-      {task.touches.length > 0 && <p className="font-mono text-[13px] break-all">{task.touches.join(", ")}</p>}
-      <ul className="mt-2 space-y-1 text-amber">
-        {task.may_conflict_with.map((each) => (
-          <li key={each.task_id} className="flex gap-2 break-words">
-            <CircleAlert size={16} className="mt-0.5 shrink-0" aria-hidden />
-            <span className="min-w-0">
-              {t(each.holds ? "conflictHolds" : "mayConflict", { where: each.paths.join(", ") })}{" "}
-              <button type="button" className="text-left link" onClick={() => open(each.task_id)}>
-                {each.title}
-              </button>
-            </span>
-          </li>
-        ))}
-      </ul>
-    </Section>
   );
 }
 
