@@ -102,7 +102,9 @@ class Obedient:
     def do_report_completion(self, _: Answer) -> Answer:
         return self.ask("report_completed", result="success", summary="all subtasks are done")
 
-    def do_execute_task(self, _: Answer) -> Answer:
+    def do_execute_task(self, said: Answer) -> Answer:
+        if "submit_review" in said["tools"]:
+            return self.ask("submit_review", verdict="approve")
         if self.fails_first is not None:
             task = self.process.call("get_my_task")["task"]
             if (task["title"], task["attempt"]) == (self.fails_first, 1):

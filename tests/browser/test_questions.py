@@ -106,3 +106,51 @@ def test_on_a_phone_the_form_fits_and_a_viewer_reads_it(yard: Site, chrome: Brow
         assert box is not None and box["height"] >= 40
         option.click()
         yard.until_status(fence, "completed")
+
+
+def test_a_question_is_answered_in_the_chat_with_its_agent_and_nobody_elses_is_shown_there(
+    yard: Site, chrome: Browser
+) -> None:
+    yard.hire("planter", PROJECT, name="Pia")
+    other = {"ask": [{"question": "Which tree?", "options": ["Oak", "Elm"]}], "command": 'echo "$TORYO_ANSWERS"'}
+    tree = yard.file(PROJECT, "Tree", assignee_id="planter", status="in_progress", context=other)
+    yard.until("it has asked", lambda: yard.history.of("question.asked", task_id=tree) or None)
+    roof = asked(yard, "Roof", {"question": "Which color for the roof?", "options": ["Black", "Brown"]})
+    with browsers.window(chrome, yard) as window:
+        page = window.page(f"/p/{PROJECT}/chat?agent=painter")
+        form = page.get_by_role("region", name="Questions of this agent")
+        expect(form.get_by_role("group", name="Which color for the roof?")).to_be_visible()
+        expect(form.get_by_role("group")).to_have_count(1)
+        form.get_by_role("button", name="Brown").click()
+        yard.until_status(roof, "completed")
+        expect(form).to_have_count(0)
+
+
+@pytest.mark.parametrize("language", ["en", "ja"])
+def test_a_review_is_decided_on_a_phone_and_changes_are_requested_only_with_words(
+    yard: Site, chrome: Browser, language: str
+) -> None:
+    approve, changes, field = {
+        "en": ("Approve", "Request changes", "What has to change"),
+        "ja": ("Approve", "Request changes", "変更が必要な点"),
+    }[language]
+    task = yard.file(
+        PROJECT,
+        f"Fence {language}",
+        assignee_id="painter",
+        status="in_progress",
+        context={"command": "true"},
+        acceptance=[{"review": {"rubric": "Is the fence straight?"}}],
+    )
+    yard.until("a review is asked for", lambda: yard.history.of("review.requested", task_id=task) or None)
+    yard.until_idle()
+    with browsers.window(chrome, yard, language=language, size=browsers.PHONE, touch=True) as window:
+        page = window.page(f"/t/{task}")
+        expect(page.get_by_text("Is the fence straight?").first).to_be_visible()
+        expect(page.get_by_role("button", name=changes)).to_be_disabled()
+        page.get_by_label(field).fill("Set the third post upright.")
+        page.get_by_role("button", name=changes).click()
+        yard.until("it is reviewed again", lambda: len(yard.history.of("review.requested", task_id=task)) == 2 or None)
+        yard.until_idle()
+        page.get_by_role("button", name=approve).click()
+        yard.until_status(task, "completed")

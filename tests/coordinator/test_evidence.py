@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.repositories import Repository
+from toryo import path_patterns
 from toryo.coordinator import acceptance_checks, diff_limits, task_worktrees, worktrees
 from toryo.coordinator.acceptance_checks import Evidence
 from toryo.coordinator.orders import CheckOrder

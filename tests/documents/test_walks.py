@@ -314,13 +314,13 @@ def _questions(reader: Reader) -> None:
     reader.read('toryo task add "Paint the door"')
 
 
-def _asked_by(reader: Reader, title: str) -> str:
+def _asked_by(reader: Reader, title: str, reason: str = "waiting_for_answer", but: str = "") -> str:
     """The id of an open question, once its agent has left."""
     until = time.monotonic() + 60
     while True:
         found = json.loads(reader.toryo("answers", "--open", "--json").out)["questions"]
         ids = [each["question_id"] for each in found if each["question"].startswith(title)]
-        if ids and "waiting_for_answer" in reader.toryo("why", "keeper", "--json").out:
+        if ids and ids[0] != but and reason in reader.toryo("why", "keeper", "--json").out:
             return str(ids[0])
         assert time.monotonic() < until, f"nobody asks about {title}"
 
@@ -455,6 +455,17 @@ def _checks(reader: Reader) -> None:
     assert "passed" in shown
     assert "test -s report.txt" in shown
     reader.read("toryo project edit PRJ --clear", confirms=("toryo project edit PRJ --clear",))
+    reader.leave_out('toryo task add "Add the tax"', "Needs a second agent: tests/scenarios/test_reviews.py has one.")
+    context = json.dumps({"command": "true"})
+    reader.type(
+        "toryo task add Prices --project shop --assignee keeper --status in_progress --accept-review owner "
+        f"--context '{context}'"
+    )
+    reader.words["QUESTION"] = first = _asked_by(reader, "Review the work on “Prices”", "in_review")
+    reader.read("toryo needs", fails=())
+    reader.words["QUESTION"] = _asked_by(reader, "Review the work on “Prices”", "in_review", but=first)
+    reader.read("toryo answer QUESTION Approve")
+    assert "completed" in reader.type("toryo task show Prices")
 
 
 @walks("docs/how-to/worktrees.md")

@@ -65,6 +65,7 @@ def _tell(story: Story) -> None:
     _chat_talks(story, ben)
     _worker_reports(story, machine, ben)
     story.show(mia, "get_recent_completions", limit=5)
+    _reviewer_reviews(story, machine)
     _queue_works(story)
     _coordinator_reports(story, machine)
 
@@ -173,6 +174,20 @@ def _worker_reports(story: Story, machine: Coordinator, ben: Process) -> None:
     eva = _started(world, machine, "eva")
     story.show(eva, "accept_handoff", handoff_id=handoff["handoff_id"])
     story.show(eva, "report_execution_complete", result="blocked", summary="The logo is missing.")
+
+
+def _reviewer_reviews(story: Story, machine: Coordinator) -> None:
+    world = story.world
+    world.worker("leo", name="Leo")
+    world.task("leo", title="Round the prices", acceptance=[{"review": {"by": "mara"}}])
+    world.worker("mara", name="Mara")
+    leo = _started(world, machine, "leo")
+    leo.call("get_my_task")
+    leo.call("report_completed", result="success", summary="All prices are rounded.")
+    machine.exited(leo.launch_id, exit_code=0)
+    mara = _started(world, machine, "mara")
+    found = {"file": "prices.py", "line": 12, "severity": "high", "message": "Taxes are not rounded."}
+    story.show(mara, "submit_review", verdict="request_changes", findings=[found])
 
 
 def _queue_works(story: Story) -> None:

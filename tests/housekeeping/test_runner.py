@@ -20,6 +20,7 @@ def test_every_chore_has_a_name_of_its_own():
         "stalls",
         "talk",
         "questions",
+        "reviews",
         "schedules",
         "queues",
         "notices",

@@ -98,6 +98,7 @@ def test_a_subscribed_browser_is_told_once_and_only_it_can_read_it(told: World, 
             "path": f"/api/v1/tasks/{task}/move",
             "body": {"status": "in_progress"},
             "version": None,
+            "label": None,
         }
     ]
     assert posted.headers["content-encoding"] == "aes128gcm"
@@ -168,6 +169,51 @@ def test_a_request_is_approved_from_a_notification_only_if_it_shows_all_of_it(to
     (approve,) = offered["Paint it"]
     assert (approve["name"], approve["version"]) == ("approve", 1)
     assert offered["Build it"] == []
+
+
+def test_a_question_of_two_options_is_answered_from_the_notification(told: World, web: Web):
+    caller, browser = subscribed(told, web)
+    task = told.task("w1")
+    worker = told.start("w1")
+    worker.call("ask_person", question="Which color for the walls?", options=["Blue", "Red"])
+    worker.next()
+    go(told)
+    said = browser.told(web.posted[0])
+    assert "Which color for the walls?" in said["text"]
+    assert [(each["label"], each["body"]) for each in said["actions"]] == [
+        ("Blue", {"choices": ["Blue"]}),
+        ("Red", {"choices": ["Red"]}),
+    ]
+    path = said["actions"][1]["path"]
+    caller.call("answer_question", question_id=path.split("/")[-2], **said["actions"][1]["body"])
+    assert told.start("w1").call("get_my_task")["task"]["questions"][0]["answer"] == "Red"
+    assert told.status(task) == "in_progress"
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"options": ["Blue", "Red", "Green"]},
+        {"options": ["Blue", "x" * 100]},
+        {"options": ["Blue", "Red"], "multiple": True},
+        {"options": ["Blue", "Red"], "question": "x" * 900},
+        {},
+    ],
+)
+def test_what_one_click_does_not_answer_or_show_whole_has_no_buttons(told: World, web: Web, asked: dict[str, Any]):
+    _, browser = subscribed(told, web)
+    told.task("w1")
+    told.start("w1").call("ask_person", **{"question": "Which color?", **asked})
+    go(told)
+    assert browser.told(web.posted[0])["actions"] == []
+
+
+def test_a_review_is_not_decided_from_a_notification(told: World, web: Web):
+    _, browser = subscribed(told, web)
+    told.task("w1", acceptance=[{"review": {}}])
+    told.start("w1").report()
+    go(told)
+    assert browser.told(web.posted[0])["actions"] == []
 
 
 def test_every_action_of_one_click_is_an_operation_of_people_with_a_route():

@@ -69,7 +69,7 @@ def test_a_task_waits_for_the_one_at_work_on_its_files_until_that_is_merged(fore
     assert forecast.conflicts(second) == [(first, ["app/models.py"], True)]
     assert not forecast.starts("w2")
     held = forecast.decision("w2")
-    assert (held["action"], held["reason"], held["row"]) == ("hold", "may_conflict", "7c")
+    assert (held["action"], held["reason"], held["row"]) == ("hold", "may_conflict", "7d")
     assert f"would meet “Models” ({first}) in app/models.py" in held["explanation"]
     forecast.done(launch, "app/models.py")
     assert not forecast.starts("w2")

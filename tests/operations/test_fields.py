@@ -17,6 +17,7 @@ from toryo.operations.calls.grants import Grant
 PROSE = {
     *(
         "description",
+        "rubric",
         "reason",
         "message",
         "content",

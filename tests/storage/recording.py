@@ -50,6 +50,8 @@ def tell(world: World) -> None:
         _memories(world)
     if VERSION >= 17:
         _merge_queue(world)
+    if VERSION >= 18:
+        _reviews(world)
     world.housekeep()
 
 
@@ -235,6 +237,18 @@ def _merge_queue(world: World) -> None:
     world.owner.call("edit_project", project_id=PROJECT, settings={"merge_queue": "manual"})
     world.owner.call("pause_merge_queue", project_id=PROJECT)
     world.owner.call("add_to_merge_queue", task_id=task)
+
+
+def _reviews(world: World) -> None:
+    """Work that an agent reviews, and work that a person has approved."""
+    for name in ("turner", "critic"):
+        world.worker(name)
+    approved = world.task("turner", title="Turn the post", acceptance=[{"review": {}}])
+    world.start("turner").report()
+    asked = world.owner.call("list_questions", project_id=PROJECT, task_id=approved)["questions"]
+    world.owner.call("answer_question", question_id=asked[0]["question_id"], choices=["Approve"])
+    world.task("turner", title="Turn the knob", acceptance=[{"review": {"by": "critic"}}])
+    world.start("turner").report()
 
 
 def main() -> None:

@@ -32,7 +32,7 @@ from toryo.workflow.step import Step
 
 ENGLISH = instructions.TEXTS
 TEXTS = {each: {key: texts(each).get(("", text), text) for key, text in ENGLISH.items()} for each in Language}
-HOW = ("alone", "optional", "fixing", "answered", "hopeless", "window_open", "leave")
+HOW = ("alone", "optional", "fixing", "answered", "review", "in_review", "hopeless", "window_open", "leave")
 CHAT_EXITS = ("session_over", "runaway", "agent_inactive")
 EXITS = ("session_over", "runaway", "time_limit", "budget_exhausted", "agent_inactive", "project_paused")
 WITHDRAWN = ("task_withdrawn", "task_closed")

@@ -19,7 +19,7 @@ from tests.workflow.worlds import BELOW_A_MANAGER, SURROUNDINGS, Seen, lasts, tr
 from toryo.domain.errors import Refusal
 from toryo.domain.launches import Purpose
 from toryo.domain.sessions import Choice, Session
-from toryo.domain.tasks import Approval, Status, Task
+from toryo.domain.tasks import Approval, Checks, Status, Task
 from toryo.domain.tree_state import TreeState
 from toryo.workflow import facts, launch_rules, manager_rules, next_action
 from toryo.workflow.launch_rules import Action
@@ -222,6 +222,11 @@ def _ask_about_a_question(seen: Seen, words: str, where: TreeState) -> None:
         seen.expect("who has asked is started only for open subtasks", started == (free and wait is None), words)
     told = _told(seen, _with(where, asks), FETCHED)
     seen.expect("who has asked leaves unless there is more", (told.action == "wait_for_answer") != free, words)
+    reviewed = _with(where, replace(asks, checks=Checks.IN_REVIEW))
+    step = _told(seen, reviewed, FETCHED)
+    seen.expect("who is in review leaves", (step.action, step.state) == ("wait_for_answer", "in_review"), words)
+    decision = launch_rules.decide(snapshot(reviewed))
+    seen.expect("who is in review is not started", decision.reason == "in_review", words)
     answered = _with(where, replace(asks, open_questions=0, wait=WAITS))
     decision = launch_rules.decide(snapshot(answered, news={"main": (News("question", "main"),)}))
     seen.expect("the answer starts who waits", decision.action is Action.START, words, decision.row)

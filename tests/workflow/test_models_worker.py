@@ -47,6 +47,8 @@ MAINS: dict[str, tuple[Task, ...]] = {
     "second attempt": (UP, replace(GIVEN, worked_attempt=1, attempt=2)),
     "as deep as may be": (UP, replace(GIVEN, depth=4)),
     "asks a person": (UP, replace(GIVEN, open_questions=1, questions_ever=1)),
+    "in review": (UP, replace(GIVEN, open_questions=1, questions_ever=1, checks=Checks.IN_REVIEW)),
+    "is a review": (UP, replace(GIVEN, review_of="other")),
     "a check failed": (UP, replace(GIVEN, checks=Checks.FAILED, children_ever=1)),
 }
 

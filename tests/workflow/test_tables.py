@@ -39,8 +39,9 @@ AGENT = """
 MAIN_TASK = """
 7a  hold handing_over            Another agent's session on this task is still open (the task was reassigned a moment ago)
 7b  hold waiting_for_answer      A person has not answered yet what the agent has asked (a manager with open subtasks goes on with these)
-7c  hold may_conflict            The project holds back what may conflict (conflict_policy), the task has no worktree yet, and it would change the same files as a task that an agent works on
-7c  hold waiting_for_merge       The same, with a completed task whose work is not merged yet
+7c  hold in_review               The agent has reported success, and a reviewer has not decided yet
+7d  hold may_conflict            The project holds back what may conflict (conflict_policy), the task has no worktree yet, and it would change the same files as a task that an agent works on
+7d  hold waiting_for_merge       The same, with a completed task whose work is not merged yet
 8   start worker_blocked         The manager waits, and a task below this one was blocked or has failed since its last look
 9   start plan_changed           The manager waits, and since its last look a subtask became ready to start, a delegation or a question ended, or a person wrote on this task or one below it
 10  start workers_finished       The manager waits, and nothing is left to wait for
@@ -89,6 +90,8 @@ FIRST = """
 WORKER = """
 1  get_task                    needs_task              The agent has not read its task in this session
 1a wait_for_answer             waiting_for_answer      A person has not answered yet what the agent has asked
+1b wait_for_answer             in_review               The agent has reported success, and a reviewer has not decided yet
+1c execute_task                reviewing               The task is a review of other work
 2  create_subtasks             needs_subtask_creation  The task never had subtasks, and the worker may split it
 3  execute_task                fixing_checks           An acceptance check failed at the last report
 4  wait_for_delegation         waiting_for_delegation  The task has no subtasks (or only cancelled ones), and only an open delegation prevents the report of success
@@ -105,6 +108,7 @@ WORKER = """
 MANAGER = """
 1 get_task                  needs_task             The agent has not read its task in this session
 1a wait_for_answer          waiting_for_answer     A person has not answered yet what the manager has asked, and no subtask is open
+1b wait_for_answer          in_review              The manager has reported success, and a reviewer has not decided yet
 2 create_subtasks           needs_subtask_creation The task has no subtasks
 3 report_completion         needs_completion       Every subtask is completed or cancelled, at least one is completed, no awaited delegation is open, and no acceptance check failed at the last report (or a task below has changed since)
 4 review_and_resolve_blocks needs_review           Some subtasks are blocked or failed, no subtask is in progress or can be started, and nothing is left to wait for

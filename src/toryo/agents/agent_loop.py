@@ -38,6 +38,7 @@ SAME_AT_MOST = 3
 REPORTS_AT_MOST = 15
 """Tries of a report that is refused because its acceptance checks still run (each try waits at the server)."""
 
+_VERDICTS = {"success": "approve", "failed": "request_changes"}
 
 LEAVING = (signal.SIGINT, signal.SIGTERM)
 
@@ -157,12 +158,17 @@ class Session:
 
     def report(self, result: str, summary: str) -> Answer:
         """Reports the main task; waits as long as its acceptance checks run. What could not go on because the session
-        was told to leave is not blocked: the task goes on when its project does.
+        was told to leave is not blocked: the task goes on when its project does. For a review success is an approval,
+        and a failure says what has to change.
         """
         if result == "blocked" and self._refused_for_good is not None:
             return self._refused_for_good
         say(f"reporting {result}" + ("" if result == "success" else f": {summary.splitlines()[0] if summary else ''}"))
         answer: Answer = {}
+        if self.task.get("review_of") is not None and result in _VERDICTS:
+            answer = self.try_to("submit_review", verdict=_VERDICTS[result], summary=summary or "No output.")
+            self._reported = bool(answer.get("success"))
+            return answer
         for number in range(1, REPORTS_AT_MOST + 1):
             answer = self.try_to("report_completed", result=result, summary=summary)
             if answer.get("error") != "notNow":

@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError,
 
 from toryo import provider_options
 from toryo.cli.exit_codes import Misuse
-from toryo.domain import acceptance, conflict_forecast, ids
+from toryo.domain import acceptance, conflict_forecast, ids, review_checks
 from toryo.domain.errors import Refusal
 from toryo.domain.projects import Settings
 from toryo.formats import yaml_documents
@@ -98,6 +98,15 @@ class DiffLimits(_Entry):
     """Added lines must not look like secrets."""
 
 
+class Review(_Entry):
+    by: str | None = None
+    """The agent or the person who reviews; none: who is responsible for the author."""
+    rubric: str | None = Field(None, min_length=1, max_length=review_checks.LONGEST_RUBRIC)
+    """What to look for."""
+    rounds: int | None = Field(None, ge=1, le=review_checks.MOST_ROUNDS)
+    """How often an agent may request changes before a person decides."""
+
+
 class Check(_Entry):
     file: str | None = None
     """A path that must exist, in the working directory."""
@@ -109,11 +118,13 @@ class Check(_Entry):
     """How often the command runs again after a failure; a pass then is reported as flaky."""
     diff: DiffLimits | None = None
     """Limits on the changes in the task's worktree."""
+    review: Review | None = None
+    """A reviewer who must approve."""
 
     @model_validator(mode="after")
     def _one_of_them(self) -> Check:
-        if [self.file, self.command, self.diff].count(None) != 2:
-            raise ValueError("a check names exactly one of: a file, a command, a diff")
+        if [self.file, self.command, self.diff, self.review].count(None) != 3:
+            raise ValueError("a check names exactly one of: a file, a command, a diff, a review")
         return self
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shlex import quote
 from typing import Annotated, Any
 
 import typer
@@ -92,7 +93,8 @@ def answers(
 
 def _list(found: list[dict[str, Any]]) -> None:
     for each in found:
-        asked = f"{output.clock(each['asked_at'])}  {each['agent_id']} asks: {one_line(each['question'])}"
+        whose = f"work of {each['agent_id']}" if each["review"] else f"{each['agent_id']} asks"
+        asked = f"{output.clock(each['asked_at'])}  {whose}: {one_line(each['question'])}"
         output.done(asked, f"  {_ended(each)}")
         if each["state"] == "open":
             output.commands(f"  answer: toryo answer {each['question_id']}")
@@ -107,6 +109,8 @@ def _ended(question: dict[str, Any]) -> str:
     if state == "withdrawn":
         reason = f": {one_line(question['reason'])}" if question["reason"] else ""
         return f"withdrawn by {by}{reason}"
+    if question["review_task_id"]:
+        return f"an agent reviews it (task {question['review_task_id']}); you can decide before it does"
     return "overdue" if question["overdue"] else "open"
 
 
@@ -139,6 +143,12 @@ def told(question: dict[str, Any]) -> list[str]:
 
 
 def commands(question: dict[str, Any]) -> list[str]:
+    if question["review"]:
+        approve, request_changes = question["options"]
+        return [
+            f"  approve: toryo answer {question['question_id']} {quote(approve)}",
+            f"  request changes: toryo answer {question['question_id']} {quote(request_changes)} --text TEXT",
+        ]
     what = "NUMBER" if question["options"] else "TEXT"
     return [
         f"  answer: toryo answer {question['question_id']} {what}",

@@ -51,6 +51,14 @@ AcceptFile = Annotated[
         "--accept-file", metavar="PATH", help="A file that must exist before the task can complete; repeatable."
     ),
 ]
+AcceptReview = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--accept-review",
+        metavar="ID",
+        help="An agent or a person who must approve before the task can complete; repeatable.",
+    ),
+]
 
 
 Touches = Annotated[
@@ -71,6 +79,10 @@ def given_context(given: str | None) -> dict[str, Any] | None:
     return context
 
 
-def given_acceptance(commands: list[str] | None, files: list[str] | None) -> list[dict[str, str]] | None:
-    checks = [{"command": each} for each in commands or []] + [{"file": each} for each in files or []]
+def given_acceptance(
+    commands: list[str] | None, files: list[str] | None, reviewers: list[str] | None
+) -> list[dict[str, Any]] | None:
+    checks: list[dict[str, Any]] = [{"command": each} for each in commands or []]
+    checks += [{"file": each} for each in files or []]
+    checks += [{"review": {"by": each}} for each in reviewers or []]
     return checks or None

@@ -26,6 +26,7 @@ from toryo.cli.reconnecting import following
 from toryo.cli.task_options import (
     Accept,
     AcceptFile,
+    AcceptReview,
     AgentType,
     Assignee,
     Context,
@@ -88,6 +89,7 @@ def add_task(
     context: Context = None,
     accept: Accept = None,
     accept_file: AcceptFile = None,
+    accept_review: AcceptReview = None,
     touches: Touches = None,
 ) -> None:
     """Create a task."""
@@ -101,7 +103,7 @@ def add_task(
         "parent_task_id": parent,
         "status": status,
         "context": given_context(context),
-        "acceptance": given_acceptance(accept, accept_file),
+        "acceptance": given_acceptance(accept, accept_file, accept_review),
         "touches": touches or None,
     }
     answer = here.send("POST", f"/projects/{project or projects.only(here)}/tasks", body)
@@ -226,6 +228,7 @@ def edit_task(
     context: Context = None,
     accept: Accept = None,
     accept_file: AcceptFile = None,
+    accept_review: AcceptReview = None,
     touches: Touches = None,
     depends_on: Annotated[
         list[str] | None,
@@ -244,7 +247,7 @@ def edit_task(
         "priority": priority,
         "assignee_id": assignee,
         "context": given_context(context),
-        "acceptance": given_acceptance(accept, accept_file),
+        "acceptance": given_acceptance(accept, accept_file, accept_review),
         "touches": touches or None,
         "add_dependencies": depends_on or None,
         "remove_dependencies": no_longer_on or None,

@@ -11,7 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 from toryo.domain.errors import Code, Refusal
-from toryo.domain.tasks import AcceptanceCheck, CheckEvidence, CheckFailure, CheckOutcome, DiffLimits
+from toryo.domain.review_checks import LONGEST_RUBRIC, MOST_ROUNDS
+from toryo.domain.tasks import AcceptanceCheck, CheckEvidence, CheckFailure, CheckOutcome, DiffLimits, ReviewTerms
 from toryo.domain.texts import several_lines
 from toryo.domain.wording import say
 from toryo.nearest import nearest
@@ -28,7 +29,7 @@ MOST_CHANGED = 10_000_000
 LONGEST_OUTPUT = 10_000
 """Characters of a check's output that are kept as evidence."""
 
-_EXAMPLE = '[{"command": "make test"}, {"file": "README.md"}, {"diff": {"max_files": 50}}]'
+_EXAMPLE = '[{"command": "make test"}, {"file": "README.md"}, {"review": {"by": "reviewer"}}]'
 
 Read = Callable[[Any, int, str], Any]
 """Takes a value, the place of its check and its name; raises Refusal."""
@@ -91,6 +92,11 @@ def _diff(given: Any, place: int, _: str) -> DiffLimits:
     return cast("DiffLimits", found)
 
 
+def _review(given: Any, place: int, _: str) -> ReviewTerms:
+    terms = {"by": given} if isinstance(given, str) else given
+    return cast("ReviewTerms", _read_keys(terms, place, _TERMS, say("In check {place}, review", place=place)))
+
+
 def _read_keys(given: Any, place: int, known: Mapping[str, Read], what: str) -> dict[str, Any]:
     """What the readers make of an object; null counts as not given."""
     if not isinstance(given, Mapping):
@@ -116,7 +122,7 @@ def _patterns(value: Any, place: int, name: str) -> list[str]:
 
 
 def _text(value: Any, place: int, name: str) -> str:
-    most = LONGEST_COMMAND if name == "command" else LONGEST_FILE
+    most = {"command": LONGEST_COMMAND, "rubric": LONGEST_RUBRIC}.get(name, LONGEST_FILE)
     fit = isinstance(value, str) and value.strip() and len(value) <= most and several_lines(value) == value
     if not fit:
         raise _wrong(
@@ -154,11 +160,13 @@ _LIMITS: dict[str, Read] = {
     "forbidden_paths": _patterns,
     "forbid_secrets": _flag,
 }
-_KINDS = ("file", "command", "diff")
+_TERMS: dict[str, Read] = {"by": _text, "rubric": _text, "rounds": _whole(1, MOST_ROUNDS)}
+_KINDS = ("file", "command", "diff", "review")
 _KEYS: dict[str, Read] = {
     "file": _text,
     "command": _command,
     "diff": _diff,
+    "review": _review,
     "timeout_seconds": _whole(1, LONGEST_SECONDS),
     "retries": _whole(0, MOST_RETRIES),
 }

@@ -44,6 +44,7 @@ class Draft:
     agent_type: str | None = None
     context: Any = None
     acceptance: tuple[AcceptanceCheck, ...] = ()
+    review_of: str | None = None
     touches: tuple[str, ...] = ()
 
 

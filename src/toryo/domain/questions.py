@@ -64,10 +64,23 @@ class Question:
     ended_at: Millis | None = None
     reason: str | None = None
     """Why it was withdrawn."""
+    check_id: str | None = None
+    """For a review: the acceptance checks that it belongs to. `alike` is its key then, the first option approves."""
+    review_task_id: str | None = None
+    """The task in which an agent does the review; None: a person does."""
 
     @property
     def open(self) -> bool:
         return self.state is State.OPEN
+
+    @property
+    def review(self) -> bool:
+        return self.check_id is not None
+
+    @property
+    def approved(self) -> bool:
+        """For an answered review."""
+        return self.choices == self.options[:1]
 
     def overdue(self, now: Millis) -> bool:
         return self.open and self.deadline is not None and self.deadline <= now

@@ -104,6 +104,8 @@ class Checks(StrEnum):
 
     NONE = "none"
     RUNNING = "running"
+    IN_REVIEW = "in_review"
+    """All others have passed; a review is open."""
     PASSED = "passed"
     FAILED = "failed"
 
@@ -198,7 +200,10 @@ class Task:
     """The newest event of its tree when a stall was reported; each stall is reported once."""
     questions_ever: int = 0
     open_questions: int = 0
-    """How many questions its assignee has asked people about it, and how many of these wait for an answer."""
+    """How many questions its assignee has asked people about it, and how many of these wait for an answer. A review of
+    its work counts as one."""
+    review_of: str | None = None
+    """The task whose work this one reviews."""
     touches: tuple[str, ...] = ()
     """Patterns of the paths that it will change, as far as that is known."""
     version: int = 1
@@ -245,8 +250,18 @@ class DiffLimits(TypedDict, total=False):
     forbid_secrets: bool
 
 
+class ReviewTerms(TypedDict, total=False):
+    """Who reviews the work (an agent or a person; without it, who is responsible for the author), by which rubric, and
+    how often an agent may request changes before a person decides."""
+
+    by: str
+    rubric: str
+    rounds: int
+
+
 class AcceptanceCheck(TypedDict, total=False):
-    """What must hold before success counts: a file exists, a command succeeds, or the changes are within limits.
+    """What must hold before success counts: a file exists, a command succeeds, the changes are within limits, or a
+    reviewer approves.
 
     `timeout_seconds` and `retries` are of a command: how long it may take, and how often it runs again after a failure.
     """
@@ -256,6 +271,7 @@ class AcceptanceCheck(TypedDict, total=False):
     timeout_seconds: int
     retries: int
     diff: DiffLimits
+    review: ReviewTerms
 
 
 class CheckFailure(TypedDict):

@@ -42,13 +42,13 @@ class TreeState:
         """Whether success counts only after acceptance checks: the task's own, or those that the project requires.
 
         The project's apply to what an agent was given to do; not to the parts that it makes for itself, which end with
-        the whole, nor to a queue's tasks and people's, for which no Coordinator starts a program.
+        the whole, nor to a queue's tasks and people's, for which no Coordinator starts a program, nor to a review.
         """
         return task.has_acceptance or self.project_checks_apply(task)
 
     def project_checks_apply(self, task: Task) -> bool:
         own_part = task.parent_id is not None and not task.delegated
-        if not self.project.settings.required_checks or task.for_queue or own_part:
+        if not self.project.settings.required_checks or task.for_queue or own_part or task.review_of is not None:
             return False
         assignee = self.agents.get(task.assignee_id or "")
         return assignee is not None and not assignee.human

@@ -25,6 +25,7 @@ from toryo.housekeeping import (
     stale_talk,
     stalled_tasks,
     waiting_merges,
+    waiting_reviews,
 )
 from toryo.housekeeping.planner_statistics import PlannerStatistics
 from toryo.housekeeping.retention import Retention
@@ -38,6 +39,7 @@ CHORES: tuple[tuple[str, Callable[[Call], Any]], ...] = (
     ("stalls", stalled_tasks.notice),
     ("talk", stale_talk.tidy),
     ("questions", overdue_questions.take_defaults),
+    (waiting_reviews.REVIEWS, waiting_reviews.start),
     (due_schedules.SCHEDULES, due_schedules.create_tasks),
     ("queues", stale_queues.tidy),
     ("notices", notice_outbox.note),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import OrderedDict
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -111,6 +112,12 @@ class WebPush:
             self._http.close()
 
 
+def _asked(content: Mapping[str, Any]) -> str:
+    """The question as it was asked, if it is a single one: the title has only its beginning."""
+    questions: list[Mapping[str, Any]] = content.get("questions") or []
+    return str(questions[0]["question"]) if len(questions) == 1 else ""
+
+
 def message(notice: Notice, *, may_write: bool) -> bytes:
     """What the service worker of the dashboard receives (`web/src/push/worker.ts`): the need, cut to what is shown.
 
@@ -119,7 +126,7 @@ def message(notice: Notice, *, may_write: bool) -> bytes:
     content = notice.content
     request: dict[str, Any] | None = content.get("request")
     text: str = content.get("text") or ""
-    described: str = request["description"] if request is not None else ""
+    described: str = request["description"] if request is not None else _asked(content)
     plain = request is None or not (request["commands"] or request["context"] or request["acceptance"])
     shown = f"{text}\n{described}" if described and described not in text else text
     whole = plain and (request is None or bool(request["complete"])) and len(shown) <= _TEXT

@@ -165,6 +165,7 @@ tasks = Table(
     _number("max_attempts", null=True),
     _number("questions_ever"),
     _number("open_questions"),
+    _text("review_of", null=True),
     _text("touches", null=True),
     _number("version"),
     # Large columns last: decisions read only the beginning of a row.
@@ -189,6 +190,8 @@ Index(
     sqlite_where=_in_progress,
     postgresql_where=_in_progress,
 )
+_reviews = text("review_of IS NOT NULL")
+Index("tasks_reviews", tasks.c.review_of, sqlite_where=_reviews, postgresql_where=_reviews)
 _queued = text("status = 'todo' AND agent_type IS NOT NULL")
 Index(
     "tasks_queued",
@@ -1092,6 +1095,8 @@ questions = Table(
     _text("ended_by", null=True),
     _number("ended_at", null=True),
     _text("reason", null=True),
+    _text("check_id", null=True),
+    _text("review_task_id", null=True),
     Index("questions_task", "task_id", "created_at"),
     Index("questions_project", "project_id", "created_at"),
     Index("questions_alike", "project_id", "alike"),

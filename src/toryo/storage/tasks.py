@@ -78,6 +78,16 @@ _ASKING_CHANGES = Statement(
     .where(in_list(_d.c.depends_on, "ids"), _t.c.status.in_(sorted(domain.OPEN)), _names)
     .order_by(_t.c.created_at, _t.c.ordinal, _t.c.id)
 )
+_is_review: sa.ColumnElement[bool] = sa.literal_column("review_of IS NOT NULL")
+_OPEN_REVIEWS = Statement(
+    ROWS.select().where(_is_review, _t.c.review_of == _p("task_id"), _t.c.status.in_(sorted(domain.OPEN)))
+)
+_REVIEWS_TO_START = Statement(
+    ROWS.select()
+    .where(_is_review, _t.c.status == "todo")
+    .order_by(_t.c.priority, _t.c.created_at, _t.c.ordinal, _t.c.id)
+    .limit(_p("most", type_=sa.Integer))
+)
 _REVIEWED_BY = Statement(sa.select(_t.c.context).where(in_list(_t.c.id, "ids"), _names))
 _ROOTS_IN_PROGRESS = Statement(
     sa.select(_t.c.root_id)
@@ -280,6 +290,13 @@ class Tasks:
     def correlated(self, correlation_id: str) -> list[Task]:
         """The tasks of one request, oldest first, at most 2,000."""
         return self.kept(self._connection.all(_CORRELATED, correlation_id=correlation_id))
+
+    def open_reviews(self, task_id: str) -> list[Task]:
+        """The open tasks that review the work of this one."""
+        return self.kept(self._connection.all(_OPEN_REVIEWS, task_id=task_id))
+
+    def reviews_to_start(self, most: int) -> list[Task]:
+        return self.kept(self._connection.all(_REVIEWS_TO_START, most=most))
 
     def idle(self, root_id: str) -> list[Task]:
         """The tasks of a tree with idle launches."""

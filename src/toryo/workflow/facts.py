@@ -53,7 +53,18 @@ def question_open(case: RuleInput) -> bool:
 
 def waits_for_answer(case: RuleInput) -> bool:
     """A question to a person is open; a manager with open subtasks goes on with these."""
-    return question_open(case) and (case.agent.role is not Role.MANAGER or not case.open_below(case.main))
+    asked = question_open(case) and not in_review(case)
+    return asked and (case.agent.role is not Role.MANAGER or not case.open_below(case.main))
+
+
+def in_review(case: RuleInput) -> bool:
+    """The agent has reported success, and a reviewer has not decided yet."""
+    return case.main.checks is Checks.IN_REVIEW and question_open(case)
+
+
+def is_review(case: RuleInput) -> bool:
+    """The task is to review the work of another one."""
+    return case.main.review_of is not None
 
 
 def check_failed(case: RuleInput) -> bool:

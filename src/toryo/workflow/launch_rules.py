@@ -338,13 +338,19 @@ MAIN_TASK_ROWS: Sequence[Rule[RuleInput, Verdict]] = (
     ),
     Rule(
         "7c",
+        "The agent has reported success, and a reviewer has not decided yet",
+        facts.in_review,
+        hold("in_review"),
+    ),
+    Rule(
+        "7d",
         "The project holds back what may conflict (conflict_policy), the task has no worktree yet, and it would change "
         "the same files as a task that an agent works on",
         held_back_by_running,
         hold("may_conflict"),
     ),
     Rule(
-        "7c",
+        "7d",
         "The same, with a completed task whose work is not merged yet",
         held_back_by_unmerged,
         hold("waiting_for_merge"),
@@ -422,7 +428,7 @@ MAIN_TASK_ROWS: Sequence[Rule[RuleInput, Verdict]] = (
 
 
 def ready_queue_task(s: Snapshot) -> Task | None:
-    """The first task of its queue with which the agent could do more than wait (compare rows 7c and 12a)."""
+    """The first task of its queue with which the agent could do more than wait (compare rows 7d and 12a)."""
     return next(
         (
             task
@@ -467,7 +473,7 @@ NOT_FOR_PEOPLE = frozenset({"not_managed", "bad_options", "cooling_down"})
 _BY_HAND = [rule for rule in AGENT_ROWS if rule.then.reason not in NOT_FOR_PEOPLE]
 
 
-_LASTING = frozenset({"7b", "11", "12", "12a"})
+_LASTING = frozenset({"7b", "7c", "11", "12", "12a"})
 
 
 def decide(s: Snapshot, *, by_hand: bool = False) -> Decision:

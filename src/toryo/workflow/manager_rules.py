@@ -19,6 +19,12 @@ MANAGER_ROWS: Sequence[Rule[RuleInput, Step]] = (
         facts.waits_for_answer,
         Step("wait_for_answer", "waiting_for_answer"),
     ),
+    Rule(
+        "1b",
+        "The manager has reported success, and a reviewer has not decided yet",
+        facts.in_review,
+        Step("wait_for_answer", "in_review"),
+    ),
     Rule("2", "The task has no subtasks", facts.no_subtasks, Step("create_subtasks", "needs_subtask_creation")),
     Rule(
         "3",

@@ -20,6 +20,13 @@ WORKER_ROWS: Sequence[Rule[RuleInput, Step]] = (
         Step("wait_for_answer", "waiting_for_answer"),
     ),
     Rule(
+        "1b",
+        "The agent has reported success, and a reviewer has not decided yet",
+        facts.in_review,
+        Step("wait_for_answer", "in_review"),
+    ),
+    Rule("1c", "The task is a review of other work", facts.is_review, Step("execute_task", "reviewing")),
+    Rule(
         "2",
         "The task never had subtasks, and the worker may split it",
         facts.may_be_decomposed,

@@ -88,6 +88,16 @@ export const questionsOf = (projectId: string, taskId: string) =>
         .then((answer) => answer.questions),
   });
 
+/** What waits for an answer in a project, the oldest first. */
+export const openQuestions = (projectId: string) =>
+  queryOptions({
+    queryKey: ["questions", projectId, "open"],
+    queryFn: () =>
+      api
+        .get("/projects/{project_id}/questions", { ...inProject(projectId), query: { state: "open" } })
+        .then((answer) => answer.questions.toReversed()),
+  });
+
 export const board = (projectId: string) =>
   queryOptions({
     queryKey: ["board", projectId],

@@ -2557,8 +2557,8 @@ export interface components {
         };
         /**
          * AcceptanceCheck
-         * @description What must be there, succeed, or be kept before success counts: a file, a command within a time limit, or limits
-         *     on the changes.
+         * @description What must be there, succeed, be kept or be given before success counts: a file, a command within a time limit,
+         *     limits on the changes, or the approval of a reviewer.
          */
         AcceptanceCheck: {
             /** File */
@@ -2570,6 +2570,7 @@ export interface components {
             /** Retries */
             retries?: number;
             diff?: components["schemas"]["DiffLimits"];
+            review?: components["schemas"]["ReviewTerms"];
         };
         /**
          * DiffLimits
@@ -2614,6 +2615,18 @@ export interface components {
             paused_at: string | null;
             /** Version */
             version: number;
+        };
+        /**
+         * ReviewTerms
+         * @description Who reviews the work, by which rubric, and how often an agent may request changes before a person decides.
+         */
+        ReviewTerms: {
+            /** By */
+            by?: string;
+            /** Rubric */
+            rubric?: string;
+            /** Rounds */
+            rounds?: number;
         };
         /** Agent */
         Agent: {
@@ -2725,6 +2738,27 @@ export interface components {
              * @default null
              */
             forbid_secrets: true | null;
+        };
+        ReviewCheck: {
+            /** @description A reviewer must approve; without `by`, the person who is responsible. */
+            review: components["schemas"]["Terms"];
+        };
+        Terms: {
+            /**
+             * @description Who reviews: an agent or a person.
+             * @default null
+             */
+            by: string | null;
+            /**
+             * @description What to look for.
+             * @default null
+             */
+            rubric: string | null;
+            /**
+             * @description How often an agent may request changes before a person decides.
+             * @default null
+             */
+            rounds: number | null;
         };
         /**
          * Handoff
@@ -2871,7 +2905,7 @@ export interface components {
              * Checks
              * @enum {string}
              */
-            checks: "none" | "running" | "passed" | "failed";
+            checks: "none" | "running" | "in_review" | "passed" | "failed";
             /** Check Failures */
             check_failures: components["schemas"]["CheckFailure"][];
             /** Next Steps */
@@ -3130,11 +3164,16 @@ export interface components {
         };
         /**
          * Question
-         * @description `to`: who is asked; null: who is responsible for the agent. `choices` and `text` are the answer.
+         * @description `to`: who is asked; null: who is responsible for the agent. `choices` and `text` are the answer. `review`: it
+         *     asks for a review of the task's work, and the first option approves; `review_task_id`: an agent does it there.
          */
         Question: {
             /** Question Id */
             question_id: string;
+            /** Review */
+            review: boolean;
+            /** Review Task Id */
+            review_task_id: string | null;
             /** Project Id */
             project_id: string;
             /** Task Id */
@@ -4648,7 +4687,7 @@ export interface components {
              * Checks
              * @enum {string}
              */
-            checks: "none" | "running" | "passed" | "failed";
+            checks: "none" | "running" | "in_review" | "passed" | "failed";
             /** Changes Requested */
             changes_requested: string | null;
             /** Cost Usd */
@@ -6864,7 +6903,7 @@ export interface operations {
                      */
                     context?: unknown;
                     /** @description What is checked when success is reported. */
-                    acceptance?: (components["schemas"]["FileCheck"] | components["schemas"]["CommandCheck"] | components["schemas"]["DiffCheck"])[];
+                    acceptance?: (components["schemas"]["FileCheck"] | components["schemas"]["CommandCheck"] | components["schemas"]["DiffCheck"] | components["schemas"]["ReviewCheck"])[];
                     /** @description Files it will change, from the top of the repository, with * and **. */
                     touches?: string[];
                 };
@@ -6986,7 +7025,7 @@ export interface operations {
                      * @description New acceptance checks.
                      * @default null
                      */
-                    acceptance?: (components["schemas"]["FileCheck"] | components["schemas"]["CommandCheck"] | components["schemas"]["DiffCheck"])[] | null;
+                    acceptance?: (components["schemas"]["FileCheck"] | components["schemas"]["CommandCheck"] | components["schemas"]["DiffCheck"] | components["schemas"]["ReviewCheck"])[] | null;
                     /**
                      * @description New patterns of the paths that it will change.
                      * @default null
@@ -8217,7 +8256,7 @@ export interface operations {
                      */
                     context?: unknown;
                     /** @description What is checked when success is reported. */
-                    acceptance?: (components["schemas"]["FileCheck"] | components["schemas"]["CommandCheck"] | components["schemas"]["DiffCheck"])[];
+                    acceptance?: (components["schemas"]["FileCheck"] | components["schemas"]["CommandCheck"] | components["schemas"]["DiffCheck"] | components["schemas"]["ReviewCheck"])[];
                 };
             };
         };
@@ -8420,7 +8459,7 @@ export interface operations {
                      * @description New acceptance checks.
                      * @default null
                      */
-                    acceptance?: (components["schemas"]["FileCheck"] | components["schemas"]["CommandCheck"] | components["schemas"]["DiffCheck"])[] | null;
+                    acceptance?: (components["schemas"]["FileCheck"] | components["schemas"]["CommandCheck"] | components["schemas"]["DiffCheck"] | components["schemas"]["ReviewCheck"])[] | null;
                 };
             };
         };

@@ -99,7 +99,7 @@ export function keysOf(event: Event): unknown[][] {
     keys.push(["diff", event.task_id], ["combined-diff"]);
   if (event.task_id || TRACED.includes(noun ?? "")) keys.push(["trace"]);
   if (noun === "state") keys.push(["shared"]);
-  if (noun === "question") keys.push(["questions"]);
+  if (noun === "question" || noun === "review") keys.push(["questions"]);
   if (noun === "schedule" || event.task_id) keys.push(["schedules"]); // or how its last task stands
   if (noun === "memory") keys.push(["memories"]);
   if (noun === "view") keys.push(["views"]);

@@ -6,8 +6,10 @@ export interface Act {
   name: string;
   method: string;
   path: string;
-  body: Record<string, string>;
+  body: Record<string, unknown>;
   version: number | null;
+  /** What the button says, where the name has no words: an option of a question. */
+  label: string | null;
 }
 
 export interface Told {
@@ -30,6 +32,7 @@ interface Words {
   testText: string;
   failed: string;
   done: Record<string, string>;
+  answered: string;
   signIn: string;
 }
 
@@ -40,6 +43,7 @@ const WORDS: Record<"en" | "ja", Words> = {
     testText: "Toryo notifies you here when you are needed.",
     failed: "This did not work",
     done: { approve: "Approved", unblock: "Unblocked", retry: "Retried", resume: "Resumed" },
+    answered: "Answered",
     signIn: "Sign in to Toryo again.",
   },
   ja: {
@@ -53,6 +57,7 @@ const WORDS: Record<"en" | "ja", Words> = {
       retry: "再試行しました",
       resume: "再開しました",
     },
+    answered: "回答しました",
     signIn: "Toryoにもう一度サインインしてください。",
   },
 };
@@ -79,7 +84,7 @@ export function shownAs(told: Told): { title: string; options: Shown } {
       data: told,
       requireInteraction: told.kind === "approval",
       ...(told.since === null ? {} : { timestamp: Date.parse(told.since) }),
-      actions: told.actions.map(({ name }) => ({ action: name, title: words.act[name] ?? name })),
+      actions: told.actions.map(({ name, label }) => ({ action: name, title: label ?? words.act[name] ?? name })),
     },
   };
 }

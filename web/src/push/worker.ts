@@ -39,14 +39,19 @@ async function settle(told: Told, name: string): Promise<void> {
   const words = wordsOf(told);
   const said = await answered(...requestOf(act, told.language));
   const refused = said === null ? null : said.status === 401 ? words.signIn : said.reason;
-  await self.registration.showNotification(refused === null ? (words.done[name] ?? name) : words.failed, {
-    body: refused === null ? told.title : `${told.title}\n${refused}`,
-    tag: told.key,
-    lang: told.language,
-    icon: "/icon-192.png",
-    silent: refused === null,
-    data: { ...told, actions: [] },
-  });
+  await self.registration.showNotification(
+    refused === null
+      ? ((act.label === null ? words.done[name] : `${words.answered}: ${act.label}`) ?? name)
+      : words.failed,
+    {
+      body: refused === null ? told.title : `${told.title}\n${refused}`,
+      tag: told.key,
+      lang: told.language,
+      icon: "/icon-192.png",
+      silent: refused === null,
+      data: { ...told, actions: [] },
+    },
+  );
 }
 
 /** Null: it was done. */

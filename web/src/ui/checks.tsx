@@ -1,5 +1,14 @@
 // Acceptance checks: what must hold before success counts, and how each ended, with what its command printed.
-import { CircleCheck, CircleX, FileDiff, FileText, RefreshCw, Terminal, type LucideIcon } from "lucide-react";
+import {
+  CircleCheck,
+  CircleX,
+  FileDiff,
+  FileText,
+  RefreshCw,
+  Terminal,
+  UserCheck,
+  type LucideIcon,
+} from "lucide-react";
 
 import type { Task } from "@/api/model";
 import { visible } from "@/ui/visible";
@@ -28,7 +37,11 @@ export function Checks({ task, words }: { task: Task; words: CheckWords }) {
       {told
         ? task.check_results.map((each, place) => <Ended key={place} result={each} words={words} />)
         : [...task.required_checks, ...task.acceptance].map((each, place) => (
-            <Before key={place} check={each} passed={task.checks === "passed"} />
+            <Before
+              key={place}
+              check={each}
+              passed={task.checks === "passed" || (task.checks === "in_review" && each.review === undefined)}
+            />
           ))}
       {task.checks === "failed" &&
         byHand.map((each) => (
@@ -51,8 +64,14 @@ export function CheckResults({ results, words }: { results: readonly Result[]; w
   );
 }
 
+const KINDS = [
+  ["review", UserCheck],
+  ["diff", FileDiff],
+  ["file", FileText],
+] as const;
+
 function Before({ check, passed }: { check: Declared; passed: boolean }) {
-  const kind = check.diff !== undefined ? FileDiff : check.file !== undefined ? FileText : Terminal;
+  const kind = KINDS.find(([name]) => check[name] !== undefined)?.[1] ?? Terminal;
   const Icon = passed ? CircleCheck : kind;
   return (
     <li className="flex gap-1.5">
@@ -85,7 +104,9 @@ function Ended({ result, words }: { result: Result; words: CheckWords }) {
   );
 }
 
-function wordsOf({ file, command, diff }: Declared): string {
+function wordsOf({ file, command, diff, review }: Declared): string {
+  if (review !== undefined)
+    return [review.by === undefined ? "review" : `review by ${review.by}`, review.rubric].filter(Boolean).join(": ");
   if (diff !== undefined) return JSON.stringify({ diff });
   return file ?? (Array.isArray(command) ? command.join(" ") : (command ?? ""));
 }

@@ -10,6 +10,7 @@ GROUPS = (
     "sessions.agent_sign_in",
     "sessions.work_tools",
     "sessions.completion_report",
+    "sessions.review_report",
     "sessions.handoffs",
     "tasks.read_tools",
     "tasks.create_tools",

@@ -249,6 +249,8 @@ def question(each: Question, now: Millis) -> schemas.Question:
     """As people are shown it."""
     return {
         "question_id": each.id,
+        "review": each.review,
+        "review_task_id": each.review_task_id,
         "project_id": each.project_id,
         "task_id": each.task_id,
         "agent_id": each.agent_id,

@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 
 from toryo.operations.calls.callers import Login
 
-ChecksName = Literal["none", "running", "passed", "failed"]
+ChecksName = Literal["none", "running", "in_review", "passed", "failed"]
 StatusName = Literal["backlog", "todo", "in_progress", "blocked", "completed", "failed", "cancelled"]
 QueueStatus = Literal["pending", "backlog", "todo", "in_progress", "blocked", "completed", "failed", "cancelled"]
 PriorityName = Literal["critical", "high", "medium", "low"]
@@ -53,15 +53,24 @@ class DiffLimits(TypedDict):
     forbid_secrets: NotRequired[bool]
 
 
+class ReviewTerms(TypedDict):
+    """Who reviews the work, by which rubric, and how often an agent may request changes before a person decides."""
+
+    by: NotRequired[str]
+    rubric: NotRequired[str]
+    rounds: NotRequired[int]
+
+
 class AcceptanceCheck(TypedDict):
-    """What must be there, succeed, or be kept before success counts: a file, a command within a time limit, or limits
-    on the changes."""
+    """What must be there, succeed, be kept or be given before success counts: a file, a command within a time limit,
+    limits on the changes, or the approval of a reviewer."""
 
     file: NotRequired[str]
     command: NotRequired[str | list[str]]
     timeout_seconds: NotRequired[int]
     retries: NotRequired[int]
     diff: NotRequired[DiffLimits]
+    review: NotRequired[ReviewTerms]
 
 
 class CheckEvidence(TypedDict):
@@ -187,9 +196,12 @@ class ToldQuestion(TypedDict):
 
 
 class Question(TypedDict):
-    """`to`: who is asked; null: who is responsible for the agent. `choices` and `text` are the answer."""
+    """`to`: who is asked; null: who is responsible for the agent. `choices` and `text` are the answer. `review`: it
+    asks for a review of the task's work, and the first option approves; `review_task_id`: an agent does it there."""
 
     question_id: str
+    review: bool
+    review_task_id: str | None
     project_id: str
     task_id: str
     agent_id: str

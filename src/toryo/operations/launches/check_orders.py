@@ -14,7 +14,7 @@ from toryo.operations.calls.call import Call
 from toryo.operations.calls.fault_isolation import each_fenced
 from toryo.operations.calls.results import JsonObject
 from toryo.operations.launches.claim_request import CLAIM, ClaimStarts
-from toryo.operations.tasks import acceptance_checks
+from toryo.operations.tasks import due_checks
 from toryo.operations.worktrees import worktree_locks
 from toryo.storage.launches import Check
 
@@ -79,5 +79,5 @@ def _shown_check(call: Call, check: Check, launch: Launch) -> CheckOrder:
         "worktree_path": worktree.path if worktree is not None else None,
         "ai_type": launch.provider,
         "provider_options": agent.started_with(launch.provider),
-        "checks": acceptance_checks.all_of(call, call.tree_state(task), task),
+        "checks": [{**each} for each in due_checks.run_by_program(call, call.tree_state(task), task)],
     }

@@ -15,7 +15,7 @@ from toryo.operations.calls.catalogue import Parameters, operation
 from toryo.operations.calls.fields import Id, Printed
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
-from toryo.operations.tasks import mutations
+from toryo.operations.tasks import review_rounds
 from toryo.operations.tasks.check_evidence import CheckRun
 
 
@@ -72,5 +72,5 @@ def report_check_result(call: Call, reported: CheckResult) -> CheckTaken:
         call.tx.launches.save_check(check, replace(check, finished_at=call.now, failures=failures, evidence=evidence))
         if task.check_id == check.id:
             flaky = [each["check"] for each in evidence if each["outcome"] == domain.CheckOutcome.FLAKY]
-            mutations.finish_checks(call, task, failures, flaky)
+            review_rounds.programs_ended(call, task, failures, flaky)
     return {"success": True, "task_status": task.status.value}

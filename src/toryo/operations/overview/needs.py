@@ -404,13 +404,15 @@ def _approvals(view: _View) -> Iterator[Need]:
 
 
 def _questions(view: _View) -> Iterator[Need]:
-    """What agents ask and nobody has answered: all that one task asks one person is one form."""
-    asked: dict[tuple[str, str | None], list[Question]] = {}
+    """What agents ask and nobody has answered: all that one task asks one person is one form. And the reviews that no
+    agent does."""
+    asked: dict[tuple[str, str | None, bool], list[Question]] = {}
     for question in view.call.tx.questions.all_open():
-        if question.project_id in view.projects:
-            asked.setdefault((question.task_id, _asked_person(view, question)), []).append(question)
-    tasks = {task.id: task for task in view.call.tx.tasks.find_all(sorted({task_id for task_id, _ in asked}))}
-    for (task_id, person_id), form in asked.items():
+        if question.project_id in view.projects and question.review_task_id is None:
+            form_of = (question.task_id, _asked_person(view, question), question.review)
+            asked.setdefault(form_of, []).append(question)
+    tasks = {task.id: task for task in view.call.tx.tasks.find_all(sorted({task_id for task_id, *_ in asked}))}
+    for (task_id, person_id, review), form in asked.items():
         task, first = tasks[task_id], form[0]
         for need in _of_task(
             [person_id] if person_id is not None else view.responsible(task.assignee_id, task.project_id),
@@ -418,6 +420,12 @@ def _questions(view: _View) -> Iterator[Need]:
             task,
             (
                 say(
+                    "{question} ({agent})",
+                    agent=view.name(first.agent_id),
+                    question=one_line(first.question)[:BRIEF],
+                )
+                if review
+                else say(
                     "{agent} asks: {question}",
                     agent=view.name(first.agent_id),
                     question=one_line(first.question)[:BRIEF],
@@ -432,7 +440,7 @@ def _questions(view: _View) -> Iterator[Need]:
                 together((*(_asked(each) for each in form[1:] and form), *_terms(view, form))),
             ),
             Action("answer_question", f"toryo answer {first.id} …"),
-            Action("withdraw", f"toryo answer {first.id} --withdraw"),
+            *(() if review else (Action("withdraw", f"toryo answer {first.id} --withdraw"),)),
             since=first.created_at,
         ):
             yield replace(need, questions=tuple(form))

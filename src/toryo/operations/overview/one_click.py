@@ -22,6 +22,9 @@ BODIES: Mapping[str, Mapping[str, str]] = {
     "resume": {},
 }
 """By action, what is sent."""
+MOST_BUTTONS = 2
+"""That browsers show in a notification."""
+LONGEST_LABEL = 60
 
 
 class Request(TypedDict):
@@ -30,8 +33,10 @@ class Request(TypedDict):
     name: str
     method: str
     path: str
-    body: dict[str, str]
+    body: dict[str, Any]
     version: int | None
+    label: str | None
+    """What the button says, where it is not the action's name: an option of a question."""
 
 
 def requests(need: Mapping[str, Any], *, whole: bool) -> list[Request]:
@@ -49,6 +54,39 @@ def requests(need: Mapping[str, Any], *, whole: bool) -> list[Request]:
         path = route.path.format(**{part: quote(str(value), safe="") for part, value in ids.items()})
         version = (need.get("request") or {}).get("version") if name == "approve" else None
         found.append(
-            Request(name=name, method=route.method, path=f"/api/v1{path}", body=dict(BODIES[name]), version=version)
+            Request(
+                name=name,
+                method=route.method,
+                path=f"/api/v1{path}",
+                body=dict(BODIES[name]),
+                version=version,
+                label=None,
+            )
         )
-    return found
+    return [*found, *_answers(need, whole=whole)]
+
+
+def _answers(need: Mapping[str, Any], *, whole: bool) -> list[Request]:
+    """One for each option, where choosing it is the whole answer. A review is decided where the work can be seen."""
+    questions: list[Mapping[str, Any]] = need.get("questions") or []
+    if len(questions) != 1 or not whole:
+        return []
+    (question,) = questions
+    options = question["options"]
+    fits = len(options) <= MOST_BUTTONS and all(len(option) <= LONGEST_LABEL for option in options)
+    if question["multiple"] or question["review"] or not fits:
+        return []
+    route = catalogue()["answer_question"].route
+    assert route is not None
+    path = route.path.format(question_id=quote(str(question["question_id"]), safe=""))
+    return [
+        Request(
+            name=f"answer_{place}",
+            method=route.method,
+            path=f"/api/v1{path}",
+            body={"choices": [option]},
+            version=None,
+            label=option,
+        )
+        for place, option in enumerate(options, 1)
+    ]

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NotRequired
+from functools import partial
+from typing import Any, Literal
 
-import orjson
 from pydantic import Field
 
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.launches import Purpose
-from toryo.domain.sessions import End, Session
+from toryo.domain.sessions import End
 from toryo.domain.tasks import Status, Task
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Audience, Available, Later, Parameters, operation
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.listed_parameters import PLAIN
-from toryo.operations.calls.results import Refused, Said
+from toryo.operations.calls.results import Refused
 from toryo.operations.launches import end_of_session
-from toryo.operations.sessions import guards
-from toryo.operations.sessions.notes import Progress, Text, add_note
+from toryo.operations.sessions import task_reports
+from toryo.operations.sessions.notes import Text
+from toryo.operations.sessions.task_reports import Reported, told_to_leave
 from toryo.operations.tasks import acceptance_checks, mutations
 from toryo.operations.translations import words
 from toryo.workflow import launch_rules
@@ -30,12 +31,6 @@ class ReportCompleted(Parameters):
     summary: Text | None = Field(None, description="What was done, or why not.")
     next_steps: Text | None = Field(None, description="What should follow.", json_schema_extra=PLAIN)
     artifacts: list[Any] = Field(default_factory=list, max_length=200, description="Paths or URLs of what you created.")
-
-
-class Reported(Said):
-    action: NotRequired[str]
-    task_id: NotRequired[str | None]
-    status: NotRequired[str]
 
 
 _STATUS = {"success": Status.COMPLETED, "failed": Status.FAILED, "blocked": Status.BLOCKED}
@@ -53,19 +48,19 @@ _STATUS = {"success": Status.COMPLETED, "failed": Status.FAILED, "blocked": Stat
 def report_completed(call: Call, report: ReportCompleted) -> Reported | Refused | Later:
     """Report the end of your main task. If accepted, stop; if refused, do what it says."""
     session = call.session
-    if session.over and (before := _remembered_answer(session, report)) is not None:
+    if session.over and (before := task_reports.remembered_answer(session, report.model_dump())) is not None:
         return before
     snapshot = call.own_snapshot()
     if launch_rules.withdrawn(snapshot, session) is not None or (
         session.over and not _may_have_last_word(call, snapshot)
     ):
-        return _too_late(call, report)
+        return task_reports.too_late(call, report.model_dump())
     tree_state = snapshot.ground_of(session.task_id)
     assert tree_state is not None
     main = tree_state.tree.tasks[session.task_id or ""]
     stopped_at = session.ended_at if session.over else session.runaway_at
     if stopped_at is not None and main.moved_at > stopped_at:  # The task was prepared again in the meantime.
-        return _too_late(call, report)
+        return task_reports.too_late(call, report.model_dump())
     if session.runaway is not None and report.result == "success":
         told = words("exit.runaway", call.language, detail=session.runaway)
         raise Refusal(Code.RUNAWAY, "A guard stopped this session.", told)
@@ -73,9 +68,11 @@ def report_completed(call: Call, report: ReportCompleted) -> Reported | Refused 
     reason = None if report.result == "success" else report.summary or "(reported without a reason)"
     try:
         if report.result == "success":
-            waiting = acceptance_checks.awaited(call, tree_state, main, report.model_dump(), "report_completed")
+            _refuse_without_verdict(main)
+            keep = partial(_keep_result, call, main, report)
+            waiting = acceptance_checks.awaited(call, tree_state, main, report.model_dump(), "report_completed", keep)
             if waiting is not None:
-                return waiting
+                return _left_to_review(call, report) or waiting
         after = mutations.move(call, tree_state, main, _STATUS[report.result], reason, because_of=because_of)
     except Refusal as refusal:
         if refusal.code is not Code.DELEGATION_OPEN:
@@ -84,16 +81,31 @@ def report_completed(call: Call, report: ReportCompleted) -> Reported | Refused 
         return Refused(refusal.answer())
     _keep_result(call, after, report)
     told = words("reported", call.language)
-    answer: Reported = {
-        "success": True,
-        "action": "exit",
-        "instruction": told,
-        "task_id": after.id,
-        "status": after.status.value,
-    }
-    call.change_session(report=_remembered(report, answer))
+    answer = told_to_leave(told, after.id, after.status.value)
+    task_reports.remember(call, report.model_dump(), answer)
     if not session.over:
         end_of_session.end_session(call, call.session, End.REPORTED)
+    return answer
+
+
+def _refuse_without_verdict(main: Task) -> None:
+    if main.review_of is not None:
+        raise Refusal(
+            Code.NOT_NOW,
+            "Your task is a review.",
+            "Report it with submit_review(verdict, findings); if you cannot review the work, report failed or blocked.",
+        )
+
+
+def _left_to_review(call: Call, report: ReportCompleted) -> Reported | None:
+    """The work is being reviewed now, and its agent leaves; None: it is not."""
+    main = call.task(call.session.task_id or "")
+    if not acceptance_checks.review_open(main):
+        return None
+    answer = told_to_leave(words("in_review", call.language), main.id, main.status.value)
+    task_reports.remember(call, report.model_dump(), answer)
+    if not call.session.over:
+        end_of_session.leave_to_wait(call, call.session, "answer")
     return answer
 
 
@@ -121,32 +133,3 @@ def _keep_result(call: Call, task: Task, report: ReportCompleted) -> None:
         result={"result": report.result, "artifacts": report.artifacts},
         error=report.summary if report.result == "failed" else None,
     )
-
-
-def _remembered(report: ReportCompleted, answer: Reported) -> str:
-    return orjson.dumps({"report": report.model_dump(), "answer": answer}).decode()
-
-
-def _remembered_answer(session: Session, report: ReportCompleted) -> Reported | None:
-    """The session is over: the same report again answers as the first time."""
-    remembered = orjson.loads(session.report) if session.report is not None else {}
-    answer: Reported | None = remembered.get("answer")
-    return answer if answer and remembered.get("report") == report.model_dump() else None
-
-
-def _too_late(call: Call, report: ReportCompleted) -> Reported:
-    """The main task was withdrawn, or the session is over: nothing changes; the summary of who has not reported yet is
-    kept as a note."""
-    session, language = call.session, call.language
-    first = session.report is None or not orjson.loads(session.report).get("answer")
-    kept = bool(first and report.summary and session.task_id and guards.still_belongs(call, session))
-    if kept:
-        add_note(call, session.task_id or "", Progress(progress=report.summary, next_steps=report.next_steps))
-    said = ["late.over" if session.over else "late.withdrawn", *(["late.kept"] if kept else []), "late.end"]
-    told = " ".join(words(each, language) for each in said)
-    answer: Reported = {"success": True, "action": "exit", "instruction": told, "task_id": None, "status": "unchanged"}
-    if first:
-        call.change_session(report=_remembered(report, answer))
-    if not session.over:
-        end_of_session.end_session(call, call.session, End.TOLD_TO_EXIT)
-    return answer

@@ -168,8 +168,12 @@ def _variants(call: Call, case: RuleInput | None, step: Step) -> dict[str, bool]
         alone = case.agent.role is Role.MANAGER and not _active_workers(case)
         return {"alone": alone, "optional": optional and case.agent.role is not Role.MANAGER}
     if step.action == "execute_task":
+        if facts.is_review(case):
+            return {"review": True}
         fixing = facts.check_failed(case)
         return {"fixing": fixing, "answered": not fixing and _answered(call, case)}
+    if step.action == "wait_for_answer":
+        return {"in_review": facts.in_review(case)}
     if step.action == "start_subtask":
         return {"window_open": case.main.window_open and _made_before(case, session)}
     if step.action == "wait_for_delegation":
@@ -282,7 +286,7 @@ def _belongings(call: Call, case: RuleInput, step: Step) -> Belongings:
     if delegations := call.tx.chat.delegations_of_task(case.main.id):
         found["delegations"] = [rendering.delegation(each) for each in delegations[-_MANY:]]
     if case.main.questions_ever:
-        asked = call.tx.questions.of_task(case.main.id)
+        asked = [each for each in call.tx.questions.of_task(case.main.id) if not each.review]
         found["questions"] = [rendering.told_question(each) for each in asked[-_MANY:]]
     if step.action in ("execute_subtask", "start_subtask"):
         subtask = facts.current_subtask(case) if step.action == "execute_subtask" else facts.next_subtask(case)

@@ -21,7 +21,7 @@ from toryo.operations.memory import finding
 from toryo.operations.memory.finding import ToldMemory
 from toryo.operations.sessions import next_action_answer
 from toryo.operations.sessions.notes import shown_note
-from toryo.operations.tasks import acceptance_checks, conflict_forecast
+from toryo.operations.tasks import conflict_forecast, due_checks
 from toryo.operations.translations import words
 from toryo.operations.worktrees import worktree_locks
 
@@ -58,6 +58,7 @@ class OwnTask(TypedDict):
     handoff: schemas.Handoff | None
     handoffs: list[schemas.Handoff]
     acceptance: list[schemas.AcceptanceCheck]
+    review_of: str | None
     resumed: bool
     attempt: int
     parent_task_id: str | None
@@ -117,7 +118,8 @@ def _my_task(call: Call, task: Task) -> OwnTask:
         "context": _context(call, task, details.context),
         "handoff": handoffs[0] if handoffs else None,
         "handoffs": handoffs,
-        "acceptance": acceptance_checks.all_of(call, call.tree_state(task), task),
+        "acceptance": [{**each} for each in due_checks.all_of(call, call.tree_state(task), task)],
+        "review_of": task.review_of,
         "resumed": task.left_at is not None,
         "attempt": task.attempt,
         "parent_task_id": task.parent_id,
@@ -127,7 +129,8 @@ def _my_task(call: Call, task: Task) -> OwnTask:
 
 
 def _asked(call: Call, task: Task) -> list[Question]:
-    return call.tx.questions.of_task(task.id) if task.questions_ever else []
+    asked = call.tx.questions.of_task(task.id) if task.questions_ever else []
+    return [each for each in asked if not each.review]
 
 
 def _for_me(call: Call, handoffs: list[Handoff]) -> list[Handoff]:

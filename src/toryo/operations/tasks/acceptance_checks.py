@@ -5,7 +5,7 @@ A Coordinator runs them (`claim_starts`, `report_check_result`); this module is 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Annotated, Any, Literal
 
 import orjson
@@ -24,14 +24,15 @@ from toryo.domain.acceptance import (
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import replace
 from toryo.domain.moves import Order
+from toryo.domain.review_checks import LONGEST_RUBRIC, MOST_ROUNDS
 from toryo.domain.tasks import AcceptanceCheck, Checks, Status, Task
 from toryo.domain.tree_state import TreeState
-from toryo.operations.calls import schemas
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.calls.catalogue import Audience, Later, Parameters
-from toryo.operations.calls.fields import Command
+from toryo.operations.calls.fields import Command, Id, Lines
 from toryo.operations.calls.listed_parameters import PLAIN, listed_for
 from toryo.operations.calls.results import Refused
+from toryo.operations.tasks import due_checks, review_rounds
 from toryo.operations.translations import words
 from toryo.storage.launches import Check
 
@@ -86,7 +87,22 @@ class DiffCheck(Parameters):
     )
 
 
-Acceptance = Annotated[list[FileCheck | CommandCheck | DiffCheck], Field(max_length=MOST)]
+class Terms(Parameters):
+    by: Id | None = Field(None, description="Who reviews: an agent or a person.")
+    rubric: Lines | None = Field(None, min_length=1, max_length=LONGEST_RUBRIC, description="What to look for.")
+    rounds: int | None = Field(
+        None, ge=1, le=MOST_ROUNDS, description="How often an agent may request changes before a person decides."
+    )
+
+
+class ReviewCheck(Parameters):
+    review: Terms = Field(
+        description="A reviewer must approve; without `by`, the person who is responsible.",
+        json_schema_extra=listed_for(Audience.NONE),
+    )
+
+
+Acceptance = Annotated[list[FileCheck | CommandCheck | DiffCheck | ReviewCheck], Field(max_length=MOST)]
 """As they are given. They are run in the working directory."""
 
 
@@ -96,20 +112,20 @@ def kept(checks: Iterable[BaseModel]) -> tuple[AcceptanceCheck, ...]:
     return tuple(given)
 
 
-def all_of(call: Call, tree_state: TreeState, task: Task) -> list[schemas.AcceptanceCheck]:
-    """What success must pass: the checks that the project requires, then the task's own; each once."""
-    project = tree_state.project.settings.required_checks if tree_state.project_checks_apply(task) else ()
-    own = call.tx.tasks.details(task.id).acceptance if task.has_acceptance else ()
-    found: list[schemas.AcceptanceCheck] = []
-    found.extend(each for each in (*project, *own) if each not in found)
-    return found
-
-
-def awaited(call: Call, tree_state: TreeState, task: Task, report: dict[str, Any], tool: str) -> Refused | Later | None:
-    """None once the checks have passed; until then `Later` while they run, or a refusal with the failures.
+def awaited(
+    call: Call,
+    tree_state: TreeState,
+    task: Task,
+    report: dict[str, Any],
+    tool: str,
+    keep: Callable[[], None] | None = None,
+) -> Refused | Later | None:
+    """None once the checks have passed; until then `Later` while they run, or a refusal: with the failures, or because
+    a review is open.
 
     `report` is the caller's request: after a failure the same request gets that failure once, then the checks run
-    again. Other obstacles are refused first: checks that passed before the work was done would prove nothing.
+    again. Other obstacles are refused first: checks that passed before the work was done would prove nothing. `keep`
+    stores what was reported: a review completes the task without another report.
     """
     if not tree_state.must_pass_checks(task) or task.checks is Checks.PASSED:
         return None
@@ -117,21 +133,50 @@ def awaited(call: Call, tree_state: TreeState, task: Task, report: dict[str, Any
     passed = replace(task, checks=Checks.PASSED)
     becomes = replace(tree_state, tree=tree_state.tree.changed(passed))
     moves.plan(becomes, Order(passed, Status.COMPLETED, call.actor, call.now))
+    if review_open(task):
+        return _in_review(tree_state, task)
     asked = orjson.dumps({"report": report}).decode()
     if task.checks is Checks.FAILED and call.session.report == asked:
         call.change_session(report=None)
         return _failed(call, tree_state, task)
     if task.checks is not Checks.RUNNING:
-        check = Check(call.new_id(ids.CHECK), task.id, task.project_id, call.session.launch_id, None, call.now)
-        call.tx.launches.add_check(check)
-        call.tx.tasks.save(task, replace(task, checks=Checks.RUNNING, check_id=check.id))
-        call.event("check.started", task=task, data={"check_id": check.id})
-        call.tx.hint(WORK, "checks")
+        task = _begin(call, tree_state, task, keep)
+        if review_open(task):
+            return _in_review(tree_state, task)
     call.change_session(report=asked)
     if call.may_wait:
         return Later(frozenset({f"check:{task.id}"}))
     told = words("checking", tree_state.project.settings.language, tool=tool)
     return Refused(Refusal(Code.NOT_NOW, "The acceptance checks are still running.", told).answer())
+
+
+def review_open(task: Task) -> bool:
+    return task.checks is Checks.IN_REVIEW and task.open_questions > 0
+
+
+def _begin(call: Call, tree_state: TreeState, task: Task, keep: Callable[[], None] | None) -> Task:
+    """Starts what programs check; where that is nothing, the first review."""
+    check = Check(call.new_id(ids.CHECK), task.id, task.project_id, call.session.launch_id, None, call.now)
+    for_programs = due_checks.run_by_program(call, tree_state, task)
+    reviews = due_checks.reviews(call, tree_state, task)
+    if reviews and keep is not None:
+        keep()
+    only_reviews = bool(reviews) and not for_programs
+    call.tx.launches.add_check(replace(check, finished_at=call.now, evidence=[]) if only_reviews else check)
+    task = call.tx.tasks.save(task, replace(task, checks=Checks.RUNNING, check_id=check.id))
+    call.event("check.started", task=task, data={"check_id": check.id})
+    if only_reviews:
+        review_rounds.programs_ended(call, task, ())
+    else:
+        call.tx.hint(WORK, "checks")
+    found = call.tx.tasks.find(task.id)
+    assert found is not None
+    return found
+
+
+def _in_review(tree_state: TreeState, task: Task) -> Refused:
+    told = words("in_review", tree_state.project.settings.language)
+    return Refused(Refusal(Code.NOT_NOW, "The work is being reviewed.", told, task_id=task.id).answer())
 
 
 def _failed(call: Call, tree_state: TreeState, task: Task) -> Refused:

@@ -22,7 +22,7 @@ from toryo.domain.launches import Purpose
 from toryo.domain.moves import Actor, Change, Order
 from toryo.domain.projects import Approvals, Project
 from toryo.domain.sessions import Session
-from toryo.domain.tasks import VERBS, Approval, CheckFailure, Checks, Details, Status, Task
+from toryo.domain.tasks import VERBS, Approval, Checks, Details, Status, Task
 from toryo.domain.texts import quoted
 from toryo.domain.tree_state import TreeState
 from toryo.domain.wording import constant, say, together
@@ -32,6 +32,7 @@ from toryo.operations.messaging import mailboxes, messages, notifications
 from toryo.operations.tasks import approvals, questions
 
 _PROGRESS = ("completed",)
+_SERVER = Actor(SYSTEM, everything=True, guard=True)
 _MOVES = frozenset(
     f"task.{word}" for word in (*VERBS.values(), "started", "completed", "failed", "blocked", "cancelled")
 )
@@ -87,11 +88,17 @@ def carry_out(call: Call, changes: Sequence[Change], actor: Actor, reason: str |
         told = f"{actor.id} moved {quoted(task.title)} to {task.status.value}.{_why(reason)}"
         tell_above(call, task, "status_change", told)
     for each in last.values():
-        if each.status in (Status.FAILED, Status.CANCELLED) and first[each.id].open:
-            _drop_delegations(call, each)
-        if first[each.id].in_progress and not each.in_progress:
-            _stop_work(call, each)
+        _end_what_depends(call, first[each.id], each)
     hint(call, last.values())
+
+
+def _end_what_depends(call: Call, before: Task, after: Task) -> None:
+    if after.status in (Status.FAILED, Status.CANCELLED) and before.open:
+        _drop_delegations(call, after)
+    if before.in_progress and not after.in_progress:
+        _stop_work(call, after)
+    if after.review_of is not None and after.closed:
+        questions.left_to_people(call, after)
 
 
 def _stop_work(call: Call, task: Task) -> None:
@@ -278,6 +285,13 @@ def _withdraw_questions(call: Call, task: Task) -> None:
     for each in (task, *below):
         if each.open_questions:
             questions.withdraw_all(call, each, f"task_{task.status.value}")
+            cancel_reviews(call, each.id)
+
+
+def cancel_reviews(call: Call, task_id: str) -> None:
+    """No agent reviews work that does not go on, or that somebody else has judged."""
+    for review in call.tx.tasks.open_reviews(task_id):
+        move(call, call.tree_state(review), review, Status.CANCELLED, "the review is no longer needed", actor=_SERVER)
 
 
 # --- creating --------------------------------------------------------------------------------------------------------
@@ -417,6 +431,7 @@ def new_task(
         requested_by=requested_by,
         parent_attempt=parent.attempt if parent else 1,
         has_acceptance=bool(draft.acceptance),
+        review_of=draft.review_of,
         touches=draft.touches,
         correlation_id=parent.correlation_id if parent else _correlation(call),
     )
@@ -477,6 +492,7 @@ def assign(call: Call, tree_state: TreeState, task: Task, assignee_id: str | Non
         call.event("task.assigned", task=each, fact=True, data=data)
         if each.open_questions and each.assignee_id != before[each.id].assignee_id:
             questions.withdraw_all(call, each, "task_reassigned")
+            cancel_reviews(call, each.id)
     _notify_sessions(call, before, {each.id: each for each in changed}, call.actor, "assigned to someone else")
     if call.actor.person:
         told = f"{call.actor.id} assigned {quoted(task.title)} to {assignee_id or 'no one'}."
@@ -571,6 +587,10 @@ def edit(
     wanted = {name: value for name, value in details.items() if value is not None and value != getattr(before, name)}
     if "acceptance" in wanted:
         after = replace(after, has_acceptance=bool(wanted["acceptance"]), checks=Checks.NONE, check_id=None)
+        if task.checks is Checks.IN_REVIEW:  # by other checks than those that count now
+            questions.withdraw_all(call, task, "checks_changed")
+            cancel_reviews(call, task.id)
+            after = replace(after, open_questions=0)
     changed = [name for name in ("title", "priority", "touches") if getattr(after, name) != getattr(task, name)] + list(
         wanted
     )
@@ -633,15 +653,3 @@ def depend(call: Call, task: Task, add: Sequence[str], remove: Sequence[str]) ->
         hint(call, [task])
     now = [each for each in present if each not in removed] + added
     return {"dependencies": now, "added": added, "removed": removed}
-
-
-def finish_checks(call: Call, task: Task, failures: Sequence[CheckFailure], flaky: Sequence[str] = ()) -> None:
-    """The acceptance checks of a task have ended (or a person has judged them). `flaky`: those that passed when they
-    ran again."""
-    state = Checks.FAILED if failures else Checks.PASSED
-    call.tx.tasks.save(task, replace(task, checks=state, checked_at=call.now))
-    call.tx.tasks.save_details(task.id, check_failures=tuple(failures))
-    kind = "task.checks_failed" if failures else "task.checks_passed"
-    more = {"flaky": list(flaky)} if flaky else {}
-    call.event(kind, task=task, fact=True, data={"failures": list(failures), **more})
-    call.tx.hint(WORK, f"check:{task.id}", f"task:{task.root_id}")

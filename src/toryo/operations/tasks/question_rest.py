@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from toryo.domain import questions
+from toryo.domain import questions, review_checks
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.questions import Answer, Question, State
 from toryo.domain.wording import say
@@ -21,6 +21,7 @@ from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.pagination import Page, Paged, cursor_of, key_of, paged
 from toryo.operations.calls.results import Result
 from toryo.operations.tasks import questions as carried_out
+from toryo.operations.tasks import review_rounds
 from toryo.storage.questions import NEWEST
 
 USUAL = 100
@@ -155,6 +156,8 @@ def withdraw_question(call: Call, wanted: WithdrawQuestion) -> OneQuestion:
     question = _entered(call, wanted.question_id)
     if question.state is State.WITHDRAWN:
         return _shown(call, question)
+    if question.review and question.open:
+        raise review_checks.not_withdrawn(question.id, question.task_id)
     return _shown(call, carried_out.withdraw(call, question, (wanted.reason or "").strip() or None))
 
 
@@ -162,6 +165,11 @@ def _answer(call: Call, question: Question, answer: Answer) -> Question:
     if questions.repeats(question, answer, call.actor.id):
         return question
     after = questions.answered(question, answer, call.actor.id, call.now)
+    if question.review:
+        if not after.approved and after.written is None:
+            raise review_checks.nothing_requested()
+        review_rounds.taken(call, question, after)
+        return after
     carried_out.end(call, question, after)
     for other in call.tx.questions.open_alike(question.project_id, question.alike):
         if questions.takes(other, answer):

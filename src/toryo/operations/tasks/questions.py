@@ -28,7 +28,7 @@ def ask(call: Call, task: Task, question: Question) -> None:
     call.tx.questions.add(question)
     ever, still_open = task.questions_ever + 1, task.open_questions + 1
     call.tx.tasks.save(task, replace(task, questions_ever=ever, open_questions=still_open))
-    _tell(call, question, "question.asked", task)
+    _tell(call, question, "review.requested" if question.review else "question.asked", task)
 
 
 def end(call: Call, before: Question, after: Question) -> None:
@@ -39,13 +39,21 @@ def end(call: Call, before: Question, after: Question) -> None:
     task = call.tx.tasks.find(before.task_id)
     assert task is not None
     task = call.tx.tasks.save(task, replace(task, open_questions=max(0, task.open_questions - 1)))
-    _tell(call, after, f"question.{after.state.value}", task)
+    _tell(call, after, _review_ended(after) if after.review else f"question.{after.state.value}", task)
     call.tx.hint(WORK, f"task:{task.root_id}", f"project:{task.project_id}")
     session = call.tx.sessions.live_of(task.project_id, after.agent_id).get(Purpose.TASK)
-    if session is not None and session.task_id == task.id and task.in_progress and call.actor.id != after.agent_id:
+    if after.review or session is None or session.task_id != task.id:
+        return
+    if task.in_progress and call.actor.id != after.agent_id:
         language = _language(call, task.project_id)
         told = words("answers", language, answers=_in_a_sentence(call, after, language))
         notifications.notify(call, task, session.agent_id, session.id, "message", told)
+
+
+def _review_ended(after: Question) -> str:
+    if after.state is State.WITHDRAWN:
+        return "review.withdrawn"
+    return "review.approved" if after.approved else "review.changes_requested"
 
 
 def take_default(call: Call, question: Question) -> None:
@@ -56,6 +64,21 @@ def withdraw(call: Call, question: Question, reason: str | None) -> Question:
     after = withdrawn(question, call.actor.id, reason, call.now)
     end(call, question, after)
     return after
+
+
+def left_to_people(call: Call, review: Task) -> None:
+    """The task of a review was closed without one: a person reviews the work."""
+    for question in call.tx.questions.of_task(review.review_of or ""):
+        if question.open and question.review_task_id == review.id:
+            project = call.tx.projects.find(review.project_id)
+            language = project.settings.language if project is not None else Language.ENGLISH
+            why = words("review.not_done", language, reviewer=review.assignee_id, task_id=review.id)
+            after = replace(question, review_task_id=None, question=f"{question.question}\n{why}")
+            call.tx.questions.save(question, after)
+            task = call.tx.tasks.find(question.task_id)
+            assert task is not None
+            _tell(call, after, "review.requested", task)
+            call.tx.hint(WORK, f"task:{task.root_id}", f"project:{task.project_id}")
 
 
 def withdraw_all(call: Call, task: Task, reason: str) -> None:
@@ -74,7 +97,9 @@ def withdraw_in(call: Call, project_id: str, reason: str) -> None:
 def told_since(call: Call, task: Task, since: Millis, language: Language) -> str:
     """What became of the questions of a task that ended since then, as a sentence; empty if none did."""
     ended = [
-        each for each in call.tx.questions.of_task(task.id) if each.ended_at is not None and each.ended_at >= since
+        each
+        for each in call.tx.questions.of_task(task.id)
+        if each.ended_at is not None and each.ended_at >= since and not each.review
     ]
     return words("answers", language, answers=_all_in_a_sentence(call, ended, language)) if ended else ""
 

@@ -33,6 +33,7 @@ from toryo.operations.tasks import (
     conflict_forecast,
     mutations,
     requested_changes,
+    review_rounds,
 )
 from toryo.operations.tasks.acceptance_checks import Acceptance
 from toryo.operations.tasks.conflict_forecast import Touches
@@ -465,7 +466,7 @@ def confirm_checks(call: Call, wanted: ConfirmChecks) -> FiledTask:
     task = _entered(call, wanted.task_id)
     _refuse_stranger(call, task)
     must_pass = call.tree_state(task).must_pass_checks(task)
-    if not must_pass or task.checks not in (Checks.RUNNING, Checks.FAILED, Checks.NONE):
+    if not must_pass or task.checks is Checks.PASSED:
         raise Refusal(
             Code.NOT_NOW,
             say("Task {task_id} has no acceptance checks waiting for a decision.", task_id=task.id),
@@ -473,6 +474,12 @@ def confirm_checks(call: Call, wanted: ConfirmChecks) -> FiledTask:
             task_id=task.id,
         )
     failure: CheckFailure = {"check": "by hand", "message": wanted.message or "not accepted"}
-    mutations.finish_checks(call, task, [] if wanted.passed else [failure])
+    reviewed = acceptance_checks.review_open(task)
+    if reviewed:
+        review_rounds.withdraw(call, task)
+        task = call.task(task.id)
+    task = review_rounds.settle(call, task, [] if wanted.passed else [failure])
+    if reviewed and wanted.passed:  # its agent has reported success, and left
+        review_rounds.complete(call, task)
     call.tx.hint(WORK)
     return _shown(call, task.id)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import Any
 
-from toryo.domain import ids
+from toryo.domain import ids, review_checks
 from toryo.domain import merge_queue as rules
 from toryo.domain.agents import SYSTEM
 from toryo.domain.errors import Refusal
@@ -308,7 +308,7 @@ def _send(call: Call, project: Project, batch: list[Entry]) -> None:
             "into": batch[0].target,
             "entries": entries,
             "order": order,
-            "checks": list(project.settings.required_checks),
+            "checks": review_checks.run_by_program(project.settings.required_checks),
             "authors": _authors(call, tasks.values()),
         },
         created_at=call.now,

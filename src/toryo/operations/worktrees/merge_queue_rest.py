@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import Field
 
 from toryo.domain import merge_queue as rules
+from toryo.domain import review_checks
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import replace
 from toryo.domain.merge_queue import Entry, State
@@ -300,7 +301,7 @@ def _shown(call: Call, project: Project) -> schemas.MergeQueue:
         "project_id": project.id,
         "mode": project.settings.merge_queue.value,
         "batch_size": project.settings.merge_batch_size,
-        "required_checks": len(project.settings.required_checks),
+        "required_checks": len(review_checks.run_by_program(project.settings.required_checks)),
         "paused_at": iso_or_none(queue.paused_at),
         "paused_by": queue.paused_by,
         "entries": _entries(call, waiting, waiting),

@@ -15,7 +15,8 @@ from toryo.operations.tasks import above, requested_changes
 
 @dataclass(frozen=True, slots=True)
 class Reviewed:
-    """`review` is None where there is nothing to review: no changes, or merged or discarded ones."""
+    """`review` is None where there is nothing to review: no changes, merged or discarded ones, or those of a task that
+    is itself a review."""
 
     task: Task | None
     review: Review | None
@@ -39,7 +40,7 @@ def standing(
 
     def of(worktree: Worktree) -> Reviewed:
         task = tasks.get(worktree.task_id)
-        if task is None or not _holds(worktree):
+        if task is None or not _holds(worktree) or task.review_of is not None:
             return Reviewed(task, None, None)
         if task.status is not Status.COMPLETED:
             return Reviewed(task, Review.AT_WORK, None)

@@ -68,8 +68,8 @@ def workplace(call: Call) -> str | None:
 
 
 def sources(call: Call, task_id: str) -> Sources:
-    """`bases`: what the task, or a task that it is a part of, depends on. `brings`: its own completed subtasks, for who
-    reviews them. Only those whose work is not merged or discarded yet."""
+    """`bases`: what the task, or a task that it is a part of, depends on, and the work that it reviews. `brings`: its
+    own completed subtasks, for who reviews them. Only those whose work is not merged or discarded yet."""
     task = call.tx.tasks.find(task_id)
     if task is None:
         return Sources()
@@ -77,6 +77,7 @@ def sources(call: Call, task_id: str) -> Sources:
     above = [task.id, *(each.id for each in tree_state.tree.ancestors(task))]
     edges = call.tx.tasks.depends_on(above)
     waited_for = [base for each in above for base in edges.get(each, [])]
+    waited_for += [task.review_of] if task.review_of is not None else []
     done = [child.id for child in tree_state.tree.children(task) if child.status is Status.COMPLETED]
     work = {worktree.task_id for worktree in call.tx.worktrees.of([*waited_for, *done]) if worktree.open}
     return Sources(

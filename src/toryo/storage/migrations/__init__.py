@@ -49,7 +49,8 @@ STEPS: tuple[ModuleType, ...] = (
     _read_when_used("step_0015_schedules"),
     _read_when_used("step_0016_memories"),
     _read_when_used("step_0017_merge_queue"),
-    _read_when_used("step_0018_conflict_forecast"),
+    _read_when_used("step_0018_reviews"),
+    _read_when_used("step_0019_conflict_forecast"),
 )
 """In order; the position is the version."""
 

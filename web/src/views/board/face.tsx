@@ -1,7 +1,7 @@
 // The face of a card: its title, who has it and what it has taken so far, what it does now, and what is off.
 //
 // Hundreds are drawn during scrolling: no hook but where a card has something rare to say.
-import { Activity, Check, Link2, ListTree, LoaderCircle, RotateCcw, X, type LucideIcon } from "lucide-react";
+import { Activity, Check, Link2, ListTree, LoaderCircle, RotateCcw, UserCheck, X, type LucideIcon } from "lucide-react";
 import type { ReactNode } from "react";
 
 import { isFinal, type BoardTask } from "@/api/model";
@@ -150,6 +150,7 @@ const CHECKED: Record<string, [icon: LucideIcon, tone: string]> = {
   passed: [Check, "text-green"],
   failed: [X, "text-red"],
   running: [LoaderCircle, "text-blue"],
+  in_review: [UserCheck, "text-blue"],
 };
 
 function Checked({ checks, t }: { checks: BoardTask["checks"]; t: TFunction }) {

@@ -4,9 +4,10 @@ import { ArrowDown, ArrowLeft, Eye, X } from "lucide-react";
 import { useCallback, useRef } from "react";
 
 import type { Agent, ChatStatus } from "@/api/model";
-import { agents } from "@/api/queries";
+import { agents, openQuestions } from "@/api/queries";
 import { DoingOf } from "@/app/doing-of";
 import { useWrites } from "@/app/may";
+import { QuestionForm } from "@/app/question-form";
 import { useTranslation } from "@/i18n/use-words";
 import { Avatar, Button, Failed, IconButton, Loading } from "@/ui";
 import { Composer } from "@/views/chat/composer";
@@ -83,6 +84,7 @@ function Read({ between, me, name, read }: { between: Between; me: string; name:
   return (
     <>
       <Why status={read.status} />
+      {!read.observing && <Asked between={between} />}
       {read.conversation !== null && <TurnBar conversation={read.conversation} />}
       <div className="relative min-h-0 flex-1">
         <div ref={box} onScroll={onScroll} className="h-full overflow-y-auto overscroll-contain px-4 py-4 md:px-6">
@@ -108,6 +110,22 @@ function Read({ between, me, name, read }: { between: Between; me: string; name:
         writes && <Talking {...{ between, name, newest }} />
       )}
     </>
+  );
+}
+
+/** What the other side has asked about its tasks: answered here as well as on their pages. */
+function Asked({ between }: { between: Between }) {
+  const { t } = useTranslation("chat");
+  const found = useQuery(openQuestions(between.projectId)).data ?? [];
+  const asked = found.filter((each) => each.agent_id === between.agentId && !each.review);
+  if (asked.length === 0) return null;
+  const tasks = [...new Set(asked.map((each) => each.task_id))];
+  return (
+    <section aria-label={t("asked")} className="max-h-[45%] shrink-0 space-y-2 overflow-auto border-b border-line p-3">
+      {tasks.map((taskId) => (
+        <QuestionForm key={taskId} taskId={taskId} questions={asked.filter((each) => each.task_id === taskId)} />
+      ))}
+    </section>
   );
 }
 

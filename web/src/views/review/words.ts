@@ -23,7 +23,7 @@ export const en = {
     asked: "What was asked",
     noDescription: "No description",
     acceptance: "Acceptance checks",
-    checks: { none: "Not run", running: "Running", passed: "Passed", failed: "Failed" },
+    checks: { none: "Not run", running: "Running", in_review: "In review", passed: "Passed", failed: "Failed" },
     checked: {
       passed: "Passed in {{time}}",
       failed: "Failed in {{time}}",
@@ -283,7 +283,7 @@ export const ja: typeof en = {
     asked: "依頼内容",
     noDescription: "説明はありません",
     acceptance: "受け入れ確認",
-    checks: { none: "未実行", running: "実行中", passed: "合格", failed: "不合格" },
+    checks: { none: "未実行", running: "実行中", in_review: "レビュー中", passed: "合格", failed: "不合格" },
     checked: {
       passed: "合格（{{time}}）",
       failed: "不合格（{{time}}）",

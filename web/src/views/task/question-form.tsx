@@ -88,14 +88,22 @@ export function QuestionForm({ taskId, questions, keys = false }: QuestionFormPr
         <p className="text-xs text-faint">{t("asked.readOnly")}</p>
       </div>
     );
+  /** Changes cannot be requested without saying which. */
+  const isWordless = (question: Question) => question.review && of(question).text.trim() === "";
   const ready = questions.every((each) => isGiven(of(each)));
   return (
     <Form className="space-y-3" data-questions={taskId} onSend={() => void (ready && !busy && send(given))}>
       <DraftLine draft={draft} />
       {questions.map((each) => (
-        <Asked key={each.question_id} question={each} withdraw={() => withdraw(each)}>
+        <Asked key={each.question_id} question={each} withdraw={each.review ? undefined : () => withdraw(each)}>
           {each === single ? (
-            <OptionButtons question={each} busy={busy} choose={(option) => void choose(each, option)} />
+            <OptionButtons
+              question={each}
+              busy={busy}
+              keys={keys}
+              needsText={isWordless(each)}
+              choose={(option) => void choose(each, option)}
+            />
           ) : (
             <Options
               question={each}
@@ -110,7 +118,7 @@ export function QuestionForm({ taskId, questions, keys = false }: QuestionFormPr
           )}
           {each.free_text && (
             <TextArea
-              label={t(each.options.length > 0 ? "asked.own" : "asked.answer")}
+              label={t(each.review ? "asked.changes" : each.options.length > 0 ? "asked.own" : "asked.answer")}
               bare={each.options.length === 0}
               rows={2}
               maxLength={10_000}
@@ -123,7 +131,7 @@ export function QuestionForm({ taskId, questions, keys = false }: QuestionFormPr
           )}
         </Asked>
       ))}
-      {(single === undefined || single.free_text) && (
+      {(single === undefined || (single.free_text && !single.review)) && (
         <Button type="submit" look="primary" className="h-10 w-full sm:h-8 sm:w-auto" disabled={!ready || busy}>
           {t(questions.length > 1 ? "asked.sendAll" : "asked.send")}
         </Button>
@@ -145,7 +153,7 @@ const isOneClick = (question: Question | undefined) =>
 
 interface AskedProps {
   question: Question;
-  withdraw?: () => Promise<unknown>;
+  withdraw?: (() => Promise<unknown>) | undefined;
   children: React.ReactNode;
 }
 
@@ -157,6 +165,7 @@ function Asked({ question, withdraw, children }: AskedProps) {
     <fieldset className="min-w-0 space-y-2 rounded-lg border border-line bg-panel p-3">
       <legend className="sr-only">{visible(question.question)}</legend>
       <Prose text={question.question} className="max-h-72 overflow-auto" />
+      {question.review_task_id !== null && <p className="text-xs text-soft">{t("asked.byAgent")}</p>}
       {children}
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1 text-xs text-faint">
         {question.multiple && <span>{t("asked.several")}</span>}
@@ -200,11 +209,15 @@ function Asked({ question, withdraw, children }: AskedProps) {
 interface OptionButtonsProps {
   question: Question;
   busy: boolean;
+  /** The numbers are its keys. */
+  keys: boolean;
+  /** All but the first option say nothing without words of one's own. */
+  needsText: boolean;
   choose: (option: string) => void;
 }
 
 /** One click answers. */
-function OptionButtons({ question, busy, choose }: OptionButtonsProps) {
+function OptionButtons({ question, busy, keys, needsText, choose }: OptionButtonsProps) {
   return (
     <div className="flex flex-col gap-1.5 sm:flex-row sm:flex-wrap">
       {question.options.map((option, place) => (
@@ -212,10 +225,10 @@ function OptionButtons({ question, busy, choose }: OptionButtonsProps) {
           key={option}
           look={option === question.default ? "primary" : "plain"}
           className="h-auto min-h-10 max-w-full justify-start py-1.5 text-left break-words whitespace-normal sm:min-h-8"
-          disabled={busy}
+          disabled={busy || (needsText && place > 0)}
           onClick={() => choose(option)}
         >
-          {place < 9 && (
+          {keys && place < 9 && (
             <kbd
               aria-hidden
               className="mr-1.5 hidden rounded border border-current px-1 text-[11px] opacity-75 sm:inline"

@@ -21,7 +21,7 @@ export function TaskQuestions({ task }: { task: Task }) {
     >
       <Badge tone={open.length > 0 ? "amber" : "plain"}>
         <MessageSquareText size={13} aria-hidden />
-        {t("asked.title")}
+        {t(found[0]?.review ? "asked.review" : "asked.title")}
       </Badge>
       {open.length > 0 && <QuestionForm taskId={task.task_id} questions={open} />}
       {ended.length > 0 && (
@@ -45,6 +45,8 @@ function Ended({ question }: { question: Question }) {
   const known = useQuery(agents).data;
   const who = known?.find((each) => each.agent_id === question.ended_by)?.name ?? question.ended_by ?? "";
   const answer = visible([...question.choices, ...(question.text === null ? [] : [question.text])].join("; "));
+  if (question.review && question.state === "withdrawn")
+    return <span className="text-faint">{t("asked.notNeeded")}</span>;
   if (question.state === "withdrawn") return <span className="text-faint">{t("asked.withdrawnBy")}</span>;
   return <>{t(`asked.${question.state}`, { who, answer })}</>;
 }

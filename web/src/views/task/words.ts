@@ -2,6 +2,10 @@
 export const en = {
   asked: {
     title: "Questions",
+    review: "Review",
+    changes: "What has to change",
+    byAgent: "An agent reviews this. You can decide before it does.",
+    notNeeded: "No longer needed",
     send: "Send answer",
     sendAll: "Send answers",
     withdraw: "Withdraw",
@@ -46,6 +50,7 @@ export const en = {
   checks: {
     none: "not run yet",
     running: "running",
+    in_review: "in review",
     passed: "passed",
     failed: "failed",
   },
@@ -215,6 +220,10 @@ export const en = {
 export const ja: typeof en = {
   asked: {
     title: "質問",
+    review: "レビュー",
+    changes: "変更が必要な点",
+    byAgent: "エージェントがレビュー中です。先に判断することもできます。",
+    notNeeded: "不要になりました",
     send: "回答を送信",
     sendAll: "回答をまとめて送信",
     withdraw: "取り下げ",
@@ -256,7 +265,7 @@ export const ja: typeof en = {
     flaky: "不安定：{{runs}} 回目で合格（{{time}}）",
     output: "出力",
   },
-  checks: { none: "未実行", running: "実行中", passed: "合格", failed: "不合格" },
+  checks: { none: "未実行", running: "実行中", in_review: "レビュー中", passed: "合格", failed: "不合格" },
   field: {
     title: "タイトル",
     description: "説明",

@@ -1,0 +1,136 @@
+"""Reviews that a success must pass: by another agent, never the author, or by a person. Pure.
+
+A review is an acceptance check that no program runs. `operations/tasks/review_rounds.py` asks for it and takes what the
+reviewer says; until then the task waits, as for the answer to a question.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Collection, Iterable, Sequence
+from enum import StrEnum
+from typing import TypedDict
+
+from toryo.domain.agents import Agent, Role
+from toryo.domain.errors import Code, Refusal
+from toryo.domain.tasks import AcceptanceCheck, Task
+from toryo.domain.wording import say
+
+ROUNDS = 3
+"""How often an agent may request changes before a person decides, if the check does not say."""
+MOST_ROUNDS = 20
+LONGEST_RUBRIC = 4_000
+MOST_FINDINGS = 100
+LONGEST_MESSAGE = 2_000
+LONGEST_PATH = 1_000
+LONGEST_TOLD = 9_000
+"""Characters of what a review says that are handed to the author."""
+
+
+class Severity(StrEnum):
+    HIGH = "high"
+    MEDIUM = "medium"
+    LOW = "low"
+
+
+class Verdict(StrEnum):
+    APPROVE = "approve"
+    REQUEST_CHANGES = "request_changes"
+
+
+class Finding(TypedDict):
+    """What a reviewer found; `line` and `file` are null where it is not about one place."""
+
+    file: str | None
+    line: int | None
+    severity: str
+    message: str
+
+
+def run_by_program(checks: Iterable[AcceptanceCheck]) -> list[AcceptanceCheck]:
+    """The checks that a Coordinator runs: all but reviews."""
+    return [check for check in checks if "review" not in check]
+
+
+def reviews_among(checks: Iterable[AcceptanceCheck]) -> list[AcceptanceCheck]:
+    return [check for check in checks if "review" in check]
+
+
+def key_of(task_id: str, check: AcceptanceCheck) -> str:
+    """The same for every round of one review of one task, and for nothing else."""
+    content = json.dumps([task_id, check["review"]], sort_keys=True)
+    return f"review:{hashlib.sha256(content.encode()).hexdigest()[:25]}"
+
+
+def name_of(reviewer: str | None) -> str:
+    """As evidence and failures name it."""
+    return f"review by {reviewer}" if reviewer is not None else "review by a person"
+
+
+def rounds_of(check: AcceptanceCheck) -> int:
+    return check["review"].get("rounds", ROUNDS)
+
+
+def can_review(agent: Agent | None, task: Task, members: Collection[str]) -> bool:
+    """Whether it can be started for a review of this task: an active worker of the project that Coordinators start,
+    and not the author."""
+    return (
+        agent is not None
+        and not agent.human
+        and agent.active
+        and agent.managed
+        and agent.role is Role.WORKER
+        and agent.id in members
+        and agent.id != task.assignee_id
+    )
+
+
+def refuse_contradiction(verdict: Verdict, findings: Sequence[Finding], summary: str | None) -> None:
+    """Raises Refusal for a verdict that says something else than its findings, or gives the author nothing to do."""
+    if verdict is Verdict.APPROVE and any(each["severity"] == Severity.HIGH for each in findings):
+        raise Refusal(
+            Code.VALIDATION_ERROR,
+            "A finding of high severity does not go with approve.",
+            "Pass verdict request_changes, or a lower severity.",
+        )
+    if verdict is Verdict.REQUEST_CHANGES and not findings and not (summary or "").strip():
+        raise Refusal(
+            Code.VALIDATION_ERROR,
+            "Changes were requested without saying which.",
+            "Pass findings, each with a message; file and line where there are any.",
+        )
+
+
+def told(findings: Sequence[Finding], summary: str | None) -> str:
+    """What the review says, a line per finding, the gravest first; cut to `LONGEST_TOLD`."""
+    order = list(Severity)
+    lines = [_line(each) for each in sorted(findings, key=lambda each: order.index(Severity(each["severity"])))]
+    text = "\n".join([*([summary.strip()] if summary and summary.strip() else []), *lines])
+    return text if len(text) <= LONGEST_TOLD else f"{text[: LONGEST_TOLD - 1]}…"
+
+
+def _line(found: Finding) -> str:
+    place = ":".join(str(each) for each in (found["file"], found["line"]) if each is not None)
+    return f"[{found['severity']}] {place + ': ' if place else ''}{found['message'].strip()}"
+
+
+def nothing_requested() -> Refusal:
+    return Refusal(
+        Code.VALIDATION_ERROR,
+        "Changes were requested without saying which.",
+        "Write what has to change.",
+    )
+
+
+def not_withdrawn(question_id: str, task_id: str) -> Refusal:
+    return Refusal(
+        Code.NOT_NOW,
+        say("{question_id} is a review, and a review cannot be withdrawn.", question_id=question_id),
+        say(
+            "Approve it or request changes. To complete the task without it: toryo task confirm {task_id}.",
+            task_id=task_id,
+        ),
+        question_id=question_id,
+        task_id=task_id,
+    )

@@ -1,0 +1,54 @@
+"""What the reports that end a task's session share: `report_completed` and `submit_review`."""
+
+from __future__ import annotations
+
+from typing import Any, NotRequired
+
+import orjson
+
+from toryo.domain.sessions import End, Session
+from toryo.operations.calls.call import Call
+from toryo.operations.calls.results import Said
+from toryo.operations.launches import end_of_session
+from toryo.operations.sessions import guards
+from toryo.operations.sessions.notes import Progress, add_note
+from toryo.operations.translations import words
+
+
+class Reported(Said):
+    action: NotRequired[str]
+    task_id: NotRequired[str | None]
+    status: NotRequired[str]
+
+
+def told_to_leave(told: str, task_id: str | None, status: str) -> Reported:
+    return {"success": True, "action": "exit", "instruction": told, "task_id": task_id, "status": status}
+
+
+def remember(call: Call, report: dict[str, Any], answer: Reported) -> None:
+    call.change_session(report=orjson.dumps({"report": report, "answer": answer}).decode())
+
+
+def remembered_answer(session: Session, report: dict[str, Any]) -> Reported | None:
+    """The session is over: the same report again answers as the first time."""
+    remembered = orjson.loads(session.report) if session.report is not None else {}
+    answer: Reported | None = remembered.get("answer")
+    return answer if answer and remembered.get("report") == report else None
+
+
+def too_late(call: Call, report: dict[str, Any]) -> Reported:
+    """The main task was withdrawn, or the session is over: nothing changes; the summary of who has not reported yet is
+    kept as a note."""
+    session, language = call.session, call.language
+    summary, next_steps = report.get("summary"), report.get("next_steps")
+    first = session.report is None or not orjson.loads(session.report).get("answer")
+    kept = bool(first and summary and session.task_id and guards.still_belongs(call, session))
+    if kept:
+        add_note(call, session.task_id or "", Progress(progress=summary, next_steps=next_steps))
+    said = ["late.over" if session.over else "late.withdrawn", *(["late.kept"] if kept else []), "late.end"]
+    answer = told_to_leave(" ".join(words(each, language) for each in said), None, "unchanged")
+    if first:
+        remember(call, report, answer)
+    if not session.over:
+        end_of_session.end_session(call, call.session, End.TOLD_TO_EXIT)
+    return answer

@@ -1,0 +1,31 @@
+"""What a task's success must pass."""
+
+from __future__ import annotations
+
+from toryo.domain import review_checks
+from toryo.domain.tasks import AcceptanceCheck, Task
+from toryo.domain.tree_state import TreeState
+from toryo.operations.calls.call import Call
+
+
+def all_of(call: Call, tree_state: TreeState, task: Task) -> list[AcceptanceCheck]:
+    """The checks that the project requires, then the task's own; each once."""
+    project = tree_state.project.settings.required_checks if tree_state.project_checks_apply(task) else ()
+    own = call.tx.tasks.details(task.id).acceptance if task.has_acceptance else ()
+    found: list[AcceptanceCheck] = []
+    found.extend(each for each in (*project, *own) if each not in found)
+    return found
+
+
+def run_by_program(call: Call, tree_state: TreeState, task: Task) -> list[AcceptanceCheck]:
+    """Those that a Coordinator runs."""
+    return review_checks.run_by_program(all_of(call, tree_state, task))
+
+
+def reviews(call: Call, tree_state: TreeState, task: Task) -> list[AcceptanceCheck]:
+    """Those that a reviewer decides, in order: of what an agent was given to do, as its main task."""
+    assignee = tree_state.agents.get(task.assignee_id or "")
+    own_part = task.parent_id is not None and not task.delegated
+    if task.for_queue or own_part or assignee is None or assignee.human:
+        return []
+    return review_checks.reviews_among(all_of(call, tree_state, task))

@@ -1,0 +1,230 @@
+"""Carries out how acceptance checks end: what programs found, then the reviews that success must pass, one after the
+other. With the last of them the task is completed; its agent is started again only where changes are requested.
+
+The rules are in `domain/review_checks.py`. A review is a question that the task waits for: people answer it
+(`question_rest.py`), or an agent does in a task of its own (`sessions/review_report.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+
+from toryo.domain import ids, review_checks
+from toryo.domain.agents import SYSTEM
+from toryo.domain.creation_rules import Draft
+from toryo.domain.errors import Refusal
+from toryo.domain.fast_dataclasses import replace
+from toryo.domain.moves import Actor
+from toryo.domain.questions import Question, State
+from toryo.domain.tasks import (
+    AcceptanceCheck,
+    CheckEvidence,
+    CheckFailure,
+    CheckOutcome,
+    Checks,
+    Status,
+    Task,
+)
+from toryo.domain.texts import quoted
+from toryo.domain.times import SECOND
+from toryo.operations.calls.call import WORK, Call
+from toryo.operations.calls.callers import Caller, Kind
+from toryo.operations.calls.fault_isolation import attempted
+from toryo.operations.calls.fields import LONGEST_TITLE
+from toryo.operations.tasks import due_checks, mutations, questions
+from toryo.operations.translations import words
+
+_TOLD = 2_000
+"""Characters of the author's summary within the description of a review."""
+
+
+def programs_ended(call: Call, task: Task, failures: Sequence[CheckFailure], flaky: Sequence[str] = ()) -> None:
+    """The checks that programs run have ended: the reviews follow. `flaky`: those that passed when they ran again."""
+    if failures or not task.in_progress or not _ask_next(call, task):
+        settle(call, task, failures, flaky)
+
+
+def settle(call: Call, task: Task, failures: Sequence[CheckFailure], flaky: Sequence[str] = ()) -> Task:
+    """The acceptance checks of a task have ended (or a person has judged them)."""
+    state = Checks.FAILED if failures else Checks.PASSED
+    after = call.tx.tasks.save(task, replace(task, checks=state, checked_at=call.now))
+    call.tx.tasks.save_details(task.id, check_failures=tuple(failures))
+    kind = "task.checks_failed" if failures else "task.checks_passed"
+    more = {"flaky": list(flaky)} if flaky else {}
+    call.event(kind, task=task, fact=True, data={"failures": list(failures), **more})
+    call.tx.hint(WORK, f"check:{task.id}", f"task:{task.root_id}")
+    return after
+
+
+def taken(call: Call, before: Question, after: Question) -> None:
+    """A review was answered: the next one follows, or the task goes on."""
+    questions.end(call, before, after)
+    if before.review_task_id is not None and after.ended_by != _reviewer(call, before):
+        mutations.cancel_reviews(call, before.task_id)
+    task = call.tx.tasks.find(before.task_id)
+    assert task is not None
+    if task.checks is not Checks.IN_REVIEW or task.check_id != before.check_id:
+        return
+    _note(call, task, after)
+    if not after.approved:
+        failure: CheckFailure = {"check": _name(call, before), "message": after.written or ""}
+        settle(call, task, [failure])
+    elif not _ask_next(call, task):
+        complete(call, settle(call, task, (), _flaky(call, task)))
+
+
+def complete(call: Call, task: Task) -> None:
+    """Completes a task whose agent has reported success and left. Where something else prevents it by now, the agent is
+    started again and told."""
+    system = Actor(SYSTEM, everything=True, guard=True)
+    move = partial(mutations.move, call, call.tree_state(task), task, Status.COMPLETED, actor=system)
+    attempted(call, move)
+
+
+def withdraw(call: Call, task: Task) -> None:
+    """The open review of a task that a person judges as a whole."""
+    questions.withdraw_all(call, task, "judged_by_person")
+    mutations.cancel_reviews(call, task.id)
+
+
+def start_waiting(call: Call, review: Task) -> bool:
+    """Starts the task of a review as soon as its agent is free."""
+    with _as_server(call):
+        moved = attempted(call, partial(mutations.move, call, call.tree_state(review), review, Status.IN_PROGRESS))
+    return not isinstance(moved, Refusal)
+
+
+# --- asking ----------------------------------------------------------------------------------------------------------
+
+
+def _ask_next(call: Call, task: Task) -> bool:
+    """Asks for the first review that is not passed yet; False: there is none."""
+    tree_state = call.tree_state(task)
+    wanted = due_checks.reviews(call, tree_state, task)
+    if not wanted:
+        return False
+    before = [each for each in call.tx.questions.of_task(task.id) if each.review]
+    passed = {each.alike for each in before if each.check_id == task.check_id and each.approved}
+    for check in wanted:
+        key = review_checks.key_of(task.id, check)
+        if key not in passed:
+            _ask(call, task, check, key, [each for each in before if each.alike == key])
+            return True
+    return False
+
+
+def _ask(call: Call, task: Task, check: AcceptanceCheck, key: str, before: Sequence[Question]) -> None:
+    project = call.project(task.project_id)
+    language, terms = project.settings.language, check["review"]
+    wanted = call.tx.agents.find(terms["by"]) if "by" in terms else None
+    members = call.tx.agents.members_among(project.id, [wanted.id]) if wanted is not None else ()
+    rejected = sum(each.state is State.ANSWERED and each.review_task_id is not None for each in before)
+    by_agent = review_checks.can_review(wanted, task, members) and rejected < review_checks.rounds_of(check)
+    review = _file(call, task, terms.get("rubric"), wanted.id, before) if by_agent and wanted is not None else None
+    if wanted is not None and not wanted.human and not by_agent:
+        key_of_why = "review.rounds_over" if rejected >= review_checks.rounds_of(check) else "review.nobody"
+        why = words(key_of_why, language, reviewer=wanted.name, rounds=rejected)
+    elif wanted is None and "by" in terms:
+        why = words("review.nobody", language, reviewer=terms["by"])
+    else:
+        why = ""
+    parts = (words("review.question", language, title=quoted(task.title)), terms.get("rubric") or "", why)
+    question = Question(
+        id=call.new_id(ids.QUESTION),
+        project_id=project.id,
+        task_id=task.id,
+        agent_id=task.assignee_id or "",
+        question="\n".join(filter(None, parts)),
+        options=(words("review.approve", language), words("review.request_changes", language)),
+        multiple=False,
+        free_text=True,
+        fallback=None,
+        deadline=None,
+        to_person=wanted.id if wanted is not None and wanted.human else None,
+        alike=key,
+        state=State.OPEN,
+        created_at=call.now,
+        check_id=task.check_id,
+        review_task_id=review.id if review is not None else None,
+    )
+    task = call.tx.tasks.save(task, replace(task, checks=Checks.IN_REVIEW))
+    questions.ask(call, task, question)
+    call.tx.hint(WORK, f"check:{task.id}", f"task:{task.root_id}")
+    if review is not None:
+        start_waiting(call, review)
+
+
+def _file(call: Call, task: Task, rubric: str | None, reviewer: str, before: Sequence[Question]) -> Task:
+    """The task in which an agent reviews the work of another one."""
+    project = call.project(task.project_id)
+    language = project.settings.language
+    details = call.tx.tasks.details(task.id)
+    last = before[-1].written if before else None
+    worktree = call.tx.worktrees.find(task.id)
+    parts = (
+        words("review.description", language, title=quoted(task.title), author=task.assignee_id, task_id=task.id),
+        words("review.changes", language, base=worktree.base_commit)
+        if worktree is not None and worktree.open and worktree.base_commit
+        else "",
+        words("review.rubric", language, rubric=rubric) if rubric else "",
+        words("review.task", language, description=details.description) if details.description else "",
+        words("review.summary", language, summary=details.summary[:_TOLD]) if details.summary else "",
+        words("review.last", language, findings=last) if last else "",
+    )
+    draft = Draft(
+        title=words("review.title", language, title=task.title)[:LONGEST_TITLE],
+        description="\n\n".join(filter(None, parts)),
+        priority=task.priority,
+        assignee_id=reviewer,
+        review_of=task.id,
+    )
+    with _as_server(call):
+        (made,) = mutations.create(call, project, None, [draft], status=Status.TODO).values()
+    return made.task
+
+
+@contextmanager
+def _as_server(call: Call) -> Iterator[None]:
+    before, call.caller = call.caller, Caller(Kind.SERVER)
+    try:
+        yield
+    finally:
+        call.caller = before
+
+
+# --- what became of it -----------------------------------------------------------------------------------------------
+
+
+def _note(call: Call, task: Task, after: Question) -> None:
+    """Keeps a review with the evidence of the other checks."""
+    check = call.tx.launches.check(task.check_id or "")
+    if check is None:
+        return
+    outcome = CheckOutcome.PASSED if after.approved else CheckOutcome.FAILED
+    found: CheckEvidence = {
+        "check": _name(call, after),
+        "outcome": outcome.value,
+        "runs": 1,
+        "seconds": ((after.ended_at or call.now) - after.created_at) / SECOND,
+        "exit_code": None,
+        "output": after.written or "",
+    }
+    call.tx.launches.save_check(check, replace(check, evidence=[*(check.evidence or ()), found]))
+
+
+def _flaky(call: Call, task: Task) -> list[str]:
+    check = call.tx.launches.check(task.check_id or "")
+    evidence = check.evidence or () if check is not None else ()
+    return [each["check"] for each in evidence if each["outcome"] == CheckOutcome.FLAKY.value]
+
+
+def _name(call: Call, question: Question) -> str:
+    return review_checks.name_of(question.ended_by or _reviewer(call, question) or question.to_person)
+
+
+def _reviewer(call: Call, question: Question) -> str | None:
+    """The agent that does the review, if one does."""
+    review = call.tx.tasks.find(question.review_task_id) if question.review_task_id is not None else None
+    return review.assignee_id if review is not None else None

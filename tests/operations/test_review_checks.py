@@ -1,0 +1,355 @@
+"""Reviews that a success must pass: an agent or a person decides, the author leaves meanwhile, and is started again
+only where changes are requested."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.operations.test_acceptance_checks import checks, judge, reporting
+from tests.stories import Answer, Process, World
+
+pytestmark = pytest.mark.crew(workers=3, decomposition="never")
+BY_AGENT = [{"review": {"by": "w2", "rubric": "Is every number rounded?"}}]
+
+
+def given(world: World, acceptance: list[Answer], **task: Any) -> tuple[str, Process]:
+    """A task of w1 whose success is reported."""
+    task_id = world.task("w1", acceptance=acceptance, title="Invoice", **task)
+    worker = world.start("w1")
+    outcome = reporting(worker, summary="All numbers are there.")
+    if outcome.later is not None:
+        (check,) = checks(world)
+        judge(world, check)
+        outcome = reporting(worker, summary="All numbers are there.")
+    assert outcome.result is not None and not outcome.refused
+    assert outcome.result["action"] == "exit", outcome.result
+    return task_id, worker
+
+
+def open_review(world: World, task_id: str) -> Answer:
+    (found,) = world.owner.call("list_questions", project_id=world.project_id, state="open")["questions"]
+    assert found["review"] and found["task_id"] == task_id
+    return dict(found)
+
+
+def shown(world: World, task_id: str) -> Answer:
+    return dict(world.owner.call("show_task", task_id=task_id)["task"])
+
+
+def asked_of(world: World) -> list[str]:
+    """The reviews that people are asked for."""
+    return [
+        need["task_id"]
+        for need in world.owner.call("needs_you")["items"]
+        if need["kind"] == "question" and need["questions"][0]["review"]
+    ]
+
+
+def answer(world: World, task_id: str, option: str | None, text: str | None = None) -> None:
+    question = open_review(world, task_id)["question_id"]
+    chosen = [option] if option else []
+    world.owner.call("answer_question", question_id=question, choices=chosen, text=text)
+
+
+def reviewing(world: World, agent: str = "w2") -> Process:
+    process = world.start(agent)
+    said = process.next()
+    assert (said["action"], said["state"]) == ("execute_task", "reviewing"), said
+    assert "submit_review" in said["tools"]
+    return process
+
+
+# --- by an agent -----------------------------------------------------------------------------------------------------
+
+
+def test_the_author_leaves_and_the_reviewer_is_started_with_what_it_needs(crew: World) -> None:
+    task, _ = given(crew, BY_AGENT, description="Write the invoice.")
+    assert (shown(crew, task)["status"], shown(crew, task)["checks"]) == ("in_progress", "in_review")
+    assert crew.why("w1") == "hold in_review"
+    reviewer = reviewing(crew)
+    told = reviewer.call("get_my_task")["task"]
+    assert told["title"] == "Review: Invoice"
+    for words in ("Is every number rounded?", "Write the invoice.", "All numbers are there.", task, "w1"):
+        assert words in told["description"]
+    assert asked_of(crew) == []
+
+
+def test_an_approval_completes_the_task_without_starting_its_author_again(crew: World) -> None:
+    task, _ = given(crew, BY_AGENT)
+    reviewer = reviewing(crew)
+    done = reviewer.call("submit_review", verdict="approve", summary="Fine.")
+    assert (done["action"], crew.status(done["task_id"])) == ("exit", "completed")
+    found = shown(crew, task)
+    assert (found["status"], found["summary"]) == ("completed", "All numbers are there.")
+    (evidence,) = found["check_results"]
+    assert (evidence["check"], evidence["outcome"], evidence["output"]) == ("review by w2", "passed", "Fine.")
+    assert not crew.why("w1").startswith("start")
+    assert [event["kind"] for event in crew.events() if event["kind"].startswith("review.")] == [
+        "review.requested",
+        "review.approved",
+    ]
+
+
+def test_requested_changes_reach_the_author_with_place_and_severity(crew: World) -> None:
+    task, _ = given(crew, BY_AGENT)
+    findings = [
+        {"message": "A typo.", "severity": "low"},
+        {"file": "invoice.py", "line": 12, "severity": "high", "message": "Not rounded."},
+    ]
+    reviewing(crew).call("submit_review", verdict="request_changes", findings=findings)
+    assert crew.why("w1").startswith("start")
+    worker = crew.start("w1")
+    said = worker.next()
+    assert (said["action"], said["state"]) == ("execute_task", "fixing_checks")
+    assert "review by w2: [high] invoice.py:12: Not rounded." in said["instruction"]
+    assert said["instruction"].index("Not rounded.") < said["instruction"].index("A typo.")
+    assert shown(crew, task)["check_failures"][0]["check"] == "review by w2"
+
+
+def test_commands_run_before_the_review_and_again_in_every_round(crew: World) -> None:
+    task, _ = given(crew, [{"command": "make test"}, *BY_AGENT])
+    reviewing(crew).call("submit_review", verdict="request_changes", summary="Round them.")
+    worker = crew.start("w1")
+    outcome = reporting(worker)
+    assert outcome.later is not None
+    (check,) = checks(crew)
+    assert check["checks"] == [{"command": "make test"}]
+    judge(crew, check, ("make test", "1 failed"))
+    assert worker.refused("report_completed", "checksFailed", result="success", summary="done")
+    assert shown(crew, task)["checks"] == "failed"
+    assert crew.owner.call("list_questions", project_id=crew.project_id, state="open")["questions"] == []
+
+
+def test_after_the_last_round_a_person_decides(crew: World) -> None:
+    task, _ = given(crew, [{"review": {"by": "w2", "rounds": 2}}])
+    for number in (1, 2):
+        reviewing(crew).call("submit_review", verdict="request_changes", summary=f"Round them ({number}).")
+        reporting(crew.start("w1"))
+    question = open_review(crew, task)
+    assert question["review_task_id"] is None
+    assert "has requested changes 2 times" in question["question"]
+    assert asked_of(crew) == [task]
+    answer(crew, task, "Approve")
+    assert crew.status(task) == "completed"
+
+
+def test_the_next_round_tells_the_reviewer_what_the_last_one_asked_for(crew: World) -> None:
+    given(crew, BY_AGENT)
+    reviewing(crew).call("submit_review", verdict="request_changes", summary="Round the prices.")
+    reporting(crew.start("w1"))
+    assert "Round the prices." in reviewing(crew).call("get_my_task")["task"]["description"]
+
+
+def test_a_review_is_not_reported_as_other_work_is(crew: World) -> None:
+    given(crew, BY_AGENT)
+    reviewer = reviewing(crew)
+    refusal = reviewer.refused("report_completed", "notNow", result="success", summary="Looks fine")
+    assert "submit_review" in refusal["instruction"]
+
+
+def test_other_work_is_not_reported_as_a_review(crew: World) -> None:
+    crew.task("w1")
+    refusal = crew.start("w1").refused("submit_review", "notNow", verdict="approve")
+    assert "report_completed" in refusal["instruction"]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"verdict": "approve", "findings": [{"message": "It deletes the database.", "severity": "high"}]},
+        {"verdict": "request_changes"},
+        {"verdict": "request_changes", "summary": "  "},
+        {"verdict": "maybe"},
+        {"verdict": "request_changes", "findings": [{"message": " "}]},
+    ],
+)
+def test_a_review_that_contradicts_itself_or_says_nothing_is_refused(crew: World, wrong: Answer) -> None:
+    task, _ = given(crew, BY_AGENT)
+    reviewing(crew).refused("submit_review", "validationError", **wrong)
+    assert shown(crew, task)["checks"] == "in_review"
+
+
+def test_a_review_sent_twice_counts_once(crew: World) -> None:
+    given(crew, BY_AGENT)
+    reviewer = reviewing(crew)
+    first = reviewer.call("submit_review", verdict="approve")
+    assert reviewer.call("submit_review", verdict="approve") == first
+    assert len(crew.events("review.approved")) == 1
+
+
+@pytest.mark.parametrize("ended", ["failed", "blocked"])
+def test_where_the_agent_cannot_review_a_person_is_asked(crew: World, ended: str) -> None:
+    task, _ = given(crew, BY_AGENT)
+    reviewer = reviewing(crew)
+    reviewer.call("report_completed", result=ended, summary="It does not build here.")
+    if ended == "blocked":  # a person decides about the block first
+        assert asked_of(crew) == []
+        crew.move(open_review(crew, task)["review_task_id"], "cancelled")
+    assert asked_of(crew) == [task]
+    assert "w2 did not review it" in open_review(crew, task)["question"]
+    answer(crew, task, None, "Add the tax.")
+    assert "Add the tax." in crew.start("w1").next()["instruction"]
+
+
+@pytest.mark.parametrize("by", ["w1", "nobody", "boss"])
+def test_the_author_a_manager_or_nobody_cannot_review_so_a_person_does(crew: World, by: str) -> None:
+    task, _ = given(crew, [{"review": {"by": by}}])
+    assert asked_of(crew) == [task]
+    assert f"{by if by != 'boss' else 'boss'}" in open_review(crew, task)["question"]
+
+
+def test_a_busy_reviewer_begins_when_it_is_free(crew: World) -> None:
+    other = crew.task("w2")
+    busy = crew.start("w2")
+    task, _ = given(crew, BY_AGENT)
+    review = open_review(crew, task)["review_task_id"]
+    assert crew.status(review) == "todo"
+    busy.report()
+    assert crew.status(other) == "completed"
+    crew.housekeep()
+    assert crew.status(review) == "in_progress"
+    reviewing(crew).call("submit_review", verdict="approve")
+
+
+def test_the_review_itself_needs_no_review_and_no_checks(crew: World) -> None:
+    crew.owner.call("edit_project", project_id=crew.project_id, settings={"required_checks": BY_AGENT})
+    task = crew.task("w1")
+    worker = crew.start("w1")
+    assert reporting(worker).result
+    assert shown(crew, task)["checks"] == "in_review"
+    reviewing(crew).call("submit_review", verdict="approve")
+    assert crew.status(task) == "completed"
+
+
+# --- by a person -----------------------------------------------------------------------------------------------------
+
+
+def test_a_person_approves_with_one_answer(crew: World) -> None:
+    task, _ = given(crew, [{"review": {}}])
+    assert asked_of(crew) == [task]
+    answer(crew, task, "Approve")
+    assert crew.status(task) == "completed"
+    assert shown(crew, task)["check_results"][0]["check"] == "review by owner"
+
+
+def test_a_person_says_what_has_to_change(crew: World) -> None:
+    task, _ = given(crew, [{"review": {}}])
+    question = open_review(crew, task)["question_id"]
+    crew.owner.refused("answer_question", "validationError", question_id=question, choices=["Request changes"])
+    answer(crew, task, "Request changes", "Add the tax.")
+    assert "Add the tax." in crew.start("w1").next()["instruction"]
+
+
+def test_a_named_person_is_asked(crew: World) -> None:
+    crew.member("mia")
+    crew.owner.call("add_member", project_id=crew.project_id, agent_id="mia")
+    task, _ = given(crew, [{"review": {"by": "mia"}}])
+    assert open_review(crew, task)["to"] == "mia"
+
+
+def test_several_reviews_follow_one_another(crew: World) -> None:
+    task, _ = given(crew, [*BY_AGENT, {"review": {}}])
+    assert asked_of(crew) == []
+    reviewing(crew).call("submit_review", verdict="approve")
+    assert crew.status(task) == "in_progress"
+    assert asked_of(crew) == [task]
+    answer(crew, task, "Approve")
+    assert crew.status(task) == "completed"
+
+
+def test_a_person_may_decide_before_the_agent_does(crew: World) -> None:
+    task, _ = given(crew, BY_AGENT)
+    review = open_review(crew, task)["review_task_id"]
+    answer(crew, task, "Approve")
+    assert (crew.status(task), crew.status(review)) == ("completed", "cancelled")
+    assert asked_of(crew) == []
+
+
+def test_a_review_is_not_withdrawn_but_the_task_can_be_confirmed(crew: World) -> None:
+    task, _ = given(crew, BY_AGENT)
+    question = open_review(crew, task)
+    refusal = crew.owner.refused("withdraw_question", "notNow", question_id=question["question_id"])
+    assert f"toryo task confirm {task}" in refusal["instruction"]
+    crew.owner.call("confirm_checks", task_id=task, passed=True)
+    assert (crew.status(task), crew.status(question["review_task_id"])) == ("completed", "cancelled")
+
+
+def test_an_answer_counts_for_its_own_task_only(crew: World) -> None:
+    crew.owner.call("edit_project", project_id=crew.project_id, settings={"required_checks": [{"review": {}}]})
+    first, second = crew.task("w1"), crew.task("w2")
+    for agent in ("w1", "w2"):
+        reporting(crew.start(agent))
+    found = crew.owner.call("list_questions", project_id=crew.project_id, state="open", task_id=first)["questions"]
+    crew.owner.call("answer_question", question_id=found[0]["question_id"], choices=["Approve"])
+    assert (crew.status(first), crew.status(second)) == ("completed", "in_progress")
+
+
+# --- what happens meanwhile ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("to", ["todo", "cancelled", "blocked"])
+def test_work_that_does_not_go_on_is_not_reviewed(crew: World, to: str) -> None:
+    task, _ = given(crew, BY_AGENT)
+    review = open_review(crew, task)["review_task_id"]
+    crew.move(task, to, "Something else first")
+    assert crew.status(review) == "cancelled"
+    assert crew.owner.call("list_questions", project_id=crew.project_id, state="open")["questions"] == []
+    assert not crew.why("w2").startswith("start")
+
+
+def test_other_acceptance_checks_end_the_review(crew: World) -> None:
+    task, _ = given(crew, BY_AGENT)
+    review = open_review(crew, task)["review_task_id"]
+    crew.owner.call("edit_task", task_id=task, acceptance=[{"file": "invoice.txt"}])
+    assert (crew.status(review), shown(crew, task)["checks"]) == ("cancelled", "none")
+    assert crew.why("w1").startswith("start")
+
+
+def test_another_assignee_has_its_own_work_reviewed(crew: World) -> None:
+    task, _ = given(crew, BY_AGENT)
+    review = open_review(crew, task)["review_task_id"]
+    crew.owner.call("edit_task", task_id=task, assignee_id="w3")
+    assert crew.status(review) == "cancelled"
+    worker = crew.start("w3")
+    assert reporting(worker).result
+    assert open_review(crew, task)["agent_id"] == "w3"
+
+
+def test_a_new_subtask_keeps_an_approved_task_open_and_its_author_is_told(crew: World) -> None:
+    task, _ = given(crew, BY_AGENT)
+    crew.owner.call("file_task", project_id=crew.project_id, parent_task_id=task, title="One more", assignee_id="w1")
+    reviewing(crew).call("submit_review", verdict="approve")
+    assert (crew.status(task), shown(crew, task)["checks"]) == ("in_progress", "passed")
+    assert crew.why("w1").startswith("start")
+
+
+def test_one_who_asks_for_its_next_action_instead_of_reporting_again_leaves(crew: World) -> None:
+    crew.task("w1", acceptance=[{"file": "a.txt"}, *BY_AGENT])
+    worker = crew.start("w1")
+    assert reporting(worker).later is not None
+    (check,) = checks(crew)
+    judge(crew, check)
+    said = worker.next()
+    assert (said["action"], said["state"]) == ("wait_for_answer", "in_review")
+    assert crew.why("w1") == "hold in_review"
+
+
+def test_a_manager_is_reviewed_with_the_work_of_its_team(world: World) -> None:
+    world.project()
+    world.manager("boss")
+    world.worker("w1", "boss")
+    world.worker("w2")
+    world.task("boss", acceptance=BY_AGENT)
+    boss = world.start("boss")
+    boss.call(
+        "create_tasks_batch", tasks=[{"local_id": "a", "title": "Part", "description": "Do it.", "assignee_id": "w1"}]
+    )
+    part = boss.call("list_tasks")["tasks"][0]["task_id"]
+    world.move(part, "in_progress")
+    world.start("w1").report()
+    assert reporting(boss).result
+    assert world.why("boss") == "hold in_review"
+    reviewing(world).call("submit_review", verdict="request_changes", summary="Say more.")
+    assert world.why("boss").startswith("start")
