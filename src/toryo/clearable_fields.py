@@ -22,7 +22,7 @@ CLEARED: Mapping[str, Mapping[str, Any]] = {
         "description": "",
         "settings": {"budget_per_day": None, "tokens_per_day": None, "required_checks": []},
     },
-    "edit_task": {"assignee_id": None, "description": "", "context": {}, "acceptance": []},
+    "edit_task": {"assignee_id": None, "description": "", "context": {}, "acceptance": [], "touches": []},
     "edit_schedule": {"assignee_id": None, "agent_type": None, "description": "", "context": {}, "acceptance": []},
     "edit_webhook": {
         "events": [],

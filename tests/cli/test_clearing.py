@@ -32,6 +32,7 @@ SET: dict[str, dict[str, Any]] = {
         "description": "In full.",
         "context": {"command": "true"},
         "acceptance": [{"file": "report.md"}],
+        "touches": ["src/"],
     },
     "schedule": {
         "assignee_id": "owner",

@@ -497,6 +497,17 @@ def _worktrees(reader: Reader) -> None:
     reader.type("toryo task discard TASK --yes")
 
 
+@walks("docs/how-to/conflicts.md")
+def _conflicts(reader: Reader) -> None:
+    reader.shop()
+    make_repository(reader.directory)
+    reader.type("toryo project edit PRJ --set isolation=worktree")
+    reader.leave_out("toryo task add", "Typed line by line: TASK is known in between.")
+    reader.work("Rename the model", "mkdir app; echo new > app/models.py")
+    reader.read("toryo project edit PRJ --set conflict_policy=hold")
+    reader.leave_out("toryo why TASK", "Needs two agents; tests/scenarios/test_worktrees.py has them.")
+
+
 @walks("docs/how-to/merge-queue.md")
 def _merge_queue(reader: Reader) -> None:
     reader.shop()

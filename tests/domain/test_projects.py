@@ -32,6 +32,7 @@ DEFAULTS = {
     "required_checks": [],
     "merge_queue": "off",
     "merge_batch_size": 5,
+    "conflict_policy": "warn",
     "retry_attempts": 3,
     "stall_seconds": 120,
     "budget_per_day": None,

@@ -384,3 +384,40 @@ def test_what_a_project_requires_must_pass_before_work_counts_and_the_evidence_s
     assert repository.files()["Makefile"] == "all:\n"
     repository.done(good, "merge")
     assert repository.files()["result"] == "fixed\n"
+
+
+def test_a_task_is_held_until_the_work_on_its_files_is_merged_and_starts_from_it(site: Site) -> None:
+    """The first one has said nothing of what it changes: its Coordinator sees it."""
+    repository = SiteRepository(site, "house", conflict_policy="hold")
+    gate = site.gate()
+    for each in ("ann", "ben"):
+        site.hire(each, "house")
+    site.coordinator()
+    first = repository.order("ann", "Models", f"mkdir app; echo one > app/models.py; echo begun; {gate}")
+    site.until_printed(first, "begun")
+    second = site.file(
+        "house", "Views", assignee_id="ben", context={"command": "cp app/models.py seen"}, touches=["app/"]
+    )
+
+    def forecast() -> Answer | None:
+        found = site.people.rest("GET", f"/tasks/{second}")["task"]["may_conflict_with"]
+        return found[0] if found else None
+
+    met = site.until("the file is known that both would change", forecast)
+    assert (met["task_id"], met["paths"], met["holds"]) == (first, ["app/models.py"], True)
+    site.people.rest("POST", f"/tasks/{second}/move", {"status": "in_progress"})
+
+    def reason() -> str:
+        decisions = site.people.rest("GET", "/agents/ben/why")["decisions"]
+        return str(next(each["reason"] for each in decisions if each["purpose"] == "task"))
+
+    assert reason() == "may_conflict"
+    gate.open()
+    site.until_status(first, "completed")
+    site.until("the finished work holds it back", lambda: reason() == "waiting_for_merge")
+    assert not [each for each in site.history.of("launch.ordered") if each["data"]["task_id"] == second]
+    site.until_idle()
+    repository.done(first, "merge")
+    site.until_status(second, "completed")
+    site.until_idle()
+    assert repository.git("show", f"toryo/{second}:seen") == "one"

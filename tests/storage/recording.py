@@ -42,6 +42,7 @@ def tell(world: World) -> None:
     parts = [
         *((2, _talk), (3, _queue), (4, _programs), (4, _people), (12, _views), (14, _questions), (15, _schedules)),
         *((16, _memories), (17, _merge_queue), (18, _reviews), (19, _webhooks)),
+        (20, _touches),
     ]
     for version, part in parts:
         if version <= VERSION:
@@ -268,6 +269,11 @@ def _reviews(world: World) -> None:
     world.owner.call("answer_question", question_id=asked[0]["question_id"], choices=["Approve"])
     world.task("turner", title="Turn the knob", acceptance=[{"review": {"by": "critic"}}])
     world.start("turner").report()
+
+
+def _touches(world: World) -> None:
+    """Work that says which files it touches."""
+    world.task("w1", title="Paint the shed", status="todo", touches=["shed/**"])
 
 
 def main() -> None:

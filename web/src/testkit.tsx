@@ -167,6 +167,8 @@ export function fullTask(given: Partial<Task> & { task_id: string }): Task {
     artifacts: [],
     context: null,
     acceptance: [],
+    touches: [],
+    may_conflict_with: [],
     checks: "none",
     check_failures: [],
     required_checks: [],

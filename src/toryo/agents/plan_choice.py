@@ -26,6 +26,7 @@ class Step(NamedTuple):
     capability: str | None = None
     context: Mapping[str, Any] | None = None
     acceptance: Sequence[Mapping[str, Any]] = ()
+    touches: Sequence[str] = ()
     run: str | list[str] | None = None
     timeout_seconds: float | None = None
     when: tuple[Condition, ...] = ()
@@ -145,6 +146,7 @@ def _step(raw: Mapping[str, Any], retry: int, variables: Mapping[str, Any], made
         capability=each["capability"] or None,
         context=each["context"] or None,
         acceptance=tuple(each["acceptance"]),
+        touches=tuple(map(str, each["touches"])),
         run=each["run"],
         timeout_seconds=each["timeout_seconds"],
         when=tuple(_condition(one, variables, made, number) for one in raw.get("when") or ()),

@@ -205,6 +205,8 @@ def _task(step: Step, *, assign: bool) -> Answer:
         found["context"] = dict(step.context)
     if step.acceptance:
         found["acceptance"] = [dict(each) for each in step.acceptance]
+    if step.touches:
+        found["touches"] = list(step.touches)
     return found
 
 

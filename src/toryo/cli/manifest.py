@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError,
 
 from toryo import provider_options
 from toryo.cli.exit_codes import Misuse
-from toryo.domain import acceptance, ids, review_checks
+from toryo.domain import acceptance, conflict_forecast, ids, review_checks
 from toryo.domain.errors import Refusal
 from toryo.domain.projects import Settings
 from toryo.formats import yaml_documents
@@ -149,6 +149,8 @@ class Task(_Entry):
     """For its assignee, such as the `command` of a command agent."""
     acceptance: list[Check] = Field(default_factory=list)
     """Checks before it can complete: `file: PATH` or `command: CMD` each."""
+    touches: list[str] = Field(default_factory=list, max_length=conflict_forecast.MOST_PATTERNS)
+    """The files that it will change, from the top of the repository, with `*` and `**`; for worktrees."""
 
 
 Entry = TypeVar("Entry", Project, Agent, Task)

@@ -187,5 +187,6 @@ def _task(each: dict[str, Any], titles: dict[str, str], project_id: str, *, live
         "depends_on": [titles[other] for other in each["dependencies"] if other in titles],
         "context": each["context"],
         "acceptance": each["acceptance"],
+        "touches": each["touches"],
     }
     return {**entry, **{name: value for name, value in said.items() if value}}

@@ -123,6 +123,7 @@ def _subtask(step: Any) -> dict[str, Any]:
         "retry": step.retry,
         "context": step.context,
         "acceptance": list(step.acceptance),
+        "touches": list(step.touches),
         "run": step.run,
         "timeout_seconds": step.timeout_seconds,
     }

@@ -61,6 +61,12 @@ AcceptReview = Annotated[
 ]
 
 
+Touches = Annotated[
+    list[str] | None,
+    typer.Option("--touches", metavar="GLOB", help="Files that it will change, such as 'src/api/**'; repeatable."),
+]
+
+
 def given_context(given: str | None) -> dict[str, Any] | None:
     if given is None:
         return None

@@ -33,6 +33,7 @@ from toryo.cli.task_options import (
     Description,
     Priority,
     Project,
+    Touches,
     given_acceptance,
     given_context,
 )
@@ -89,6 +90,7 @@ def add_task(
     accept: Accept = None,
     accept_file: AcceptFile = None,
     accept_review: AcceptReview = None,
+    touches: Touches = None,
 ) -> None:
     """Create a task."""
     body = {
@@ -102,6 +104,7 @@ def add_task(
         "status": status,
         "context": given_context(context),
         "acceptance": given_acceptance(accept, accept_file, accept_review),
+        "touches": touches or None,
     }
     answer = here.send("POST", f"/projects/{project or projects.only(here)}/tasks", body)
     here.answer(answer, lambda: output.done(f"created {answer['task_id']} ({answer['task']['status']})"))
@@ -226,6 +229,7 @@ def edit_task(
     accept: Accept = None,
     accept_file: AcceptFile = None,
     accept_review: AcceptReview = None,
+    touches: Touches = None,
     depends_on: Annotated[
         list[str] | None,
         typer.Option("--depends-on", metavar="TASK", help="Another task that must be completed first; repeatable."),
@@ -244,6 +248,7 @@ def edit_task(
         "assignee_id": assignee,
         "context": given_context(context),
         "acceptance": given_acceptance(accept, accept_file, accept_review),
+        "touches": touches or None,
         "add_dependencies": depends_on or None,
         "remove_dependencies": no_longer_on or None,
     }
@@ -419,11 +424,11 @@ def why(here: Here, task: dict[str, Any]) -> list[str]:
         merging = _in_merge_queue(here, task) if task["status"] == "completed" else []
         return [f"It is {task['status']}{f': {error}' if error else '.'}", *merging]
     tree = _below(task, _tree(here, task))
+    conflicts = [f"It {each['message']}: {each['title']}" for each in task["may_conflict_with"]]
     if task["status"] != "in_progress":
-        return _why_nothing_moves(here, task, tree)
-    return _in_words(_decisions(here, task, tree)) or [
-        f"It is in progress. See who works on it: toryo task show {task_id}"
-    ]
+        return [*_why_nothing_moves(here, task, tree), *conflicts]
+    decided = _in_words(_decisions(here, task, tree))
+    return [*(decided or [f"It is in progress. See who works on it: toryo task show {task_id}"]), *conflicts]
 
 
 def _in_merge_queue(here: Here, task: dict[str, Any]) -> list[str]:
@@ -569,6 +574,7 @@ def _print_task(task: dict[str, Any], parts: list[dict[str, Any]]) -> None:
     }
     if (changes := task.get("changes_requested")) is not None:
         shown["changes_requested"] = f"{changes['title']} ({changes['task_id']}, {changes['status']})"
+    shown["may_conflict_with"] = [f"{each['message']} ({each['title']})" for each in task["may_conflict_with"]]
     output.fields({"status": output.status(task["status"]), **shown})
     if task.get("check_results"):
         output.done("")

@@ -77,4 +77,6 @@ def told(answer: dict[str, Any], *, verbose: bool = False) -> list[str]:
             lines.append(f"  {rule} ({decision['action']} {decision['reason']})")
     for each in answer.get("merging", ()):
         lines += [f"{each['task_id']}  {one_line(each['title'])}", f"  {each['message']}"]
+    for each in answer.get("may_conflict", ()):
+        lines += [f"{each['task_id']}  {one_line(each['title'])}", f"  It {each['message']}"]
     return lines

@@ -7,19 +7,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
 from typing import Any
 
 from toryo import secret_patterns
 from toryo.coordinator.worktrees import Diff
 from toryo.coordinator.worktrees.commits_and_diffs import named as some
+from toryo.path_patterns import MOST_STEPS, TooMuchWork, Work, matches
 
 _SECRET = re.compile(secret_patterns.LOOKS)
 _PART = re.compile(r"@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 """The header of one part of a patch: how many old lines, where the new ones begin, how many these are."""
-_MAY_BE_NOTHING = frozenset({"**/", "**", "*"})
-MOST_STEPS = 30_000_000
-"""Of comparing all paths with all patterns of a check: some seconds."""
 _SHOWN = 5
 
 
@@ -51,7 +48,7 @@ def broken(limits: Mapping[str, Any], changes: Diff) -> Iterator[str]:
     if most_lines is not None and lines > most_lines:
         yield f"{_counted(lines, 'line')} added or deleted; at most {most_lines} may be."
     touched = sorted({path for each in changes.files for path in (each.path, each.old_path) if path is not None})
-    work = _Work(MOST_STEPS)
+    work = Work(MOST_STEPS)
     for pattern in map(str, limits.get("forbidden_paths") or ()):
         try:
             found = [path for path in touched if matches(pattern, path, work)]
@@ -90,76 +87,3 @@ def _added(patch: str) -> Iterator[tuple[str, str]]:
         elif part := _PART.match(line):
             old, new = (1 if each is None else int(each) for each in (part[1], part[3]))
             number = int(part[2])
-
-
-class TooMuchWork(Exception):
-    """The patterns and paths are more than can be compared in reasonable time."""
-
-
-class _Work:
-    """What may be spent on comparing; agents write paths, and some write patterns."""
-
-    def __init__(self, most: int) -> None:
-        self.left = most
-
-    def spend(self, steps: int) -> None:
-        self.left -= steps
-        if self.left < 0:
-            raise TooMuchWork
-
-
-def matches(pattern: str, path: str, work: _Work | None = None) -> bool:
-    """As in .gitignore: a name without a slash is looked for in every directory, `*` stays within one, `**` does not,
-    and a directory includes what is in it.
-
-    All ways to match are followed at once, character by character: a regular expression would try them one after the
-    other, and some patterns have more ways than anybody can wait for. Raises TooMuchWork.
-    """
-    parts = _parts(pattern)
-    end, work = len(parts), work or _Work(MOST_STEPS)
-    places = _reached({(0, False)}, parts)
-    for each in path:
-        if each == "/" and (end, False) in places:
-            return True
-        work.spend(len(places) + 1)
-        places = _reached({after for place in places for after in _after(place, each, parts)}, parts)
-        if not places:
-            return False
-    return (end, False) in places
-
-
-_Place = tuple[int, bool]
-"""Before which part of a pattern, and whether within the directories that a `**/` stands for."""
-
-
-def _after(place: _Place, character: str, parts: tuple[str, ...]) -> Iterator[_Place]:
-    number, inside = place
-    if number == len(parts):
-        return
-    part = parts[number]
-    if part == "**/":
-        yield number, True
-        if character == "/":
-            yield number + 1, False
-    elif part == "**" or (part == "*" and character != "/"):
-        yield number, inside
-    elif part == character or (part == "?" and character != "/"):
-        yield number + 1, False
-
-
-def _reached(places: set[_Place], parts: tuple[str, ...]) -> set[_Place]:
-    """With the places behind wildcards that stand for nothing."""
-    for number, inside in tuple(places):
-        after = number
-        while not inside and after < len(parts) and parts[after] in _MAY_BE_NOTHING:
-            after += 1
-            places.add((after, False))
-    return places
-
-
-@lru_cache(maxsize=1024)
-def _parts(pattern: str) -> tuple[str, ...]:
-    """Its wildcards and its characters."""
-    body = pattern.strip().rstrip("/")
-    anywhere = ("**/",) if "/" not in body else ()
-    return (*anywhere, *re.findall(r"\*\*/|\*\*|.", body.removeprefix("/"), re.DOTALL))

@@ -44,6 +44,8 @@ class Entry:
     starting: bool = False
     """Its worktree is being created."""
     worktree: Worktree | None = None
+    touched: list[str] = field(default_factory=list)
+    """The paths that are changed in it, as the server knows them."""
     work_kept: bool = False
     """The changes in its worktree are committed and reported."""
     adopted: bool = False

@@ -46,6 +46,7 @@ from toryo.coordinator import (
     reconcile,
     stop_escalation,
     task_worktrees,
+    touched_paths,
     worktrees,
 )
 from toryo.coordinator.claim_pacing import Pace
@@ -191,6 +192,7 @@ class Coordinator:
         shipping = asyncio.create_task(self._shipping.run())
         self._beside(self._measuring.run(self._tell_of_disk))
         self._beside(self._look_for_left_behind())
+        self._beside(touched_paths.watch(lambda: tuple(self._table), self._tell_of_paths))
         try:
             await self._work()
         finally:
@@ -472,6 +474,11 @@ class Coordinator:
             if may_be_taken_later(no):
                 raise
             log.warning("worktree of %s: %s", launch_id, no)
+
+    async def _tell_of_paths(self, entry: Entry, paths: list[str]) -> None:
+        assert entry.worktree is not None
+        said = {**task_worktrees.told(entry.worktree), "touched": paths}
+        await self._server.report_worktree(entry.launch.launch_id, **said)
 
     async def _tell_of_disk(self, taken: Taken) -> None:
         await self._server.report_disk(self._instance.id, taken.logs, taken.worktrees, complete=taken.complete)

@@ -123,6 +123,7 @@ class Server:
             await self._call("report_check_result", check_id=check_id, failures=failures)
 
     async def report_worktree(self, launch_id: str, **what: Any) -> None:
+        """A server that asked for no paths gets none (`workspace.watched`)."""
         await self._call("report_worktree", launch_id=launch_id, **_said(**what))
 
     async def report_worktree_job(self, job_id: str, **how: Any) -> None:

@@ -26,6 +26,9 @@ LARGEST_PATCH = 1_000_000
 LARGEST_SEARCHED = 20_000_000
 """Characters of a patch that is searched for secrets."""
 MOST_FILES = 2_000
+MOST_TOUCHED = 500
+"""Changed paths that are reported of one worktree."""
+LONGEST_PATH = 4_096
 LONGEST_TROUBLE = 5_000
 
 
@@ -95,6 +98,19 @@ def told(worktree: Worktree) -> dict[str, Any]:
     }
 
 
+def watched(launch: Launch) -> bool:
+    """Whether the server compares what tasks change while they run."""
+    return isinstance(launch.workspace, Mapping) and bool(launch.workspace.get("watched"))
+
+
+def touched(worktree: Worktree) -> list[str] | None:
+    """The paths that are changed in it; None where that cannot be said now."""
+    try:
+        return [path for path in worktrees.touched(worktree, MOST_TOUCHED) if len(path) <= LONGEST_PATH]
+    except (Trouble, OSError):
+        return None
+
+
 def kept(worktree: Worktree, launch: Launch) -> dict[str, Any]:
     """Commits what a process left and returns the state; what prevents the commit is reported, too."""
     message = f"Work of {launch.agent_id} ({launch.launch_id})"
@@ -105,7 +121,8 @@ def kept(worktree: Worktree, launch: Launch) -> dict[str, Any]:
     figures = ("head_commit", "commits", "files_changed", "insertions", "deletions")
     left_out = f"Not saved (other repositories, or too large): {', '.join(found.left_out)}" if found.left_out else ""
     prevented = short(" ".join(filter(None, [found.trouble, left_out])))
-    return {**told(worktree), **{name: getattr(found, name) for name in figures}, "trouble": prevented or None}
+    paths = {"touched": touched(worktree)} if watched(launch) else {}
+    return {**told(worktree), **{name: getattr(found, name) for name in figures}, "trouble": prevented or None, **paths}
 
 
 def short(words: str) -> str:

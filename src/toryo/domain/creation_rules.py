@@ -45,6 +45,7 @@ class Draft:
     context: Any = None
     acceptance: tuple[AcceptanceCheck, ...] = ()
     review_of: str | None = None
+    touches: tuple[str, ...] = ()
 
 
 def undivided(settings: Settings, main: Task, fetched: bool) -> Refusal | None:

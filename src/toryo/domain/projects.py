@@ -8,6 +8,7 @@ from math import isfinite
 from typing import Any
 
 from toryo.domain import acceptance
+from toryo.domain.conflict_forecast import ConflictPolicy
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import dataclass, replace
 from toryo.domain.merge_queue import MOST_IN_BATCH
@@ -79,6 +80,8 @@ class Settings:
     merge_queue: MergeQueue = MergeQueue.OFF
     merge_batch_size: int = 5
     """How much queued work is checked together."""
+    conflict_policy: ConflictPolicy = ConflictPolicy.WARN
+    """With worktrees: what happens before a task starts that would change the same files as another one."""
     retry_attempts: int = 3
     stall_seconds: int = 120
     budget_per_day: float | None = None
@@ -92,6 +95,10 @@ class Settings:
     requests_per_hour: int = 20
     open_delegations: int = 5
     delegations_ever: int = 20
+
+    @property
+    def forecasts_conflicts(self) -> bool:
+        return self.isolation is Isolation.WORKTREE and self.conflict_policy is not ConflictPolicy.OFF
 
     @property
     def has_budget(self) -> bool:
@@ -175,8 +182,8 @@ class Project:
 def _accepted(name: str, value: Any, default: Any) -> Any:
     if isinstance(default, StrEnum):
         kind = type(default)
-        if name == "merge_queue" and value is False:
-            return MergeQueue.OFF  # as YAML reads the word off
+        if value is False and "off" in list(kind):
+            return kind("off")  # as YAML reads the word off
         try:
             return kind(value)
         except ValueError:

@@ -204,6 +204,8 @@ class Task:
     its work counts as one."""
     review_of: str | None = None
     """The task whose work this one reviews."""
+    touches: tuple[str, ...] = ()
+    """Patterns of the paths that it will change, as far as that is known."""
     version: int = 1
 
     @property

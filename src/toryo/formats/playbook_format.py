@@ -124,6 +124,9 @@ class Subtask(Section):
     priority: Literal["low", "medium", "high", "critical"] = "medium"
     context: dict[str, Any] = {}
     acceptance: list[dict[str, Any]] = []
+    touches: list[str] = Field(
+        [], description="The files that it will change, from the top of the repository, with * and **."
+    )
     run: str | list[str] | None = Field(
         None, description="The command that a worker's own runner executes for this subtask."
     )

@@ -166,6 +166,7 @@ tasks = Table(
     _number("questions_ever"),
     _number("open_questions"),
     _text("review_of", null=True),
+    _text("touches", null=True),
     _number("version"),
     # Large columns last: decisions read only the beginning of a row.
     _text("description"),
@@ -860,6 +861,7 @@ worktrees = Table(
     _text("trouble", null=True),
     _number("created_at"),
     _number("updated_at"),
+    _text("touched", null=True),
     Index("worktrees_created", "project_id", "created_at", "task_id"),
 )
 _in_use = text("state = 'open'")

@@ -6,15 +6,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Protocol
 
+from toryo.domain import conflict_forecast
 from toryo.domain.agents import Agent, Role
+from toryo.domain.conflict_forecast import MOST_OTHERS, ConflictPolicy, Files, Meeting
 from toryo.domain.delegations import DelegationStatus
+from toryo.domain.fast_dataclasses import replace
 from toryo.domain.handover import INTERRUPT
 from toryo.domain.launches import Purpose
 from toryo.domain.projects import Project
 from toryo.domain.sessions import Session
 from toryo.domain.talk_limits import TalkLimits
 from toryo.domain.task_tree import Tree
-from toryo.domain.tasks import CLOSED, Task
+from toryo.domain.tasks import CLOSED, Status, Task
 from toryo.domain.times import Millis
 from toryo.domain.tree_state import TreeState
 from toryo.domain.usages import day_of
@@ -123,7 +126,11 @@ class _Loaded(_Facts):
         self._states: dict[str, TreeState]
         others = LazyMapping(self._others)
         news = LazyMapping(self._all_news, self._news)
-        vars(self).update(_look=look, _states={}, others_on=others, news=news, talk=ChatState())
+        held = LazyMapping(dict, self._held_back)
+        self._held: dict[str, Meeting | None]
+        vars(self).update(
+            _held={}, _look=look, _states={}, others_on=others, news=news, held_back=held, talk=ChatState()
+        )
 
     @property
     def _known(self) -> tuple[Transaction, Project, Agent]:
@@ -165,6 +172,16 @@ class _Loaded(_Facts):
         if state is None or task is None or not _watched(task, state, self._known[2]):
             return None
         return news_of(self._tx, task, state)
+
+    def _held_back(self, task_id: str) -> Meeting | None:
+        tx, project, _ = self._known
+        task = tx.tasks.find(task_id)
+        if task is None or not task.touches or project.settings.conflict_policy is not ConflictPolicy.HOLD:
+            return None
+        if task_id not in self._held:
+            begun, found = meetings(tx, project, task)
+            self._held[task_id] = None if begun else next((each for each in found if each.holds), None)
+        return self._held[task_id]
 
     def _all_news(self) -> dict[str, tuple[News, ...]]:
         ids = (task_id for state in self.tree_states for task_id in state.tree.tasks)
@@ -284,6 +301,56 @@ def talk(
 def tree_state(tx: Transaction, project: Project, root_id: str, *seeds: str) -> TreeState:
     """The state of one tree for an operation; `seeds` are further agents to load, such as the caller."""
     return _around(tx, project, tx.tasks.tree(root_id), seeds)
+
+
+def meetings(tx: Transaction, project: Project, task: Task) -> tuple[bool, list[Meeting]]:
+    """Whether the task has begun, and which others it may conflict with; without worktrees with none."""
+    if not project.settings.forecasts_conflicts or task.status in (Status.FAILED, Status.CANCELLED):
+        return False, []
+    begun = tx.conflict_forecast.begun(project.id)
+    own = begun.get(task.id)
+    is_begun = own is not None
+    if own is None and len(begun) >= MOST_OTHERS:
+        older = tx.worktrees.find(task.id)
+        is_begun = older is not None and older.open
+    if own is None and task.status is Status.COMPLETED and not is_begun:
+        return False, []  # its work is merged, or there was none
+    own = own or Files(
+        task.id, task.title, task.status, task.touches, tx.conflict_forecast.touched(task.id) if is_begun else ()
+    )
+    found = conflict_forecast.meetings(own, begun.values())
+    if not found:
+        return is_begun, []
+    below = _built_on(tx, [task.id, *(each.other.task_id for each in found)])
+    return is_begun, [
+        _with_what_it_builds_on(each, begun, below)
+        for each in found
+        if each.other.task_id not in below[task.id] and task.id not in below[each.other.task_id]
+    ]
+
+
+def _with_what_it_builds_on(each: Meeting, begun: Mapping[str, Files], below: Mapping[str, set[str]]) -> Meeting:
+    """Finished work is merged after what it builds on: it waits for what that waits for."""
+    waits = any(other in begun and begun[other].waits for other in below[each.other.task_id])
+    return replace(each, other=replace(each.other, waits=True)) if each.finished and waits else each
+
+
+def _built_on(tx: Transaction, task_ids: Iterable[str]) -> dict[str, set[str]]:
+    """The tasks that each of these builds on: those above it, and what it or these depend on."""
+    found: dict[str, set[str]] = {task_id: set() for task_id in task_ids}
+    known: dict[str, set[str]] = {}
+    unknown = set(found)
+    while unknown:
+        links = tx.tasks.linked(sorted(unknown))
+        known |= {each: {*at.dependencies, *([at.parent] if at.parent else [])} for each, at in links.items()}
+        unknown = {other for each in links for other in known[each]} - set(known)
+    for task_id, reached in found.items():
+        left = [task_id]
+        while left:
+            further = known.get(left.pop(), set()) - reached
+            reached.update(further)
+            left.extend(further)
+    return found
 
 
 def news_of(tx: Transaction, main: Task, where: TreeState) -> tuple[News, ...]:

@@ -42,6 +42,7 @@ ROWS = Rows(
         "look_dispatchable": TUPLE,
         "checks": enum(domain.Checks),
         "moved_from": enum(domain.Status),
+        "touches": TUPLE,
     },
 )
 DETAILS = Rows(

@@ -9,6 +9,7 @@ from toryo.domain.measures import Measure
 from toryo.storage import statistics
 from toryo.storage.agents import Agents
 from toryo.storage.chat import Chats
+from toryo.storage.conflict_forecast import ConflictForecast
 from toryo.storage.coordinators import Coordinators
 from toryo.storage.engine.database import Connection
 from toryo.storage.events import Events
@@ -88,6 +89,7 @@ class Transaction:
     schedules = _Aggregate(Schedules)
     webhooks = _Aggregate(Webhooks)
     merge_queue = _Aggregate(MergeQueue)
+    conflict_forecast = _Aggregate(ConflictForecast)
     usages = _Aggregate(Usages)
     worktrees = _Aggregate(Worktrees)
 

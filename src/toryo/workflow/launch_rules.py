@@ -290,6 +290,16 @@ def handing_over(case: RuleInput) -> bool:
     return case.main.id in case.snapshot.others_on
 
 
+def held_back_by_running(case: RuleInput) -> bool:
+    held = case.snapshot.held_back.get(case.main.id)
+    return held is not None and not held.finished
+
+
+def held_back_by_unmerged(case: RuleInput) -> bool:
+    held = case.snapshot.held_back.get(case.main.id)
+    return held is not None and held.finished
+
+
 def _manager_waits(case: RuleInput) -> bool:
     return case.agent.role is Role.MANAGER and case.main.wait is not None
 
@@ -331,6 +341,19 @@ MAIN_TASK_ROWS: Sequence[Rule[RuleInput, Verdict]] = (
         "The agent has reported success, and a reviewer has not decided yet",
         facts.in_review,
         hold("in_review"),
+    ),
+    Rule(
+        "7d",
+        "The project holds back what may conflict (conflict_policy), the task has no worktree yet, and it would change "
+        "the same files as a task that an agent works on",
+        held_back_by_running,
+        hold("may_conflict"),
+    ),
+    Rule(
+        "7d",
+        "The same, with a completed task whose work is not merged yet",
+        held_back_by_unmerged,
+        hold("waiting_for_merge"),
     ),
     Rule(
         "8",
@@ -405,8 +428,15 @@ MAIN_TASK_ROWS: Sequence[Rule[RuleInput, Verdict]] = (
 
 
 def ready_queue_task(s: Snapshot) -> Task | None:
-    """The first task of its queue with which the agent could do more than wait (compare row 12a)."""
-    return next((task for task, tree_state in s.offers if not would_only_wait(RuleInput(s, tree_state, task))), None)
+    """The first task of its queue with which the agent could do more than wait (compare rows 7d and 12a)."""
+    return next(
+        (
+            task
+            for task, tree_state in s.offers
+            if not would_only_wait(RuleInput(s, tree_state, task)) and task.id not in s.held_back
+        ),
+        None,
+    )
 
 
 def would_only_wait(case: RuleInput) -> bool:
@@ -527,7 +557,15 @@ def _facts_of(case: RuleInput) -> dict[str, Any]:
         "dispatchable": [task.id for task in case.dispatchable] if case.agent.role is Role.MANAGER else [],
         "new": sorted({f"{each.kind}:{each.task_id}" for each in case.news}),
         **({"held_by": case.snapshot.others_on[case.main.id]} if handing_over(case) else {}),
+        **_held_back(case),
     } | _facts_of_programs(case.snapshot, Purpose.TASK)
+
+
+def _held_back(case: RuleInput) -> dict[str, Any]:
+    held = case.snapshot.held_back.get(case.main.id)
+    if held is None:
+        return {}
+    return {"conflict_with": held.other.task_id, "conflict_title": held.other.title, "conflict_in": list(held.paths)}
 
 
 # --- chat ------------------------------------------------------------------------------------------------------------

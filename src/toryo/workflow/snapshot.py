@@ -9,6 +9,7 @@ from functools import cached_property
 
 from toryo.domain import task_readiness
 from toryo.domain.agents import Agent
+from toryo.domain.conflict_forecast import Meeting
 from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.launches import Launch, Purpose
 from toryo.domain.projects import Project
@@ -108,6 +109,8 @@ class Snapshot:
     """The live session of each purpose."""
     others_on: Mapping[str, str] = field(default_factory=dict)
     """Main tasks on which another agent's session is still alive, and that agent."""
+    held_back: Mapping[str, Meeting] = field(default_factory=dict)
+    """Tasks that have not begun and would change the same files as another one, which they wait for."""
     news: Mapping[str, tuple[News, ...]] = field(default_factory=dict)
     """By main task: what is new to its assignee. Without dispatchable tasks, which are compared with the last look."""
     cooldowns: Mapping[Purpose, Cooldown] = field(default_factory=dict)

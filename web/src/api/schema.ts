@@ -2902,8 +2902,31 @@ export interface components {
             reason: string | null;
         };
         /**
+         * MayConflict
+         * @description Another task that may change the same files, and where. `holds`: the task is not started before that one has
+         *     ended and its work is merged.
+         */
+        MayConflict: {
+            /** Task Id */
+            task_id: string;
+            /** Title */
+            title: string;
+            /**
+             * Status
+             * @enum {string}
+             */
+            status: "backlog" | "todo" | "in_progress" | "blocked" | "completed" | "failed" | "cancelled";
+            /** Paths */
+            paths: string[];
+            /** Holds */
+            holds: boolean;
+            /** Message */
+            message: string;
+        };
+        /**
          * PersonsTask
-         * @description One task in detail, for people. `changes_requested`: a person has requested changes to its work, and this task
+         * @description One task in detail, for people. `may_conflict_with`: tasks with worktrees that may change the same files.
+         *     `changes_requested`: a person has requested changes to its work, and this task
          *     makes them. `judged`: how a request was answered; null for any other task, and until it is. `required_checks`: the
          *     project's, where they apply to it. `check_results`: how the checks ended at the last success report.
          */
@@ -2981,6 +3004,8 @@ export interface components {
             context: unknown;
             /** Acceptance */
             acceptance: components["schemas"]["AcceptanceCheck"][];
+            /** Touches */
+            touches: string[];
             /**
              * Checks
              * @enum {string}
@@ -2998,6 +3023,8 @@ export interface components {
             subtasks: components["schemas"]["BriefTask"][];
             /** Handoffs */
             handoffs: components["schemas"]["Handoff"][];
+            /** May Conflict With */
+            may_conflict_with: components["schemas"]["MayConflict"][];
             changes_requested: components["schemas"]["RequestedChanges"] | null;
             judged: components["schemas"]["Judgement"] | null;
             /** Required Checks */
@@ -4144,6 +4171,15 @@ export interface components {
             begin: string;
             /** @description When they end, HH:MM; earlier than begin: on the next day. */
             end: string;
+        };
+        /** Conflicting */
+        Conflicting: {
+            /** Task Id */
+            task_id: string;
+            /** Title */
+            title: string;
+            /** Message */
+            message: string;
         };
         /**
          * Decision
@@ -7045,6 +7081,8 @@ export interface operations {
                     context?: unknown;
                     /** @description What is checked when success is reported. */
                     acceptance?: (components["schemas"]["FileCheck"] | components["schemas"]["CommandCheck"] | components["schemas"]["DiffCheck"] | components["schemas"]["ReviewCheck"])[];
+                    /** @description Files it will change, from the top of the repository, with * and **. */
+                    touches?: string[];
                 };
             };
         };
@@ -7165,6 +7203,11 @@ export interface operations {
                      * @default null
                      */
                     acceptance?: (components["schemas"]["FileCheck"] | components["schemas"]["CommandCheck"] | components["schemas"]["DiffCheck"] | components["schemas"]["ReviewCheck"])[] | null;
+                    /**
+                     * @description New patterns of the paths that it will change.
+                     * @default null
+                     */
+                    touches?: string[] | null;
                     /** @description Dependencies to add. */
                     add_dependencies?: string[];
                     /** @description Dependencies to remove. */
@@ -11222,6 +11265,8 @@ export interface operations {
                         decisions: components["schemas"]["Decision"][];
                         /** Merging */
                         merging: components["schemas"]["Merging"][];
+                        /** May Conflict */
+                        may_conflict: components["schemas"]["Conflicting"][];
                     };
                 };
             };

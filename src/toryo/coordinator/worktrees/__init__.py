@@ -9,7 +9,16 @@ call them in a thread. Submodules are not checked out. No hook runs, and no prog
 names: filters (LFS) and merge drivers are those of the user's own configuration.
 """
 
-from toryo.coordinator.worktrees.commits_and_diffs import Diff, FileChange, Kept, diff, keep, merged_diff, unkept
+from toryo.coordinator.worktrees.commits_and_diffs import (
+    Diff,
+    FileChange,
+    Kept,
+    diff,
+    keep,
+    merged_diff,
+    touched,
+    unkept,
+)
 from toryo.coordinator.worktrees.creating import make
 from toryo.coordinator.worktrees.disk import Leftover, leftovers, size
 from toryo.coordinator.worktrees.git import Trouble
@@ -59,6 +68,7 @@ __all__ = [
     "safe",
     "signing",
     "size",
+    "touched",
     "trouble",
     "unkept",
 ]

@@ -22,6 +22,7 @@ from toryo.coordinator.worktrees.paths import Worktree, contains, current_branch
 from toryo.coordinator.worktrees.repository import content, opened
 
 DIFF = ("--no-ext-diff", "--no-textconv", "--no-color", "--no-relative", "--find-renames", "--submodule=short")
+COMPARED = ("--no-ext-diff", "--no-textconv", "--no-color", "--no-relative", "--submodule=short")
 INDEX = "--cached"
 GITLINK = "160000"
 LARGEST_FILE = 4 * 1024**3
@@ -124,6 +125,19 @@ def diff(worktree: Worktree, context: int = 3, limit: int = 1_000_000) -> Diff:
         aside = _index_of_its_own(git, Path(place) / "index")
         _stage(aside)
         return _diff(aside, worktree, INDEX, context, limit)
+
+
+def touched(worktree: Worktree, most: int) -> tuple[str, ...]:
+    """The paths whose contents differ from the base of the work, committed or not: the first `most` in order. Two
+    commands that read what git has noted of the files; nothing is staged or written."""
+    git = inside(worktree)
+    if git is None:
+        return ()
+    _refuse_unborn(git, worktree)
+    options = ("--porcelain=v1", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=all")
+    loose = [line[3:].removesuffix("/") for line in git.must("status", *options, seconds=LONG).names]
+    done = git.must("diff", "--name-only", "--no-renames", "-z", *COMPARED, _base(git, worktree), "HEAD", "--").names
+    return tuple(sorted({shown(name) for name in (*loose, *done)})[:most])
 
 
 def merged_diff(

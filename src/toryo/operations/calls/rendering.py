@@ -74,6 +74,7 @@ def full_task(each: Task, details: Details, tree: Tree) -> schemas.DetailedTask:
         **task(each, details, tree.depends_on.get(each.id, ())),
         "context": details.context,
         "acceptance": list(details.acceptance),
+        "touches": list(each.touches),
         "checks": each.checks.value,
         "check_failures": list(details.check_failures),
         "next_steps": details.next_steps,

@@ -267,6 +267,7 @@ class DetailedTask(Task):
 
     context: Any
     acceptance: list[AcceptanceCheck]
+    touches: list[str]
     checks: ChecksName
     check_failures: list[CheckFailure]
     next_steps: str | None
@@ -289,11 +290,25 @@ class Judgement(TypedDict):
     reason: str | None
 
 
+class MayConflict(TypedDict):
+    """Another task that may change the same files, and where. `holds`: the task is not started before that one has
+    ended and its work is merged."""
+
+    task_id: str
+    title: str
+    status: StatusName
+    paths: list[str]
+    holds: bool
+    message: str
+
+
 class PersonsTask(FullTask):
-    """One task in detail, for people. `changes_requested`: a person has requested changes to its work, and this task
+    """One task in detail, for people. `may_conflict_with`: tasks with worktrees that may change the same files.
+    `changes_requested`: a person has requested changes to its work, and this task
     makes them. `judged`: how a request was answered; null for any other task, and until it is. `required_checks`: the
     project's, where they apply to it. `check_results`: how the checks ended at the last success report."""
 
+    may_conflict_with: list[MayConflict]
     changes_requested: RequestedChanges | None
     judged: Judgement | None
     required_checks: list[AcceptanceCheck]

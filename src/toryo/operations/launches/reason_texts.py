@@ -30,6 +30,8 @@ WORDS = {
     "already_running": "It is running, or was started and is about to sign in.",
     "start_pending": "It is being started; its process has not signed in yet.",
     "handing_over": "Another agent's session is still open on its task.",
+    "may_conflict": "Its task would change the same files as a task that an agent works on.",
+    "waiting_for_merge": "Its task would change the same files as completed work that is not merged yet.",
     "worker_blocked": "A task below its own was blocked or has failed, so it is started to decide what to do.",
     "plan_changed": "Something that it must handle has changed, so it is started.",
     "workers_finished": "Everything it waited for is finished, so it is started.",
@@ -131,6 +133,8 @@ def explained(
         session = decision.facts.get("held_by_session", "SESSION")
         end = say("To end it now: toryo sessions --end {session}", session=session) if commands else ""
         return together((told, end))
+    if "conflict_with" in decision.facts:
+        return _held_back(decision, commands=commands)
     if decision.reason == "project_paused" and archived:
         return said("project_archived", agent_id, project_id, commands=commands)
     known = decision.reason in WORDS
@@ -141,6 +145,21 @@ def explained(
             (told, say("{program} is used instead, because {why}.", program=decision.facts["stands_in"], why=why))
         )
     return together((told, constant("(stopping)"))) if decision.action is Action.STOP else told
+
+
+def _held_back(decision: Decision, *, commands: bool) -> Worded:
+    finished, other = decision.reason == "waiting_for_merge", str(decision.facts["conflict_with"])
+    told = say(
+        "Its task would meet “{title}” ({task_id}) in {paths}. It is started when that work is merged or discarded."
+        if finished
+        else "Its task would meet “{title}” ({task_id}) in {paths}. It is started when that task has ended and its "
+        "work is merged.",
+        title=decision.facts["conflict_title"],
+        task_id=other,
+        paths=", ".join(decision.facts["conflict_in"]),
+    )
+    merge = say("To merge it: toryo task merge {task_id}.", task_id=other)
+    return together((told, merge)) if commands and finished else told
 
 
 def _failure(facts: Mapping[str, Any]) -> Worded:

@@ -79,12 +79,14 @@ def handed_out_again(call: Call, launch: Launch, coordinator_id: str) -> str:
 
 
 class Workspace(TypedDict):
-    """Where it works: with worktrees, the name of its own, and those whose work it starts from or must see."""
+    """Where it works: with worktrees, the name of its own, and those whose work it starts from or must see. `watched`:
+    the paths that it changes are reported while it works."""
 
     isolation: schemas.IsolationName
     name: NotRequired[str]
     bases: NotRequired[list[str]]
     brings: NotRequired[list[str]]
+    watched: NotRequired[bool]
 
 
 class Start(TypedDict):
@@ -120,6 +122,7 @@ def _workspace(call: Call, launch: Launch, project: Project) -> Workspace:
         "name": launch.task_id,
         "bases": list(found.bases),
         "brings": list(found.brings),
+        "watched": project.settings.forecasts_conflicts,
     }
 
 

@@ -52,6 +52,8 @@ RELEASE: Mapping[str, Moves | Kind | Condition] = {
     "start_pending": Moves.BY_ITSELF,
     "cooling_down": Moves.BY_ITSELF,  # what time does not help is told as "cannot start"
     "handing_over": Moves.BY_ITSELF,
+    "may_conflict": Moves.BY_ITSELF,
+    "waiting_for_merge": Kind.REVIEW,
     "worker_blocked": Moves.BY_ITSELF,
     "plan_changed": Moves.BY_ITSELF,
     "workers_finished": Moves.BY_ITSELF,

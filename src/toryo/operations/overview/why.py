@@ -15,6 +15,7 @@ from toryo.operations.calls.fields import Id
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
 from toryo.operations.overview import agent_diagnosis
+from toryo.operations.tasks import conflict_forecast
 from toryo.operations.worktrees import merge_queue_texts
 
 
@@ -29,12 +30,20 @@ class Merging(TypedDict):
     message: str
 
 
+class Conflicting(TypedDict):
+    task_id: str
+    title: str
+    message: str
+
+
 class WhyResult(Result):
-    """`merging`: work of the agent that waits in the merge queue, or is being checked there."""
+    """`merging`: work of the agent that waits in the merge queue, or is being checked there. `may_conflict`: its tasks
+    that may change the same files as others."""
 
     agent_id: str
     decisions: list[schemas.Decision]
     merging: list[Merging]
+    may_conflict: list[Conflicting]
 
 
 @operation(
@@ -55,7 +64,25 @@ def why(call: Call, wanted: Why) -> WhyResult:
         "agent_id": agent.id,
         "decisions": [_told(call, agent.id, project, purpose) for project in visible for purpose in Purpose],
         "merging": [each for project_id in visible for each in _merging(call, agent.id, project_id)],
+        "may_conflict": [each for project_id in visible for each in _conflicting(call, agent.id, project_id)],
     }
+
+
+def _conflicting(call: Call, agent_id: str, project_id: str) -> list[Conflicting]:
+    """Of its main tasks in progress; what is held back, the decision tells."""
+    if not call.project(project_id).settings.forecasts_conflicts:
+        return []
+    mains = call.snapshot(agent_id, project_id).main_tasks[:_MOST]
+    return [
+        {"task_id": task.id, "title": task.title, "message": each["message"]}
+        for task, _ in mains
+        for each in conflict_forecast.of(call, task)
+        if not each["holds"]
+    ]
+
+
+_MOST = 10
+"""Tasks of an agent that are compared with others."""
 
 
 def _merging(call: Call, agent_id: str, project_id: str) -> list[Merging]:

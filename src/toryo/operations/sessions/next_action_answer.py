@@ -29,7 +29,7 @@ from toryo.operations.calls.results import (
 )
 from toryo.operations.launches import end_of_session
 from toryo.operations.messaging import conversations, mailboxes
-from toryo.operations.tasks import below_main_task, questions
+from toryo.operations.tasks import below_main_task, conflict_forecast, questions
 from toryo.operations.translations import words
 from toryo.workflow import facts, launch_rules, manager_rules, next_action
 from toryo.workflow.instructions import TOOLS, key_of
@@ -101,8 +101,11 @@ def answer(call: Call, snapshot: Snapshot, step: Step) -> NextAction:
     said: NextAction = {
         "action": step.action,
         "state": step.state,
-        "instruction": _with_answers(
-            call, case, step, words(key, _language(snapshot), **_words_of(call, snapshot, case, step))
+        "instruction": _with_warning(
+            call,
+            case,
+            step,
+            _with_answers(call, case, step, words(key, _language(snapshot), **_words_of(call, snapshot, case, step))),
         ),
         "tools": list(TOOLS[key]),
         "reason": step.reason,
@@ -120,6 +123,17 @@ def _with_answers(call: Call, case: RuleInput | None, step: Step, instruction: s
         return instruction
     answers = questions.told_since(call, case.main, case.main.left_at or 0, case.tree_state.project.settings.language)
     return f"{answers}\n{instruction}" if answers else instruction
+
+
+def _with_warning(call: Call, case: RuleInput | None, step: Step, instruction: str) -> str:
+    """The instruction, and which other tasks may change the same files, for an agent that is about to change some."""
+    if case is None or step.action not in _CHANGES_FILES:
+        return instruction
+    warning = conflict_forecast.instruction(call, case.main)
+    return f"{instruction} {warning}" if warning else instruction
+
+
+_CHANGES_FILES = frozenset({"execute_task", "execute_subtask"})
 
 
 def _version(call: Call, snapshot: Snapshot) -> int:

@@ -21,7 +21,7 @@ from toryo.operations.memory import finding
 from toryo.operations.memory.finding import ToldMemory
 from toryo.operations.sessions import next_action_answer
 from toryo.operations.sessions.notes import shown_note
-from toryo.operations.tasks import due_checks
+from toryo.operations.tasks import conflict_forecast, due_checks
 from toryo.operations.translations import words
 from toryo.operations.worktrees import worktree_locks
 
@@ -93,6 +93,8 @@ def get_my_task(call: Call, _: NoParameters) -> MyTask:
     if offered := finding.offered(call, task, shown["description"]):
         shown["memories"] = offered
         told.append(words("memories", call.language))
+    if session.purpose is Purpose.TASK and (warning := conflict_forecast.instruction(call, task)):
+        told.append(warning)
     return {"success": True, "has_task": True, "task": shown, "instruction": " ".join(told)}
 
 

@@ -13,6 +13,7 @@ from pydantic import Field, model_validator
 
 from toryo.domain import creation_rules
 from toryo.domain.agents import Role
+from toryo.domain.conflict_forecast import patterns
 from toryo.domain.creation_rules import Draft, Intent
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import replace
@@ -29,6 +30,7 @@ from toryo.operations.calls.permissions import refuse_session
 from toryo.operations.calls.results import Result
 from toryo.operations.tasks import acceptance_checks, below_main_task, mutations, queue_tasks
 from toryo.operations.tasks.acceptance_checks import Acceptance
+from toryo.operations.tasks.conflict_forecast import Touches
 
 MOST_QUEUE_TASKS = 200
 """How many tasks for queues one call creates at most."""
@@ -45,6 +47,9 @@ class CreateTask(Parameters):
     assignee_id: Id | None = Field(None, description="One of your subordinates.")
     context: Any = Field(None, description="Data for the assignee, any JSON.")
     acceptance: Acceptance = Field(default_factory=list, description="Checked when success is reported.")
+    touches: Touches = Field(
+        default_factory=list, description="Files it changes: paths from the repository's top, * and ** allowed."
+    )
     intent: Literal["new", "refine", "replace"] | None = Field(
         None, description="Required if subtasks are open. new, refine keep them; replace cancels those not in progress."
     )
@@ -82,7 +87,7 @@ class CreateTask(Parameters):
         return self
 
 
-_OWN_FORM = frozenset({"title", "description", "assignee_id", "acceptance", "intent"})
+_OWN_FORM = frozenset({"title", "description", "assignee_id", "acceptance", "touches", "intent"})
 _QUEUE_FORM = frozenset(
     {"agent_type", "task_description", "correlation_id", "timeout_seconds", "max_attempts", "idempotency_key"}
 )
@@ -101,6 +106,11 @@ class BatchTask(Parameters):
     acceptance: Acceptance = Field(
         default_factory=list,
         description="Checked when success is reported; each is a file or a command.",
+        json_schema_extra=_MANAGERS,
+    )
+    touches: Touches = Field(
+        default_factory=list,
+        description="Files it changes: paths from the repository's top, * and ** allowed.",
         json_schema_extra=_MANAGERS,
     )
 
@@ -281,6 +291,7 @@ def _draft(wanted: CreateTask | BatchTask, local_id: str | None) -> Draft:
         assignee_id=wanted.assignee_id,
         context=wanted.context,
         acceptance=acceptance_checks.kept(wanted.acceptance),
+        touches=patterns(wanted.touches),
     )
 
 

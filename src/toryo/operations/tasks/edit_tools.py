@@ -6,6 +6,7 @@ from typing import NotRequired
 
 from pydantic import Field
 
+from toryo.domain.conflict_forecast import patterns
 from toryo.domain.sessions import Choice
 from toryo.domain.tasks import priority_named
 from toryo.operations.calls.call import Call
@@ -15,6 +16,7 @@ from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.listed_parameters import PLAIN
 from toryo.operations.calls.results import Result, Said
 from toryo.operations.tasks import below_main_task, mutations
+from toryo.operations.tasks.conflict_forecast import Touches
 from toryo.operations.translations import words
 
 
@@ -23,6 +25,7 @@ class UpdateTask(Parameters):
     title: Title | None = Field(None, description="New title.", json_schema_extra=PLAIN)
     description: Text | None = Field(None, description="New description.", json_schema_extra=PLAIN)
     priority: GivenPriority | None = Field(None, description="New priority.", json_schema_extra=PLAIN)
+    touches: Touches | None = Field(None, description="New patterns of paths that it changes.", json_schema_extra=PLAIN)
 
 
 class Updated(Said):
@@ -32,7 +35,7 @@ class Updated(Said):
 
 @operation("update_task", shown_to=Audience.MANAGER, grant=Grant.LEADING, parameters=UpdateTask, leads=True)
 def update_task(call: Call, wanted: UpdateTask) -> Updated:
-    """Change the title, description or priority of a task below your main task."""
+    """Change the title, description, priority or touches of a task below your main task."""
     task = below_main_task.own(call, wanted.task_id)[1]
     updated = mutations.edit(
         call,
@@ -40,6 +43,7 @@ def update_task(call: Call, wanted: UpdateTask) -> Updated:
         title=wanted.title,
         description=wanted.description,
         priority=priority_named(wanted.priority) if wanted.priority else None,
+        touches=patterns(wanted.touches) if wanted.touches is not None else None,
     )
     below_main_task.acted(call, Choice.ADJUST)
     language = call.project(task.project_id).settings.language

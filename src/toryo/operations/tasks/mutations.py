@@ -439,6 +439,7 @@ def new_task(
         parent_attempt=parent.attempt if parent else 1,
         has_acceptance=bool(draft.acceptance),
         review_of=draft.review_of,
+        touches=draft.touches,
         correlation_id=parent.correlation_id if parent else _correlation(call),
     )
 
@@ -569,8 +570,16 @@ def _assigned(call: Call, task: Task, assignee_id: str | None, maker: str) -> Ta
     )
 
 
-def edit(call: Call, task: Task, *, title: str | None = None, priority: Any = None, **details: Any) -> list[str]:
-    """Changes words and priority; answers which fields differ now. Raises Refusal for a closed task."""
+def edit(
+    call: Call,
+    task: Task,
+    *,
+    title: str | None = None,
+    priority: Any = None,
+    touches: tuple[str, ...] | None = None,
+    **details: Any,
+) -> list[str]:
+    """Changes words, priority and patterns; answers which fields differ now. Raises Refusal for a closed task."""
     if task.closed:
         raise Refusal(
             Code.INVALID_TRANSITION,
@@ -581,7 +590,12 @@ def edit(call: Call, task: Task, *, title: str | None = None, priority: Any = No
             task_id=task.id,
         )
     before = call.tx.tasks.details(task.id)
-    after = replace(task, title=title.strip() if title else task.title, priority=priority or task.priority)
+    after = replace(
+        task,
+        title=title.strip() if title else task.title,
+        priority=priority or task.priority,
+        touches=task.touches if touches is None else touches,
+    )
     wanted = {name: value for name, value in details.items() if value is not None and value != getattr(before, name)}
     if "acceptance" in wanted:
         after = replace(after, has_acceptance=bool(wanted["acceptance"]), checks=Checks.NONE, check_id=None)
@@ -589,7 +603,9 @@ def edit(call: Call, task: Task, *, title: str | None = None, priority: Any = No
             questions.withdraw_all(call, task, "checks_changed")
             cancel_reviews(call, task.id)
             after = replace(after, open_questions=0)
-    changed = [name for name in ("title", "priority") if getattr(after, name) != getattr(task, name)] + list(wanted)
+    changed = [name for name in ("title", "priority", "touches") if getattr(after, name) != getattr(task, name)] + list(
+        wanted
+    )
     if not changed:
         return []
     after = _unapproved(call, after, changed)

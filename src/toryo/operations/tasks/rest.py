@@ -8,6 +8,7 @@ from typing import Any, Literal, NotRequired
 from pydantic import AwareDatetime, Field
 
 from toryo.domain import creation_rules, moves, review_checks
+from toryo.domain.conflict_forecast import patterns
 from toryo.domain.creation_rules import Draft
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import replace
@@ -29,11 +30,13 @@ from toryo.operations.tasks import (
     acceptance_checks,
     assignees,
     below_main_task,
+    conflict_forecast,
     mutations,
     requested_changes,
     review_rounds,
 )
 from toryo.operations.tasks.acceptance_checks import Acceptance
+from toryo.operations.tasks.conflict_forecast import Touches
 from toryo.storage.task_lists import Place, Wanted
 
 
@@ -56,6 +59,9 @@ class FileTask(Parameters):
     )
     context: Any = Field(None, description="Anything the assignee needs, as JSON.")
     acceptance: Acceptance = Field(default_factory=list, description="What is checked when success is reported.")
+    touches: Touches = Field(
+        default_factory=list, description="Files it will change, from the top of the repository, with * and **."
+    )
 
 
 @operation(
@@ -80,6 +86,7 @@ def file_task(call: Call, wanted: FileTask) -> FiledTask:
         agent_type=wanted.agent_type,
         context=wanted.context,
         acceptance=acceptance_checks.kept(wanted.acceptance),
+        touches=patterns(wanted.touches),
     )
     if parent is not None:
         tree = call.tx.tasks.tree(parent.root_id)
@@ -97,6 +104,7 @@ def file_task(call: Call, wanted: FileTask) -> FiledTask:
         required = _required_checks(call.tree_state(made.task), made.task)
         shown: schemas.PersonsTask = {
             **below_main_task.show_created(made),
+            "may_conflict_with": conflict_forecast.of(call, made.task),
             "changes_requested": None,
             "judged": None,
             "required_checks": required,
@@ -132,6 +140,7 @@ def _shown(call: Call, task_id: str) -> FiledTask:
     changes = requested_changes.shown(requested_changes.of(call, task))
     shown: schemas.PersonsTask = {
         **below_main_task.show(call, task),
+        "may_conflict_with": conflict_forecast.of(call, task),
         "changes_requested": changes,
         "judged": _how_judged(call, task),
         "required_checks": _required_checks(call.tree_state(task), task),
@@ -251,6 +260,7 @@ class EditTask(OneTask):
     assignee_id: Id | None = Field(None, description="New assignee; null: nobody.")
     context: Any = Field(None, description="New context.")
     acceptance: Acceptance | None = Field(None, description="New acceptance checks.")
+    touches: Touches | None = Field(None, description="New patterns of the paths that it will change.")
     add_dependencies: list[Id] = Field(default_factory=list, max_length=100, description="Dependencies to add.")
     remove_dependencies: list[Id] = Field(default_factory=list, max_length=100, description="Dependencies to remove.")
     version: int | None = Field(None, description="The version you expect; any other is a conflict.")
@@ -276,7 +286,7 @@ def edit_task(call: Call, wanted: EditTask) -> FiledTask:
     if wanted.add_dependencies or wanted.remove_dependencies:
         mutations.depend(call, task, wanted.add_dependencies, wanted.remove_dependencies)
         task = call.task(task.id)
-    if {"title", "description", "priority", "context", "acceptance"} & set(given):
+    if {"title", "description", "priority", "context", "acceptance", "touches"} & set(given):
         mutations.edit(
             call,
             task,
@@ -285,6 +295,7 @@ def edit_task(call: Call, wanted: EditTask) -> FiledTask:
             description=wanted.description,
             context=wanted.context,
             acceptance=acceptance_checks.kept(wanted.acceptance) if wanted.acceptance is not None else None,
+            touches=patterns(wanted.touches) if wanted.touches is not None else None,
         )
     return _shown(call, task.id)
 

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from toryo.domain import merge_queue as merge_queue_rules
+from toryo.domain.conflict_forecast import MOST_TOUCHED
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import replace
 from toryo.domain.launches import Launch
@@ -17,6 +18,7 @@ from toryo.operations.calls.catalogue import Parameters, operation
 from toryo.operations.calls.fields import Id, Printed
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
+from toryo.operations.tasks import conflict_forecast
 from toryo.operations.tasks.check_evidence import CheckRun
 from toryo.operations.worktrees import merge_queue
 from toryo.storage.coordinators import Disk
@@ -38,6 +40,9 @@ class ReportWorktree(Parameters):
     insertions: Count = Field(0, description="Lines.")
     deletions: Count = Field(0, description="Lines.")
     trouble: Printed | None = Field(None, max_length=10_000, description="What could not be kept, and the next step.")
+    touched: list[Path] | None = Field(
+        None, max_length=MOST_TOUCHED, fail_fast=True, description="The first paths that are changed in it."
+    )
 
 
 class Taken(Result):
@@ -54,7 +59,7 @@ def report_worktree(call: Call, told: ReportWorktree) -> Taken:
     if before is not None and not before.open and not launch.live:
         return {"success": True}  # somebody has merged or discarded it since: what it was is over
     fresh = before is None or not before.open
-    values = told.model_dump(exclude={"launch_id"})
+    values = told.model_dump(exclude={"launch_id", "touched"})
     if before is not None and told.head_commit is None and _goes_on(before, launch, told):
         values |= {name: getattr(before, name) for name in _HELD}
         values["trouble"] = told.trouble or before.trouble
@@ -78,6 +83,10 @@ def report_worktree(call: Call, told: ReportWorktree) -> Taken:
         _event(call, "worktree.made", launch.task_id, {"branch": told.branch, "base_commit": told.base_commit})
     elif before is not None and before.head_commit != values["head_commit"]:
         _event(call, "worktree.changed", launch.task_id, {name: values[name] for name in _HELD})
+    task = call.tx.tasks.find(launch.task_id)
+    touched = told.touched if told.touched is not None else [] if fresh else None
+    if task is not None and touched is not None and tuple(touched) != call.tx.conflict_forecast.touched(task.id):
+        conflict_forecast.touch(call, task, touched)
     return {"success": True}
 
 

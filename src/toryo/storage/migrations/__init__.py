@@ -51,6 +51,7 @@ STEPS: tuple[ModuleType, ...] = (
     _read_when_used("step_0017_merge_queue"),
     _read_when_used("step_0018_reviews"),
     _read_when_used("step_0019_webhooks"),
+    _read_when_used("step_0020_conflict_forecast"),
 )
 """In order; the position is the version."""
 

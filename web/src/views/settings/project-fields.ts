@@ -14,8 +14,17 @@ export const CHOICES = {
   commands_from: ["people", "managers"],
   approvals: ["requests", "all"],
   merge_queue: ["off", "manual", "automatic"],
+  conflict_policy: ["off", "warn", "hold"],
 } as const;
-export const RULES = ["decomposition", "isolation", "commands_from", "approvals", "merge_queue", "language"] as const;
+export const RULES = [
+  "decomposition",
+  "isolation",
+  "commands_from",
+  "approvals",
+  "merge_queue",
+  "conflict_policy",
+  "language",
+] as const;
 export const LIMITS = [
   "budget_per_day",
   "tokens_per_day",

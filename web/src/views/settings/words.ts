@@ -189,6 +189,7 @@ export const en = {
     approvals: "Tasks that need approval",
     required_checks: "Required checks",
     merge_queue: "Merge queue",
+    conflict_policy: "Tasks that may conflict",
     merge_batch_size: "Tasks checked together in the merge queue",
     retry_attempts: "Retries of a failed task",
     stall_seconds: "Stall timeout (seconds)",
@@ -211,6 +212,7 @@ export const en = {
     approvals: "Only requests of agents, or every task that an agent creates.",
     required_checks:
       'What every success must pass. One command per line; a file or limits on the changes as JSON: {"file": "CHANGELOG.md"}, {"diff": {"max_files": 50}}.',
+    conflict_policy: "With worktrees: what happens before a task starts that would change the same files as another.",
     merge_queue: "Merges finished work in order, if the required checks pass on the newest commit.",
     merge_batch_size: "More at once is faster; a failed batch is divided until the culprit is found.",
     retry_attempts: "How many times it is retried automatically.",
@@ -665,6 +667,7 @@ export const ja: typeof en = {
     approvals: "承認が必要なタスク",
     required_checks: "必須の受け入れ確認",
     merge_queue: "マージキュー",
+    conflict_policy: "競合の可能性があるタスク",
     merge_batch_size: "マージキューでまとめて確認するタスク数",
     retry_attempts: "失敗したタスクの再試行回数",
     stall_seconds: "停滞とみなすまでの時間（秒）",
@@ -687,6 +690,7 @@ export const ja: typeof en = {
     approvals: "エージェントの依頼だけか、エージェントが作成するすべてのタスクかを選びます。",
     required_checks:
       '成功を報告するたびに合格が必要な確認です。1 行に 1 コマンド。ファイルや変更の制限は JSON で書きます：{"file": "CHANGELOG.md"}、{"diff": {"max_files": 50}}。',
+    conflict_policy: "ワークツリーを使うとき、ほかと同じファイルを変更する見込みのタスクをどう扱うか。",
     merge_queue: "最新のコミットで必須の受け入れ確認に合格した成果を、順にマージします。",
     merge_batch_size: "多いほど速く進みます。失敗した場合は、原因が見つかるまで半分に分けます。",
     retry_attempts: "自動で再試行する回数です。",

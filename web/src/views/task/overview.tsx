@@ -10,6 +10,7 @@ import { Ago, Avatar, Checks, Prose, StatusIcon, Told, hasChecks, runTime, visib
 import { EditableText } from "@/views/task/editable";
 import { Result } from "@/views/task/result";
 import { Section } from "@/views/task/section";
+import { Touches } from "@/views/task/touches";
 
 export function Overview({ task }: { task: Task }) {
   const { t } = useTranslation("task");
@@ -20,6 +21,7 @@ export function Overview({ task }: { task: Task }) {
       <EditableText task={task} field="description" />
       <Subtasks task={task} />
       <Dependencies task={task} />
+      <Touches task={task} />
       <Acceptance task={task} />
       {task.result !== null && task.result !== undefined && <Result value={task.result} />}
       {task.summary !== null && <Words title={t("summary")} text={task.summary} />}

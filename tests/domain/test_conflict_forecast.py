@@ -1,0 +1,70 @@
+"""Which tasks may change the same files: patterns and paths, and what holds what back."""
+
+from __future__ import annotations
+
+import pytest
+
+from toryo.domain.conflict_forecast import Files, meetings, patterns
+from toryo.domain.errors import Refusal
+from toryo.domain.tasks import Status
+from toryo.path_patterns import TooMuchWork, Work, meet
+
+
+def _files(name: str, *touches: str, touched: tuple[str, ...] = (), status: Status = Status.IN_PROGRESS) -> Files:
+    return Files(name, name, status, touches, touched)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "does"),
+    [
+        ("app/**", "app/models.py", True),
+        ("app", "app/models.py", True),
+        ("app/", "docs/", False),
+        ("README.md", "Makefile", False),
+        ("app/*.py", "app/*.md", False),
+        ("app/*.py", "app/m*", True),
+        ("app/*.py", "app/sub/a.py", False),
+        ("**/*.css", "web/src/main.css", True),
+        ("**/*.css", "web/**", True),
+        ("**/a/**", "b/**/c", True),
+        ("a?c", "abc", True),
+        ("a?c", "ac", False),
+        ("*.md", "docs/a.md", False),
+    ],
+)
+def test_two_patterns_meet_if_one_path_matches_both(one: str, other: str, does: bool) -> None:
+    for own, another in ((one, other), (other, one)):
+        found = meetings(_files("a", own), [_files("b", another)])
+        assert bool(found) is does, (own, another)
+
+
+def test_patterns_that_nobody_can_compare_in_time_are_given_up() -> None:
+    with pytest.raises(TooMuchWork):
+        meet("*a" * 150, "*b" * 150, Work(100))
+
+
+def test_files_that_both_have_changed_come_before_what_is_only_expected() -> None:
+    own = _files("a", "docs/**", touched=("app/models.py",))
+    other = _files("b", "docs/a.md", touched=("app/models.py", "app/views.py"))
+    (met,) = meetings(own, [own, other])
+    assert met.paths == ("app/models.py",)
+
+
+def test_finished_work_is_compared_by_what_it_changed() -> None:
+    done = _files("b", "app/**", touched=("app/views.py",), status=Status.COMPLETED)
+    assert meetings(_files("a", "app/models.py"), [done]) == []
+    (met,) = meetings(_files("a", "app/"), [done])
+    assert (met.paths, met.finished, met.holds) == (("app/views.py",), True, True)
+
+
+@pytest.mark.parametrize("status", [Status.BLOCKED, Status.TODO, Status.BACKLOG])
+def test_what_is_not_worked_on_is_shown_and_holds_nothing(status: Status) -> None:
+    (met,) = meetings(_files("a", "app/"), [_files("b", "app/", status=status)])
+    assert not met.holds
+
+
+def test_patterns_are_kept_once_and_bad_ones_are_refused() -> None:
+    assert patterns(["a/", " a/ ", "b"]) == ("a/", "b")
+    for bad in ("", "/", "../x", "a/../b", "!a", "a\\b"):
+        with pytest.raises(Refusal):
+            patterns([bad])

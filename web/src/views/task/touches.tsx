@@ -1,0 +1,108 @@
+// What a task touches, changed in place; and the tasks with which it may conflict.
+import { useMutation } from "@tanstack/react-query";
+import { CircleAlert, Pencil } from "lucide-react";
+import { useState } from "react";
+
+import { editTask } from "@/api/actions";
+import type { Task } from "@/api/model";
+import { useOpenTask } from "@/app/going";
+import { useWrites } from "@/app/may";
+import { useTranslation } from "@/i18n/use-words";
+import { Button, Failed, IconButton } from "@/ui";
+import { Section } from "@/views/task/section";
+
+export function Touches({ task }: { task: Task }) {
+  const { t } = useTranslation("task");
+  const [draft, setDraft] = useState<string | null>(null);
+  const writes = useWrites();
+  const open = !["completed", "failed", "cancelled"].includes(task.status);
+  if (!(open && writes) && task.touches.length === 0 && task.may_conflict_with.length === 0) return null;
+  return (
+    <Section title={t("touches")}>
+      {draft === null ? (
+        <div className="flex items-start gap-2">
+          <p className="min-w-0 flex-1 font-mono text-[13px] break-all">
+            {task.touches.length > 0 ? task.touches.join(", ") : <span className="text-faint">{t("touchesNone")}</span>}
+          </p>
+          {open && writes && (
+            <IconButton
+              label={t("editTouches")}
+              className="size-7 shrink-0"
+              onClick={() => setDraft(task.touches.join(", "))}
+            >
+              <Pencil size={14} />
+            </IconButton>
+          )}
+        </div>
+      ) : (
+        <Write task={task} draft={draft} change={setDraft} />
+      )}
+      <Conflicts task={task} />
+    </Section>
+  );
+}
+
+function Write({ task, draft, change }: { task: Task; draft: string; change: (draft: string | null) => void }) {
+  const { t } = useTranslation("task");
+  const saving = useMutation({
+    mutationFn: () =>
+      editTask(
+        task.task_id,
+        {
+          touches: draft
+            .split(/[,\n]/)
+            .map((each) => each.trim())
+            .filter(Boolean),
+        },
+        task.version,
+      ),
+    onSuccess: () => change(null),
+  });
+  return (
+    <form
+      className="space-y-2"
+      onSubmit={(event) => {
+        event.preventDefault();
+        saving.mutate();
+      }}
+    >
+      <input
+        aria-label={t("touches")}
+        placeholder="src/api/**, README.md"
+        value={draft}
+        className="w-full rounded-md border border-line-strong bg-panel px-3 py-2 font-mono text-[13px]"
+        onChange={(event) => change(event.target.value)}
+      />
+      {saving.error !== null && <Failed error={saving.error} />}
+      <div className="flex justify-end gap-2">
+        <Button small type="button" onClick={() => change(null)}>
+          {t("app.cancel")}
+        </Button>
+        <Button small look="primary" type="submit" disabled={saving.isPending}>
+          {t("app.save")}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+function Conflicts({ task }: { task: Task }) {
+  const { t } = useTranslation("task");
+  const open = useOpenTask();
+  if (task.may_conflict_with.length === 0) return null;
+  return (
+    <ul className="mt-2 space-y-1 text-amber">
+      {task.may_conflict_with.map((each) => (
+        <li key={each.task_id} className="flex gap-2 break-words">
+          <CircleAlert size={16} className="mt-0.5 shrink-0" aria-hidden />
+          <span className="min-w-0">
+            {t(each.holds ? "conflictHolds" : "mayConflict", { where: each.paths.join(", ") })}{" "}
+            <button type="button" className="text-left link" onClick={() => open(each.task_id)}>
+              {each.title}
+            </button>
+          </span>
+        </li>
+      ))}
+    </ul>
+  );
+}
