@@ -78,26 +78,6 @@ export const needs = (projectId: string | null) =>
     queryFn: () => api.get("/needs-you", { query: { project_id: projectId } }).then((answer) => answer.items),
   });
 
-/** What the agent of a task has asked people, the newest first. */
-export const questionsOf = (projectId: string, taskId: string) =>
-  queryOptions({
-    queryKey: ["questions", projectId, taskId],
-    queryFn: () =>
-      api
-        .get("/projects/{project_id}/questions", { ...inProject(projectId), query: { task_id: taskId } })
-        .then((answer) => answer.questions),
-  });
-
-/** What waits for an answer in a project, the oldest first. */
-export const openQuestions = (projectId: string) =>
-  queryOptions({
-    queryKey: ["questions", projectId, "open"],
-    queryFn: () =>
-      api
-        .get("/projects/{project_id}/questions", { ...inProject(projectId), query: { state: "open" } })
-        .then((answer) => answer.questions.toReversed()),
-  });
-
 export const board = (projectId: string) =>
   queryOptions({
     queryKey: ["board", projectId],

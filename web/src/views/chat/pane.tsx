@@ -4,7 +4,8 @@ import { ArrowDown, ArrowLeft, Eye, X } from "lucide-react";
 import { useCallback, useRef } from "react";
 
 import type { Agent, ChatStatus } from "@/api/model";
-import { agents, openQuestions } from "@/api/queries";
+import { agents } from "@/api/queries";
+import { openQuestions } from "@/api/questions";
 import { DoingOf } from "@/app/doing-of";
 import { useWrites } from "@/app/may";
 import { QuestionForm } from "@/app/question-form";

@@ -3,7 +3,8 @@ import { useQuery } from "@tanstack/react-query";
 import { MessageSquareText } from "lucide-react";
 
 import type { Question, Task } from "@/api/model";
-import { agents, questionsOf } from "@/api/queries";
+import { agents } from "@/api/queries";
+import { questionsOf } from "@/api/questions";
 import { useTranslation } from "@/i18n/use-words";
 import { Badge, visible } from "@/ui";
 import { QuestionForm } from "@/views/task/question-form";

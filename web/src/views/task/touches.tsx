@@ -11,6 +11,8 @@ import { useTranslation } from "@/i18n/use-words";
 import { Button, Failed, IconButton } from "@/ui";
 import { Section } from "@/views/task/section";
 
+const EXAMPLE = "src/api/**, README.md";
+
 export function Touches({ task }: { task: Task }) {
   const { t } = useTranslation("task");
   const [draft, setDraft] = useState<string | null>(null);
@@ -68,7 +70,7 @@ function Write({ task, draft, change }: { task: Task; draft: string; change: (dr
     >
       <input
         aria-label={t("touches")}
-        placeholder="src/api/**, README.md"
+        placeholder={EXAMPLE}
         value={draft}
         className="w-full rounded-md border border-line-strong bg-panel px-3 py-2 font-mono text-[13px]"
         onChange={(event) => change(event.target.value)}
