@@ -7,86 +7,85 @@ import { editTask } from "@/api/actions";
 import type { Task } from "@/api/model";
 import { useOpenTask } from "@/app/going";
 import { useWrites } from "@/app/may";
+import { DraftLine, useDraft } from "@/drafts";
 import { useTranslation } from "@/i18n/use-words";
-import { Button, Failed, IconButton } from "@/ui";
+import { Button, Failed, Form, IconButton } from "@/ui";
 import { Section } from "@/views/task/section";
 
 const EXAMPLE = "src/api/**, README.md";
 
 export function Touches({ task }: { task: Task }) {
   const { t } = useTranslation("task");
-  const [draft, setDraft] = useState<string | null>(null);
+  const [writing, setWriting] = useState(false);
   const writes = useWrites();
   const open = !["completed", "failed", "cancelled"].includes(task.status);
   if (!(open && writes) && task.touches.length === 0 && task.may_conflict_with.length === 0) return null;
   return (
     <Section title={t("touches")}>
-      {draft === null ? (
+      {!writing ? (
         <div className="flex items-start gap-2">
           <p className="min-w-0 flex-1 font-mono text-[13px] break-all">
             {task.touches.length > 0 ? task.touches.join(", ") : <span className="text-faint">{t("touchesNone")}</span>}
           </p>
           {open && writes && (
-            <IconButton
-              label={t("editTouches")}
-              className="size-7 shrink-0"
-              onClick={() => setDraft(task.touches.join(", "))}
-            >
+            <IconButton label={t("editTouches")} className="size-7 shrink-0" onClick={() => setWriting(true)}>
               <Pencil size={14} />
             </IconButton>
           )}
         </div>
       ) : (
-        <Write task={task} draft={draft} change={setDraft} />
+        <Write task={task} close={() => setWriting(false)} />
       )}
       <Conflicts task={task} />
     </Section>
   );
 }
 
-function Write({ task, draft, change }: { task: Task; draft: string; change: (draft: string | null) => void }) {
+function Write({ task, close }: { task: Task; close: () => void }) {
   const { t } = useTranslation("task");
+  const [text, write, draft] = useDraft(`touches ${task.task_id}`, task.touches.join(", "));
   const saving = useMutation({
-    mutationFn: () =>
-      editTask(
-        task.task_id,
-        {
-          touches: draft
-            .split(/[,\n]/)
-            .map((each) => each.trim())
-            .filter(Boolean),
-        },
-        task.version,
-      ),
-    onSuccess: () => change(null),
+    mutationFn: () => editTask(task.task_id, { touches: patterns(text) }, task.version),
+    onSuccess: () => {
+      draft.done();
+      close();
+    },
   });
   return (
-    <form
-      className="space-y-2"
-      onSubmit={(event) => {
-        event.preventDefault();
-        saving.mutate();
-      }}
-    >
+    <Form className="space-y-2" onSend={() => saving.mutate()}>
+      <DraftLine draft={draft} />
       <input
         aria-label={t("touches")}
         placeholder={EXAMPLE}
-        value={draft}
+        value={text}
         className="w-full rounded-md border border-line-strong bg-panel px-3 py-2 font-mono text-[13px]"
-        onChange={(event) => change(event.target.value)}
+        onChange={(event) => write(event.target.value)}
       />
       {saving.error !== null && <Failed error={saving.error} />}
       <div className="flex justify-end gap-2">
-        <Button small type="button" onClick={() => change(null)}>
+        <Button
+          small
+          type="button"
+          onClick={() => {
+            draft.done();
+            close();
+          }}
+        >
           {t("app.cancel")}
         </Button>
         <Button small look="primary" type="submit" disabled={saving.isPending}>
           {t("app.save")}
         </Button>
       </div>
-    </form>
+    </Form>
   );
 }
+
+const patterns = (text: string) =>
+  text
+    .split(/[,\n]/)
+    .map((each) => each.trim())
+    .filter(Boolean);
 
 function Conflicts({ task }: { task: Task }) {
   const { t } = useTranslation("task");
