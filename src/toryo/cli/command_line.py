@@ -55,7 +55,7 @@ COMMANDS = {
     "chats": ("conversations", "List your threads, and those of agents below you."),
     "conversations": ("conversations", "List what agents say to each other."),
     "schedule": ("schedules", "Create tasks at certain times, such as every night."),
-    "webhook": ("webhooks", "Create tasks when another program, such as GitHub, sends a request."),
+    "webhook": ("webhooks", "Create tasks from the requests of programs such as GitHub."),
     "memory": ("memory", "List, search and correct what agents know about projects."),
     "playbook": ("playbooks", "Check a playbook without a server."),
     "db": ("database", "Upgrade, back up, restore, check or prune the database."),

@@ -25,7 +25,7 @@ from toryo.cli.task_options import (
 from toryo.domain.texts import one_line
 
 group = typer.Typer(
-    help="Create tasks when another program, such as GitHub, sends a request.",
+    help="Create tasks from the requests of programs such as GitHub.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -133,7 +133,7 @@ def show_webhook(here: Here, webhook: Id) -> None:
 def list_deliveries(
     here: Here,
     webhook: Id,
-    limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, max=100, help="How many.")] = 50,
+    limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, max=100, help="How many to list.")] = 50,
 ) -> None:
     """List what a webhook has received, the newest first."""
     answer = here.get(f"/webhooks/{_id(here, webhook)}/deliveries", limit=limit)

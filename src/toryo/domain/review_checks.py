@@ -150,7 +150,7 @@ def over(task: Task) -> Refusal:
     """Why the task of a review is not begun again."""
     return Refusal(
         Code.NOT_NOW,
-        say("Task {task_id} is a review that nobody waits for any more.", task_id=task.id),
+        say("Task {task_id} is a review that is no longer needed.", task_id=task.id),
         say("See what has become of the work: toryo task show {review_of}.", review_of=task.review_of),
         task_id=task.id,
     )
