@@ -4,7 +4,7 @@ import { CircleAlert, Pencil } from "lucide-react";
 import { useState } from "react";
 
 import { editTask } from "@/api/actions";
-import type { Task } from "@/api/model";
+import { isClosed, type Task } from "@/api/model";
 import { useOpenTask } from "@/app/going";
 import { useWrites } from "@/app/may";
 import { DraftLine, useDraft } from "@/drafts";
@@ -18,7 +18,7 @@ export function Touches({ task }: { task: Task }) {
   const { t } = useTranslation("task");
   const [writing, setWriting] = useState(false);
   const writes = useWrites();
-  const open = !["completed", "failed", "cancelled"].includes(task.status);
+  const open = !isClosed(task);
   if (!(open && writes) && task.touches.length === 0 && task.may_conflict_with.length === 0) return null;
   return (
     <Section title={t("touches")}>
