@@ -51,7 +51,7 @@ RULES = {
     ),
     "a task is a main task": Rule(
         r"assignee_id\.is_distinct_from|parent\w*\.assignee_id\s*!=|assignee_id\s*!=\s*\w*parent",
-        # compared in storage/test_aggregates.py; the last asks about parts of others at any depth, which is another rule
+        # compared in storage/test_aggregates.py; the last asks about parts of others at any depth: another rule
         {"domain/task_tree.py", "storage/tasks.py", "storage/conflict_forecast.py"},
     ),
     "a budget is used up": Rule(
