@@ -13,6 +13,8 @@ from toryo.client import Client
 
 QUESTION = {
     "question_id": "qst_1",
+    "review": False,
+    "review_task_id": None,
     "project_id": "shop",
     "task_id": "tsk_1",
     "agent_id": "painter",
