@@ -20,9 +20,9 @@ from toryo.operations.calls.grants import Grant
 from toryo.server.mcp_tools import tool
 from toryo.storage.engine.database import Database
 
-WORKER, MANAGER, CHAT = 7_340, 8_820, 5_200
+WORKER, MANAGER, CHAT = 7_340, 9_020, 5_200
 """T12: 1,500, 2,000 and 1,300 tokens."""
-QUEUE_AGENT, ORCHESTRATOR, QUEUE_TOOLSET, ANYONE = 3_400, 4_450, 5_000, 20_050
+QUEUE_AGENT, ORCHESTRATOR, QUEUE_TOOLSET, ANYONE = 3_400, 4_450, 5_000, 20_390
 """What was reached: nothing is set for them."""
 
 

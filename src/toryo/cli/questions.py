@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from shlex import quote
 from typing import Annotated, Any
 
 import typer
@@ -144,10 +143,9 @@ def told(question: dict[str, Any]) -> list[str]:
 
 def commands(question: dict[str, Any]) -> list[str]:
     if question["review"]:
-        approve, request_changes = question["options"]
         return [
-            f"  approve: toryo answer {question['question_id']} {quote(approve)}",
-            f"  request changes: toryo answer {question['question_id']} {quote(request_changes)} --text TEXT",
+            f"  approve: toryo answer {question['question_id']} 1",
+            f"  request changes: toryo answer {question['question_id']} 2 --text TEXT",
         ]
     what = "NUMBER" if question["options"] else "TEXT"
     return [

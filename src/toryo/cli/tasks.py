@@ -424,7 +424,7 @@ def why(here: Here, task: dict[str, Any]) -> list[str]:
         merging = _in_merge_queue(here, task) if task["status"] == "completed" else []
         return [f"It is {task['status']}{f': {error}' if error else '.'}", *merging]
     tree = _below(task, _tree(here, task))
-    conflicts = [f"It {each['message']}: {each['title']}" for each in task["may_conflict_with"]]
+    conflicts = [f"It {each['message']}: {each['title']}" for each in task.get("may_conflict_with") or ()]
     if task["status"] != "in_progress":
         return [*_why_nothing_moves(here, task, tree), *conflicts]
     decided = _in_words(_decisions(here, task, tree))
@@ -574,7 +574,9 @@ def _print_task(task: dict[str, Any], parts: list[dict[str, Any]]) -> None:
     }
     if (changes := task.get("changes_requested")) is not None:
         shown["changes_requested"] = f"{changes['title']} ({changes['task_id']}, {changes['status']})"
-    shown["may_conflict_with"] = [f"{each['message']} ({each['title']})" for each in task["may_conflict_with"]]
+    shown["may_conflict_with"] = [
+        f"{each['message']} ({each['title']})" for each in task.get("may_conflict_with") or ()
+    ]
     output.fields({"status": output.status(task["status"]), **shown})
     if task.get("check_results"):
         output.done("")
