@@ -14,8 +14,8 @@ _WRITTEN: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("Toryo's own tokens are not masked", 'rf"(?<![A-Za-z0-9])(?:{_OWN})_[\\w-]{{16,}}"', 'rf"(?!)"'),
         (
             "browser cookies are not masked",
-            "LAUNCH, SESSION, QUEUE, BROWSER, PASSKEY)",
-            "LAUNCH, SESSION, QUEUE, PASSKEY)",
+            "LAUNCH, SESSION, QUEUE, BROWSER, PASSKEY, WEBHOOK)",
+            "LAUNCH, SESSION, QUEUE, PASSKEY, WEBHOOK)",
         ),
         ("tokens of GitHub are not masked", r'r"|\bgh[oprsu]_[A-Za-z0-9]{20,}|', 'r"|'),
         ("an Authorization header is not masked", "|(?<=uthorization: [Bb]asic )[\\w+/=]{8,}", ""),
