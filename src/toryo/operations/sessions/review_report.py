@@ -27,18 +27,34 @@ from toryo.workflow import launch_rules
 
 
 class FoundBy(Parameters):
-    file: str | None = Field(None, min_length=1, max_length=review_checks.LONGEST_PATH, json_schema_extra=PLAIN)
-    line: int | None = Field(None, ge=1, lt=2**31, json_schema_extra=PLAIN)
-    severity: Literal["high", "medium", "low"] = Field("medium", json_schema_extra=PLAIN)
-    message: Lines = Field(min_length=1, max_length=review_checks.LONGEST_MESSAGE, pattern=r"\S")
+    file: str | None = Field(
+        None,
+        min_length=1,
+        max_length=review_checks.LONGEST_PATH,
+        description="The file it is about, if one.",
+        json_schema_extra=PLAIN,
+    )
+    line: int | None = Field(None, ge=1, lt=2**31, description="The line in this file.", json_schema_extra=PLAIN)
+    severity: Literal["high", "medium", "low"] = Field(
+        "medium", description="How much it matters; high does not go with approve.", json_schema_extra=PLAIN
+    )
+    message: Lines = Field(
+        min_length=1,
+        max_length=review_checks.LONGEST_MESSAGE,
+        pattern=r"\S",
+        description="What is wrong, and what to do about it.",
+        json_schema_extra=PLAIN,
+    )
 
 
 class SubmitReview(Parameters):
-    verdict: Literal["approve", "request_changes"] = Field()
+    verdict: Literal["approve", "request_changes"] = Field(
+        description="Whether the work is done, or goes back to its author.", json_schema_extra=PLAIN
+    )
     findings: list[FoundBy] = Field(
         default_factory=list, max_length=review_checks.MOST_FINDINGS, description="What must change."
     )
-    summary: Text | None = Field(None, json_schema_extra=PLAIN)
+    summary: Text | None = Field(None, description="The review in short.", json_schema_extra=PLAIN)
 
 
 @operation(
