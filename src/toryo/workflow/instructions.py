@@ -116,9 +116,9 @@ TEXTS: dict[str, str] = {
     "again when its result arrives.",
     "wait_for_answer": "A person has not answered your question yet. Call logout and end your process; you will be "
     "started again with the answer.",
-    "execute_task.review": "Review the work that your task describes. Change nothing. Then call submit_review "
-    "(verdict: approve or request_changes; findings, each with file, line, severity and message). If you cannot review "
-    "it, call report_completed (failed or blocked).",
+    "execute_task.review": "Review the work that your task describes. Change nothing. Then call submit_review with a "
+    "verdict and findings (each with file, line, severity and message). If you cannot review it, call report_completed "
+    "(failed or blocked).",
     "wait_for_answer.in_review": "Your work is being reviewed. Call logout and end your process; you will be started "
     "again if changes are requested.",
     "wait_for_others": "Your task depends on work that others are doing. Call logout and end your process; you will "

@@ -48,7 +48,7 @@ _INDEXES = (
     "INDEX webhook_deliveries_webhook ON webhook_deliveries (webhook_id, at)",
     "INDEX webhook_deliveries_task ON webhook_deliveries (task_id)",
     f"INDEX webhook_deliveries_open ON webhook_deliveries (webhook_id) {_RUNNING}",
-    "UNIQUE INDEX webhook_deliveries_key ON webhook_deliveries (webhook_id, key) WHERE task_id IS NOT NULL",
+    'UNIQUE INDEX webhook_deliveries_key ON webhook_deliveries (webhook_id, "key") WHERE task_id IS NOT NULL',
 )
 
 
