@@ -46,6 +46,7 @@ class Program:
         self.name = name
         self.words = [*command, *words]
         self.lines: list[str] = []
+        self._listener: threading.Thread | None = None
         self._environment = dict(environment)
         self._directory = directory
         self._process: subprocess.Popen[str] | prepared.Started | None = None
@@ -56,7 +57,8 @@ class Program:
     def start(self) -> Program:
         self._since = len(self.lines)
         self._process = self._forked() if self._prepared else self._started()
-        threading.Thread(target=self._listen, args=(self._process,), daemon=True).start()
+        self._listener = threading.Thread(target=self._listen, args=(self._process,), daemon=True)
+        self._listener.start()
         return self
 
     def _forked(self) -> prepared.Started:
@@ -112,9 +114,11 @@ class Program:
         return self._process.wait(LEAVES_WITHIN)
 
     def ended_with(self, within: float = LEAVES_WITHIN) -> int:
-        """Its exit code; it is expected to end by itself."""
-        assert self._process is not None, "it was started"
-        return self._process.wait(within)
+        """Its exit code, once all that it said is in `lines`; it is expected to end by itself."""
+        assert self._process is not None and self._listener is not None, "it was started"
+        code = self._process.wait(within)
+        self._listener.join(10.0)  # a child that goes on may hold the pipe open
+        return code
 
     def end(self) -> None:
         """Whatever state it is in: afterwards it is gone."""

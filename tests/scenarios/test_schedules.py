@@ -48,7 +48,8 @@ def test_a_schedule_starts_its_assignee_at_its_time_and_a_person_runs_it_again(s
 
     nightly = ["--cron", "0 2 * * *", "--time-zone", "Europe/Berlin", "--title", "Look", "--project", "house"]
     assert "next: " in typed(site, "schedule", "add", "Nightly", *nightly)
-    again = typed(site, "schedule", "run", "sweep").removeprefix("created ").strip()
+    told = typed(site, "schedule", "run", "sweep").split()
+    again = told[told.index("created") + 1]
     site.until_status(again, "completed")
     site.until_idle()
     shown = typed(site, "schedule", "show", "sweep")
