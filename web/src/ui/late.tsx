@@ -52,12 +52,10 @@ export function useLate<Part>(of: Late<Part>, wanted = true, lost?: () => void):
   useEffect(() => {
     if (!wanted || part !== undefined) return;
     let here = true;
-    void Promise.resolve() // asked for once the view is drawn, not while it is
-      .then(of.load)
-      .then(
-        (found) => here && setPart(() => found),
-        () => here && failed(),
-      );
+    of.load().then(
+      (found) => here && setPart(() => found),
+      () => here && failed(),
+    );
     return () => {
       here = false;
     };
