@@ -16,9 +16,9 @@ from tests.scenarios.sites import Site
 pytestmark = browsers.PATIENT
 
 MOST_BYTES = 160_000
+"""Of the scripts of a first view, as they are sent (gzip)."""
 LATE = 11_000
 """What long lists need: asked for just when the view is drawn, and sometimes counted to it."""
-"""Of the scripts of a first view, as they are sent (gzip)."""
 VIEWS = {"board": "/p/shop/board", "home": "/p/shop", "list": "/p/shop/list"}
 """By the name of their folder."""
 
