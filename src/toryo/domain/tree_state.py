@@ -47,8 +47,13 @@ class TreeState:
         return (task.has_acceptance and task.review_of is None) or self.project_checks_apply(task)
 
     def project_checks_apply(self, task: Task) -> bool:
-        own_part = task.parent_id is not None and not task.delegated
-        if not self.project.settings.required_checks or task.for_queue or own_part or task.review_of is not None:
+        required = bool(self.project.settings.required_checks) and task.review_of is None
+        return required and self.given_to_agent(task)
+
+    def given_to_agent(self, task: Task) -> bool:
+        """Whether it is work that an agent was given: not a part that it made for itself, nor a queue's or a
+        person's."""
+        if task.for_queue or (task.parent_id is not None and not task.delegated):
             return False
         assignee = self.agents.get(task.assignee_id or "")
         return assignee is not None and not assignee.human

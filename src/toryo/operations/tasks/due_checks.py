@@ -24,8 +24,6 @@ def run_by_program(call: Call, tree_state: TreeState, task: Task) -> list[Accept
 
 def reviews(call: Call, tree_state: TreeState, task: Task) -> list[AcceptanceCheck]:
     """Those that a reviewer decides, in order: of what an agent was given to do, as its main task."""
-    assignee = tree_state.agents.get(task.assignee_id or "")
-    own_part = task.parent_id is not None and not task.delegated
-    if task.for_queue or own_part or assignee is None or assignee.human:
+    if not tree_state.given_to_agent(task):
         return []
     return review_checks.reviews_among(all_of(call, tree_state, task))
