@@ -20,8 +20,10 @@ from toryo.cli.task_options import (
     Assignee,
     Context,
     Description,
+    MaxFailures,
     Priority,
     Project,
+    Status,
     given_acceptance,
     given_context,
 )
@@ -64,18 +66,6 @@ Overlap = Annotated[
 CatchUp = Annotated[
     str | None,
     typer.Option("--catch-up", metavar="DURATION", help="How long a missed time is made up for (default: 1d)."),
-]
-MaxFailures = Annotated[
-    int | None,
-    typer.Option("--max-failures", metavar="N", help="Failures in a row that stop it (default: 3); 0: none do."),
-]
-Status = Annotated[
-    Literal["backlog", "todo", "in_progress"] | None,
-    typer.Option(
-        "--status",
-        metavar="backlog|todo|in_progress",
-        help="The first status of its tasks (default: in_progress if there is an assignee).",
-    ),
 ]
 
 

@@ -65,6 +65,18 @@ Touches = Annotated[
     list[str] | None,
     typer.Option("--touches", metavar="GLOB", help="Files that it will change, such as 'src/api/**'; repeatable."),
 ]
+MaxFailures = Annotated[
+    int | None,
+    typer.Option("--max-failures", metavar="N", help="Failures in a row that stop it (default: 3); 0: none do."),
+]
+Status = Annotated[
+    Literal["backlog", "todo", "in_progress"] | None,
+    typer.Option(
+        "--status",
+        metavar="backlog|todo|in_progress",
+        help="The first status of its tasks (default: in_progress if there is an assignee).",
+    ),
+]
 
 
 def given_context(given: str | None) -> dict[str, Any] | None:

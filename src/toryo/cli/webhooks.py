@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 
@@ -17,8 +17,10 @@ from toryo.cli.task_options import (
     Assignee,
     Context,
     Description,
+    MaxFailures,
     Priority,
     Project,
+    Status,
     given_acceptance,
     given_context,
 )
@@ -38,18 +40,6 @@ Id = Annotated[
 Event = Annotated[
     list[str] | None,
     typer.Option("--event", metavar="EVENT", help="An event that creates a task, such as issues; repeatable."),
-]
-MaxFailures = Annotated[
-    int | None,
-    typer.Option("--max-failures", metavar="N", help="Failures in a row that stop it (default: 3); 0: none do."),
-]
-Status = Annotated[
-    Literal["backlog", "todo", "in_progress"] | None,
-    typer.Option(
-        "--status",
-        metavar="backlog|todo|in_progress",
-        help="The first status of its tasks (default: in_progress if there is an assignee).",
-    ),
 ]
 
 
