@@ -138,8 +138,9 @@ class Window:
         return page
 
     def tell(self) -> str:
-        """What its pages show, for a test that has failed."""
-        return "\n\n".join(f"{page.url}:\n{_text(page)}" for page in self.context.pages)
+        """What its pages show and what their console said, for a test that has failed."""
+        pages = [f"{page.url}:\n{_text(page)}" for page in self.context.pages]
+        return "\n\n".join([*pages, "console:", *self.errors])
 
     def _said(self, message: ConsoleMessage) -> None:
         refused = "Failed to load resource" in message.text  # the page shows what was refused; Chromium notes it, too

@@ -3,6 +3,6 @@ import { withWords } from "@/i18n";
 import { lateComponent } from "@/ui";
 
 export const QuestionForm = lateComponent(
-  () => withWords("task", import("@/views/task")).then((view) => view.QuestionForm),
+  () => withWords("task audit home", import("@/views/task")).then((view) => view.QuestionForm),
   { beside: true },
 );

@@ -77,7 +77,7 @@ const graph = createRoute({
 const timeline = createRoute({
   getParentRoute: () => project,
   path: "/timeline",
-  component: view("timeline", () => import("@/views/timeline"), "Timeline"),
+  component: view("timeline audit", () => import("@/views/timeline"), "Timeline"),
 });
 const team = createRoute({
   getParentRoute: () => project,
@@ -107,7 +107,7 @@ const chat = createRoute({
 const sessions = createRoute({
   getParentRoute: () => project,
   path: "/sessions",
-  component: view("sessions", () => import("@/views/sessions"), "Sessions"),
+  component: view("sessions audit", () => import("@/views/sessions"), "Sessions"),
 });
 const state = createRoute({
   getParentRoute: () => project,
