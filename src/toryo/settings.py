@@ -333,6 +333,11 @@ class NoticeSettings(BaseModel):
     emails: Annotated[dict[str, str], NoDecode] = Field(
         default_factory=dict, description="Who receives e-mails, by the person's id: PERSON=ADDRESS,PERSON=ADDRESS."
     )
+    dashboard_url: str | None = Field(
+        None,
+        description="Address at which people open the dashboard. E-mails and webhooks then link to what needs you: "
+        "https://toryo.example.org",
+    )
     message_after: Seconds = Field(
         60, ge=0, description="How long a message may stay unread before its receiver is notified, in seconds."
     )
@@ -346,6 +351,16 @@ class NoticeSettings(BaseModel):
         "mailto:toryo@localhost.localdomain",
         description="Contact that push services are given: mailto:ADDRESS or https://…",
     )
+
+    @field_validator("dashboard_url")
+    @classmethod
+    def _dashboard(cls, value: str | None) -> str | None:
+        if value is None:
+            return None
+        _refuse_other(SecretStr(value), ("http", "https"))
+        if any(each in value for each in "?#@") or value.split() != [value]:
+            raise ValueError("must be an address alone, such as https://toryo.example.org")
+        return value.rstrip("/")
 
     @field_validator("push_services", mode="before")
     @classmethod

@@ -284,6 +284,7 @@ def _mcp_clients(reader: Reader) -> None:
 
 @walks("docs/how-to/notices.md")
 def _notices(reader: Reader) -> None:
+    reader.leave_out("export TORYO_NOTICES__DASHBOARD_URL", ELSEWHERE)
     reader.leave_out("export TORYO_NOTICES__PUSH_SERVICES", ELSEWHERE)
     reader.leave_out("export TORYO_NOTICES__WEBHOOK_URL", ELSEWHERE)
     reader.leave_out("export TORYO_NOTICES__SMTP_URL", ELSEWHERE)

@@ -226,6 +226,27 @@ def test_while_one_is_sent_others_write_to_the_database(hooked: World, web: Web)
     assert len(web.posted) == 1
 
 
+@pytest.mark.parametrize("dashboard", ["https://toryo.example.org", "https://example.org/toryo/"])
+def test_with_the_address_of_the_dashboard_it_links_to_what_to_settle(
+    fresh: Database, web: Web, mails: Mails, dashboard: str
+):
+    world = told_by(fresh, by_mail(mails, webhook_url=SecretStr(web.url), dashboard_url=dashboard))
+    task = block(world)
+    go(world)
+    address = f"{dashboard.rstrip('/')}/t/{task}"
+    assert [each.said["url"] for each in web.posted] == [address]
+    ((_, _, message),) = mails.got
+    assert f"In the dashboard:\n  {address}\n" in message.get_content().replace("\r", "")
+
+
+def test_without_the_address_of_the_dashboard_there_is_no_link(fresh: Database, web: Web, mails: Mails):
+    world = told_by(fresh, by_mail(mails, webhook_url=SecretStr(web.url)))
+    block(world)
+    go(world)
+    assert web.posted[0].said["url"] is None
+    assert "In the dashboard" not in mails.got[0][2].get_content()
+
+
 # --- again -----------------------------------------------------------------------------------------------------------
 
 
@@ -564,6 +585,9 @@ def test_what_counts_as_this_machine(host: str, here: bool):
         ({"webhook_url": "http:///hush-hush"}, "http://HOST or https://HOST"),
         ({"webhook_url": "http://host:hush-hush/"}, "http://HOST or https://HOST"),
         ({"webhook_secret": "hush-hush"}, "webhook_url"),
+        ({"dashboard_url": "toryo.example.org"}, "http://HOST or https://HOST"),
+        ({"dashboard_url": "https://me:hush-hush@toryo.example.org"}, "an address alone"),
+        ({"dashboard_url": "https://toryo.example.org/?token=hush-hush"}, "an address alone"),
         ({"smtp_url": "http://hush-hush", "smtp_from": "a@b", "emails": {"ann": "a@b"}}, "smtp://HOST or smtps://HOST"),
         ({"smtp_url": "smtp://hush-hush"}, "smtp_from"),
         ({"smtp_url": "smtp://hush-hush", "smtp_from": "a@b"}, "emails"),

@@ -11,8 +11,10 @@ from tests import raw_words
 from tests.documents.test_pages import wrong as mistake_in
 from tests.operations.test_queue import claimed, filed, key, poller
 from tests.stories import Answer, World
+from toryo.domain.needs import Kind, Need
 from toryo.domain.projects import Language
 from toryo.operations.calls.credential_verification import digest
+from toryo.operations.overview import needs as overview_needs
 from toryo.operations.translations import translated
 from toryo.storage.engine.database import Connection
 from toryo.storage.transaction import Transaction
@@ -712,3 +714,19 @@ def test_why_names_a_failed_task_and_how_it_is_tried_again(crew: World) -> None:
     task = crew.task("w1", title="Sweep")
     crew.start("w1").report("failed", "cannot")
     assert f"toryo task retry {task}" in why_of(crew, "w1")
+
+
+@pytest.mark.parametrize(
+    ("about", "path"),
+    [
+        ({"task_id": "tsk_1", "agent_id": "anna"}, "/t/tsk_1"),
+        ({"kind": Kind.MESSAGE, "task_id": "tsk_1", "agent_id": "anna"}, "/p/a%2Fb/chat?agent=anna"),
+        ({"kind": Kind.REVIEW, "task_id": "tsk_1", "agent_id": "anna"}, "/p/a%2Fb/review/tsk_1"),
+        ({"agent_id": "anna"}, "/p/a%2Fb"),
+        ({"project_id": None, "agent_id": "anna"}, "/"),
+    ],
+)
+def test_a_need_leads_to_where_the_dashboard_shows_it(about: dict[str, Any], path: str):
+    """An id that the file of a team has chosen could hold any of these characters."""
+    given = {"person_id": "ann", "kind": Kind.BLOCKED, "about": "", "title": "", "text": "", "since": 0, "actions": ()}
+    assert overview_needs.shown(Need(**{**given, "project_id": "a/b", **about}), 0)["path"] == path

@@ -152,6 +152,7 @@ export const overview: Overview = {
       project_id: "shop",
       task_id: "t2",
       agent_id: "ada",
+      path: "/t/t2",
       title: "Approval requested: Buy a server",
       text: "It is asked for.",
       since: AT,

@@ -15,7 +15,7 @@ from urllib.parse import SplitResult, unquote, urlsplit
 from toryo.domain.notices import Notice
 from toryo.domain.texts import one_line, printable
 from toryo.domain.times import SECOND, Millis
-from toryo.housekeeping.notice_channel import Undelivered
+from toryo.housekeeping.notice_channel import Undelivered, address_of
 from toryo.settings import NoticeSettings
 
 TIME_LIMIT = 10.0
@@ -30,12 +30,13 @@ class Mail:
         self._server = urlsplit(settings.smtp_url.get_secret_value())
         self._from = settings.smtp_from or ""
         self._addresses = settings.emails
+        self._dashboard = settings.dashboard_url
 
     def send(self, notice: Notice, now: Millis) -> None:
         address = self._addresses.get(notice.person_id)
         if address is None:
             raise Undelivered(f"{notice.person_id} no longer has an e-mail address (TORYO_NOTICES__EMAILS)")
-        message = written(notice, self._from, address, now)
+        message = written(notice, self._from, address, now, self._dashboard)
         try:
             smtp = _connected(self._server)
             try:
@@ -53,7 +54,7 @@ class Mail:
         """Nothing is open."""
 
 
-def written(notice: Notice, sender: str, to: str, now: Millis) -> EmailMessage:
+def written(notice: Notice, sender: str, to: str, now: Millis, dashboard: str | None = None) -> EmailMessage:
     """The message; its Message-ID is the notice's id, so that a mailbox sees what came twice."""
     content = notice.content
     message = EmailMessage()
@@ -68,10 +69,15 @@ def written(notice: Notice, sender: str, to: str, now: Millis) -> EmailMessage:
         _quoted(content["text"].splitlines()),
         *_asked(content.get("request")),
         todo,
+        *_linked(address_of(notice, dashboard)),
         f"{where} {content['since']}.",
     ]
     message.set_content(printable("\n\n".join(parts)) + "\n")
     return message
+
+
+def _linked(address: str | None) -> list[str]:
+    return [] if address is None else [f"In the dashboard:\n  {address}"]
 
 
 def _asked(request: dict[str, Any] | None) -> Iterator[str]:

@@ -140,6 +140,7 @@ def message(notice: Notice, *, may_write: bool) -> bytes:
         "title": (content.get("title") or "")[:_TITLE],
         "text": shown[:_TEXT],
         "since": content.get("since"),
+        "path": content.get("path", "/"),
         "language": content.get("language", "en"),
         "actions": one_click.requests(content, whole=whole) if may_write else [],
     }

@@ -16,7 +16,7 @@ import orjson
 import toryo
 from toryo.domain.notices import Notice
 from toryo.domain.times import SECOND, Millis
-from toryo.housekeeping.notice_channel import Undelivered
+from toryo.housekeeping.notice_channel import Undelivered, address_of
 from toryo.settings import NoticeSettings
 
 TIME_LIMIT = 10.0
@@ -31,10 +31,12 @@ class Webhook:
         assert settings.webhook_url is not None
         self._url = settings.webhook_url.get_secret_value()
         self._key = key_of(settings.webhook_secret.get_secret_value()) if settings.webhook_secret is not None else None
+        self._dashboard = settings.dashboard_url
         self._http = httpx.Client(timeout=TIME_LIMIT, follow_redirects=False)
 
     def send(self, notice: Notice, now: Millis) -> None:
-        body = orjson.dumps({"id": notice.id, "attempt": notice.attempts, **notice.content})
+        url = address_of(notice, self._dashboard)
+        body = orjson.dumps({"id": notice.id, "attempt": notice.attempts, **notice.content, "url": url})
         try:
             with self._http.stream("POST", self._url, content=body, headers=self._headers(notice, body, now)) as answer:
                 status = answer.status_code

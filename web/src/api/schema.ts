@@ -3233,6 +3233,8 @@ export interface components {
             request: components["schemas"]["NeedRequest"] | null;
             /** Questions */
             questions: components["schemas"]["Question"][];
+            /** Path */
+            path: string;
         };
         /** NeedAction */
         NeedAction: {
@@ -4640,6 +4642,8 @@ export interface components {
             request: components["schemas"]["NeedRequest"] | null;
             /** Questions */
             questions: components["schemas"]["Question"][];
+            /** Path */
+            path: string;
             /** Blocks */
             blocks: number;
         };

@@ -3,7 +3,6 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 
 import { queryClient } from "@/api/queries";
 import { Attention, isQuiet } from "@/app/attention";
-import { addressOf } from "@/push/message";
 import { serve, show } from "@/testkit";
 
 const need = (key: string, more: object = {}) => ({
@@ -17,6 +16,7 @@ const need = (key: string, more: object = {}) => ({
   project_id: "prj_1",
   task_id: "tsk_1",
   agent_id: "anna",
+  path: "/t/tsk_1",
   ...more,
 });
 const SETTINGS = {
@@ -109,12 +109,4 @@ it("knows the quiet hours of the person's time zone, over midnight", () => {
   const hours = { quiet_hours: { begin: "22:00", end: "07:00" }, time_zone: "Asia/Tokyo" };
   expect([12, 13, 21, 22].map((hour) => isQuiet(hours, at(hour)))).toEqual([false, true, true, false]);
   expect(isQuiet({ ...hours, quiet_hours: null }, at(13))).toBe(false);
-});
-
-it("leads to where the need is settled", () => {
-  const about = { kind: "blocked", project_id: "p/1", task_id: "tsk_1", agent_id: "anna" };
-  expect(addressOf(about)).toBe("/t/tsk_1");
-  expect(addressOf({ ...about, kind: "message" })).toBe("/p/p%2F1/chat?agent=anna");
-  expect(addressOf({ ...about, kind: "review" })).toBe("/p/p%2F1/review/tsk_1");
-  expect(addressOf({ ...about, task_id: null })).toBe("/p/p%2F1");
 });

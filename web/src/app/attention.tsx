@@ -7,7 +7,6 @@ import { useEffect, useRef } from "react";
 import type { Need } from "@/api/model";
 import { needs, notificationSettings } from "@/api/queries";
 import { useWatched } from "@/app/live";
-import { addressOf } from "@/push/message";
 import { stay } from "@/push/subscription";
 
 export function Attention() {
@@ -91,7 +90,7 @@ function tell(need: Need): void {
     shown.addEventListener("click", () => {
       window.focus();
       shown.close();
-      window.location.assign(addressOf(need));
+      window.location.assign(need.path);
     });
   } catch {
     // browsers of phones show notifications of service workers only

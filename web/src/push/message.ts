@@ -16,13 +16,12 @@ export interface Told {
   id: string;
   kind: string;
   key: string;
-  project_id: string | null;
-  task_id: string | null;
-  agent_id: string | null;
   title: string;
   text: string;
   since: string | null;
   language: "en" | "ja";
+  /** Where it is settled in the dashboard. */
+  path: string;
   actions: Act[];
 }
 
@@ -87,17 +86,6 @@ export function shownAs(told: Told): { title: string; options: Shown } {
       actions: told.actions.map(({ name, label }) => ({ action: name, title: label ?? words.act[name] ?? name })),
     },
   };
-}
-
-/** Where the need is settled in the dashboard. */
-export function addressOf(told: Pick<Told, "kind" | "project_id" | "task_id" | "agent_id">): string {
-  const project = told.project_id === null ? null : `/p/${encodeURIComponent(told.project_id)}`;
-  if (told.kind === "message" && project !== null && told.agent_id !== null)
-    return `${project}/chat?agent=${encodeURIComponent(told.agent_id)}`;
-  if (told.kind === "review" && project !== null && told.task_id !== null)
-    return `${project}/review/${encodeURIComponent(told.task_id)}`;
-  if (told.task_id !== null) return `/t/${encodeURIComponent(told.task_id)}`;
-  return project ?? "/";
 }
 
 /** The request of one click: it is sent as the page would send it. */

@@ -1,6 +1,6 @@
 // The service worker: shows what the server tells while no page is open, and carries out what one click settles.
 // It keeps no files: the dashboard is always the server's.
-import { addressOf, requestOf, shownAs, wordsOf, type Told } from "@/push/message";
+import { requestOf, shownAs, wordsOf, type Told } from "@/push/message";
 
 declare const self: ServiceWorkerGlobalScope;
 
@@ -17,7 +17,7 @@ self.addEventListener("push", (event) => {
 self.addEventListener("notificationclick", (event) => {
   const told = event.notification.data as Told;
   event.notification.close();
-  event.waitUntil(event.action === "" ? open(addressOf(told)) : settle(told, event.action));
+  event.waitUntil(event.action === "" ? open(told.path) : settle(told, event.action));
 });
 
 /** In a tab of the dashboard that is there already, if there is one. */
@@ -35,7 +35,7 @@ async function open(address: string): Promise<void> {
 /** What was done is said in the place of what was asked; what was refused, with the server's reason. */
 async function settle(told: Told, name: string): Promise<void> {
   const act = told.actions.find((each) => each.name === name);
-  if (act === undefined) return open(addressOf(told));
+  if (act === undefined) return open(told.path);
   const words = wordsOf(told);
   const said = await answered(...requestOf(act, told.language));
   const refused = said === null ? null : said.status === 401 ? words.signIn : said.reason;

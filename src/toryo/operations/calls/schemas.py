@@ -472,6 +472,8 @@ class Need(TypedDict):
     actions: list[NeedAction]
     request: NeedRequest | None
     questions: list[Question]
+    path: str
+    """Where the dashboard shows what to settle."""
 
 
 class Decision(TypedDict):

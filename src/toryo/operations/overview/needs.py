@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from copy import copy
 from functools import cached_property, partial
 from typing import Any
+from urllib.parse import quote
 
 from toryo.domain import merge_queue, moves, people, task_readiness, usages
 from toryo.domain.agents import Agent, active_owners, approvers, may_be_asked, mistakes_of, people_above
@@ -157,7 +158,19 @@ def shown(need: Need, now: Millis) -> schemas.Need:
         "actions": [{"name": action.name, "command": action.command} for action in need.actions],
         "request": _request(need.request) if need.request is not None else None,
         "questions": [rendering.question(each, now) for each in need.questions],
+        "path": _path(need),
     }
+
+
+def _path(need: Need) -> str:
+    project = f"/p/{quote(need.project_id, safe='')}" if need.project_id is not None else None
+    if need.kind is Kind.MESSAGE and project is not None and need.agent_id is not None:
+        return f"{project}/chat?agent={quote(need.agent_id, safe='')}"
+    if need.kind is Kind.REVIEW and project is not None and need.task_id is not None:
+        return f"{project}/review/{quote(need.task_id, safe='')}"
+    if need.task_id is not None:
+        return f"/t/{quote(need.task_id, safe='')}"
+    return project or "/"
 
 
 def _request(each: Request) -> schemas.NeedRequest:

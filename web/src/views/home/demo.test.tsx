@@ -84,7 +84,15 @@ describe("the demo that is here", () => {
 
 const need = (kind: string, agent_id: string, project_id = "numbers"): Need => ({
   ...{ kind, key: `${kind} ${agent_id}`, project_id, task_id: `tsk_${agent_id}`, agent_id },
-  ...{ title: "Order cups", text: "", since: "2026-01-01T00:00:00Z", actions: [], request: null, questions: [] },
+  ...{
+    title: "Order cups",
+    text: "",
+    since: "2026-01-01T00:00:00Z",
+    actions: [],
+    request: null,
+    questions: [],
+    path: "/",
+  },
 });
 
 describe("the hints of the demo", () => {

@@ -17,6 +17,7 @@ const need = (given: Partial<Need> & { kind: string; actions: Need["actions"] })
   text: "",
   request: null,
   questions: [],
+  path: "/",
   since: "2026-01-01T00:00:00Z",
   ...given,
 });
