@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 
 from tests.stories import Answer, World
 from toryo.domain.times import SECOND
 from toryo.domain.worktrees import LOST_AFTER
 from toryo.housekeeping import old_worktrees
+from toryo.storage import schema
+from toryo.storage.engine.statements import Statement
 
 LONG = old_worktrees.CLEAN_AFTER / SECOND + 60
 
@@ -70,6 +73,18 @@ def test_a_closed_task_without_changes_is_cleaned_after_a_day_and_once(yard: Wor
 def test_what_holds_work_and_what_is_not_over_is_left_alone(yard: World, status: str, figures: Answer):
     left(yard, status, **figures)
     assert later(yard) == []
+
+
+def test_the_worktree_of_a_reviewer_goes_after_a_day_with_what_it_has_changed(yard: World):
+    reviewed = yard.task("w1")
+    yard.move(reviewed, "completed")
+    task = left(yard, files_changed=2, commits=1)
+    yard.database.write(
+        lambda c: c.run(Statement(sa.update(schema.tasks).where(schema.tasks.c.id == task).values(review_of=reviewed)))
+    )
+    assert later(yard, 3600) == []
+    (job,) = later(yard)
+    assert (job["kind"], job["task_id"]) == ("discard", task)
 
 
 def test_of_an_archived_project_everything_is_looked_at_and_what_hinders_is_kept_and_not_asked_again(yard: World):

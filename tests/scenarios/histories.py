@@ -110,9 +110,9 @@ def _has(event: Event, wanted: dict[str, Any]) -> bool:
 
 
 def _changes(event: Event) -> bool:
-    """Of a task, or what a person knows of it: who has asked has not come for nothing."""
+    """Of a task, or what a person knows of it: who has asked, or whose work is checked, has not come for nothing."""
     worked = event["kind"].startswith("task.") and event["kind"] not in LOOKING
-    return bool(event["launch_id"]) and (worked or event["kind"] == "question.asked")
+    return bool(event["launch_id"]) and (worked or event["kind"] in ("question.asked", "check.started"))
 
 
 def _told(event: Event) -> str:

@@ -1,7 +1,7 @@
 """Removes worktrees that are no longer needed, and cancels worktree jobs whose Coordinator does not come back.
 
-Worktrees with work that exists nowhere else are skipped: a person merges or discards them. The Coordinator checks again
-before it removes anything.
+Worktrees with work that exists nowhere else are skipped: a person merges or discards them. Only those of reviewers go
+with what they have changed: it is never merged. The Coordinator checks again before it removes anything.
 """
 
 from __future__ import annotations
@@ -36,9 +36,10 @@ def tidy(call: Call) -> int:
 
 
 def _clean(call: Call, worktree: Worktree) -> bool:
-    if not _can_go(call, worktree):
+    task = call.tx.tasks.find(worktree.task_id)
+    if task is None or not _can_go(call, task, worktree):
         return False
-    worktree_locks.send(call, worktree, Kind.CLEAN)
+    worktree_locks.send(call, worktree, Kind.DISCARD if task.closed and task.review_of is not None else Kind.CLEAN)
     return True
 
 
@@ -54,12 +55,11 @@ def _give_up(call: Call, job: WorktreeJob) -> bool:
     return True
 
 
-def _can_go(call: Call, worktree: Worktree) -> bool:
+def _can_go(call: Call, task: Task, worktree: Worktree) -> bool:
     """Whether its task ended long ago without changes, or its project is archived, and nothing else prevents its
     removal.
     """
-    task = call.tx.tasks.find(worktree.task_id)
-    if task is None or worktree.trouble is not None or not (_is_over(call, task, worktree) or _archived(call, task)):
+    if worktree.trouble is not None or not (_is_over(call, task, worktree) or _archived(call, task)):
         return False
     if worktree_locks.is_away(call, worktree.coordinator_id) or worktree_locks.moving(call, worktree) is not None:
         return False
@@ -67,7 +67,8 @@ def _can_go(call: Call, worktree: Worktree) -> bool:
 
 
 def _is_over(call: Call, task: Task, worktree: Worktree) -> bool:
-    return task.closed and not worktree.changed and call.now - task.moved_at >= CLEAN_AFTER
+    unused = not worktree.changed or task.review_of is not None
+    return task.closed and unused and call.now - task.moved_at >= CLEAN_AFTER
 
 
 def _archived(call: Call, task: Task) -> bool:
