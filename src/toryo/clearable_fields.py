@@ -32,6 +32,7 @@ CLEARED: Mapping[str, Mapping[str, Any]] = {
         "context": {},
         "acceptance": [],
     },
+    "edit_quota": {"limit_5h": None, "limit_day": None, "limit_week": None},
     "change_person": {"email": None},
     "edit_saved_view": {},
     "edit_memory": {},

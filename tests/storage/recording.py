@@ -43,6 +43,7 @@ def tell(world: World) -> None:
         *((2, _talk), (3, _queue), (4, _programs), (4, _people), (12, _views), (14, _questions), (15, _schedules)),
         *((16, _memories), (17, _merge_queue), (18, _reviews), (19, _webhooks)),
         (20, _touches),
+        (21, _quotas),
     ]
     for version, part in parts:
         if version <= VERSION:
@@ -274,6 +275,16 @@ def _reviews(world: World) -> None:
 def _touches(world: World) -> None:
     """Work that says which files it touches."""
     world.task("w1", title="Paint the shed", status="todo", touches=["shed/**"])
+
+
+def _quotas(world: World) -> None:
+    """An account with limits and a reserve, one of which was learnt."""
+    world.owner.call("edit_quota", account="claude", limit_5h=2_000_000, reserve=20)
+    world.worker("weaver")
+    world.task("weaver", title="Weave the curtain")
+    process = world.start("weaver")
+    usage = {"input_tokens": 1_000, "cached_tokens": 0, "output_tokens": 200}
+    world.coordinator().exited(process.launch_id, exit_code=1, error="quota", quota_reset_seconds=90_000, usage=usage)
 
 
 def main() -> None:

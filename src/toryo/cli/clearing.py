@@ -21,6 +21,7 @@ OPERATIONS = {
     "person": "change_person",
     "schedule": "edit_schedule",
     "webhook": "edit_webhook",
+    "quota": "edit_quota",
 }
 """By the group of commands: what its `edit` calls."""
 _NAMED = {
@@ -64,6 +65,7 @@ OfProject = Annotated[list[str] | None, _option("project")]
 OfTask = Annotated[list[str] | None, _option("task")]
 OfSchedule = Annotated[list[str] | None, _option("schedule")]
 OfWebhook = Annotated[list[str] | None, _option("webhook")]
+OfQuota = Annotated[list[str] | None, _option("quota")]
 OfPerson = Annotated[list[str] | None, _option("person")]
 
 

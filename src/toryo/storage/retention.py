@@ -47,6 +47,7 @@ KEPT = {
     "presences": "one for each queue agent",
     "cooldowns": "one for each agent and purpose",
     "accounts": "one for each provider account",
+    "quota_windows": "three for each provider account",
     "decisions": "one for each agent, project and purpose",
     "threads": "one for each pair of members",
     "mailboxes": "one for each agent and project",

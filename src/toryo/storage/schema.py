@@ -787,6 +787,21 @@ accounts = Table(
 )
 """Provider accounts whose quota is used up: their agents are not started until then."""
 
+quota_windows = Table(
+    "quota_windows",
+    metadata,
+    Column("account", Text, primary_key=True),
+    Column("length", Text, primary_key=True),
+    _number("length_ms"),
+    _number("began_at", null=True),
+    _number("used"),
+    _number("set_limit", null=True),
+    _number("learnt_limit", null=True),
+    _number("learnt_at", null=True),
+    _number("reserve"),
+)
+"""What provider accounts have used in five hours, a day and a week, and what they may use."""
+
 USAGE_SUMS = ("input_tokens", "cached_tokens", "output_tokens", "cost_usd", "turns", "tool_calls", "lower_bound")
 """What is added up, in the index by which it is found: years of it are read without the rows."""
 

@@ -104,6 +104,7 @@ class _Facts(Snapshot):
             ),
             cooldowns=LazyMapping(lambda: _cooldowns(tx, agent.id)),
             accounts=LazyMapping(lambda: _accounts(tx, agent)),
+            reserves=LazyMapping(lambda: reserves(tx, known["now"])),
             others_on={},
             news={},
         )
@@ -226,6 +227,16 @@ def _cooldowns(tx: Transaction, agent_id: str) -> dict[Purpose, Cooldown]:
 def _accounts(tx: Transaction, agent: Agent) -> dict[str, Cooldown]:
     names = {program.account for program in agent.programs if program.account is not None}
     return {name: Cooldown(*each) for name, each in tx.agents.accounts(names).items()} if names else {}
+
+
+def reserves(tx: Transaction, now: Millis) -> dict[str, Millis]:
+    """The accounts that keep their reserve, and until when."""
+    found: dict[str, Millis] = {}
+    for window in tx.quota_windows.reserved:
+        end = window.kept_until(now)
+        if end is not None:
+            found[window.account] = max(end, found.get(window.account, 0))
+    return found
 
 
 def _budget_used_up(tx: Transaction, project: Project, now: Millis) -> bool:

@@ -28,6 +28,7 @@ from toryo.storage.push import Push
 from toryo.storage.questions import Questions
 from toryo.storage.queue_batches import QueueBatches
 from toryo.storage.queues import Queues
+from toryo.storage.quota_windows import QuotaWindows
 from toryo.storage.retention import Retention
 from toryo.storage.saved_views import SavedViews
 from toryo.storage.schedules import Schedules
@@ -91,6 +92,7 @@ class Transaction:
     merge_queue = _Aggregate(MergeQueue)
     conflict_forecast = _Aggregate(ConflictForecast)
     usages = _Aggregate(Usages)
+    quota_windows = _Aggregate(QuotaWindows)
     worktrees = _Aggregate(Worktrees)
 
     def __init__(self, connection: Connection) -> None:

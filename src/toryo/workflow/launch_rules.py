@@ -15,6 +15,7 @@ from toryo.domain.agents import COMMAND, Role
 from toryo.domain.fast_dataclasses import dataclass, replace
 from toryo.domain.launches import Purpose, State
 from toryo.domain.projects import Status
+from toryo.domain.quota_windows import may_use_reserve
 from toryo.domain.sessions import Session
 from toryo.domain.tasks import Task
 from toryo.domain.times import DAY, Millis
@@ -42,6 +43,8 @@ class Decision:
     task_id: str | None = None
     until: Millis | None = None
     facts: dict[str, Any] = field(default_factory=dict, hash=False, compare=False)
+    ordinary: bool = False
+    """Whether its task may not use the reserves of accounts."""
     lasting: bool = False
     """Whether a hold stays until facts of the agent's own trees, or its memberships and rights, change."""
 
@@ -300,6 +303,10 @@ def held_back_by_unmerged(case: RuleInput) -> bool:
     return held is not None and held.finished
 
 
+def reserve_kept(case: RuleInput) -> bool:
+    return not may_use_reserve(case.main.priority) and program_choice.reserve_kept(case.snapshot)
+
+
 def _manager_waits(case: RuleInput) -> bool:
     return case.agent.role is Role.MANAGER and case.main.wait is not None
 
@@ -354,6 +361,12 @@ MAIN_TASK_ROWS: Sequence[Rule[RuleInput, Verdict]] = (
         "The same, with a completed task whose work is not merged yet",
         held_back_by_unmerged,
         hold("waiting_for_merge"),
+    ),
+    Rule(
+        "7e",
+        "A window of the account has only its reserve left, which is kept for tasks of high and critical priority",
+        reserve_kept,
+        hold("reserve_kept"),
     ),
     Rule(
         "8",
@@ -428,12 +441,14 @@ MAIN_TASK_ROWS: Sequence[Rule[RuleInput, Verdict]] = (
 
 
 def ready_queue_task(s: Snapshot) -> Task | None:
-    """The first task of its queue with which the agent could do more than wait (compare rows 7d and 12a)."""
+    """The first task of its queue with which the agent could do more than wait (compare rows 7d, 7e and 12a)."""
     return next(
         (
             task
             for task, tree_state in s.offers
-            if not would_only_wait(RuleInput(s, tree_state, task)) and task.id not in s.held_back
+            if not would_only_wait(RuleInput(s, tree_state, task))
+            and task.id not in s.held_back
+            and not reserve_kept(RuleInput(s, tree_state, task))
         ),
         None,
     )
@@ -494,15 +509,26 @@ def decide(s: Snapshot, *, by_hand: bool = False) -> Decision:
     last = first_match(OTHERWISE_ROWS, s)
     assert last is not None, "the last row is always true"
     ready = ready_queue_task(s) if last.then.action is Action.START else None
-    return replace(_decision(last, s), task_id=ready.id if ready is not None else None)
+    if ready is None:
+        return _decision(last, s)
+    return replace(_decision(last, s), task_id=ready.id, ordinary=not may_use_reserve(ready.priority))
 
 
 def _judge(s: Snapshot, main: Task, tree_state: TreeState) -> Decision:
     case = RuleInput(s, tree_state, main)
     row = first_match(MAIN_TASK_ROWS, case)
     assert row is not None, "the last row is always true"
-    lasting = row.row in _LASTING and not facts.depends_on_elsewhere(case)
-    return Decision(row.then.action, row.then.reason, row.row, row.words, main.id, None, _facts_of(case), lasting)
+    return Decision(
+        row.then.action,
+        row.then.reason,
+        row.row,
+        row.words,
+        main.id,
+        program_choice.reserve_kept_until(s) if row.then.reason == "reserve_kept" else None,
+        _facts_of(case),
+        ordinary=not may_use_reserve(main.priority),
+        lasting=row.row in _LASTING and not facts.depends_on_elsewhere(case),
+    )
 
 
 def _decision(row: Rule[Snapshot, Verdict], s: Snapshot) -> Decision:
@@ -558,7 +584,17 @@ def _facts_of(case: RuleInput) -> dict[str, Any]:
         "new": sorted({f"{each.kind}:{each.task_id}" for each in case.news}),
         **({"held_by": case.snapshot.others_on[case.main.id]} if handing_over(case) else {}),
         **_held_back(case),
-    } | _facts_of_programs(case.snapshot, Purpose.TASK)
+    } | (_facts_of_reserve(case) or _facts_of_programs(case.snapshot, Purpose.TASK))
+
+
+def _facts_of_reserve(case: RuleInput) -> dict[str, Any]:
+    """Whose reserve is kept from the task, and the program that is used instead; empty if none is."""
+    s, own = case.snapshot, case.agent.program
+    hindered = program_choice.hindrance(s, Purpose.TASK) is not None
+    if hindered or own is None or own.account not in s.reserves or may_use_reserve(case.main.priority):
+        return {}
+    other = program_choice.chosen(s, Purpose.TASK, ordinary=True)
+    return {"reserve_of": own.account, **({"stands_in": other.name} if other is not None else {})}
 
 
 def _held_back(case: RuleInput) -> dict[str, Any]:

@@ -13,9 +13,26 @@ from toryo.domain.times import Millis
 from toryo.workflow.snapshot import Cooldown, Snapshot
 
 
-def chosen(s: Snapshot, purpose: Purpose) -> Program | None:
-    """The first of its programs that can be started; None: in cooldown, or not started by a Coordinator."""
-    return next((program for program in _programs(s) if not hindrances(s, purpose, program)), None)
+def chosen(s: Snapshot, purpose: Purpose, *, ordinary: bool = False) -> Program | None:
+    """The first of its programs that can be started; None: in cooldown, or not started by a Coordinator.
+
+    `ordinary`: for a task that may not use the reserves of accounts.
+    """
+    able = (program for program in _programs(s) if not hindrances(s, purpose, program))
+    return next((program for program in able if not (ordinary and program.account in s.reserves)), None)
+
+
+def reserve_kept(s: Snapshot) -> bool:
+    """Whether only the reserves of its accounts are left for task work."""
+    return chosen(s, Purpose.TASK) is not None and chosen(s, Purpose.TASK, ordinary=True) is None
+
+
+def reserve_kept_until(s: Snapshot) -> Millis | None:
+    """When the first of the reserves that its programs wait for is no longer kept."""
+    ends = (
+        s.reserves[each.account] for each in _programs(s) if each.account is not None and each.account in s.reserves
+    )
+    return min(ends, default=None)
 
 
 def hindrance(s: Snapshot, purpose: Purpose) -> Cooldown | None:

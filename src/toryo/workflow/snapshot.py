@@ -116,6 +116,8 @@ class Snapshot:
     cooldowns: Mapping[Purpose, Cooldown] = field(default_factory=dict)
     accounts: Mapping[str, Cooldown] = field(default_factory=dict)
     """The accounts of its programs whose quota is used up."""
+    reserves: Mapping[str, Millis] = field(default_factory=dict)
+    """The accounts that keep their reserve for tasks of high priority, and until when."""
     budget_used_up: bool = False
     interrupt_waiting: bool = False
     """An undelivered interrupt exists for the asking session."""

@@ -1904,6 +1904,41 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/quotas": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The quota windows of every account that your agents use: tokens used, limits, and when each window ends. */
+        get: operations["show_quotas"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/quotas/{account}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The quota windows of one account. */
+        get: operations["show_quota"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /** Set the limits and the reserve of an account. What you omit stays. */
+        patch: operations["edit_quota"];
+        trace?: never;
+    };
     "/api/v1/changes": {
         parameters: {
             query?: never;
@@ -4981,6 +5016,45 @@ export interface components {
             model?: string | null;
             /** Purpose */
             purpose?: string;
+        };
+        /**
+         * Quota
+         * @description `reserve`: percent of each limit that is kept for tasks of high and critical priority. `used_up_until`: the
+         *     provider refuses until then.
+         */
+        Quota: {
+            /** Account */
+            account: string;
+            /** Agents */
+            agents: string[];
+            /** Reserve */
+            reserve: number;
+            /** Used Up Until */
+            used_up_until: string | null;
+            /** Windows */
+            windows: components["schemas"]["QuotaWindow"][];
+        };
+        /**
+         * QuotaWindow
+         * @description Tokens of one window. `limit`: null if nothing is known; `learnt`: from the provider's last refusal. A window
+         *     that has not begun has no `ends_at`. `runs_dry_at`: when the limit is reached at the pace so far; null: not before
+         *     it ends.
+         */
+        QuotaWindow: {
+            /** Length */
+            length: string;
+            /** Used */
+            used: number;
+            /** Limit */
+            limit: number | null;
+            /** Learnt */
+            learnt: boolean;
+            /** Ends At */
+            ends_at: string | null;
+            /** Runs Dry At */
+            runs_dry_at: string | null;
+            /** Reserve Kept */
+            reserve_kept: boolean;
         };
         Change: {
             /**
@@ -12336,6 +12410,146 @@ export interface operations {
                         rows: components["schemas"]["Row"][];
                         /** Budgets */
                         budgets: components["schemas"]["Budget"][];
+                    };
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_quotas: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Success */
+                        success: boolean;
+                        next?: components["schemas"]["NextAction"];
+                        /** Notifications Pending */
+                        notifications_pending?: number;
+                        /** Quotas */
+                        quotas: components["schemas"]["Quota"][];
+                    };
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_quota: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The account: a provider's name, or what agents set as the option account. */
+                account: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Success */
+                        success: boolean;
+                        next?: components["schemas"]["NextAction"];
+                        /** Notifications Pending */
+                        notifications_pending?: number;
+                        quota: components["schemas"]["Quota"];
+                    };
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    edit_quota: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The account: a provider's name, or what agents set as the option account. */
+                account: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description Tokens of five hours. Null: learn it from refusals.
+                     * @default null
+                     */
+                    limit_5h?: number | null;
+                    /**
+                     * @description Tokens of a day. Null: learn it from refusals.
+                     * @default null
+                     */
+                    limit_day?: number | null;
+                    /**
+                     * @description Tokens of a week. Null: learn it from refusals.
+                     * @default null
+                     */
+                    limit_week?: number | null;
+                    /**
+                     * @description Percent of each limit that is kept for tasks of high and critical priority.
+                     * @default null
+                     */
+                    reserve?: number | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Success */
+                        success: boolean;
+                        next?: components["schemas"]["NextAction"];
+                        /** Notifications Pending */
+                        notifications_pending?: number;
+                        quota: components["schemas"]["Quota"];
                     };
                 };
             };

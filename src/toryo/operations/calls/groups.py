@@ -71,6 +71,7 @@ GROUPS = (
     "tasks.board",
     "tasks.search",
     "overview.usage",
+    "overview.quotas",
     "overview.resources",
     "overview.prompts",
     "tasks.batch",

@@ -58,7 +58,8 @@ def should_start(call: Call, wanted: AgentId) -> ShouldStart:
     for purpose in Purpose:
         for project_id in call.tx.agents.projects_of(wanted.agent_id):
             snapshot, decision = launch_decisions.decide(call, wanted.agent_id, project_id, purpose, changes=False)
-            if decision.action is Action.START and (program := program_choice.chosen(snapshot, purpose)) is not None:
+            program = program_choice.chosen(snapshot, purpose, ordinary=decision.ordinary)
+            if decision.action is Action.START and program is not None:
                 return {"success": True, "should_start": True, "ai_type": program.provider}
     return {"success": True, "should_start": False}
 

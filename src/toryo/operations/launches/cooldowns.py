@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from toryo import backoff, failures
+from toryo.domain import quota_windows
 from toryo.domain.agents import program_name
+from toryo.domain.fast_dataclasses import replace
 from toryo.domain.launches import Launch, Purpose, State
-from toryo.domain.times import Millis
+from toryo.domain.times import SECOND, Millis
 from toryo.failures import Failure
 from toryo.operations.calls.call import WORK, Call
 from toryo.workflow import program_choice
@@ -34,19 +36,23 @@ def after_exit(
     explained = None
     if launch.state is State.EXPIRED:  # The agent is already in cooldown for it.
         explained = _explain_missing(call, launch, reason, quota_reset_seconds)
-    # Whose quota the launch used: of the program that ran, which may have been the one that stands in.
-    agent, ran = call.tx.agents.find(launch.agent_id), program_of(launch)
-    programs_of = agent.programs if agent is not None else ()
-    alike = sorted(
-        (program for program in programs_of if program.provider == launch.provider), key=lambda one: one.name != ran
-    )
-    account = alike[0].account if alike else None
+    account = account_of(call, launch)
     if reason == Failure.QUOTA and account is not None:
         return _cool_account(call, account, reason, quota_reset_seconds, launch.agent_id)
     if launch.state is State.EXPIRED:
         return explained
     program = program_of(launch)
     return cool(call, launch.agent_id, launch.purpose, reason, quota_reset_seconds, program)
+
+
+def account_of(call: Call, launch: Launch) -> str | None:
+    """Whose quota a launch uses: of the program that runs, which may be the one that stands in; None: nobody's."""
+    agent, ran = call.tx.agents.find(launch.agent_id), program_of(launch)
+    programs_of = agent.programs if agent is not None else ()
+    alike = sorted(
+        (program for program in programs_of if program.provider == launch.provider), key=lambda one: one.name != ran
+    )
+    return alike[0].account if alike else None
 
 
 def _unnamed(never_signed_in: bool) -> str:
@@ -91,9 +97,22 @@ def _cool_account(call: Call, account: str, reason: str, seconds: int | None, ag
     known, _ = call.tx.agents.accounts([account]).get(account, (0, ""))
     until: int = max(known, call.now + wait)
     call.tx.agents.cool_account(account, until, reason)
+    if seconds is not None:
+        _learn_limit(call, account, seconds)
     call.event("account.used_up", agent_id=agent_id, data={"account": account, "reason": reason, "until": until})
     call.tx.hint(WORK)
     return until
+
+
+def _learn_limit(call: Call, account: str, seconds: int) -> None:
+    """What an account had used in its window when it was refused is what it may use; `seconds` say when that ends."""
+    length = quota_windows.refused(seconds)
+    window = next((each for each in call.tx.quota_windows.of([account]) if each.length is length), None)
+    used = window.used_now(call.now) if window is not None else 0
+    if window is None or used == 0:
+        return
+    began = call.now + seconds * SECOND - length.millis
+    call.tx.quota_windows.learn(replace(window, began_at=began, learnt_limit=used, learnt_at=call.now))
 
 
 def _explain_missing(call: Call, launch: Launch, reason: str, seconds: int | None) -> int | None:

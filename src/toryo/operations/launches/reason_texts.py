@@ -32,6 +32,7 @@ WORDS = {
     "handing_over": "Another agent's session is still open on its task.",
     "may_conflict": "Its task would change the same files as a task that an agent works on.",
     "waiting_for_merge": "Its task would change the same files as completed work that is not merged yet.",
+    "reserve_kept": "What is left of its account's quota is kept for tasks of high and critical priority.",
     "worker_blocked": "A task below its own was blocked or has failed, so it is started to decide what to do.",
     "plan_changed": "Something that it must handle has changed, so it is started.",
     "workers_finished": "Everything it waited for is finished, so it is started.",
@@ -58,6 +59,8 @@ REMEDIES = {
     "bad_options": "See which: toryo agent show {agent_id}. "
     "Correct it: toryo agent edit {agent_id} --option NAME=VALUE",
     "budget_exhausted": "Raise it: toryo project edit {project_id} --set budget_per_day=N (or tokens_per_day=N)",
+    "reserve_kept": "To start it now, raise the priority of its task, or lower the reserve: toryo quota edit ACCOUNT "
+    "--reserve PERCENT",
     "cooling_down": "To restart it sooner once the cause is fixed: toryo agent resume {agent_id}",
 }
 """What people do about a reason, with its command."""
@@ -164,6 +167,8 @@ def _held_back(decision: Decision, *, commands: bool) -> Worded:
 
 def _failure(facts: Mapping[str, Any]) -> Worded:
     """The last failure, in words."""
+    if "reserve_of" in facts:
+        return say("the rest of the quota of the account {account} is kept", account=facts["reserve_of"])
     if "account" in facts:
         return say("the quota of the account {account} is used up", account=facts["account"])
     return failed(str(facts.get("cooldown", failures.Failure.CRASHED)))

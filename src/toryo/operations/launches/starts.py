@@ -29,7 +29,9 @@ def order(
 ) -> tuple[Launch, str] | None:
     """Creates the launch of a start, with a fresh credential. None if somebody else was faster."""
     assert snapshot.agent is not None
-    program = program_choice.chosen(snapshot, purpose) or snapshot.agent.program  # the own one: a start by hand
+    program = (
+        program_choice.chosen(snapshot, purpose, ordinary=decision.ordinary) or snapshot.agent.program
+    )  # the own one: a start by hand
     launch = Launch(
         id=call.new_id(ids.LAUNCH),
         agent_id=snapshot.agent_id,

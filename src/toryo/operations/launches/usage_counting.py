@@ -7,7 +7,9 @@ from typing import Any
 from toryo.domain import usages
 from toryo.domain.launches import Launch
 from toryo.domain.projects import Settings
+from toryo.domain.usages import Usage
 from toryo.operations.calls.call import WORK, Call
+from toryo.operations.launches import cooldowns
 
 
 def count_usage(call: Call, launch: Launch, told: dict[str, Any] | None) -> None:
@@ -22,11 +24,23 @@ def count_usage(call: Call, launch: Launch, told: dict[str, Any] | None) -> None
     settings = project.settings if project is not None else Settings()
     before = _used_up_budget(call, launch.project_id, settings)
     call.tx.usages.put(launch, usage, call.now)
+    _count_quota(call, launch, _tokens(usage) - _tokens(known))
     now_used_up = _used_up_budget(call, launch.project_id, settings) if before is None else None
     if now_used_up is not None:
         data = {now_used_up: getattr(settings, now_used_up)}
         call.event("project.budget_used_up", project_id=launch.project_id, data=data)
         call.tx.hint(WORK)
+
+
+def _tokens(usage: Usage | None) -> int:
+    return 0 if usage is None else usage.input_tokens + usage.output_tokens
+
+
+def _count_quota(call: Call, launch: Launch, tokens: int) -> None:
+    """Adds to the windows of the account that the launch uses."""
+    account = cooldowns.account_of(call, launch) if tokens > 0 else None
+    if account is not None:
+        call.tx.quota_windows.count(account, tokens, call.now)
 
 
 def _used_up_budget(call: Call, project_id: str, settings: Settings) -> str | None:

@@ -51,6 +51,7 @@ RELEASE: Mapping[str, Moves | Kind | Condition] = {
     "already_running": Moves.BY_ITSELF,
     "start_pending": Moves.BY_ITSELF,
     "cooling_down": Moves.BY_ITSELF,  # what time does not help is told as "cannot start"
+    "reserve_kept": Moves.BY_ITSELF,
     "handing_over": Moves.BY_ITSELF,
     "may_conflict": Moves.BY_ITSELF,
     "waiting_for_merge": Kind.REVIEW,

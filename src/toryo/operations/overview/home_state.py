@@ -20,10 +20,12 @@ from toryo.domain.queue import Claim, Presence
 from toryo.domain.sessions import Session
 from toryo.domain.task_tree import Tree
 from toryo.domain.tasks import Task
+from toryo.domain.times import Millis
 from toryo.domain.tree_state import TreeState
 from toryo.domain.usages import Spent, day_of
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.callers import Login
+from toryo.storage import snapshots
 from toryo.storage.lazy import LazyMapping
 from toryo.storage.usages import Wanted
 from toryo.workflow.snapshot import Cooldown, Snapshot, offers
@@ -191,6 +193,10 @@ class Picture:
         return {name: Cooldown(*account) for name, account in self.call.tx.glances.accounts(self.now).items()}
 
     @cached_property
+    def reserves(self) -> dict[str, Millis]:
+        return snapshots.reserves(self.call.tx, self.now)
+
+    @cached_property
     def spent_today(self) -> dict[str, tuple[int, float | None]]:
         """Tokens and money of today, by project."""
         today = day_of(self.now)
@@ -249,6 +255,7 @@ class Picture:
             others_on=self._others_on(place),
             cooldowns=self.cooldowns.get(agent.id, {}),
             accounts=self.accounts,
+            reserves=self.reserves,
             budget_used_up=self.used_up_budget(project) is not None,
             offers=self._offers(place),
         )

@@ -133,6 +133,7 @@ export const en = {
     waiting_for_workers: "it waits for its workers",
     in_review: "its work is being reviewed",
     waiting_for_answer: "it waits for a person's answer",
+    reserve_kept: "the rest of its quota is kept for urgent tasks",
     may_conflict: "its task would change the same files as one that is worked on",
     waiting_for_merge: "its task would change the same files as work that is not merged yet",
     waiting_for_delegation: "it waits for a delegation",
@@ -175,6 +176,7 @@ export const en = {
   },
   event: {
     other: "{{actor}}: {{kind}}",
+    account_quota_edited: "{{actor}} changed the quota of account {{account}}",
     account_used_up: "The quota of account {{account}} is used up ({{reason}})",
     agent_activated: "{{actor}} activated {{agent}}",
     agent_cooling_down: "{{agent}} is in cooldown after a failure: {{reason}}",
@@ -471,6 +473,7 @@ export const ja: typeof en = {
     waiting_for_workers: "ワーカーの待機",
     in_review: "作業のレビュー中",
     waiting_for_answer: "ユーザーの回答の待機",
+    reserve_kept: "残りの利用枠は優先度の高いタスク用",
     may_conflict: "作業中のタスクと同じファイルを変更する見込み",
     waiting_for_merge: "まだマージされていない作業と同じファイルを変更する見込み",
     waiting_for_delegation: "委任の待機",
@@ -513,6 +516,7 @@ export const ja: typeof en = {
   },
   event: {
     other: "{{actor}}: {{kind}}",
+    account_quota_edited: "{{actor}} がアカウント {{account}} の利用枠の設定を変更しました",
     account_used_up: "アカウント {{account}} の利用枠を使い切りました（{{reason}}）",
     agent_activated: "{{actor}} が {{agent}} を有効にしました",
     agent_cooling_down: "{{agent}} は失敗のためクールダウン中です: {{reason}}",

@@ -1,0 +1,103 @@
+"""`toryo quota …`: what accounts may use in five hours, a day and a week, what they have used, and the reserve."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+from urllib.parse import quote
+
+import typer
+
+from toryo.cli import clearing, edits, output
+from toryo.cli.command_context import Here, command
+from toryo.cli.exit_codes import Misuse
+
+group = typer.Typer(
+    help="List the quota windows of accounts, and set limits and reserves.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+Account = Annotated[str, typer.Argument(metavar="ACCOUNT", help="The account, from toryo quota list.")]
+_WINDOWS = {"5h": "5 hours", "day": "day", "week": "week"}
+
+
+def add(app: typer.Typer) -> None:
+    app.add_typer(group, name="quota")
+
+
+def _tokens(words: str) -> Any:
+    return typer.Option(min=1, metavar="TOKENS", help=f"Tokens of {words}.")
+
+
+@command(group, "list")
+def list_quotas(here: Here) -> None:
+    """List what each account has used in its windows, and of how much."""
+    answer = here.get("/quotas")
+    here.answer(answer, lambda: _print(answer["quotas"]))
+
+
+@command(group, "show")
+def show_quota(here: Here, account: Account) -> None:
+    """Show the windows of one account."""
+    answer = here.get(f"/quotas/{quote(account, safe='')}")
+    here.answer(answer, lambda: _print([answer["quota"]]))
+
+
+@command(group, "edit")
+def edit_quota(
+    here: Here,
+    account: Account,
+    limit_5h: Annotated[int | None, _tokens("five hours")] = None,
+    limit_day: Annotated[int | None, _tokens("a day")] = None,
+    limit_week: Annotated[int | None, _tokens("a week")] = None,
+    reserve: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            max=90,
+            metavar="PERCENT",
+            help="How much of each limit is kept for tasks of high and critical priority. 0: nothing.",
+        ),
+    ] = None,
+    clear: clearing.OfQuota = None,
+) -> None:
+    """Set the limits and the reserve of an account. A limit that is cleared is learnt from refusals."""
+    body = {"limit_5h": limit_5h, "limit_day": limit_day, "limit_week": limit_week, "reserve": reserve}
+    body = clearing.cleared("quota", clear, body)
+    if not any(each is not None for each in body.values()):
+        raise Misuse("Nothing to change.", "See `toryo quota edit --help`.")
+    path = f"/quotas/{quote(account, safe='')}"
+    before = here.get(path)["quota"]
+    answer = here.send("PATCH", path, body)
+    here.answer(answer, lambda: output.done(edits.told(account, before, answer["quota"])))
+
+
+def _print(quotas: list[dict[str, Any]]) -> None:
+    rows = [
+        (each["account"] if first else "", *_window(window), f"{each['reserve']} %" if each["reserve"] else "–")
+        for each in quotas
+        for first, window in zip((True, False, False), each["windows"], strict=True)
+    ]
+    output.table(
+        ("ACCOUNT", "WINDOW", "USED", "LIMIT", "ENDS", "RUNS DRY", "RESERVE"),
+        rows,
+        empty="No agent uses an account with a quota.",
+        right=(2, 3),
+    )
+    for each in quotas:
+        if each["used_up_until"] is not None:
+            output.say(f"The quota of {each['account']} is used up until {output.clock(each['used_up_until'])}.")
+        if any(window["reserve_kept"] for window in each["windows"]):
+            output.say(f"What is left of {each['account']} is kept for tasks of high and critical priority.")
+
+
+def _window(window: Mapping[str, Any]) -> tuple[str, str, str, str, str]:
+    limit = f"{window['limit']:,}" if window["limit"] is not None else "unknown"
+    return (
+        _WINDOWS[window["length"]],
+        f"{window['used']:,}",
+        f"{limit} (learnt)" if window["learnt"] else limit,
+        output.clock(window["ends_at"]) if window["ends_at"] is not None else "–",
+        output.clock(window["runs_dry_at"]) if window["runs_dry_at"] is not None else "–",
+    )

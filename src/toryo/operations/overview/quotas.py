@@ -1,0 +1,187 @@
+"""Quota windows of accounts: what was used, what may be used, and the reserve.
+
+`launches/usage_counting.py` counts, `launches/cooldowns.py` learns limits, `workflow/launch_rules.py` keeps the
+reserve.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Annotated
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from toryo.domain.errors import Code, Refusal
+from toryo.domain.fast_dataclasses import replace
+from toryo.domain.quota_windows import MOST_RESERVE, MOST_TOKENS, Length, Window
+from toryo.domain.times import iso_or_none
+from toryo.domain.wording import say
+from toryo.nearest import nearest
+from toryo.operations.calls import visibility
+from toryo.operations.calls.call import WORK, Call
+from toryo.operations.calls.catalogue import NoParameters, Parameters, Route, operation
+from toryo.operations.calls.grants import Grant
+from toryo.operations.calls.results import Result
+
+Account = Annotated[str, Field(min_length=1, max_length=200)]
+Tokens = Annotated[int, Field(ge=1, le=MOST_TOKENS)]
+_FIELDS = {Length.FIVE_HOURS: "limit_5h", Length.DAY: "limit_day", Length.WEEK: "limit_week"}
+
+
+class QuotaWindow(TypedDict):
+    """Tokens of one window. `limit`: null if nothing is known; `learnt`: from the provider's last refusal. A window
+    that has not begun has no `ends_at`. `runs_dry_at`: when the limit is reached at the pace so far; null: not before
+    it ends."""
+
+    length: str
+    used: int
+    limit: int | None
+    learnt: bool
+    ends_at: str | None
+    runs_dry_at: str | None
+    reserve_kept: bool
+
+
+class Quota(TypedDict):
+    """`reserve`: percent of each limit that is kept for tasks of high and critical priority. `used_up_until`: the
+    provider refuses until then."""
+
+    account: str
+    agents: list[str]
+    reserve: int
+    used_up_until: str | None
+    windows: list[QuotaWindow]
+
+
+class Quotas(Result):
+    quotas: list[Quota]
+
+
+class OneQuota(Result):
+    quota: Quota
+
+
+class OfAccount(Parameters):
+    account: Account = Field(description="The account: a provider's name, or what agents set as the option account.")
+
+
+class EditQuota(OfAccount):
+    limit_5h: Tokens | None = Field(None, description="Tokens of five hours. Null: learn it from refusals.")
+    limit_day: Tokens | None = Field(None, description="Tokens of a day. Null: learn it from refusals.")
+    limit_week: Tokens | None = Field(None, description="Tokens of a week. Null: learn it from refusals.")
+    reserve: Annotated[int, Field(ge=0, le=MOST_RESERVE)] | None = Field(
+        None, description="Percent of each limit that is kept for tasks of high and critical priority."
+    )
+
+
+@operation("show_quotas", grant=Grant.PERSON, route=Route("GET", "/quotas"), tool=False, reads=True)
+def show_quotas(call: Call, _: NoParameters) -> Quotas:
+    """The quota windows of every account that your agents use: tokens used, limits, and when each window ends."""
+    return {"success": True, "quotas": _shown(call, _accounts(call))}
+
+
+@operation(
+    "show_quota",
+    grant=Grant.PERSON,
+    parameters=OfAccount,
+    route=Route("GET", "/quotas/{account}"),
+    tool=False,
+    reads=True,
+)
+def show_quota(call: Call, wanted: OfAccount) -> OneQuota:
+    """The quota windows of one account."""
+    return _one(call, _known(call, wanted.account))
+
+
+@operation("edit_quota", grant=Grant.OWNER, parameters=EditQuota, route=Route("PATCH", "/quotas/{account}"), tool=False)
+def edit_quota(call: Call, wanted: EditQuota) -> OneQuota:
+    """Set the limits and the reserve of an account. What you omit stays."""
+    account = _known(call, wanted.account)
+    given = {name: getattr(wanted, name) for name in wanted.model_fields_set - {"account"}}
+    if given.get("reserve", 0) is None:
+        del given["reserve"]
+    [windows] = _windows(call, [account]).values()
+    changed = [
+        replace(
+            each,
+            set_limit=given.get(_FIELDS[each.length], each.set_limit),
+            reserve=given.get("reserve", each.reserve),
+        )
+        for each in windows
+    ]
+    if changed != windows:
+        call.tx.quota_windows.edit(changed)
+        call.event("account.quota_edited", data={"account": account, **given})
+        call.tx.hint(WORK)
+    return _one(call, account)
+
+
+def _accounts(call: Call) -> dict[str, list[str]]:
+    """The agents by account, of those that the caller sees."""
+    found: dict[str, list[str]] = {}
+    for agent in call.tx.agents.all():
+        if agent.active and visibility.sees_agent(call, agent):
+            for account in dict.fromkeys(each.account for each in agent.programs if each.account is not None):
+                found.setdefault(account, []).append(agent.id)
+    return dict(sorted(found.items()))
+
+
+def _known(call: Call, account: str) -> str:
+    known = list(_accounts(call))
+    if account in known:
+        return account
+    near = nearest(account, known)
+    names = ", ".join(known) or say("none")
+    raise Refusal(
+        Code.VALIDATION_ERROR,
+        say("No agent uses the account {account!r}.", account=account),
+        say("Did you mean {nearest}? Accounts in use: {names}.", nearest=near, names=names)
+        if near
+        else say("Accounts in use: {names}.", names=names),
+    )
+
+
+def _one(call: Call, account: str) -> OneQuota:
+    [found] = _shown(call, {account: _accounts(call)[account]})
+    return {"success": True, "quota": found}
+
+
+def _windows(call: Call, accounts: Iterable[str]) -> dict[str, list[Window]]:
+    """All of each account, the shortest first; those that nothing is known of as they begin."""
+    known = {(each.account, each.length): each for each in call.tx.quota_windows.of(accounts)}
+    reserves = {each.account: each.reserve for each in known.values()}
+
+    def of(account: str, length: Length) -> Window:
+        return known.get((account, length)) or Window(account, length, reserve=reserves.get(account, 0))
+
+    return {account: [of(account, length) for length in Length] for account in accounts}
+
+
+def _shown(call: Call, accounts: Mapping[str, list[str]]) -> list[Quota]:
+    windows, used_up = _windows(call, accounts), call.tx.agents.accounts(accounts)
+    return [
+        _quota(call, account, agents, windows[account], used_up.get(account, (0, ""))[0])
+        for account, agents in accounts.items()
+    ]
+
+
+def _quota(call: Call, account: str, agents: list[str], windows: list[Window], used_up_until: int) -> Quota:
+    return {
+        "account": account,
+        "agents": agents,
+        "reserve": max(each.reserve for each in windows),
+        "used_up_until": iso_or_none(used_up_until if used_up_until > call.now else None),
+        "windows": [
+            {
+                "length": each.length.value,
+                "used": each.used_now(call.now),
+                "limit": each.limit,
+                "learnt": each.set_limit is None and each.learnt_limit is not None,
+                "ends_at": iso_or_none(each.ends_at(call.now)),
+                "runs_dry_at": iso_or_none(each.runs_dry_at(call.now)),
+                "reserve_kept": each.kept_until(call.now) is not None,
+            }
+            for each in windows
+        ],
+    }

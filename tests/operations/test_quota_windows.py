@@ -1,0 +1,243 @@
+"""Quota windows: what accounts use is counted, limits are set or learnt, and the reserve is kept for urgent work."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.stories import Answer, World
+from toryo.domain.times import parse
+
+HOUR = 3600
+pytestmark = pytest.mark.crew(workers=3)
+
+
+def uses(world: World, agent_id: str, tokens: int, **ends: Any) -> str:
+    """A launch of an agent that uses so many tokens; its task."""
+    task = world.task(agent_id, priority="critical")
+    process = world.start(agent_id)
+    usage = {"input_tokens": tokens - 50, "cached_tokens": 0, "output_tokens": 50}
+    if not ends:
+        process.report()
+    world.coordinator().exited(process.launch_id, **{"exit_code": 0, **ends}, usage=usage)
+    if ends:
+        world.move(task, "cancelled", "not now")
+    return task
+
+
+def quota(world: World, account: str = "claude") -> Answer:
+    return dict(world.owner.call("show_quota", account=account)["quota"])
+
+
+def window(world: World, length: str = "5h", account: str = "claude") -> Answer:
+    [found] = (each for each in quota(world, account)["windows"] if each["length"] == length)
+    return dict(found)
+
+
+def limit(world: World, account: str = "claude", **given: Any) -> None:
+    world.owner.call("edit_quota", account=account, **given)
+
+
+def decision(world: World, agent_id: str) -> Answer:
+    decisions = world.owner.call("why", agent_id=agent_id)["decisions"]
+    return next(dict(each) for each in decisions if each["purpose"] == "task")
+
+
+# --- counting --------------------------------------------------------------------------------------------------------
+
+
+def test_a_window_begins_with_the_first_use_and_ends_after_its_length(crew: World) -> None:
+    assert (window(crew)["used"], window(crew)["ends_at"]) == (0, None)
+    uses(crew, "w1", 1_000)
+    ends = parse(window(crew)["ends_at"])
+    crew.advance(4 * HOUR)
+    uses(crew, "w2", 500)
+    assert (window(crew)["used"], parse(window(crew)["ends_at"])) == (1_500, ends)
+    crew.now = ends
+    assert (window(crew)["used"], window(crew)["ends_at"]) == (0, None)
+    assert (window(crew, "day")["used"], window(crew, "week")["used"]) == (1_500, 1_500)
+    uses(crew, "w1", 200)
+    assert window(crew)["used"] == 200
+    assert parse(window(crew)["ends_at"]) > ends
+
+
+def test_reports_of_one_launch_are_counted_once(crew: World) -> None:
+    crew.task("w1")
+    process = crew.start("w1")
+    for tokens in (100, 250, 250):
+        usage = {"input_tokens": tokens, "cached_tokens": 0, "output_tokens": 0}
+        end = crew.owner.call("read_launch_log", launch_id=process.launch_id)["next_offset"]
+        crew.coordinator().call("append_log", launch_id=process.launch_id, offset=end, text="…\n", usage=usage)
+    crew.coordinator().exited(process.launch_id, exit_code=0, usage={**usage, "output_tokens": 7})
+    assert window(crew)["used"] == 257
+
+
+def test_accounts_are_counted_apart_and_programs_without_one_not_at_all(crew: World) -> None:
+    crew.owner.call("edit_agent", agent_id="w2", provider_options={"account": "second"})
+    crew.owner.call("edit_agent", agent_id="w3", provider="command")
+    for each, tokens in (("w1", 100), ("w2", 200), ("w3", 400)):
+        uses(crew, each, tokens)
+    found = {each["account"]: each for each in crew.owner.call("show_quotas")["quotas"]}
+    used = {name: each["windows"][0]["used"] for name, each in found.items()}
+    assert used == {"claude": 100, "second": 200}
+    assert found["second"]["agents"] == ["w2"]
+
+
+# --- limits ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("seconds", "length"), [(60, "5h"), (5 * HOUR, "5h"), (5 * HOUR + 1, "day"), (90 * HOUR, "week")]
+)
+def test_a_refusal_teaches_the_limit_and_the_end_of_the_window_that_fits(
+    crew: World, seconds: int, length: str
+) -> None:
+    uses(crew, "w1", 1_000)
+    crew.advance(HOUR / 2)
+    uses(crew, "w1", 500, exit_code=1, error="quota", quota_reset_seconds=seconds)
+    found = window(crew, length)
+    assert (found["limit"], found["learnt"], found["used"]) == (1_500, True, 1_500)
+    assert abs(parse(found["ends_at"]) - crew.now - seconds * 1000) < 5_000
+    others = [each for each in quota(crew)["windows"] if each["length"] != length]
+    assert [each["limit"] for each in others] == [None, None]
+
+
+def test_what_a_person_has_set_counts_more_than_what_was_learnt_until_it_is_cleared(crew: World) -> None:
+    uses(crew, "w1", 1_000, exit_code=1, error="quota", quota_reset_seconds=HOUR)
+    limit(crew, limit_5h=5_000)
+    assert (window(crew)["limit"], window(crew)["learnt"]) == (5_000, False)
+    limit(crew, limit_day=9_000)
+    assert (window(crew)["limit"], window(crew, "day")["limit"]) == (5_000, 9_000)
+    limit(crew, limit_5h=None)
+    assert (window(crew)["limit"], window(crew)["learnt"]) == (1_000, True)
+
+
+def test_a_refusal_that_names_no_time_teaches_nothing(crew: World) -> None:
+    uses(crew, "w1", 1_000, exit_code=1, error="quota")
+    assert [each["limit"] for each in quota(crew)["windows"]] == [None, None, None]
+
+
+def test_it_says_when_the_account_runs_dry_at_this_pace(crew: World) -> None:
+    limit(crew, limit_5h=4_000, limit_week=10_000_000)
+    uses(crew, "w1", 1_000)
+    assert window(crew)["runs_dry_at"] is None  # after a moment, the pace says nothing
+    crew.advance(HOUR)
+    assert abs(parse(window(crew)["runs_dry_at"]) - crew.now - 3 * HOUR * 1000) < 60_000
+    assert window(crew, "week")["runs_dry_at"] is None
+
+
+# --- the reserve -----------------------------------------------------------------------------------------------------
+
+
+def keeps_its_reserve(world: World) -> None:
+    limit(world, limit_5h=1_000, reserve=20)
+    uses(world, "w1", 800)
+    assert window(world)["reserve_kept"] is True
+
+
+def test_ordinary_work_waits_for_the_end_of_the_window_and_urgent_work_starts(crew: World) -> None:
+    keeps_its_reserve(crew)
+    low, high = crew.task("w1", priority="medium"), crew.task("w2", priority="high")
+    said = decision(crew, "w1")
+    assert (said["action"], said["reason"], said["until"]) == ("hold", "reserve_kept", window(crew)["ends_at"])
+    assert "toryo quota edit" in said["explanation"]
+    assert crew.coordinator().starts() == ["w2"]
+    crew.owner.call("edit_task", task_id=low, priority="critical")
+    assert "w1" in crew.coordinator().starts()
+    assert crew.status(high) == "in_progress"
+
+
+def test_below_the_reserve_everything_starts_and_at_the_end_of_the_window_again(crew: World) -> None:
+    limit(crew, limit_5h=1_000, reserve=20)
+    uses(crew, "w1", 799)
+    crew.task("w1", priority="low")
+    assert crew.why("w1").startswith("start")
+    uses(crew, "w2", 50)
+    assert crew.why("w1") == "hold reserve_kept"
+    crew.now = parse(window(crew)["ends_at"])
+    assert crew.coordinator().starts() == ["w1"]
+
+
+def test_a_waiting_claim_wakes_when_the_window_ends(crew: World) -> None:
+    keeps_its_reserve(crew)
+    crew.task("w1")
+    ends = parse(window(crew)["ends_at"])
+    coordinator = crew.coordinator()
+    asked = {"coordinator_id": "c1", "free_slots": 3, "running": [], "timeout_seconds": 50_000}
+    crew.now = ends - 10_000
+    waits = crew.perform("claim_starts", {**asked, "timeout_seconds": 45}, coordinator.credentials, may_wait=True)
+    assert waits.later is not None
+    assert waits.later.at == ends
+
+
+def test_lowering_the_reserve_starts_what_waited(crew: World) -> None:
+    keeps_its_reserve(crew)
+    crew.task("w1")
+    assert crew.coordinator().starts() == []
+    limit(crew, reserve=10)
+    assert crew.coordinator().starts() == ["w1"]
+
+
+def test_the_fallback_stands_in_for_ordinary_work_and_not_for_urgent(crew: World) -> None:
+    keeps_its_reserve(crew)
+    for each in ("w1", "w2"):
+        crew.owner.call("edit_agent", agent_id=each, provider_options={"fallback": {"provider": "gemini"}})
+    crew.task("w1", priority="low")
+    crew.task("w2", priority="critical")
+    said = decision(crew, "w1")
+    assert said["action"] == "start"
+    assert said["facts"]["stands_in"] == "gemini"
+    assert "gemini is used instead, because the rest of the quota of the account claude is kept" in said["explanation"]
+    started = {each["agent_id"]: each["ai_type"] for each in crew.coordinator().claim(free_slots=3)["start"]}
+    assert started == {"w1": "gemini", "w2": "claude"}
+
+
+def test_a_queue_gives_ordinary_work_to_nobody_whose_reserve_is_kept(crew: World) -> None:
+    keeps_its_reserve(crew)
+    crew.owner.call("edit_agent", agent_id="w3", agent_type="mill")
+    ordinary = crew.owner.call("file_task", project_id=crew.project_id, title="Grind", agent_type="mill", status="todo")
+    assert crew.coordinator().starts() == []
+    crew.owner.call("edit_task", task_id=ordinary["task_id"], priority="high")
+    assert crew.coordinator().starts() == ["w3"]
+
+
+def test_who_runs_already_is_not_stopped_and_chats_go_on(crew: World) -> None:
+    limit(crew, limit_5h=1_000, reserve=20)
+    crew.task("w1", priority="low")
+    process = crew.start("w1")
+    uses(crew, "w2", 900)
+    assert process.next()["action"] not in ("exit", "logout")
+    crew.say("w2", "What is left?")
+    assert crew.why_chat("w2").startswith("start")
+
+
+def test_without_a_reserve_a_used_up_window_stops_nobody(crew: World) -> None:
+    limit(crew, limit_5h=1_000)
+    uses(crew, "w1", 5_000)
+    crew.task("w1", priority="low")
+    assert crew.why("w1").startswith("start")
+
+
+# --- who may what ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "given", [{"limit_5h": 0}, {"limit_week": 10**13}, {"reserve": 91}, {"reserve": -1}, {"limit_day": "much"}]
+)
+def test_impossible_values_are_refused_and_change_nothing(crew: World, given: Answer) -> None:
+    before = quota(crew)
+    crew.owner.refused("edit_quota", "validationError", account="claude", **given)
+    assert quota(crew) == before
+
+
+def test_an_unknown_account_is_refused_with_those_that_there_are(crew: World) -> None:
+    refused = crew.owner.refused("edit_quota", "validationError", account="claud", reserve=10)
+    assert "claude" in str(refused)
+
+
+def test_a_change_is_told_once(crew: World) -> None:
+    for _ in range(2):
+        limit(crew, limit_5h=1_000, reserve=20)
+    [event] = crew.events("account.quota_edited")
+    assert event["data"] == {"account": "claude", "limit_5h": 1_000, "reserve": 20}
