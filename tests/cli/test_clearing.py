@@ -50,6 +50,7 @@ SET: dict[str, dict[str, Any]] = {
         "acceptance": [{"file": "report.md"}],
     },
     "person": {"email": "ann@example.org"},
+    "quota": {"limit_5h": 1_000, "limit_day": 2_000, "limit_week": 3_000},
 }
 """What each field is before it is cleared."""
 ASKS = ("agent", "project", "person")
@@ -96,7 +97,8 @@ def test_what_can_be_cleared_has_the_name_of_the_option_that_sets_it() -> None:
 def made(owner: Client, project: str) -> dict[str, tuple[str, str]]:
     """One of each kind: its id, and its address."""
     ids = {kind: f"{kind}-to-clear-{os.getpid()}-{next(_numbers)}" for kind in ("agent", "person")}
-    owner.rest("POST", "/agents", {"id": ids["agent"], "role": "worker", "projects": [project]})
+    program = {"provider": "claude", "provider_options": {"account": ids["agent"]}}
+    owner.rest("POST", "/agents", {"id": ids["agent"], "role": "worker", "projects": [project], **program})
     owner.rest("POST", "/people", {"person_id": ids["person"], "login": "member"})
     owner.rest("POST", f"/projects/{project}/members/owner")
     task = owner.rest("POST", f"/projects/{project}/tasks", {"title": "A task"})["task_id"]
@@ -111,6 +113,7 @@ def made(owner: Client, project: str) -> dict[str, tuple[str, str]]:
         "task": (task, f"/tasks/{task}"),
         "schedule": (schedule, f"/schedules/{schedule}"),
         "webhook": (webhook, f"/webhooks/{webhook}"),
+        "quota": (ids["agent"], f"/quotas/{ids['agent']}"),
     }
 
 

@@ -58,6 +58,7 @@ BESIDES = {
     "person edit": ["--name", "x"],
     "schedule edit": ["--name", "x"],
     "webhook edit": ["--name", "x"],
+    "quota edit": ["--reserve", "20"],
     "open": ["--no-browser"],
     "chats show": ["--project", "x"],
 }

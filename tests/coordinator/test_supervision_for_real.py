@@ -98,3 +98,42 @@ def test_what_a_guard_stopped_is_named_where_people_ask_why_and_another_stands_i
     assert "the limit of answers per run" in said["explanation"]
     assert quiet.task(stopped)["status"] == "in_progress"
     assert [launch["ai_type"] for launch in quiet.launches(quota)] == ["gamma", "beta"]
+
+
+def used(team: Team) -> dict[str, int]:
+    """The tokens of five hours, by account."""
+    quotas = team.client.rest("GET", "/quotas")["quotas"]
+    return {each["account"]: each["windows"][0]["used"] for each in quotas if each["account"] in ("first", "second")}
+
+
+def test_of_two_accounts_one_runs_dry_and_the_work_goes_on_with_the_other_but_for_what_is_urgent(
+    quiet: Team, tmp_path
+) -> None:
+    """Each launch uses 1,000 tokens of 3,000, of which a third is kept. The provider refuses the fourth."""
+    no = json.dumps({"troubled": {"words": "quota will reset after 5m0s", "status": 429, "final": True}})
+    use = 'tell(used={"input_tokens": 900, "output_tokens": 100})\n'
+    counts = "import pathlib\nn = pathlib.Path('launches')\nk = int(n.read_text()) + 1 if n.exists() else 1\n"
+    refuses = f"n.write_text(str(k))\nif k > 3:\n    print({no!r}, flush=True)\n    sys.exit(1)\n"
+    script = (
+        "if os.environ['TORYO_PROVIDER'] == 'alpha':\n"
+        + indented(counts + refuses)
+        + use
+        + DOES_IT.format(summary="done")
+        + "server.call('logout')\n"
+    )
+    account = {"account": "first", "fallback": {"provider": "beta", "account": "second"}}
+    agent = hired(quiet, "one", "alpha", script, **account)
+    quiet.client.rest("PATCH", "/quotas/first", {"limit_5h": 3_000, "reserve": 34})
+    kinds = ("low", "low", "low", "critical", "critical")
+    with coordinating(tmp_path / "data", named("alpha", "beta")):
+        for number, priority in enumerate(kinds, 1):
+            task = quiet.file(f"Of {priority} priority", agent, priority=priority)
+            assert quiet.closed(task)["status"] == "completed"
+            quiet.until(lambda: used(quiet), lambda found, many=number: sum(found.values()) == many * 1_000)
+        first = quiet.client.rest("GET", "/quotas/first")["quota"]
+    ran = [launch["ai_type"] for launch in reversed(quiet.launches(agent))]
+    assert ran == ["alpha", "alpha", "beta", "alpha", "alpha", "beta"]
+    assert first["usable_at"] is not None
+    assert (first["windows"][0]["used"], used(quiet)["second"]) == (3_000, 2_000)
+    starts = quiet.client.rest("GET", "/events", params={"agent_id": agent, "kind": "launch.ordered"})["events"]
+    assert len(starts) == len(kinds) + 1, "one more, which was refused"

@@ -509,6 +509,16 @@ def _conflicts(reader: Reader) -> None:
     reader.leave_out("toryo why TASK", "Needs two agents; tests/scenarios/test_worktrees.py has them.")
 
 
+@walks("docs/how-to/quotas.md")
+def _quotas(reader: Reader) -> None:
+    reader.compares = False  # nothing is used yet
+    reader.shop()
+    reader.type("toryo agent add scribe --role worker --provider claude --project shop")
+    reader.read("toryo quota list")
+    assert "updated claude" in reader.read("toryo quota edit claude --limit-5h")
+    assert "20 %" in reader.read("toryo quota edit claude --reserve 20") + reader.type("toryo quota list")
+
+
 @walks("docs/how-to/merge-queue.md")
 def _merge_queue(reader: Reader) -> None:
     reader.shop()

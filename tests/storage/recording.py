@@ -279,10 +279,11 @@ def _touches(world: World) -> None:
 
 def _quotas(world: World) -> None:
     """An account with limits and a reserve, one of which was learnt."""
-    world.owner.call("edit_quota", account="claude", limit_5h=2_000_000, reserve=20)
-    world.worker("weaver")
+    world.worker("weaver", provider_options={"account": "looms"})
+    world.owner.call("edit_quota", account="looms", limit_5h=2_000_000, reserve=20)
     world.task("weaver", title="Weave the curtain")
     process = world.start("weaver")
+    process.report()
     usage = {"input_tokens": 1_000, "cached_tokens": 0, "output_tokens": 200}
     world.coordinator().exited(process.launch_id, exit_code=1, error="quota", quota_reset_seconds=90_000, usage=usage)
 

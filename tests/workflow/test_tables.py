@@ -42,6 +42,7 @@ MAIN_TASK = """
 7c  hold in_review               The agent has reported success, and a reviewer has not decided yet
 7d  hold may_conflict            The project holds back what may conflict (conflict_policy), the task has no worktree yet, and it would change the same files as a task that an agent works on
 7d  hold waiting_for_merge       The same, with a completed task whose work is not merged yet
+7e  hold reserve_kept            A window of the account has only its reserve left, which is kept for tasks of high and critical priority
 8   start worker_blocked         The manager waits, and a task below this one was blocked or has failed since its last look
 9   start plan_changed           The manager waits, and since its last look a subtask became ready to start, a delegation or a question ended, or a person wrote on this task or one below it
 10  start workers_finished       The manager waits, and nothing is left to wait for

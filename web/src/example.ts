@@ -229,6 +229,7 @@ export const ANSWERS: Record<string, object> = {
     ],
   },
   "GET /events": { events: [], last: 0 },
+  "GET /quotas": { quotas: [] },
   "GET /usage": { since: null, until: null, by: [], totals: sums(), rows: [], budgets: [] },
   "GET /retention": {
     automatic: true,

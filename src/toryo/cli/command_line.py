@@ -56,7 +56,7 @@ COMMANDS = {
     "conversations": ("conversations", "List what agents say to each other."),
     "schedule": ("schedules", "Create tasks at certain times, such as every night."),
     "webhook": ("webhooks", "Create tasks from the requests of programs such as GitHub."),
-    "quota": ("quotas", "List the quota windows of accounts, and set limits and reserves."),
+    "quota": ("quotas", "List quota windows, and set limits and reserves."),
     "memory": ("memory", "List, search and correct what agents know about projects."),
     "playbook": ("playbooks", "Check a playbook without a server."),
     "db": ("database", "Upgrade, back up, restore, check or prune the database."),

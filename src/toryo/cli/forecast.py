@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -59,8 +59,22 @@ def forecast(
     from toryo.simulation import forecast as forecasts
 
     work = Work.of(here, project or only(here), max_concurrent)
-    found = forecasts.document(work.play(runs, seed), len(work.team.tasks), work.learnt)
+    found = {
+        **forecasts.document(work.play(runs, seed), len(work.team.tasks), work.learnt),
+        "accounts": _running_dry(here, {each.id for each in work.team.agents}),
+    }
     here.answer(found, lambda: output.done(*_told(found, time.time())))
+
+
+def _running_dry(here: Here, agents: Collection[str]) -> list[dict[str, Any]]:
+    """The quota windows of these agents' accounts that are used up before they end, at the pace so far."""
+    return [
+        {"account": quota["account"], "window": window["length"], "runs_dry_at": window["runs_dry_at"]}
+        for quota in here.get("/quotas")["quotas"]
+        if not agents.isdisjoint(quota["agents"])
+        for window in quota["windows"]
+        if window["runs_dry_at"] is not None
+    ]
 
 
 class Work:
@@ -259,6 +273,11 @@ def _told(found: Mapping[str, Any], now: float) -> Iterator[str]:
         busy, learnt = each["hours"], each["learnt_from"]
         known = f"times of {learnt} tasks" if learnt else f"no recorded tasks: assumed {USUAL_MINUTES:g} min a task"
         yield f"  {name}: {_hours(busy['low'])} to {_hours(busy['high'])} ({known})"
+    if found["accounts"]:
+        yield ""
+        yield "Quotas are used up, at the pace so far:"
+        for each in found["accounts"]:
+            yield f"  {each['account']} ({each['window']}): {output.clock(each['runs_dry_at'])}"
     if found["unfinished"]:
         yield ""
         yield f"Not everything was completed in {found['runs'] - found['runs_completed']} of {found['runs']} runs:"

@@ -13,7 +13,7 @@ from toryo.cli.command_context import Here, command
 from toryo.cli.exit_codes import Misuse
 
 group = typer.Typer(
-    help="List the quota windows of accounts, and set limits and reserves.",
+    help="List quota windows, and set limits and reserves.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -75,9 +75,9 @@ def edit_quota(
 
 def _print(quotas: list[dict[str, Any]]) -> None:
     rows = [
-        (each["account"] if first else "", *_window(window), f"{each['reserve']} %" if each["reserve"] else "–")
+        (each["account"] if number == 0 else "", *_window(window), f"{each['reserve']} %" if each["reserve"] else "–")
         for each in quotas
-        for first, window in zip((True, False, False), each["windows"], strict=True)
+        for number, window in enumerate(each["windows"])
     ]
     output.table(
         ("ACCOUNT", "WINDOW", "USED", "LIMIT", "ENDS", "RUNS DRY", "RESERVE"),
@@ -86,8 +86,8 @@ def _print(quotas: list[dict[str, Any]]) -> None:
         right=(2, 3),
     )
     for each in quotas:
-        if each["used_up_until"] is not None:
-            output.say(f"The quota of {each['account']} is used up until {output.clock(each['used_up_until'])}.")
+        if each["usable_at"] is not None:
+            output.say(f"The quota of {each['account']} is used up until {output.clock(each['usable_at'])}.")
         if any(window["reserve_kept"] for window in each["windows"]):
             output.say(f"What is left of {each['account']} is kept for tasks of high and critical priority.")
 

@@ -222,6 +222,12 @@ export const usage = (wanted: QueryOf<"get", "/usage">) =>
     refetchInterval: 30_000, // programs tell what they use while they run, without an event
   });
 
+export const quotas = queryOptions({
+  queryKey: ["quotas"],
+  queryFn: () => api.get("/quotas").then((answer) => answer.quotas),
+  refetchInterval: 30_000, // as usage
+});
+
 export const apiKeys = (projectId: string) =>
   queryOptions({
     queryKey: ["keys", projectId],

@@ -5019,18 +5019,24 @@ export interface components {
         };
         /**
          * Quota
-         * @description `reserve`: percent of each limit that is kept for tasks of high and critical priority. `used_up_until`: the
-         *     provider refuses until then.
+         * @description `limit_…`: tokens, as people have set them. `reserve`: percent of each limit that is kept for tasks of high and
+         *     critical priority. `usable_at`: the provider refuses until then; null: it does not.
          */
         Quota: {
             /** Account */
             account: string;
             /** Agents */
             agents: string[];
+            /** Limit 5H */
+            limit_5h: number | null;
+            /** Limit Day */
+            limit_day: number | null;
+            /** Limit Week */
+            limit_week: number | null;
             /** Reserve */
             reserve: number;
-            /** Used Up Until */
-            used_up_until: string | null;
+            /** Usable At */
+            usable_at: string | null;
             /** Windows */
             windows: components["schemas"]["QuotaWindow"][];
         };
@@ -5041,8 +5047,11 @@ export interface components {
          *     it ends.
          */
         QuotaWindow: {
-            /** Length */
-            length: string;
+            /**
+             * Length
+             * @enum {string}
+             */
+            length: "5h" | "day" | "week";
             /** Used */
             used: number;
             /** Limit */
@@ -12514,17 +12523,17 @@ export interface operations {
             content: {
                 "application/json": {
                     /**
-                     * @description Tokens of five hours. Null: learn it from refusals.
+                     * @description Tokens of five hours; null: learn the limit from refusals.
                      * @default null
                      */
                     limit_5h?: number | null;
                     /**
-                     * @description Tokens of a day. Null: learn it from refusals.
+                     * @description Tokens of a day; null: learn the limit from refusals.
                      * @default null
                      */
                     limit_day?: number | null;
                     /**
-                     * @description Tokens of a week. Null: learn it from refusals.
+                     * @description Tokens of a week; null: learn the limit from refusals.
                      * @default null
                      */
                     limit_week?: number | null;

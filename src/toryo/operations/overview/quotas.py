@@ -7,7 +7,7 @@ reserve.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 from typing_extensions import TypedDict
@@ -34,7 +34,7 @@ class QuotaWindow(TypedDict):
     that has not begun has no `ends_at`. `runs_dry_at`: when the limit is reached at the pace so far; null: not before
     it ends."""
 
-    length: str
+    length: Literal["5h", "day", "week"]
     used: int
     limit: int | None
     learnt: bool
@@ -44,13 +44,16 @@ class QuotaWindow(TypedDict):
 
 
 class Quota(TypedDict):
-    """`reserve`: percent of each limit that is kept for tasks of high and critical priority. `used_up_until`: the
-    provider refuses until then."""
+    """`limit_…`: tokens, as people have set them. `reserve`: percent of each limit that is kept for tasks of high and
+    critical priority. `usable_at`: the provider refuses until then; null: it does not."""
 
     account: str
     agents: list[str]
+    limit_5h: int | None
+    limit_day: int | None
+    limit_week: int | None
     reserve: int
-    used_up_until: str | None
+    usable_at: str | None
     windows: list[QuotaWindow]
 
 
@@ -67,9 +70,9 @@ class OfAccount(Parameters):
 
 
 class EditQuota(OfAccount):
-    limit_5h: Tokens | None = Field(None, description="Tokens of five hours. Null: learn it from refusals.")
-    limit_day: Tokens | None = Field(None, description="Tokens of a day. Null: learn it from refusals.")
-    limit_week: Tokens | None = Field(None, description="Tokens of a week. Null: learn it from refusals.")
+    limit_5h: Tokens | None = Field(None, description="Tokens of five hours; null: learn the limit from refusals.")
+    limit_day: Tokens | None = Field(None, description="Tokens of a day; null: learn the limit from refusals.")
+    limit_week: Tokens | None = Field(None, description="Tokens of a week; null: learn the limit from refusals.")
     reserve: Annotated[int, Field(ge=0, le=MOST_RESERVE)] | None = Field(
         None, description="Percent of each limit that is kept for tasks of high and critical priority."
     )
@@ -167,11 +170,15 @@ def _shown(call: Call, accounts: Mapping[str, list[str]]) -> list[Quota]:
 
 
 def _quota(call: Call, account: str, agents: list[str], windows: list[Window], used_up_until: int) -> Quota:
+    set_limits = {each.length: each.set_limit for each in windows}
     return {
         "account": account,
         "agents": agents,
+        "limit_5h": set_limits[Length.FIVE_HOURS],
+        "limit_day": set_limits[Length.DAY],
+        "limit_week": set_limits[Length.WEEK],
         "reserve": max(each.reserve for each in windows),
-        "used_up_until": iso_or_none(used_up_until if used_up_until > call.now else None),
+        "usable_at": iso_or_none(used_up_until if used_up_until > call.now else None),
         "windows": [
             {
                 "length": each.length.value,

@@ -50,14 +50,14 @@ function One({ each }: { each: Budget }) {
   return (
     <li className="space-y-1.5 px-4 py-3">
       {usd !== null && (
-        <Part
+        <Meter
           name={each.name}
           words={t("ofBudget", { spent: money(each.spent_today), budget: money(usd) })}
           part={part(each.spent_today, usd)}
         />
       )}
       {tokens !== null && (
-        <Part
+        <Meter
           name={each.name}
           words={t("ofTokens", { spent: count(each.tokens_today), budget: count(tokens) })}
           part={part(each.tokens_today, tokens)}
@@ -70,25 +70,37 @@ function One({ each }: { each: Budget }) {
 
 const part = (spent: number, budget: number) => (budget === 0 ? 1 : Math.min(1, spent / budget));
 
-/** How much of one budget is used. */
-function Part({ name, words, part }: { name: string; words: string; part: number }) {
-  const tone = part >= 1 ? "bg-red" : part >= NEARLY ? "bg-amber" : "bg-green";
+interface MeterProps {
+  name: string;
+  words: string;
+  /** null: nobody knows of how much. */
+  part: number | null;
+  /** As a screen reader says it; otherwise the name and the words. */
+  label?: string;
+}
+
+/** How much of something is used. */
+export function Meter({ name, words, part, label = `${name}: ${words}` }: MeterProps) {
   return (
     <>
       <p className="flex justify-between gap-3">
         <span className="font-medium">{name}</span>
         <span className="tabular-nums">{words}</span>
       </p>
-      <div
-        role="meter"
-        aria-label={`${name}: ${words}`}
-        aria-valuemin={0}
-        aria-valuemax={100}
-        aria-valuenow={Math.round(part * 100)}
-        className="h-2 overflow-hidden rounded-full bg-sunken"
-      >
-        <div className={`h-full ${tone}`} style={{ width: `${part * 100}%` }} />
-      </div>
+      {part !== null && (
+        <div
+          role="meter"
+          aria-label={label}
+          aria-valuemin={0}
+          aria-valuemax={100}
+          aria-valuenow={Math.round(part * 100)}
+          className="h-2 overflow-hidden rounded-full bg-sunken"
+        >
+          <div className={`h-full ${toneOf(part)}`} style={{ width: `${part * 100}%` }} />
+        </div>
+      )}
     </>
   );
 }
+
+const toneOf = (part: number) => (part >= 1 ? "bg-red" : part >= NEARLY ? "bg-amber" : "bg-green");

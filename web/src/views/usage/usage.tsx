@@ -11,6 +11,7 @@ import { Bar, Empty, Failed, Loading, Panel, SelectField, compact, money } from 
 import { costWords, everyDay, tokensOf } from "@/views/usage/amounts";
 import { Bars } from "@/views/usage/bars";
 import { Budgets } from "@/views/usage/budgets";
+import { Quotas } from "@/views/usage/quotas";
 import { Table } from "@/views/usage/table";
 
 const PERIODS = [1, 7, 30] as const;
@@ -101,6 +102,7 @@ function Period({ project, projectId, days }: PeriodProps) {
   return (
     <>
       <Budgets all={budgets} />
+      <Quotas />
       {rows.length === 0 || since === null || until === null ? (
         <Empty icon={<ChartPie size={26} aria-hidden />} title={t("none")}>
           {t("noneHelp")}

@@ -1,0 +1,63 @@
+"""The quota windows of accounts on the usage page: what is used and kept, and setting limits and the reserve there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.browser import browsers
+from tests.browser.browsers import PATIENT
+from tests.scenarios.sites import Site
+from toryo.client import Client
+
+pytestmark = PATIENT
+PHONE = {"width": 390, "height": 844}
+
+
+@pytest.fixture(scope="module")
+def mill(site: Site) -> Site:
+    """A scribe on the account `second`, which has used 1,900 tokens."""
+    site.project("mill")
+    site.hire("scribe", "mill", provider="claude", provider_options={"account": "second"})
+    site.file("mill", "Write", assignee_id="scribe", status="in_progress")
+    coordinator = Client(site.url, site.token("coordinator"), patience_seconds=20)
+    asked = {"coordinator_id": "desk", "free_slots": 1, "running": []}
+    [launch] = coordinator.call("claim_starts", **asked)["start"]
+    spent = {"input_tokens": 1_500, "output_tokens": 400}
+    coordinator.call("append_log", launch_id=launch["launch_id"], offset=0, text="", usage=spent)
+    return site
+
+
+def test_limits_and_the_reserve_are_set_where_the_windows_are_shown(mill: Site, chrome: Browser) -> None:
+    with browsers.window(chrome, mill) as window:
+        page = window.page("/p/mill/usage")
+        panel = page.locator("section").filter(has=page.get_by_role("heading", name="Quota of accounts"))
+        expect(panel.get_by_text("1,900")).to_have_count(3)
+        panel.get_by_role("button", name="Edit the quota of second").click()
+        form = page.get_by_role("dialog")
+        form.get_by_label("Limit, 5 hours (tokens)").fill("2000")
+        form.get_by_label("Reserve (%)").fill("20")
+        form.get_by_role("button", name="Save").click()
+        expect(panel.get_by_role("meter", name="second, 5 hours")).to_have_attribute("aria-valuenow", "95")
+        expect(panel.get_by_text("Reserve: only tasks of high and critical priority start")).to_be_visible()
+    quota = mill.people.rest("GET", "/quotas/second")["quota"]
+    assert (quota["limit_5h"], quota["limit_day"], quota["reserve"]) == (2_000, None, 20)
+
+
+@pytest.mark.parametrize(("language", "theme"), [("en", "light"), ("ja", "dark")])
+def test_on_a_phone_nothing_is_cut_off(mill: Site, chrome: Browser, language: str, theme: str, tmp_path: Path) -> None:
+    with browsers.window(chrome, mill, size=PHONE, touch=True, language=language, theme=theme) as window:
+        page = window.page("/p/mill/usage")
+        expect(page.get_by_text("second", exact=True)).to_be_visible()
+        browsers.settled(page)
+        assert page.evaluate("() => document.documentElement.scrollWidth") <= PHONE["width"]
+        browsers.screenshot(page, tmp_path / f"quotas-{language}.png")
+
+
+def test_a_viewer_reads_them_and_cannot_edit(mill: Site, chrome: Browser) -> None:
+    with browsers.window(chrome, mill, login="viewer") as window:
+        page = window.page("/p/mill/usage")
+        expect(page.get_by_text("second", exact=True)).to_be_visible()
+        expect(page.get_by_role("button", name="Edit the quota of second")).to_have_count(0)

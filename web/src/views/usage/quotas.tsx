@@ -1,0 +1,161 @@
+// The quota windows of accounts: how much of five hours, a day and a week is used, and what is kept for urgent work.
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+
+import { api } from "@/api/client";
+import type { Quota, QuotaWindow } from "@/api/model";
+import { quotas } from "@/api/queries";
+import { useOwns } from "@/app/may";
+import { DraftLine, useDraft } from "@/drafts";
+import { useTranslation } from "@/i18n/use-words";
+import { Ago, Button, Countdown, Dialog, Failed, Form, Panel, TextField, useToast, visible } from "@/ui";
+import { Meter } from "@/views/usage/budgets";
+
+const LIMITS = { "5h": "limit_5h", day: "limit_day", week: "limit_week" } as const;
+
+export function Quotas() {
+  const { t } = useTranslation("usage");
+  const owns = useOwns();
+  const [edited, edit] = useState<Quota | null>(null);
+  const found = useQuery(quotas).data ?? [];
+  if (found.length === 0) return null;
+  return (
+    <Panel title={t("quota.title")}>
+      <ul className="divide-y divide-line">
+        {found.map((each) => (
+          <li key={each.account} className="space-y-2 px-4 py-3">
+            <div className="flex flex-wrap items-center justify-between gap-3">
+              <span className="font-medium">{visible(each.account)}</span>
+              <span className="flex items-center gap-2 text-[13px] text-soft">
+                {each.reserve > 0 && t("quota.keeps", { percent: each.reserve })}
+                {owns && (
+                  <Button small aria-label={t("quota.editOf", { account: each.account })} onClick={() => edit(each)}>
+                    {t("quota.edit")}
+                  </Button>
+                )}
+              </span>
+            </div>
+            {each.usable_at !== null && (
+              <p className="text-[13px] text-red">
+                {t("quota.usedUp")} <Countdown until={each.usable_at} />
+              </p>
+            )}
+            <div className="grid gap-x-6 gap-y-2 sm:grid-cols-3">
+              {each.windows.map((window) => (
+                <Window key={window.length} account={each.account} window={window} />
+              ))}
+            </div>
+          </li>
+        ))}
+      </ul>
+      {edited !== null && <Edit quota={edited} close={() => edit(null)} />}
+    </Panel>
+  );
+}
+
+function Window({ account, window }: { account: string; window: QuotaWindow }) {
+  const { t, i18n } = useTranslation("usage");
+  const name = t(`quota.length.${window.length}`);
+  const count = (tokens: number) => tokens.toLocaleString(i18n.language);
+  const used = count(window.used);
+  const words = window.limit === null ? used : t("quota.of", { used, limit: count(window.limit) });
+  return (
+    <div className="min-w-0 space-y-1">
+      <Meter
+        name={name}
+        label={`${account}, ${name}: ${words}`}
+        words={words}
+        part={window.limit === null ? null : Math.min(1, window.used / window.limit)}
+      />
+      <p className="text-[13px] text-faint">
+        {window.learnt && <>{t("quota.learnt")} </>}
+        {window.ends_at !== null && (
+          <>
+            {t("quota.ends")} <Ago at={window.ends_at} />
+          </>
+        )}
+      </p>
+      {window.reserve_kept ? (
+        <p className="text-[13px] text-amber">{t("quota.kept")}</p>
+      ) : (
+        window.runs_dry_at !== null && (
+          <p className="text-[13px] text-amber">
+            {t("quota.dry")} <Ago at={window.runs_dry_at} />
+          </p>
+        )
+      )}
+    </div>
+  );
+}
+
+/** Empty fields of limits are learnt. */
+function Edit({ quota, close }: { quota: Quota; close: () => void }) {
+  const { t } = useTranslation("usage");
+  const client = useQueryClient();
+  const toast = useToast();
+  const [error, setError] = useState<unknown>(null);
+  const text = (value: number | null) => (value === null ? "" : String(value));
+  const [said, , draft] = useDraft(`quota ${quota.account}`, {
+    limit_5h: text(quota.limit_5h),
+    limit_day: text(quota.limit_day),
+    limit_week: text(quota.limit_week),
+    reserve: String(quota.reserve),
+  });
+
+  async function save() {
+    setError(null);
+    const tokens = (value: string) => (value.trim() === "" ? null : Number(value));
+    try {
+      await api.patch("/quotas/{account}", {
+        path: { account: quota.account },
+        body: {
+          limit_5h: tokens(said.limit_5h),
+          limit_day: tokens(said.limit_day),
+          limit_week: tokens(said.limit_week),
+          reserve: Number(said.reserve),
+        },
+      });
+      await client.invalidateQueries({ queryKey: ["quotas"] });
+      toast.done(t("quota.saved"));
+      draft.done();
+      close();
+    } catch (refused) {
+      setError(refused);
+    }
+  }
+
+  return (
+    <Dialog open onClose={close} title={t("quota.editOf", { account: quota.account })}>
+      <Form className="space-y-4" onSend={() => void save()}>
+        <DraftLine draft={draft} />
+        {quota.windows.map(({ length }) => (
+          <TextField
+            key={length}
+            label={t("quota.limit", { length: t(`quota.length.${length}`) })}
+            type="number"
+            min={1}
+            placeholder={t("quota.unset")}
+            value={said[LIMITS[length]]}
+            onChange={draft.field(LIMITS[length])}
+          />
+        ))}
+        <TextField
+          label={t("quota.reserve")}
+          help={t("quota.reserveHelp")}
+          type="number"
+          min={0}
+          max={90}
+          required
+          value={said.reserve}
+          onChange={draft.field("reserve")}
+        />
+        {error !== null && <Failed error={error} />}
+        <div className="flex justify-end">
+          <Button look="primary" type="submit">
+            {t("app.save")}
+          </Button>
+        </div>
+      </Form>
+    </Dialog>
+  );
+}
