@@ -358,7 +358,7 @@ export const en = {
     panel: "This panel shows the task as it is now. Go back to now to change it.",
     wrong: "This address names no valid time.",
   },
-  time: { now: "now", justNow: "just now", left: "{{time}} left", ago: "{{time}} ago" },
+  time: { now: "now", justNow: "just now", left: "{{time}} left", ago: "{{time}} ago", in: "in {{time}}" },
 };
 
 export type Words = typeof en;

@@ -355,5 +355,5 @@ export const ja: Words = {
     panel: "このパネルには現在のタスクが表示されています。変更するには現在に戻ってください。",
     wrong: "このアドレスの時刻は正しくありません。",
   },
-  time: { now: "今", justNow: "たった今", left: "残り {{time}}", ago: "{{time}}前" },
+  time: { now: "今", justNow: "たった今", left: "残り {{time}}", ago: "{{time}}前", in: "{{time}}後" },
 };

@@ -31,6 +31,14 @@ describe("instants", () => {
     expect(screen.getByText(/50 sec/)).toBeTruthy();
   });
 
+  it("say in how long, unless clocks may only be apart", () => {
+    render(<Ago at="2026-01-01T02:00:00Z" />);
+    expect(screen.getByText(/^in 2 hr/)).toBeTruthy();
+    cleanup();
+    render(<Ago at="2026-01-01T00:00:50Z" />);
+    expect(screen.getByText("just now")).toBeTruthy();
+  });
+
   it("are said in the language that is chosen meanwhile", () => {
     render(<Ago at={AT} />);
     pass(90);

@@ -82,12 +82,16 @@ export function runTime(milliseconds: number, language: string): string {
   return milliseconds < 50 ? `<${seconds.format(0.1)}` : seconds.format(milliseconds / 1000);
 }
 
-/** How long ago, with the full instant as its title. */
+/** Clocks may be this far apart: what has just happened does not come from the future. */
+const APART_MS = 60_000;
+
+/** How long ago, or in how long, with the full instant as its title. */
 export function Ago({ at }: { at: string | null }) {
   const t = useWords();
   const words = useTold((now) => {
     if (at === null) return "";
     const since = now - Date.parse(at);
+    if (since < -APART_MS) return t("time.in", { time: duration(-since, language()) });
     return since < 5000 ? t("time.justNow") : t("time.ago", { time: duration(since, language()) });
   });
   if (at === null) return null;
