@@ -71,7 +71,7 @@ def _running_dry(here: Here, agents: Collection[str]) -> list[dict[str, Any]]:
     return [
         {"account": quota["account"], "window": window["length"], "runs_dry_at": window["runs_dry_at"]}
         for quota in here.get("/quotas")["quotas"]
-        if not agents.isdisjoint(quota["agents"])
+        if set(agents) & set(quota["agents"])
         for window in quota["windows"]
         if window["runs_dry_at"] is not None
     ]
