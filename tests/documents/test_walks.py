@@ -509,6 +509,15 @@ def _conflicts(reader: Reader) -> None:
     reader.leave_out("toryo why TASK", "Needs two agents; tests/scenarios/test_worktrees.py has them.")
 
 
+@walks("docs/how-to/templates.md")
+def _templates(reader: Reader) -> None:
+    reader.shop()
+    reader.save("release.yaml")
+    reader.read("toryo template add")
+    assert "Publish 1.4.0" in reader.type("toryo task list")
+    reader.read("toryo template show")
+
+
 @walks("docs/how-to/quotas.md")
 def _quotas(reader: Reader) -> None:
     reader.compares = False  # nothing is used yet

@@ -44,6 +44,7 @@ def tell(world: World) -> None:
         *((16, _memories), (17, _merge_queue), (18, _reviews), (19, _webhooks)),
         (20, _touches),
         (21, _quotas),
+        (22, _templates),
     ]
     for version, part in parts:
         if version <= VERSION:
@@ -286,6 +287,13 @@ def _quotas(world: World) -> None:
     process.report()
     usage = {"input_tokens": 1_000, "cached_tokens": 0, "output_tokens": 200}
     world.coordinator().exited(process.launch_id, exit_code=1, error="quota", quota_reset_seconds=90_000, usage=usage)
+
+
+def _templates(world: World) -> None:
+    """A template that was used."""
+    content = {"parameters": {"room": {"default": "hall"}}, "tasks": [{"title": "Sweep the {{room}}"}]}
+    world.owner.call("save_template", project_id=PROJECT, name="sweep", content=content)
+    world.owner.call("use_template", project_id=PROJECT, name="sweep", values={"room": "attic"})
 
 
 def main() -> None:

@@ -34,6 +34,7 @@ class Code(StrEnum):
     QUESTION_NOT_FOUND = "questionNotFound"
     SCHEDULE_NOT_FOUND = "scheduleNotFound"
     WEBHOOK_NOT_FOUND = "webhookNotFound"
+    TEMPLATE_NOT_FOUND = "templateNotFound"
     MEMORY_NOT_FOUND = "memoryNotFound"
     MESSAGE_NOT_FOUND = "messageNotFound"
     WORKTREE_NOT_FOUND = "worktreeNotFound"

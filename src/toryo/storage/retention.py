@@ -56,6 +56,7 @@ KEPT = {
     "push_keys": "one row",
     "saved_views": "people save and delete them",
     "schedules": "people create and delete them",
+    "task_templates": "people create and delete them",
     "webhooks": "people create and delete them",
     "memories": "agents and people create them, people delete them",
     "search_progress": "one row",

@@ -1088,6 +1088,17 @@ saved_views = Table(
 )
 """Views of a project that people have saved under a name, for themselves or for everybody."""
 
+task_templates = Table(
+    "task_templates",
+    metadata,
+    Column("project_id", Text, ForeignKey("projects.id"), primary_key=True),
+    Column("name", Text, primary_key=True),
+    _text("content"),
+    _text("changed_by"),
+    _number("changed_at"),
+)
+"""Trees of tasks with parameters, which people use as often as needed."""
+
 questions = Table(
     "questions",
     metadata,

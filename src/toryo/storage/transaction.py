@@ -34,6 +34,7 @@ from toryo.storage.saved_views import SavedViews
 from toryo.storage.schedules import Schedules
 from toryo.storage.sessions import Sessions
 from toryo.storage.task_lists import TaskLists
+from toryo.storage.task_templates import TaskTemplates
 from toryo.storage.tasks import Tasks
 from toryo.storage.threads import Threads
 from toryo.storage.tokens import Tokens
@@ -93,6 +94,7 @@ class Transaction:
     conflict_forecast = _Aggregate(ConflictForecast)
     usages = _Aggregate(Usages)
     quota_windows = _Aggregate(QuotaWindows)
+    task_templates = _Aggregate(TaskTemplates)
     worktrees = _Aggregate(Worktrees)
 
     def __init__(self, connection: Connection) -> None:

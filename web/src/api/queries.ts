@@ -222,6 +222,12 @@ export const usage = (wanted: QueryOf<"get", "/usage">) =>
     refetchInterval: 30_000, // programs tell what they use while they run, without an event
   });
 
+export const templates = (projectId: string) =>
+  queryOptions({
+    queryKey: ["templates", projectId],
+    queryFn: () => api.get("/projects/{project_id}/templates", inProject(projectId)).then((answer) => answer.templates),
+  });
+
 export const quotas = queryOptions({
   queryKey: ["quotas"],
   queryFn: () => api.get("/quotas").then((answer) => answer.quotas),

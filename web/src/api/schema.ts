@@ -1108,6 +1108,59 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/projects/{project_id}/templates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The templates of a project, by name. */
+        get: operations["show_templates"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project_id}/templates/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One template, with all that it says. */
+        get: operations["show_template"];
+        /** Save a template under its name, in place of one that is there. Nothing is created until somebody uses it. */
+        put: operations["save_template"];
+        post?: never;
+        /** Delete a template. The tasks that it has created stay. */
+        delete: operations["delete_template"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project_id}/templates/{name}/use": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Create the tasks of a template, all or none, with values for its parameters. */
+        post: operations["use_template"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/projects/{project_id}/memories": {
         parameters: {
             query?: never;
@@ -3565,6 +3618,75 @@ export interface components {
             reason: string | null;
             /** Task Status */
             task_status: ("backlog" | "todo" | "in_progress" | "blocked" | "completed" | "failed" | "cancelled") | null;
+        };
+        /**
+         * ShownTemplate
+         * @description `tasks`: titles of what it creates. A parameter without a default needs a value.
+         */
+        ShownTemplate: {
+            /** Name */
+            name: string;
+            /** Project Id */
+            project_id: string;
+            /** Description */
+            description: string;
+            /** Parameters */
+            parameters: components["schemas"]["TemplateParameter"][];
+            /** Tasks */
+            tasks: string[];
+            /** Changed By */
+            changed_by: string;
+            /** Changed At */
+            changed_at: string;
+        };
+        /** TemplateParameter */
+        TemplateParameter: {
+            /** Name */
+            name: string;
+            /** Description */
+            description: string;
+            /** Default */
+            default: string | null;
+        };
+        Parameter: {
+            /** @default  */
+            description: string;
+            /** @default null */
+            default: string | null;
+        };
+        Template: {
+            /** @default  */
+            description: string;
+            parameters?: {
+                [key: string]: components["schemas"]["Parameter"];
+            };
+            tasks: components["schemas"]["TemplateTask"][];
+        };
+        TemplateTask: {
+            title: string;
+            /** @default  */
+            description: string;
+            /** @default null */
+            assignee: string | null;
+            /** @default null */
+            queue: string | null;
+            /**
+             * @default medium
+             * @enum {string}
+             */
+            priority: "low" | "medium" | "high" | "critical" | "urgent";
+            /**
+             * @default todo
+             * @enum {string}
+             */
+            status: "backlog" | "todo" | "in_progress";
+            /** @default null */
+            parent: string | null;
+            depends_on?: string[];
+            /** @default null */
+            context: unknown;
+            acceptance?: unknown[];
+            touches?: string[];
         };
         /** ShownMemory */
         ShownMemory: {
@@ -9451,6 +9573,239 @@ export interface operations {
                         /** Notifications Pending */
                         notifications_pending?: number;
                         webhook: components["schemas"]["ShownWebhook"];
+                    };
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_templates: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The project. */
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Success */
+                        success: boolean;
+                        next?: components["schemas"]["NextAction"];
+                        /** Notifications Pending */
+                        notifications_pending?: number;
+                        /** Templates */
+                        templates: components["schemas"]["ShownTemplate"][];
+                    };
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_template: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The project. */
+                project_id: string;
+                /** @description The name of the template. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Success */
+                        success: boolean;
+                        next?: components["schemas"]["NextAction"];
+                        /** Notifications Pending */
+                        notifications_pending?: number;
+                        template: components["schemas"]["ShownTemplate"];
+                        /** Content */
+                        content: {
+                            [key: string]: unknown;
+                        };
+                    };
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    save_template: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The project. */
+                project_id: string;
+                /** @description The name of the template. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Its parameters and tasks, in the form of a template file. */
+                    content: components["schemas"]["Template"];
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Success */
+                        success: boolean;
+                        next?: components["schemas"]["NextAction"];
+                        /** Notifications Pending */
+                        notifications_pending?: number;
+                        template: components["schemas"]["ShownTemplate"];
+                        /** Content */
+                        content: {
+                            [key: string]: unknown;
+                        };
+                    };
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_template: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The project. */
+                project_id: string;
+                /** @description The name of the template. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Success */
+                        success: boolean;
+                        next?: components["schemas"]["NextAction"];
+                        /** Notifications Pending */
+                        notifications_pending?: number;
+                        /** Name */
+                        name: string;
+                    };
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    use_template: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A request with the same key and content is carried out once and gets the same answer again. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The project. */
+                project_id: string;
+                /** @description The name of the template. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description Values of its parameters, by name. */
+                    values?: {
+                        [key: string]: string;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Success */
+                        success: boolean;
+                        next?: components["schemas"]["NextAction"];
+                        /** Notifications Pending */
+                        notifications_pending?: number;
+                        /** Task Ids */
+                        task_ids: string[];
                     };
                 };
             };

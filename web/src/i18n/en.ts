@@ -296,6 +296,11 @@ export const en = {
     keepOpen: "Create another",
     filed: "Created: {{title}}",
     filedMany: "{{count}} tasks created",
+    template: "Template",
+    noTemplate: "None",
+    creates: "Tasks of the template",
+    createMany_one: "Create {{count}} task",
+    createMany_other: "Create {{count}} tasks",
   },
   decision: {
     start: "Start",

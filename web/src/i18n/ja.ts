@@ -293,6 +293,11 @@ export const ja: Words = {
     keepOpen: "続けて作成",
     filed: "作成しました: {{title}}",
     filedMany: "{{count}} 件のタスクを作成しました",
+    template: "テンプレート",
+    noTemplate: "なし",
+    creates: "テンプレートのタスク",
+    createMany_one: "{{count}} 件のタスクを作成",
+    createMany_other: "{{count}} 件のタスクを作成",
   },
   decision: {
     start: "起動",

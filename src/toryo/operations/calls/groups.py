@@ -48,6 +48,7 @@ GROUPS = (
     "tasks.question_rest",
     "schedules.rest",
     "schedules.webhook_rest",
+    "schedules.template_rest",
     "memory.rest",
     "overview.conditions_rest",
     "queue.api_keys",

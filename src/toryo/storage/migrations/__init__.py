@@ -53,6 +53,7 @@ STEPS: tuple[ModuleType, ...] = (
     _read_when_used("step_0019_webhooks"),
     _read_when_used("step_0020_conflict_forecast"),
     _read_when_used("step_0021_quota_windows"),
+    _read_when_used("step_0022_task_templates"),
 )
 """In order; the position is the version."""
 

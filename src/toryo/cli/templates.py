@@ -1,0 +1,134 @@
+"""`toryo template …`: trees of tasks with parameters, saved from a file and used as often as needed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from toryo.cli import output, projects
+from toryo.cli.command_context import Here, command
+from toryo.cli.exit_codes import Misuse, missing
+from toryo.cli.task_options import Project
+
+group = typer.Typer(
+    help="Save trees of tasks as templates, and create tasks from them.", no_args_is_help=True, rich_markup_mode=None
+)
+
+Name = Annotated[str, typer.Argument(metavar="TEMPLATE", help="Its name, from toryo template list.")]
+
+
+def add(app: typer.Typer) -> None:
+    app.add_typer(group, name="template")
+
+
+@command(group, "list")
+def list_templates(here: Here, project: Project = None) -> None:
+    """List the templates of a project."""
+    answer = here.get(f"{_path(here, project)}")
+    rows = [
+        (
+            each["name"],
+            ", ".join(_parameter(one) for one in each["parameters"]),
+            str(len(each["tasks"])),
+            each["description"],
+        )
+        for each in answer["templates"]
+    ]
+    here.answer(
+        answer,
+        lambda: output.table(
+            ("NAME", "PARAMETERS", "TASKS", "DESCRIPTION"),
+            rows,
+            empty="No templates yet. Save one: toryo template add FILE",
+            right=(2,),
+        ),
+    )
+
+
+@command(group, "show")
+def show_template(here: Here, template: Name, project: Project = None) -> None:
+    """Show a template: its parameters, and the tasks that it creates."""
+    answer = here.get(f"{_path(here, project)}/{template}")
+    here.answer(answer, lambda: _print(answer["template"]))
+
+
+@command(group, "add")
+def add_template(
+    here: Here,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A YAML file with parameters and tasks.")],
+    name: Annotated[
+        str | None, typer.Option("--name", metavar="NAME", help="Its name (default: that of the file).")
+    ] = None,
+    project: Project = None,
+) -> None:
+    """Save a template from a file. It replaces one of the same name."""
+    from toryo.formats import yaml_documents
+    from toryo.formats.task_templates import Template
+
+    if not file.is_file():
+        raise missing(file, "Pass the path of a template.")
+    try:
+        content = yaml_documents.checked(yaml_documents.of_file(file), Template)
+    except yaml_documents.Mistakes as mistakes:
+        raise Misuse(str(mistakes)) from None
+    called = name or file.stem
+    body = {"content": content.model_dump(exclude_defaults=True)}
+    answer = here.send("PUT", f"{_path(here, project)}/{called}", body)
+    count = len(answer["template"]["tasks"])
+    here.answer(
+        answer,
+        lambda: output.done(f"saved the template {called} with {count} {'task' if count == 1 else 'tasks'}"),
+    )
+
+
+@command(group, "use")
+def use_template(
+    here: Here,
+    template: Name,
+    values: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="The value of a parameter; repeatable."),
+    ] = None,
+    project: Project = None,
+) -> None:
+    """Create the tasks of a template: all of them, or none."""
+    answer = here.send("POST", f"{_path(here, project)}/{template}/use", {"values": _values(values or [])})
+    made = answer["task_ids"]
+    here.answer(answer, lambda: output.done(f"created {len(made)} {'task' if len(made) == 1 else 'tasks'}", *made))
+
+
+@command(group, "delete")
+def delete_template(here: Here, template: Name, project: Project = None) -> None:
+    """Delete a template. The tasks that it has created stay."""
+    answer = here.send("DELETE", f"{_path(here, project)}/{template}")
+    here.answer(answer, lambda: output.done(f"deleted {template}"))
+
+
+def _path(here: Here, project: str | None) -> str:
+    return f"/projects/{project or projects.only(here)}/templates"
+
+
+def _values(given: list[str]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for each in given:
+        name, is_set, value = each.partition("=")
+        if not is_set or not name:
+            raise Misuse(f"{each!r} is not NAME=VALUE.", "Example: --set version=1.4.0")
+        if name in found:
+            raise Misuse(f"{name} is set twice.", "Set each parameter once.")
+        found[name] = value
+    return found
+
+
+def _parameter(one: dict[str, Any]) -> str:
+    return str(one["name"]) if one["default"] is None else f"{one['name']}={one['default']}"
+
+
+def _print(template: dict[str, Any]) -> None:
+    output.done(f"{template['name']}: {template['description']}" if template["description"] else template["name"])
+    for one in template["parameters"]:
+        words = f": {one['description']}" if one["description"] else ""
+        output.done(f"  {_parameter(one)}{words}")
+    output.done("Tasks:", *(f"  {title}" for title in template["tasks"]))

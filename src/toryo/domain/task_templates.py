@@ -1,0 +1,20 @@
+"""Templates of task trees, as they are stored. `formats/task_templates.py` says what one may contain."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from toryo.domain.fast_dataclasses import dataclass
+from toryo.domain.times import Millis
+
+MOST = 100
+"""Templates of one project."""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskTemplate:
+    project_id: str
+    name: str
+    content: dict[str, Any]
+    changed_by: str
+    changed_at: Millis

@@ -1,0 +1,135 @@
+"""The format of a template: a tree of tasks with parameters, which a person uses as often as needed.
+
+```yaml
+description: Publish a version
+parameters:
+  version: {description: Such as 1.4.0}
+  branch: {default: main}                 # optional: it has a default
+tasks:
+  - title: Release {{version}}
+    assignee: lead
+  - title: Build {{version}}
+    parent: Release {{version}}           # the title of a task above, as it is written there
+    assignee: builder
+    status: in_progress                   # backlog, todo (the default) or in_progress
+    context: {command: "./build.sh {{branch}}"}
+  - title: Publish {{version}}
+    parent: Release {{version}}
+    depends_on: [Build {{version}}]
+```
+
+A value is data: a command gets it as a quoted word (`command_templates.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from toryo.formats import command_templates
+from toryo.formats.command_templates import VARIABLE
+from toryo.nearest import nearest
+
+MOST_TASKS = 200
+MOST_PARAMETERS = 50
+LONGEST_VALUE = 1_000
+Name = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9_][\w-]*$")]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class Parameter(_Part):
+    description: str = Field("", max_length=500)
+    default: str | None = Field(None, max_length=LONGEST_VALUE)
+    """Without one, a value must be given."""
+
+
+class TemplateTask(_Part):
+    title: str = Field(min_length=1, max_length=500)
+    """Says which task of the template is meant."""
+    description: str = ""
+    assignee: str | None = None
+    queue: str | None = None
+    priority: Literal["low", "medium", "high", "critical", "urgent"] = "medium"
+    status: Literal["backlog", "todo", "in_progress"] = "todo"
+    parent: str | None = None
+    """The title of a task above it."""
+    depends_on: list[str] = Field(default_factory=list, max_length=100)
+    """Titles of tasks above it that must be completed first."""
+    context: Any = None
+    acceptance: list[Any] = Field(default_factory=list, max_length=20)
+    touches: list[str] = Field(default_factory=list, max_length=100)
+
+
+class Template(_Part):
+    description: str = Field("", max_length=2_000)
+    parameters: dict[Name, Parameter] = Field(default_factory=dict, max_length=MOST_PARAMETERS)
+    tasks: list[TemplateTask] = Field(min_length=1, max_length=MOST_TASKS)
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Template:
+        above: list[str] = []
+        for task in self.tasks:
+            if task.title in above:
+                raise ValueError(f"two tasks have the title {task.title!r}")
+            for name in [*([task.parent] if task.parent is not None else []), *task.depends_on]:
+                if name not in above:
+                    raise ValueError(f"{task.title!r} refers to {name!r}, which is not the title of a task above it")
+            above.append(task.title)
+            for name in _placeholders(task.model_dump()):
+                if name not in self.parameters:
+                    near = nearest(name, list(self.parameters))
+                    hint = f"; did you mean {near}?" if near else ""
+                    raise ValueError(f"{{{{{name}}}}} in {task.title!r} is not one of the parameters{hint}")
+            for _, command in command_templates.within(_section(task)):
+                if (wrong := command_templates.problem(command)) is not None:
+                    raise ValueError(f"the command of {task.title!r}: {wrong}")
+        return self
+
+
+def _section(task: TemplateTask) -> dict[str, Any]:
+    return task.model_dump(include={"context", "acceptance"})
+
+
+def _placeholders(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield from VARIABLE.findall(value)
+    elif isinstance(value, Mapping):
+        for each in value.values():
+            yield from _placeholders(each)
+    elif isinstance(value, list):
+        for each in value:
+            yield from _placeholders(each)
+
+
+def missing(template: Template, values: Mapping[str, str]) -> list[str]:
+    """The parameters that have neither a value nor a default."""
+    return [name for name, each in template.parameters.items() if each.default is None and name not in values]
+
+
+def filled(template: Template, values: Mapping[str, str]) -> list[dict[str, Any]]:
+    """The tasks with every value in its place, in order. Raises `command_templates.Unfit`."""
+    known = {name: each.default or "" for name, each in template.parameters.items()} | dict(values)
+    return [_filled_task(task, known) for task in template.tasks]
+
+
+def _filled_task(task: TemplateTask, values: Mapping[str, str]) -> dict[str, Any]:
+    found: dict[str, Any] = _put(task.model_dump(), values)
+    for path, command in command_templates.within(_section(task)):
+        place: Any = found
+        for step in path[:-1]:
+            place = place[step]
+        place[path[-1]] = command_templates.filled(command, lambda name: values[name])
+    return found
+
+
+def _put(value: Any, values: Mapping[str, str]) -> Any:
+    if isinstance(value, str):
+        return VARIABLE.sub(lambda found: values[found[1]], value)
+    if isinstance(value, Mapping):
+        return {name: _put(each, values) for name, each in value.items()}
+    return [_put(each, values) for each in value] if isinstance(value, list) else value

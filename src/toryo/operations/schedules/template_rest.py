@@ -1,0 +1,262 @@
+"""Templates of task trees: people save them, and create all of their tasks at once, with values for the parameters."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from toryo.domain import task_templates
+from toryo.domain.conflict_forecast import patterns
+from toryo.domain.errors import Code, Refusal
+from toryo.domain.task_templates import TaskTemplate
+from toryo.domain.times import iso
+from toryo.domain.wording import say
+from toryo.formats import command_templates
+from toryo.formats.task_templates import LONGEST_VALUE, MOST_PARAMETERS, Name, Template, filled, missing
+from toryo.nearest import nearest
+from toryo.operations.calls.call import Call
+from toryo.operations.calls.catalogue import Parameters, Route, catalogue, operation
+from toryo.operations.calls.fields import Id
+from toryo.operations.calls.grants import Grant
+from toryo.operations.calls.results import Result
+from toryo.operations.calls.validation import parameters_of
+from toryo.operations.schedules import begun_tasks
+
+
+class TemplateParameter(TypedDict):
+    name: str
+    description: str
+    default: str | None
+
+
+class ShownTemplate(TypedDict):
+    """`tasks`: titles of what it creates. A parameter without a default needs a value."""
+
+    name: str
+    project_id: str
+    description: str
+    parameters: list[TemplateParameter]
+    tasks: list[str]
+    changed_by: str
+    changed_at: str
+
+
+class TemplatesResult(Result):
+    templates: list[ShownTemplate]
+
+
+class OneTemplate(Result):
+    """`content` is what was saved."""
+
+    template: ShownTemplate
+    content: dict[str, Any]
+
+
+class DeletedTemplate(Result):
+    name: str
+
+
+class CreatedTasks(Result):
+    """In the order of the template."""
+
+    task_ids: list[str]
+
+
+class OfProject(Parameters):
+    project_id: Id = Field(description="The project.")
+
+
+class OneOf(OfProject):
+    name: Name = Field(description="The name of the template.")
+
+
+class SaveTemplate(OneOf):
+    content: Template = Field(description="Its parameters and tasks, in the form of a template file.")
+
+
+class UseTemplate(OneOf):
+    values: dict[Name, Annotated[str, Field(max_length=LONGEST_VALUE)]] = Field(
+        default_factory=dict, max_length=MOST_PARAMETERS, description="Values of its parameters, by name."
+    )
+
+
+@operation(
+    "show_templates",
+    grant=Grant.PERSON,
+    parameters=OfProject,
+    route=Route("GET", "/projects/{project_id}/templates"),
+    tool=False,
+    reads=True,
+)
+def show_templates(call: Call, wanted: OfProject) -> TemplatesResult:
+    """The templates of a project, by name."""
+    project = call.project(wanted.project_id)
+    return {"success": True, "templates": [_shown(each) for each in call.tx.task_templates.of_project(project.id)]}
+
+
+@operation(
+    "show_template",
+    grant=Grant.PERSON,
+    parameters=OneOf,
+    route=Route("GET", "/projects/{project_id}/templates/{name}"),
+    tool=False,
+    reads=True,
+)
+def show_template(call: Call, wanted: OneOf) -> OneTemplate:
+    """One template, with all that it says."""
+    return _one(_known(call, wanted))
+
+
+@operation(
+    "save_template",
+    grant=Grant.WRITER,
+    parameters=SaveTemplate,
+    route=Route("PUT", "/projects/{project_id}/templates/{name}"),
+    tool=False,
+)
+def save_template(call: Call, wanted: SaveTemplate) -> OneTemplate:
+    """Save a template under its name, in place of one that is there. Nothing is created until somebody uses it."""
+    call.enter(wanted.project_id)
+    project = call.project(wanted.project_id)
+    _refuse_invalid(project.id, wanted.content)
+    before = call.tx.task_templates.find(project.id, wanted.name)
+    if before is None and len(call.tx.task_templates.of_project(project.id)) >= task_templates.MOST:
+        raise Refusal(
+            Code.LIMIT_REACHED,
+            say("A project can have {most} templates.", most=task_templates.MOST),
+            "Delete one that nobody uses: toryo template delete NAME",
+        )
+    content = wanted.content.model_dump(exclude_defaults=True)
+    if before is not None and before.content == content:
+        return _one(before)
+    after = TaskTemplate(project.id, wanted.name, content, call.actor.id, call.now)
+    call.tx.task_templates.put(after)
+    call.event("template.saved", project_id=project.id, data={"name": after.name})
+    return _one(after)
+
+
+@operation(
+    "use_template",
+    grant=Grant.WRITER,
+    parameters=UseTemplate,
+    route=Route("POST", "/projects/{project_id}/templates/{name}/use", 201),
+    tool=False,
+)
+def use_template(call: Call, wanted: UseTemplate) -> CreatedTasks:
+    """Create the tasks of a template, all or none, with values for its parameters."""
+    call.enter(wanted.project_id)
+    found = _known(call, wanted)
+    template = Template.model_validate(found.content)
+    _refuse_values(found.name, template, wanted.values)
+    try:
+        tasks = filled(template, wanted.values)
+    except command_templates.Unfit as unfit:
+        raise Refusal(
+            Code.VALIDATION_ERROR, say("A value does not fit: {why}", why=str(unfit)), "Use another value."
+        ) from None
+    ids: dict[str, str] = {}
+    for before, task in zip(template.tasks, tasks, strict=True):
+        parent = ids[before.parent] if before.parent is not None else None
+        after = [ids[title] for title in before.depends_on]
+        ids[before.title] = begun_tasks.create(call, found.project_id, _arguments(task, parent, after))
+    made = list(ids.values())
+    call.event("template.used", project_id=found.project_id, data={"name": found.name, "tasks": len(made)})
+    return {"success": True, "task_ids": made}
+
+
+@operation(
+    "delete_template",
+    grant=Grant.WRITER,
+    parameters=OneOf,
+    route=Route("DELETE", "/projects/{project_id}/templates/{name}"),
+    tool=False,
+)
+def delete_template(call: Call, wanted: OneOf) -> DeletedTemplate:
+    """Delete a template. The tasks that it has created stay."""
+    call.enter(wanted.project_id)
+    found = _known(call, wanted)
+    call.tx.task_templates.drop(found.project_id, found.name)
+    call.event("template.deleted", project_id=found.project_id, data={"name": found.name})
+    return {"success": True, "name": found.name}
+
+
+def _known(call: Call, wanted: OneOf) -> TaskTemplate:
+    project = call.project(wanted.project_id)
+    found = call.tx.task_templates.find(project.id, wanted.name)
+    if found is not None:
+        return found
+    names = [each.name for each in call.tx.task_templates.of_project(project.id)]
+    near = nearest(wanted.name, names)
+    raise Refusal(
+        Code.TEMPLATE_NOT_FOUND,
+        say("The project has no template {name}.", name=wanted.name),
+        say("Did you mean {nearest}?", nearest=near) if near else "List them: toryo template list",
+    )
+
+
+def _refuse_invalid(project_id: str, template: Template) -> None:
+    """What would be refused of every use: by the rules for a task of people's own."""
+    for task in template.tasks:
+        given = _arguments(task.model_dump(), None, [])
+        found = parameters_of(catalogue()["file_task"], {**given, "project_id": project_id})
+        if isinstance(found, Refusal):
+            found.details["title"] = task.title
+            raise found
+        patterns(task.touches)
+
+
+def _refuse_values(name: str, template: Template, values: dict[str, str]) -> None:
+    unknown = next((each for each in values if each not in template.parameters), None)
+    known = ", ".join(template.parameters)
+    if unknown is not None:
+        raise Refusal(
+            Code.VALIDATION_ERROR,
+            say("The template {name} has no parameter {parameter}.", name=name, parameter=unknown),
+            say("Its parameters: {names}.", names=known) if known else "Omit it: the template has no parameters.",
+        )
+    lacking = missing(template, values)
+    if lacking:
+        raise Refusal(
+            Code.VALIDATION_ERROR,
+            say("The template {name} needs a value for {parameters}.", name=name, parameters=", ".join(lacking)),
+            say("Pass it in values, on the command line with --set {parameter}=VALUE.", parameter=lacking[0]),
+        )
+
+
+def _arguments(task: dict[str, Any], parent: str | None, after: list[str]) -> dict[str, Any]:
+    """What `file_task` takes."""
+    return {
+        "title": task["title"],
+        "description": task["description"],
+        "assignee_id": task["assignee"],
+        "agent_type": task["queue"],
+        "priority": task["priority"],
+        "status": task["status"],
+        "parent_task_id": parent,
+        "dependencies": after,
+        "context": task["context"],
+        "acceptance": task["acceptance"],
+        "touches": task["touches"],
+    }
+
+
+def _shown(each: TaskTemplate) -> ShownTemplate:
+    content = Template.model_validate(each.content)
+    return {
+        "name": each.name,
+        "project_id": each.project_id,
+        "description": content.description,
+        "parameters": [
+            {"name": name, "description": one.description, "default": one.default}
+            for name, one in content.parameters.items()
+        ],
+        "tasks": [task.title for task in content.tasks],
+        "changed_by": each.changed_by,
+        "changed_at": iso(each.changed_at),
+    }
+
+
+def _one(template: TaskTemplate) -> OneTemplate:
+    return {"success": True, "template": _shown(template), "content": template.content}
