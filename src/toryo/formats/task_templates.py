@@ -15,7 +15,7 @@ tasks:
     context: {command: "./build.sh {{branch}}"}
   - title: Publish {{version}}
     parent: Release {{version}}
-    depends_on: [Build {{version}}]
+    depends_on: ["Build {{version}}"]
 ```
 
 A value is data: a command gets it as a quoted word (`command_templates.py`).
