@@ -332,7 +332,10 @@ def _schedules(reader: Reader) -> None:
     reader.compares = False
     reader.shop()
     reader.words["AGENT"] = "keeper"
-    assert "next: " in reader.read("toryo schedule add")
+    reader.type("toryo task add Library --project shop")
+    reader.words["TASK"] = reader.task("Library")
+    told = reader.read("toryo schedule add")
+    assert "next: " in told and "it comes when" in told
     assert "Nightly tests" in reader.read("toryo schedule list")
     assert "resumed" in reader.read("toryo schedule run")
 

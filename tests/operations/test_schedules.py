@@ -27,7 +27,7 @@ def house(world: World) -> World:
 
 def add(world: World, who: Caller | None = None, **more: Any) -> str:
     asked: Answer = {"project_id": world.project_id, "name": "Nightly", "title": "Check {date}", **more}
-    if not {"cron", "every_seconds", "once_at"} & set(asked):
+    if not {"cron", "every_seconds", "once_at", "after_task_id"} & set(asked):
         asked["cron"] = "0 2 * * *"
     made: str = (who or world.owner).call("add_schedule", **asked)["schedule"]["schedule_id"]
     return made
@@ -58,6 +58,98 @@ def tasks(world: World) -> list[Answer]:
 def needed(world: World) -> list[Answer]:
     items = world.owner.call("needs_you")["items"]
     return [each for each in items if each["kind"] == "schedule_stopped"]
+
+
+def elsewhere(world: World) -> str:
+    """A task of another project that a person has in progress."""
+    other = world.owner.call("create_project", name="Quarry", working_directory="/srv/quarry")["project_id"]
+    world.owner.call("add_member", project_id=other, agent_id="owner")
+    asked = {"title": "Cut the stone", "assignee_id": "owner", "status": "in_progress"}
+    made: str = world.owner.call("file_task", project_id=other, **asked)["task_id"]
+    return made
+
+
+def test_the_completion_of_a_task_of_another_project_creates_its_task_once(house: World) -> None:
+    stone = elsewhere(house)
+    schedule = add(house, after_task_id=stone, assignee_id="a")
+    house.housekeep()
+    assert (tasks(house), shown(house, schedule)["state"]) == ([], "active")
+    house.move(stone, "completed")
+    for _ in range(3):
+        house.housekeep()
+    (task,) = tasks(house)
+    assert (task["title"], task["status"]) == ("Check 2027-01-15", "in_progress")
+    found = shown(house, schedule)
+    assert (found["state"], found["after_task_id"], found["runs"]) == ("ended", stone, 1)
+    assert outcomes(house, schedule) == [("created", 1)]
+
+
+def test_a_task_that_is_completed_already_counts(house: World) -> None:
+    stone = elsewhere(house)
+    house.move(stone, "completed")
+    add(house, after_task_id=stone)
+    house.housekeep()
+    assert len(tasks(house)) == 1
+
+
+def test_if_the_task_is_cancelled_it_ends_without_a_task_and_says_why(house: World) -> None:
+    stone = elsewhere(house)
+    schedule = add(house, after_task_id=stone)
+    house.move(stone, "cancelled", "no stone")
+    house.housekeep()
+    found = shown(house, schedule)
+    assert (tasks(house), found["state"]) == ([], "ended")
+    assert stone in found["reason"]
+
+
+def test_a_failed_task_may_still_be_completed(house: World) -> None:
+    stone = elsewhere(house)
+    schedule = add(house, after_task_id=stone)
+    house.move(stone, "failed", "it broke")
+    house.housekeep()
+    assert shown(house, schedule)["state"] == "active"
+    for status in ("todo", "in_progress", "completed"):
+        house.move(stone, status)
+    house.housekeep()
+    assert len(tasks(house)) == 1
+
+
+def test_what_is_completed_while_it_is_paused_comes_when_it_is_resumed(house: World) -> None:
+    stone = elsewhere(house)
+    schedule = add(house, after_task_id=stone)
+    house.owner.call("pause_schedule", schedule_id=schedule)
+    house.move(stone, "completed")
+    house.housekeep()
+    assert tasks(house) == []
+    house.owner.call("resume_schedule", schedule_id=schedule)
+    house.housekeep()
+    assert len(tasks(house)) == 1
+
+
+def test_it_can_get_another_rule_and_a_task_again(house: World) -> None:
+    stone = elsewhere(house)
+    schedule = add(house, after_task_id=stone)
+    house.owner.call("edit_schedule", schedule_id=schedule, cron="0 9 * * *")
+    assert (shown(house, schedule)["after_task_id"], shown(house, schedule)["cron"]) == (None, "0 9 * * *")
+    house.move(stone, "completed")
+    house.housekeep()
+    assert tasks(house) == []
+    house.owner.call("edit_schedule", schedule_id=schedule, after_task_id=stone)
+    house.housekeep()
+    assert len(tasks(house)) == 1
+    assert shown(house, schedule)["state"] == "ended"
+    house.owner.call("edit_schedule", schedule_id=schedule, after_task_id=stone, overlap="allow_all")
+    house.housekeep()
+    assert len(tasks(house)) == 2
+
+
+def test_a_task_that_one_does_not_see_is_not_found(house: World) -> None:
+    stone = elsewhere(house)
+    member = house.member("eve")
+    house.owner.call("add_member", project_id=house.project_id, agent_id="eve")
+    asked = {"project_id": house.project_id, "name": "Spy", "title": "Look", "after_task_id": stone}
+    member.refused("add_schedule", "taskNotFound", **asked)
+    house.owner.refused("add_schedule", "validationError", **asked, cron="0 2 * * *")
 
 
 # --- times -----------------------------------------------------------------------------------------------------------

@@ -45,6 +45,7 @@ def tell(world: World) -> None:
         (20, _touches),
         (21, _quotas),
         (22, _templates),
+        (23, _after),
     ]
     for version, part in parts:
         if version <= VERSION:
@@ -294,6 +295,13 @@ def _templates(world: World) -> None:
     content = {"parameters": {"room": {"default": "hall"}}, "tasks": [{"title": "Sweep the {{room}}"}]}
     world.owner.call("save_template", project_id=PROJECT, name="sweep", content=content)
     world.owner.call("use_template", project_id=PROJECT, name="sweep", values={"room": "attic"})
+
+
+def _after(world: World) -> None:
+    """A schedule that comes when a task is completed."""
+    first = world.task("w1", title="Oil the gate", status="todo")
+    asked = {"name": "Paint", "title": "Paint the gate", "after_task_id": first}
+    world.owner.call("add_schedule", project_id=PROJECT, **asked)
 
 
 def main() -> None:

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from toryo.cli import clearing, edits, output, projects, shell_completion
+from toryo.cli import clearing, edits, output, projects, shell_completion, task_lookup
 from toryo.cli.command_context import Here, command
 from toryo.cli.exit_codes import Misuse
 from toryo.cli.task_options import (
@@ -51,6 +51,15 @@ Once = Annotated[
     str | None,
     typer.Option("--once", metavar="TIME", help='One time on your clock instead, such as "2027-01-31 09:30".'),
 ]
+After = Annotated[
+    str | None,
+    typer.Option(
+        "--after",
+        metavar="TASK",
+        help="Once, when this task of any project is completed, instead.",
+        autocompletion=shell_completion.tasks,
+    ),
+]
 TimeZone = Annotated[
     str | None,
     typer.Option("--time-zone", metavar="ZONE", help="The time zone of --cron (default: this machine's)."),
@@ -84,6 +93,7 @@ def add_schedule(
     cron: Cron = None,
     every: Every = None,
     once: Once = None,
+    after_task: After = None,
     time_zone: TimeZone = None,
     description: Description = None,
     assignee: Assignee = None,
@@ -101,7 +111,7 @@ def add_schedule(
     """Create a schedule. Its tasks are created with your rights."""
     body = {
         "name": name,
-        **_rule(cron, every, once),
+        **_rule(cron, every, once, _after(here, after_task)),
         "time_zone": time_zone or (local_time_zone() if cron is not None else None),
         "title": title,
         "description": description,
@@ -161,6 +171,7 @@ def edit_schedule(
     cron: Cron = None,
     every: Every = None,
     once: Once = None,
+    after_task: After = None,
     time_zone: Annotated[
         str | None, typer.Option("--time-zone", metavar="ZONE", help="The new time zone of its cron expression.")
     ] = None,
@@ -181,7 +192,7 @@ def edit_schedule(
     """Change a schedule. From then on its tasks are created with your rights."""
     body = {
         "name": name,
-        **_rule(cron, every, once),
+        **_rule(cron, every, once, _after(here, after_task)),
         "time_zone": time_zone,
         "title": title,
         "description": description,
@@ -259,10 +270,19 @@ def _known_zone(name: str) -> bool:
         return False
 
 
-def _rule(cron: str | None, every: str | None, once: str | None) -> dict[str, Any]:
-    if sum(each is not None for each in (cron, every, once)) > 1:
-        raise Misuse("--cron, --every and --once exclude each other.", "Give one of them.")
-    return {"cron": cron, "every_seconds": _seconds("--every", every), "once_at": _instant(once)}
+def _rule(cron: str | None, every: str | None, once: str | None, after: str | None) -> dict[str, Any]:
+    if sum(each is not None for each in (cron, every, once, after)) > 1:
+        raise Misuse("--cron, --every, --once and --after exclude each other.", "Give one of them.")
+    return {
+        "cron": cron,
+        "every_seconds": _seconds("--every", every),
+        "once_at": _instant(once),
+        "after_task_id": after,
+    }
+
+
+def _after(here: Here, task: str | None) -> str | None:
+    return task_lookup.task(here, task) if task is not None else None
 
 
 def _seconds(option: str, given: str | None) -> int | None:
@@ -310,12 +330,16 @@ def _when(schedule: dict[str, Any]) -> str:
         return f"{schedule['cron']} ({schedule['time_zone']})"
     if schedule["every_seconds"] is not None:
         return f"every {output.duration(schedule['every_seconds'])}"
+    if schedule["after_task_id"] is not None:
+        return f"after {schedule['after_task_id']}"
     return f"once, {output.clock(schedule['once_at'])}"
 
 
 def _next(schedule: dict[str, Any]) -> str:
     if schedule["next_at"]:
         return f"next: {output.clock(schedule['next_at'])}"
+    if schedule["after_task_id"] is not None and schedule["state"] == "active":
+        return f"it comes when {schedule['after_task_id']} is completed"
     return f"it is {schedule['state']}"
 
 

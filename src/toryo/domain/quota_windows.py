@@ -80,10 +80,10 @@ class Window:
             return None
         if self.used >= self.limit:
             return now
-        spent = now - self.began_at
-        if spent < _ENOUGH or self.used == 0:
+        elapsed = now - self.began_at
+        if elapsed < _ENOUGH or self.used == 0:
             return None
-        dry = now + (self.limit - self.used) * spent // self.used
+        dry = now + (self.limit - self.used) * elapsed // self.used
         return dry if dry < end else None
 
 

@@ -72,7 +72,8 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """One of `cron`, `every` (seconds) and `once` says when. `task` has the parameters of the tasks that it creates."""
+    """One of `cron`, `every` (seconds), `once` and `after_task` says when. `task` has the parameters of the tasks that
+    it creates."""
 
     id: str
     project_id: str
@@ -106,6 +107,12 @@ class Schedule:
     """Runs that failed in a row."""
     runs: int = 0
     """Tasks created so far."""
+    after_task: str | None = None
+    """It comes once, when this task is completed; then `once` says when that was noticed."""
+
+    @property
+    def awaits_task(self) -> bool:
+        return self.after_task is not None and self.once is None
 
     @property
     def active(self) -> bool:

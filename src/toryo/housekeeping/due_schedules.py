@@ -26,6 +26,7 @@ def create_tasks(call: Call) -> int:
     deliveries.note_results(call, RESULTS_AT_ONCE)
     _each(call, call.tx.webhooks.waiting(AT_ONCE), deliveries.begin_waiting)
     _each(call, call.tx.schedules.waiting(AT_ONCE), runs.begin_waiting)
+    _each(call, call.tx.schedules.decided(AT_ONCE), runs.come)
     return _each(call, call.tx.schedules.due(call.now, AT_ONCE), runs.keep_time)
 
 

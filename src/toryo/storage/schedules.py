@@ -43,6 +43,22 @@ _WAITING = Statement(
     .order_by(_s.c.buffered, _s.c.id)
     .limit(_p("most", type_=sa.Integer))
 )
+_task_status = sa.select(_t.c.status).where(_t.c.id == _s.c.after_task).scalar_subquery()
+_DECIDED = Statement(
+    SCHEDULES.select()
+    .where(
+        _active,
+        _s.c.state == State.ACTIVE.value,
+        _s.c.next_at.is_(None),
+        _s.c.after_task.is_not(None),
+        sa.func.coalesce(_task_status, Status.CANCELLED.value).in_(
+            [sa.literal(each.value) for each in (Status.COMPLETED, Status.CANCELLED)]
+        ),
+        _in_active_project,
+    )
+    .order_by(_s.c.created_at, _s.c.id)
+    .limit(_p("most", type_=sa.Integer))
+)
 _SOONEST = Statement(sa.select(sa.func.min(_s.c.next_at)).where(_active, _in_active_project))
 _open = sa.and_(_r.c.task_id.is_not(None), _r.c.result.is_(None))
 _OPEN = Statement(RUNS.select().where(_open, _r.c.schedule_id == _p("id")).order_by(_r.c.scheduled_at, _r.c.id))
@@ -134,6 +150,10 @@ class Schedules:
     def waiting(self, most: int) -> list[Schedule]:
         """Those with a run that could not begin yet, in projects that are active."""
         return SCHEDULES.nouns(self._connection.all(_WAITING, most=most))
+
+    def decided(self, most: int) -> list[Schedule]:
+        """Those whose awaited task is completed, cancelled or gone, in projects that are active."""
+        return SCHEDULES.nouns(self._connection.all(_DECIDED, most=most))
 
     def soonest(self) -> Millis | None:
         """When the next one is due."""

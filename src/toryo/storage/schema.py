@@ -1157,6 +1157,7 @@ schedules = Table(
     _number("buffered", null=True),
     _number("failures"),
     _number("runs"),
+    _text("after_task", null=True),
     Index("schedules_project", "project_id"),
 )
 """Tasks that are created at certain times."""

@@ -3492,7 +3492,8 @@ export interface components {
         };
         /**
          * ShownSchedule
-         * @description One of `cron`, `every_seconds` and `once_at` says when. `buffered_at`: the time of a run that waits until its
+         * @description One of `cron`, `every_seconds`, `once_at` and `after_task_id` says when; what comes after a task has the time at
+         *     which it came as `once_at`, too. `buffered_at`: the time of a run that waits until its
          *     task can be created. `failures`: runs that failed in a row. `next_times` only where one schedule is shown.
          */
         ShownSchedule: {
@@ -3508,6 +3509,8 @@ export interface components {
             every_seconds: number | null;
             /** Once At */
             once_at: string | null;
+            /** After Task Id */
+            after_task_id: string | null;
             /** Time Zone */
             time_zone: string;
             /**
@@ -8588,6 +8591,11 @@ export interface operations {
                      */
                     once_at?: string | null;
                     /**
+                     * @description Or once, when this task of any project is completed.
+                     * @default null
+                     */
+                    after_task_id?: string | null;
+                    /**
                      * @description The time zone of the cron expression.
                      * @default UTC
                      */
@@ -8786,6 +8794,11 @@ export interface operations {
                      * @default null
                      */
                     once_at?: string | null;
+                    /**
+                     * @description Once this task is completed; replaces another rule.
+                     * @default null
+                     */
+                    after_task_id?: string | null;
                     /**
                      * @description New time zone.
                      * @default null

@@ -47,23 +47,27 @@ def time_zones() -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """When: exactly one of `cron`, `every` (seconds, counted from `anchor`) and `once`."""
+    """When: exactly one of `cron`, `every` (seconds, counted from `anchor`) and `once`; with `after_task` none of them,
+    until that task is completed."""
 
     cron: str | None
     every: int | None
     once: Millis | None
     time_zone: str
     anchor: Millis
+    after_task: str | None = None
 
 
 def rule_of(schedule: Schedule) -> Rule:
-    return Rule(schedule.cron, schedule.every, schedule.once, schedule.time_zone, schedule.anchor)
+    return Rule(schedule.cron, schedule.every, schedule.once, schedule.time_zone, schedule.anchor, schedule.after_task)
 
 
 def times_after(rule: Rule, instant: Millis) -> Iterator[Millis]:
     """All times after an instant, in order. Raises NotARule."""
     if rule.once is not None:
         return iter([rule.once] if rule.once > instant else [])
+    if rule.after_task is not None:
+        return iter(())
     if rule.every is not None:
         return _every(rule.every * SECOND, rule.anchor, instant)
     assert rule.cron is not None

@@ -37,6 +37,8 @@ from toryo.storage.schedules import NEWEST
 USUAL = 50
 """Runs of a page."""
 SHOWN_TIMES = 5
+_KINDS = ("cron", "every_seconds", "once_at", "after_task_id")
+"""What says when: exactly one of these."""
 _OUTCOMES = Literal["created", "buffered", "skipped", "coalesced", "missed", "refused"]
 
 
@@ -88,7 +90,8 @@ class NextTime(TypedDict):
 
 
 class ShownSchedule(TypedDict):
-    """One of `cron`, `every_seconds` and `once_at` says when. `buffered_at`: the time of a run that waits until its
+    """One of `cron`, `every_seconds`, `once_at` and `after_task_id` says when; what comes after a task has the time at
+    which it came as `once_at`, too. `buffered_at`: the time of a run that waits until its
     task can be created. `failures`: runs that failed in a row. `next_times` only where one schedule is shown."""
 
     schedule_id: str
@@ -97,6 +100,7 @@ class ShownSchedule(TypedDict):
     cron: str | None
     every_seconds: int | None
     once_at: str | None
+    after_task_id: str | None
     time_zone: str
     overlap: GivenOverlap
     catch_up_seconds: int
@@ -234,6 +238,7 @@ class AddSchedule(Parameters):
     cron: Cron | None = Field(None, description="When: a cron expression, such as 0 9 * * 1-5 or @daily.")
     every_seconds: Interval | None = Field(None, description="Or an interval, counted from now.")
     once_at: Once | None = Field(None, description="Or one time.")
+    after_task_id: Id | None = Field(None, description="Or once, when this task of any project is completed.")
     time_zone: TimeZone = Field("UTC", description="The time zone of the cron expression.")
     overlap: GivenOverlap = Field("skip", description="What happens while a task of an earlier run is open.")
     catch_up_seconds: CatchUp = Field(
@@ -291,6 +296,7 @@ def add_schedule(call: Call, wanted: AddSchedule) -> OneSchedule:
         login=_login(call),
         created_at=call.now,
         next_at=_first(rule, call.now),
+        after_task=rule.after_task,
     )
     _refuse_task(call, made)
     _refuse_same_name(known, made)
@@ -304,6 +310,7 @@ class EditSchedule(OneOf):
     cron: Cron | None = Field(None, description="New cron expression; replaces an interval.")
     every_seconds: Interval | None = Field(None, description="New interval, counted from now; replaces another rule.")
     once_at: Once | None = Field(None, description="One time; replaces another rule.")
+    after_task_id: Id | None = Field(None, description="Once this task is completed; replaces another rule.")
     time_zone: TimeZone | None = Field(None, description="New time zone.")
     overlap: GivenOverlap | None = Field(None, description="What happens while a task of an earlier run is open.")
     catch_up_seconds: CatchUp | None = Field(None, description="How long after a missed time it is made up for.")
@@ -342,7 +349,7 @@ def edit_schedule(call: Call, wanted: EditSchedule) -> OneSchedule:
         runs_as=call.agent.id,
         login=_login(call),
     )
-    if any(given.get(name) is not None for name in ("cron", "every_seconds", "once_at", "time_zone")):
+    if any(given.get(name) is not None for name in (*_KINDS, "time_zone")):
         after = _with_rule(call, after, given)
     _refuse_task(call, after)
     _refuse_same_name(call.tx.schedules.of_project(after.project_id), after)
@@ -398,7 +405,7 @@ def resume_schedule(call: Call, wanted: OneOf) -> OneSchedule:
         return _answered(call, before)
     rule = recurrence.rule_of(before)
     next_at = None if before.state is State.ENDED else recurrence.next_after(rule, call.now)
-    if next_at is None:
+    if next_at is None and (before.state is State.ENDED or not before.awaits_task):
         raise _ended(before)
     after = replace(
         before,
@@ -481,27 +488,31 @@ def _refuse_same_name(known: list[Schedule], schedule: Schedule) -> None:
 
 def _rule(call: Call, given: Mapping[str, Any], zone: str = "UTC") -> Rule:
     """The one rule that is given. Raises Refusal."""
-    kinds = [name for name in ("cron", "every_seconds", "once_at") if given.get(name) is not None]
+    kinds = [name for name in _KINDS if given.get(name) is not None]
     if len(kinds) != 1:
         raise Refusal(
             Code.VALIDATION_ERROR,
-            "A schedule needs exactly one of a cron expression, an interval and one time.",
-            "Give one of `cron`, `every_seconds` and `once_at` (--cron, --every, --once).",
+            "A schedule needs exactly one of a cron expression, an interval, one time and a task.",
+            "Give one of `cron`, `every_seconds`, `once_at` and `after_task_id` (--cron, --every, --once, --after).",
         )
-    once = given.get("once_at")
+    once, after = given.get("once_at"), given.get("after_task_id")
     rule = Rule(
         cron=given.get("cron"),
         every=given.get("every_seconds"),
         once=of_datetime(once) if once is not None else None,
         time_zone=given.get("time_zone") or zone,
         anchor=call.now,
+        after_task=call.task(after).id if after is not None else None,
     )
     _first(rule, call.now)
     return rule
 
 
-def _first(rule: Rule, now: Millis) -> Millis:
-    """The first time of a rule. Raises Refusal if it cannot be understood, or never comes."""
+def _first(rule: Rule, now: Millis) -> Millis | None:
+    """The first time of a rule; None: when its task is completed. Raises Refusal if it cannot be understood, or never
+    comes."""
+    if rule.after_task is not None:
+        return None
     try:
         found = recurrence.next_after(rule, now)
     except NotARule as wrong:
@@ -522,14 +533,16 @@ def _first(rule: Rule, now: Millis) -> Millis:
 def _with_rule(call: Call, schedule: Schedule, given: Mapping[str, Any]) -> Schedule:
     """A new rule, or the same in another time zone. One that has ended begins again."""
     named = {name: each for name, each in given.items() if each is not None}
-    if not {"cron", "every_seconds", "once_at"} & set(named):
+    has_rule = not named.keys().isdisjoint(_KINDS)
+    if not has_rule:
         once = schedule.once
         rule = replace(recurrence.rule_of(schedule), time_zone=named["time_zone"])
         next_at = recurrence.next_after(rule, call.now) if once is not None else _first(rule, call.now)
     else:
         rule = _rule(call, named, schedule.time_zone)
         next_at = _first(rule, call.now)
-    state = State.ACTIVE if schedule.state is State.ENDED and next_at is not None else schedule.state
+    begins = next_at is not None or (has_rule and rule.after_task is not None)
+    state = State.ACTIVE if schedule.state is State.ENDED and begins else schedule.state
     return replace(
         schedule,
         cron=rule.cron,
@@ -537,6 +550,7 @@ def _with_rule(call: Call, schedule: Schedule, given: Mapping[str, Any]) -> Sche
         once=rule.once,
         time_zone=rule.time_zone,
         anchor=rule.anchor,
+        after_task=rule.after_task,
         state=state,
         next_at=next_at if state is State.ACTIVE else None,
     )
@@ -605,6 +619,7 @@ def _shown(each: Schedule, last: ScheduleRun | None) -> ShownSchedule:
         "cron": each.cron,
         "every_seconds": each.every,
         "once_at": iso_or_none(each.once),
+        "after_task_id": each.after_task,
         "time_zone": each.time_zone,
         "overlap": each.overlap.value,
         "catch_up_seconds": each.catch_up,

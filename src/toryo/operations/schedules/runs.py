@@ -53,6 +53,23 @@ def keep_time(call: Call, schedule: Schedule) -> None:
     _end(call, schedule)
 
 
+def come(call: Call, schedule: Schedule) -> None:
+    """Its time has come if the task that it waits for is completed; if that was cancelled or deleted, it never will."""
+    task = call.tx.tasks.find(schedule.after_task or "")
+    if task is not None and task.status is Status.COMPLETED:
+        call.tx.schedules.save(schedule, replace(schedule, once=call.now, next_at=call.now))
+    elif task is None or task.status is Status.CANCELLED:
+        ended = replace(
+            schedule, state=State.ENDED, state_by=SYSTEM, state_at=call.now, reason=_cancelled(schedule.after_task)
+        )
+        call.tx.schedules.save(schedule, ended)
+        tell(call, "schedule.ended", ended)
+
+
+def _cancelled(task_id: str | None) -> str:
+    return str(say("Task {task_id} was cancelled or deleted.", task_id=task_id))
+
+
 def begin_waiting(call: Call, schedule: Schedule) -> None:
     """Begins the run that waits, if it can begin now."""
     time = schedule.buffered

@@ -54,6 +54,7 @@ STEPS: tuple[ModuleType, ...] = (
     _read_when_used("step_0020_conflict_forecast"),
     _read_when_used("step_0021_quota_windows"),
     _read_when_used("step_0022_task_templates"),
+    _read_when_used("step_0023_after_tasks"),
 )
 """In order; the position is the version."""
 

@@ -11,7 +11,7 @@ import { DraftLine, useDraft } from "@/drafts";
 import { useTranslation } from "@/i18n/use-words";
 import { Button, Dialog, Failed, Form, More, SelectField, TextArea, TextField, useToast } from "@/ui";
 
-const KINDS = ["cron", "every", "once"] as const;
+const KINDS = ["cron", "every", "once", "after"] as const;
 const OVERLAPS = ["skip", "buffer_one", "allow_all", "cancel_other"] as const;
 const PRIORITIES = ["critical", "high", "medium", "low"] as const;
 const HOUR = 3600;
@@ -24,6 +24,8 @@ interface Said {
   cron: string;
   minutes: string;
   once: string;
+  /** The id of the task that is completed first. */
+  after: string;
   time_zone: string;
   title: string;
   description: string;
@@ -45,13 +47,20 @@ function local(at: string): string {
   return new Date(moment.getTime() - moment.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }
 
+function kindOf(each: Schedule): Kind {
+  if (each.cron !== null) return "cron";
+  if (each.after_task_id !== null) return "after";
+  return each.once_at !== null ? "once" : "every";
+}
+
 function fieldsOf(each: Schedule | null): Said {
   return {
     name: each?.name ?? "",
-    kind: each === null || each.cron !== null ? "cron" : each.once_at !== null ? "once" : "every",
+    kind: each === null ? "cron" : kindOf(each),
     cron: each === null ? "0 9 * * 1-5" : (each.cron ?? ""),
     minutes: each?.every_seconds == null ? "60" : String(each.every_seconds / 60),
     once: each?.once_at == null ? "" : local(each.once_at),
+    after: each?.after_task_id ?? "",
     time_zone: each?.time_zone ?? here(),
     title: each?.task.title ?? "",
     description: each?.task.description ?? "",
@@ -65,14 +74,12 @@ function fieldsOf(each: Schedule | null): Said {
 
 /** What is sent of the time: for a change only what differs, so that an interval does not begin again. */
 function ruleOf(said: Said, before: Said | null) {
-  const { kind, cron, minutes, once, time_zone } = said;
-  if (
-    before !== null &&
-    [kind, cron, minutes, once].join() === [before.kind, before.cron, before.minutes, before.once].join()
-  )
-    return time_zone === before.time_zone ? {} : { time_zone };
+  const { kind, cron, minutes, once, after, time_zone } = said;
+  const rule = (each: Said) => [each.kind, each.cron, each.minutes, each.once, each.after].join();
+  if (before !== null && rule(said) === rule(before)) return time_zone === before.time_zone ? {} : { time_zone };
   if (kind === "cron") return { cron: cron.trim(), time_zone };
   if (kind === "every") return { every_seconds: Math.round(Number(minutes) * 60) };
+  if (kind === "after") return { after_task_id: after.trim() };
   return { once_at: new Date(once).toISOString() };
 }
 
@@ -155,6 +162,7 @@ function wrongIn(said: Said): boolean {
     cron: said.cron.trim() !== "",
     every: Number(said.minutes) >= 1,
     once: !Number.isNaN(Date.parse(said.once)),
+    after: said.after.trim() !== "",
   }[said.kind];
   const numbers = [said.catch_up_hours, said.max_failures].every((each) => each.trim() !== "" && Number(each) >= 0);
   return said.name.trim() === "" || said.title.trim() === "" || !rule || !numbers;
@@ -203,6 +211,18 @@ function When({ said, field }: PartProps) {
           type="datetime-local"
           value={said.once}
           onChange={field("once")}
+          required
+        />
+      )}
+      {said.kind === "after" && (
+        <TextField
+          label={t("schedule.after")}
+          help={t("schedule.afterHelp")}
+          value={said.after}
+          onChange={field("after")}
+          className="font-mono"
+          autoCapitalize="none"
+          spellCheck={false}
           required
         />
       )}

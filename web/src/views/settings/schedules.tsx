@@ -247,6 +247,7 @@ function useWhen() {
   const { t, i18n } = useTranslation("settings");
   return (each: Schedule): string => {
     if (each.cron !== null) return `${each.cron} (${each.time_zone})`;
+    if (each.after_task_id !== null) return t("schedule.afterTask", { task: each.after_task_id });
     if (each.once_at !== null) return t("schedule.onceAt", { when: timeOfDay(each.once_at, i18n.language) });
     return t("schedule.everyMinutes", { count: Math.round((each.every_seconds ?? 0) / 60) });
   };
