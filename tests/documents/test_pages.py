@@ -15,7 +15,7 @@ import typer
 from tests.documents import pages
 from toryo.cli import command_line, manifest
 from toryo.coordinator import config
-from toryo.formats import playbook_format, script_format, yaml_documents
+from toryo.formats import playbook_format, script_format, task_templates, yaml_documents
 
 
 @pytest.mark.parametrize("page", pages.pages(), ids=pages.name)
@@ -92,6 +92,9 @@ def test_every_yaml_example_is_valid(page: Path, tmp_path: Path) -> None:
             continue
         if re.match(r"tasks:\n\s+- match:", block.text):
             playbook_format.given(block.text, tmp_path)
+            continue
+        if re.search(r"^parameters:", block.text, re.MULTILINE):
+            yaml_documents.checked(yaml_documents.read(block.text, page.name), task_templates.Template)
             continue
         file = tmp_path / f"{number}.yaml"
         file.write_text(block.text, encoding="utf-8")
