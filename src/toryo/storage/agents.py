@@ -20,6 +20,7 @@ from toryo.storage.rows import JSON, TUPLE, Rows, enum, save_changes, update_by_
 
 _t, _m, _c = schema.agents, schema.memberships, schema.cooldowns
 _a = schema.accounts
+_w = schema.quota_windows
 _p = sa.bindparam
 
 ROWS = Rows(
@@ -104,9 +105,12 @@ _COOL = upsert(
     ["until", "reason", "failures", "message", "provider"],
 )
 _WARM = Statement(sa.delete(_c).where(_c.c.agent_id == _p("agent_id"), _c.c.purpose == _p("purpose")))
-_ALL_COOLDOWNS = Statement(sa.select(sa.func.min(_c.c.until)).where(_c.c.until > _p("now")))
+_window_end = _w.c.began_at + _w.c.length_ms
+_ends = sa.union_all(
+    sa.select(_c.c.until), sa.select(_a.c.until), sa.select(_window_end).where(_w.c.reserve > 0)
+).subquery("ends")
+_NEXT_END = Statement(sa.select(sa.func.min(_ends.c.until)).where(_ends.c.until > _p("now", type_=sa.BigInteger)))
 _ACCOUNTS = Statement(sa.select(_a.c.id, _a.c.until, _a.c.reason).where(in_list(_a.c.id, "ids")))
-_ALL_ACCOUNTS = Statement(sa.select(sa.func.min(_a.c.until)).where(_a.c.until > _p("now")))
 _COOL_ACCOUNT = upsert(_a, ["id", "until", "reason"], ["id"], ["until", "reason"])
 _WARM_ACCOUNT = Statement(sa.delete(_a).where(_a.c.id == _p("id")))
 
@@ -260,6 +264,6 @@ class Agents:
         return self._connection.run(_WARM, agent_id=agent_id, purpose=purpose) > 0
 
     def next_cooldown_end(self, now: Millis) -> Millis | None:
-        """The earliest end of a cooldown of an agent or an account."""
-        ends = (self._connection.value(_ALL_COOLDOWNS, now=now), self._connection.value(_ALL_ACCOUNTS, now=now))
-        return min((end for end in ends if end is not None), default=None)
+        """The earliest end of a cooldown of an agent or an account, or of a quota window with a reserve."""
+        found: Millis | None = self._connection.value(_NEXT_END, now=now)
+        return found

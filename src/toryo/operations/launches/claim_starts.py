@@ -29,7 +29,6 @@ from toryo.operations.launches.running_launches import Stop, renew, stops_for
 from toryo.operations.launches.start_candidates import Talker, chat_candidates, task_candidates
 from toryo.operations.worktrees import worktree_locks
 from toryo.operations.worktrees.job_handout import Job, jobs_for
-from toryo.storage import snapshots
 from toryo.storage.coordinators import Seen
 from toryo.workflow import program_choice
 from toryo.workflow.launch_rules import Action
@@ -216,7 +215,6 @@ def _next_look(call: Call) -> Millis | None:
     """When something ends by itself: a cooldown, a deadline, a lease, a grace time."""
     limits = call.context.limits
     ends = [call.tx.agents.next_cooldown_end(call.now), call.tx.launches.next_deadline(call.now)]
-    ends += snapshots.reserves(call.tx, call.now).values()
     for session in call.tx.sessions.live():
         ends += [session.expires_at, session.heard_at + session.patience, session.created_at + limits.run_time]
         task = call.tx.tasks.find(session.task_id) if session.task_id else None
