@@ -1,0 +1,84 @@
+// What the form of a schedule holds: its fields as texts, and what is sent of them.
+import type { Schedule } from "@/api/model";
+
+export const KINDS = ["cron", "every", "once", "after"] as const;
+export const HOUR = 3600;
+
+type Kind = (typeof KINDS)[number];
+
+export interface Said {
+  name: string;
+  kind: Kind;
+  cron: string;
+  minutes: string;
+  once: string;
+  /** The id of the task that is completed first. */
+  after: string;
+  time_zone: string;
+  title: string;
+  description: string;
+  assignee: string;
+  priority: Schedule["task"]["priority"];
+  overlap: Schedule["overlap"];
+  catch_up_hours: string;
+  max_failures: string;
+}
+
+const here = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC";
+
+export const zones = (known: string): string[] =>
+  [...new Set(["UTC", here(), known, ...Intl.supportedValuesOf("timeZone")])].sort();
+
+/** As a field for a local time has it: `2027-01-31T09:30`. */
+function local(at: string): string {
+  const moment = new Date(at);
+  return new Date(moment.getTime() - moment.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}
+
+function kindOf(each: Schedule): Kind {
+  if (each.cron !== null) return "cron";
+  if (each.after_task_id !== null) return "after";
+  return each.once_at !== null ? "once" : "every";
+}
+
+export function fieldsOf(each: Schedule | null): Said {
+  return {
+    name: each?.name ?? "",
+    kind: each === null ? "cron" : kindOf(each),
+    cron: each === null ? "0 9 * * 1-5" : (each.cron ?? ""),
+    minutes: each?.every_seconds == null ? "60" : String(each.every_seconds / 60),
+    once: each?.once_at == null ? "" : local(each.once_at),
+    after: each?.after_task_id ?? "",
+    time_zone: each?.time_zone ?? here(),
+    title: each?.task.title ?? "",
+    description: each?.task.description ?? "",
+    assignee: each?.task.assignee_id ?? "",
+    priority: each?.task.priority ?? "medium",
+    overlap: each?.overlap ?? "skip",
+    catch_up_hours: String((each?.catch_up_seconds ?? 24 * HOUR) / HOUR),
+    max_failures: String(each?.max_failures ?? 3),
+  };
+}
+
+/** What is sent of the time: for a change only what differs, so that an interval does not begin again. */
+export function ruleOf(said: Said, before: Said | null) {
+  const { kind, cron, minutes, once, after, time_zone } = said;
+  const rule = (each: Said) => [each.kind, each.cron, each.minutes, each.once, each.after].join();
+  if (before !== null && rule(said) === rule(before)) return time_zone === before.time_zone ? {} : { time_zone };
+  if (kind === "cron") return { cron: cron.trim(), time_zone };
+  if (kind === "every") return { every_seconds: Math.round(Number(minutes) * 60) };
+  if (kind === "after") return { after_task_id: after.trim() };
+  return { once_at: new Date(once).toISOString() };
+}
+
+/** Whether something is missing, or would mean something else: an empty field is no zero. */
+export function wrongIn(said: Said): boolean {
+  const rule = {
+    cron: said.cron.trim() !== "",
+    every: Number(said.minutes) >= 1,
+    once: !Number.isNaN(Date.parse(said.once)),
+    after: said.after.trim() !== "",
+  }[said.kind];
+  const numbers = [said.catch_up_hours, said.max_failures].every((each) => each.trim() !== "" && Number(each) >= 0);
+  return said.name.trim() === "" || said.title.trim() === "" || !rule || !numbers;
+}
