@@ -1,9 +1,10 @@
 // What the tests of components need before each file.
-import { configure } from "@testing-library/react";
+import { act, configure } from "@testing-library/react";
 import { afterEach } from "vitest";
 
 import { catalogues } from "@/i18n";
 import "@/app/overlayed";
+import { show } from "@/app/overlays";
 import { loadAll } from "@/ui";
 import { parse } from "@/ui/markdown/parse";
 import { reader } from "@/ui/markdown/reader";
@@ -19,4 +20,7 @@ await Promise.all([catalogues(), loadAll()]); // a test has no first view that m
 
 configure({ asyncUtilTimeout: 10_000 }); // on a machine with much else to do; who waits for what comes waits no longer
 
-afterEach(() => localStorage.clear()); // no draft of one test is seen by the next
+afterEach(() => {
+  localStorage.clear(); // no draft of one test is seen by the next
+  act(() => show(null)); // and nothing lies over its page, where keys mean nothing
+});

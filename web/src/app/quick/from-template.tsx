@@ -9,15 +9,15 @@ import { DraftLine, useDraft } from "@/drafts";
 import { useTranslation } from "@/i18n/use-words";
 import { Button, Failed, Form, TextField, useToast, visible } from "@/ui";
 
+/** By parameter. */
+type Values = Record<string, string>;
+
 export function FromTemplate({ template }: { template: TaskTemplate }) {
   const { t } = useTranslation();
   const client = useQueryClient();
   const toast = useToast();
   const begun = Object.fromEntries(template.parameters.map((each) => [each.name, each.default ?? ""]));
-  const [values, write, draft] = useDraft<Record<string, string>>(
-    `template.${template.project_id}.${template.name}`,
-    begun,
-  );
+  const [values, write, draft] = useDraft<Values>(`template.${template.project_id}.${template.name}`, begun);
   const [busy, setBusy] = useState(false);
   const [refused, setRefused] = useState<unknown>(null);
   const filled = (text: string) =>
