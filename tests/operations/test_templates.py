@@ -124,7 +124,7 @@ def test_wrong_values_are_refused_and_create_nothing(crew: World, values: Answer
         ({"tasks": [{"title": "Build"}, {"title": "Build"}]}, "two tasks have the title"),
         (without(priority="soon"), "priority"),
         (without(acceptance=[{"wish": 1}]), "acceptance"),
-        (without(touches=["../x"]), "touches"),
+        (without(touches=["../x"]), "pattern of paths"),
         ({"parameters": {"x": {}}, **without(context={"command": "{{x}} --help"})}, "command"),
         ({"parameters": {"a b": {}}, **without()}, "a b"),
     ],
@@ -138,6 +138,12 @@ def test_too_much_is_refused(crew: World) -> None:
     assert "200" in refused(crew, "tooLarge", content={"tasks": [{"title": f"T{number}"} for number in range(201)]})
     save(crew)
     assert "1000" in refused(crew, "tooLarge", "use_template", values={"version": "x" * 1_001})
+
+
+def test_values_that_grow_beyond_all_bounds_are_refused_before_they_are_filled_in(crew: World) -> None:
+    tasks = [{"title": f"T{number}", "description": "{{x}}" * 1_000} for number in range(10)]
+    save(crew, {"parameters": {"x": {}}, "tasks": tasks})
+    assert "characters" in refused(crew, "validationError", "use_template", values={"x": "x" * 1_000})
 
 
 def test_an_unknown_template_is_refused_with_the_nearest(crew: World) -> None:

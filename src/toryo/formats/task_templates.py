@@ -35,6 +35,8 @@ from toryo.nearest import nearest
 MOST_TASKS = 200
 MOST_PARAMETERS = 50
 LONGEST_VALUE = 1_000
+MOST_CHARACTERS = 5_000_000
+"""Of all texts of its tasks, with the values in their place."""
 Name = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9_][\w-]*$")]
 
 
@@ -114,7 +116,17 @@ def missing(template: Template, values: Mapping[str, str]) -> list[str]:
 def filled(template: Template, values: Mapping[str, str]) -> list[dict[str, Any]]:
     """The tasks with every value in its place, in order. Raises `command_templates.Unfit`."""
     known = {name: each.default or "" for name, each in template.parameters.items()} | dict(values)
+    if _size(template.model_dump(), max(map(len, known.values()), default=0)) > MOST_CHARACTERS:
+        raise command_templates.Unfit(f"with these values the tasks have more than {MOST_CHARACTERS:,} characters")
     return [_filled_task(task, known) for task in template.tasks]
+
+
+def _size(value: Any, longest: int) -> int:
+    """An upper bound of the characters of all texts, once values of this length are in their place."""
+    if isinstance(value, str):
+        return len(value) + longest * len(VARIABLE.findall(value))
+    parts = value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ()
+    return sum(_size(each, longest) for each in parts)
 
 
 def _filled_task(task: TemplateTask, values: Mapping[str, str]) -> dict[str, Any]:
