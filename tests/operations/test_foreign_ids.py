@@ -53,6 +53,7 @@ KINDS: dict[str, str] = {
     "job_ids": "worktree_job",
     "view_id": "view",
     "question_id": "question",
+    "after_task_id": "task",
     "schedule_id": "schedule",
     "webhook_id": "webhook",
     "memory_id": "memory",
