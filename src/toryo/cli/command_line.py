@@ -57,7 +57,7 @@ COMMANDS = {
     "schedule": ("schedules", "Create tasks at certain times, such as every night."),
     "webhook": ("webhooks", "Create tasks from the requests of programs such as GitHub."),
     "quota": ("quotas", "List quota windows, and set limits and reserves."),
-    "template": ("templates", "Save trees of tasks as templates, and create tasks from them."),
+    "template": ("templates", "Create trees of tasks again and again, from templates."),
     "memory": ("memory", "List, search and correct what agents know about projects."),
     "playbook": ("playbooks", "Check a playbook without a server."),
     "db": ("database", "Upgrade, back up, restore, check or prune the database."),

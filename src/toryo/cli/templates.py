@@ -13,7 +13,7 @@ from toryo.cli.exit_codes import Misuse, missing
 from toryo.cli.task_options import Project
 
 group = typer.Typer(
-    help="Save trees of tasks as templates, and create tasks from them.", no_args_is_help=True, rich_markup_mode=None
+    help="Create trees of tasks again and again, from templates.", no_args_is_help=True, rich_markup_mode=None
 )
 
 Name = Annotated[str, typer.Argument(metavar="TEMPLATE", help="Its name, from toryo template list.")]
