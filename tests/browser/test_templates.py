@@ -24,7 +24,7 @@ RELEASE = {
 @pytest.fixture(scope="module")
 def mill(site: Site) -> Site:
     site.project("mill")
-    site.people.rest("PUT", "/projects/mill/templates/release", {"content": RELEASE})
+    site.people.rest("PUT", "/projects/mill/templates/release", {"definition": RELEASE})
     return site
 
 

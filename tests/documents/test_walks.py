@@ -200,6 +200,7 @@ def _how_to(reader: Reader) -> None:
     reader.read("toryo needs")
     reader.read("toryo schedule add Nightly")
     reader.read("toryo webhook add Issues")
+    reader.leave_out("toryo template add", "The page about templates has the file; templates.md is walked.")
     reader.leave_out("toryo open", "A link of a browser's; tests/browser opens it.")
     reader.leave_out("toryo chat AGENT", "A command agent answers that it cannot talk; talk-to-agents.md is walked.")
     reader.work("Mop")

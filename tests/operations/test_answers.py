@@ -58,6 +58,7 @@ OTHERS_JSON = {
     "answer",
     "context",
     "data",
+    "definition",
     "effective_options",
     "facts",
     "options",

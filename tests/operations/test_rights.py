@@ -444,6 +444,7 @@ EXEMPT = {
     "rotate_webhook_secret": "test_the_secret_is_shown_once_and_a_new_one_makes_the_old_one_worthless",
     "delete_webhook": "its tasks stay; its secret is worth nothing from then on: tests/operations/test_webhooks.py",
     "pause_schedule": "rests a schedule",
+    "delete_template": "the tasks that it has created stay",
     "delete_schedule": "its tasks stay; no credential rests on it",
     "pause_project": "rests a project; takes nobody's right to it away",
     "logout": "the caller's own session, which has left by itself",

@@ -29,7 +29,7 @@ RELEASE: Answer = {
 
 
 def save(world: World, content: Answer | None = None, name: str = "release") -> None:
-    world.owner.call("save_template", project_id=world.project_id, name=name, content=content or RELEASE)
+    world.owner.call("save_template", project_id=world.project_id, name=name, definition=content or RELEASE)
 
 
 def use(world: World, **values: str) -> list[Answer]:
@@ -130,12 +130,13 @@ def test_wrong_values_are_refused_and_create_nothing(crew: World, values: Answer
     ],
 )
 def test_what_could_never_be_used_is_not_saved(crew: World, content: Answer, says: str) -> None:
-    assert says in refused(crew, "validationError", content=content)
+    assert says in refused(crew, "validationError", definition=content)
     assert crew.owner.call("show_templates", project_id=crew.project_id)["templates"] == []
 
 
 def test_too_much_is_refused(crew: World) -> None:
-    assert "200" in refused(crew, "tooLarge", content={"tasks": [{"title": f"T{number}"} for number in range(201)]})
+    tasks = [{"title": f"T{number}"} for number in range(201)]
+    assert "200" in refused(crew, "validationError", definition={"tasks": tasks})
     save(crew)
     assert "1000" in refused(crew, "tooLarge", "use_template", values={"version": "x" * 1_001})
 
@@ -169,4 +170,4 @@ def test_a_project_has_a_bounded_number_of_them(crew: World, monkeypatch: pytest
     monkeypatch.setattr("toryo.domain.task_templates.MOST", 2)
     for each in ("one", "two", "two"):
         save(crew, name=each)
-    assert "template delete" in refused(crew, "limitReached", name="three", content=RELEASE)
+    assert "template delete" in refused(crew, "limitReached", name="three", definition=RELEASE)

@@ -229,6 +229,7 @@ def _takes(name: str, parameter: str) -> bool:
 
 VALUES: dict[str, Any] = {
     "changes": [],
+    "definition": {"tasks": [{"title": "x"}]},
     "action": "start", "agent_id": "w1", "assignee_id": "w1", "check_id": "chk_1", "coordinator_id": "c1",
     "description": "x", "failures": [], "free_slots": 0, "handoff_id": "hnd_1", "id": "new", "launch_id": "lau_1",
     "model_id": "m", "name": "x", "offset": 0, "passed": True, "project_id": "prj_1", "provider": "claude",

@@ -293,7 +293,7 @@ def _quotas(world: World) -> None:
 def _templates(world: World) -> None:
     """A template that was used."""
     content = {"parameters": {"room": {"default": "hall"}}, "tasks": [{"title": "Sweep the {{room}}"}]}
-    world.owner.call("save_template", project_id=PROJECT, name="sweep", content=content)
+    world.owner.call("save_template", project_id=PROJECT, name="sweep", definition=content)
     world.owner.call("use_template", project_id=PROJECT, name="sweep", values={"room": "attic"})
 
 

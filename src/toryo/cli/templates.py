@@ -74,7 +74,7 @@ def add_template(
     except yaml_documents.Mistakes as mistakes:
         raise Misuse(str(mistakes)) from None
     called = name or file.stem
-    body = {"content": content.model_dump(exclude_defaults=True)}
+    body = {"definition": content.model_dump(exclude_defaults=True)}
     answer = here.send("PUT", f"{_path(here, project)}/{called}", body)
     count = len(answer["template"]["tasks"])
     here.answer(

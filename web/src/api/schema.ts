@@ -3651,46 +3651,6 @@ export interface components {
             /** Default */
             default: string | null;
         };
-        Parameter: {
-            /** @default  */
-            description: string;
-            /** @default null */
-            default: string | null;
-        };
-        Template: {
-            /** @default  */
-            description: string;
-            parameters?: {
-                [key: string]: components["schemas"]["Parameter"];
-            };
-            tasks: components["schemas"]["TemplateTask"][];
-        };
-        TemplateTask: {
-            title: string;
-            /** @default  */
-            description: string;
-            /** @default null */
-            assignee: string | null;
-            /** @default null */
-            queue: string | null;
-            /**
-             * @default medium
-             * @enum {string}
-             */
-            priority: "low" | "medium" | "high" | "critical" | "urgent";
-            /**
-             * @default todo
-             * @enum {string}
-             */
-            status: "backlog" | "todo" | "in_progress";
-            /** @default null */
-            parent: string | null;
-            depends_on?: string[];
-            /** @default null */
-            context: unknown;
-            acceptance?: unknown[];
-            touches?: string[];
-        };
         /** ShownMemory */
         ShownMemory: {
             /** Memory Id */
@@ -9667,8 +9627,8 @@ export interface operations {
                         /** Notifications Pending */
                         notifications_pending?: number;
                         template: components["schemas"]["ShownTemplate"];
-                        /** Content */
-                        content: {
+                        /** Definition */
+                        definition: {
                             [key: string]: unknown;
                         };
                     };
@@ -9701,7 +9661,9 @@ export interface operations {
             content: {
                 "application/json": {
                     /** @description Its parameters and tasks, in the form of a template file. */
-                    content: components["schemas"]["Template"];
+                    definition: {
+                        [key: string]: unknown;
+                    };
                 };
             };
         };
@@ -9719,8 +9681,8 @@ export interface operations {
                         /** Notifications Pending */
                         notifications_pending?: number;
                         template: components["schemas"]["ShownTemplate"];
-                        /** Content */
-                        content: {
+                        /** Definition */
+                        definition: {
                             [key: string]: unknown;
                         };
                     };

@@ -11,9 +11,10 @@ from toryo.domain import task_templates
 from toryo.domain.conflict_forecast import patterns
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.task_templates import TaskTemplate
+from toryo.domain.texts import one_line, several_lines
 from toryo.domain.times import iso
 from toryo.domain.wording import say
-from toryo.formats import command_templates
+from toryo.formats import command_templates, yaml_documents
 from toryo.formats.task_templates import LONGEST_VALUE, MOST_PARAMETERS, Name, Template, filled, missing
 from toryo.nearest import nearest
 from toryo.operations.calls.call import Call
@@ -23,6 +24,9 @@ from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
 from toryo.operations.calls.validation import parameters_of
 from toryo.operations.schedules import begun_tasks
+
+LONGEST_REASON = 2_000
+"""Characters of what is wrong with a template."""
 
 
 class TemplateParameter(TypedDict):
@@ -48,10 +52,10 @@ class TemplatesResult(Result):
 
 
 class OneTemplate(Result):
-    """`content` is what was saved."""
+    """`definition` is what was saved."""
 
     template: ShownTemplate
-    content: dict[str, Any]
+    definition: dict[str, Any]
 
 
 class DeletedTemplate(Result):
@@ -73,7 +77,7 @@ class OneOf(OfProject):
 
 
 class SaveTemplate(OneOf):
-    content: Template = Field(description="Its parameters and tasks, in the form of a template file.")
+    definition: dict[str, Any] = Field(description="Its parameters and tasks, in the form of a template file.")
 
 
 class UseTemplate(OneOf):
@@ -120,7 +124,7 @@ def save_template(call: Call, wanted: SaveTemplate) -> OneTemplate:
     """Save a template under its name, in place of one that is there. Nothing is created until somebody uses it."""
     call.enter(wanted.project_id)
     project = call.project(wanted.project_id)
-    _refuse_invalid(project.id, wanted.content)
+    template = _checked(project.id, wanted.definition)
     before = call.tx.task_templates.find(project.id, wanted.name)
     if before is None and len(call.tx.task_templates.of_project(project.id)) >= task_templates.MOST:
         raise Refusal(
@@ -128,7 +132,7 @@ def save_template(call: Call, wanted: SaveTemplate) -> OneTemplate:
             say("A project can have {most} templates.", most=task_templates.MOST),
             "Delete one that nobody uses: toryo template delete NAME",
         )
-    content = wanted.content.model_dump(exclude_defaults=True)
+    content = template.model_dump(exclude_defaults=True)
     if before is not None and before.content == content:
         return _one(before)
     after = TaskTemplate(project.id, wanted.name, content, call.actor.id, call.now)
@@ -196,8 +200,16 @@ def _known(call: Call, wanted: OneOf) -> TaskTemplate:
     )
 
 
-def _refuse_invalid(project_id: str, template: Template) -> None:
-    """What would be refused of every use: by the rules for a task of people's own."""
+def _checked(project_id: str, content: dict[str, Any]) -> Template:
+    """Raises Refusal for what would be refused of every use, also by the rules for a task of people's own."""
+    try:
+        template = yaml_documents.checked(yaml_documents.Document(content, "definition"), Template)
+    except yaml_documents.Mistakes as mistakes:
+        raise Refusal(
+            Code.VALIDATION_ERROR,
+            say("The template is not valid. {why}", why=str(mistakes)[:LONGEST_REASON]),
+            "Correct it, and save it again. The form: docs/how-to/templates.md",
+        ) from None
     for task in template.tasks:
         given = _arguments(task.model_dump(), None, [])
         found = parameters_of(catalogue()["file_task"], {**given, "project_id": project_id})
@@ -205,6 +217,7 @@ def _refuse_invalid(project_id: str, template: Template) -> None:
             found.details["title"] = task.title
             raise found
         patterns(task.touches)
+    return template
 
 
 def _refuse_values(name: str, template: Template, values: dict[str, str]) -> None:
@@ -247,16 +260,16 @@ def _shown(each: TaskTemplate) -> ShownTemplate:
     return {
         "name": each.name,
         "project_id": each.project_id,
-        "description": content.description,
+        "description": several_lines(content.description),
         "parameters": [
-            {"name": name, "description": one.description, "default": one.default}
+            {"name": name, "description": one_line(one.description), "default": one.default}
             for name, one in content.parameters.items()
         ],
-        "tasks": [task.title for task in content.tasks],
+        "tasks": [one_line(task.title) for task in content.tasks],
         "changed_by": each.changed_by,
         "changed_at": iso(each.changed_at),
     }
 
 
 def _one(template: TaskTemplate) -> OneTemplate:
-    return {"success": True, "template": _shown(template), "content": template.content}
+    return {"success": True, "template": _shown(template), "definition": template.content}
