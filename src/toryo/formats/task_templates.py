@@ -24,20 +24,18 @@ A value is data: a command gets it as a quoted word (`command_templates.py`).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from toryo.formats import command_templates
 from toryo.formats.command_templates import VARIABLE
 from toryo.nearest import nearest
+from toryo.template_limits import LONGEST_VALUE, MOST_PARAMETERS, Name
 
 MOST_TASKS = 200
-MOST_PARAMETERS = 50
-LONGEST_VALUE = 1_000
 MOST_CHARACTERS = 5_000_000
 """Of all texts of its tasks, with the values in their place."""
-Name = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9_][\w-]*$")]
 
 
 class _Part(BaseModel):
@@ -106,11 +104,6 @@ def _placeholders(value: Any) -> Iterator[str]:
     elif isinstance(value, list):
         for each in value:
             yield from _placeholders(each)
-
-
-def missing(template: Template, values: Mapping[str, str]) -> list[str]:
-    """The parameters that have neither a value nor a default."""
-    return [name for name, each in template.parameters.items() if each.default is None and name not in values]
 
 
 def filled(template: Template, values: Mapping[str, str]) -> list[dict[str, Any]]:

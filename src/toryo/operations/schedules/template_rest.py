@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 from typing_extensions import TypedDict
@@ -14,8 +14,6 @@ from toryo.domain.task_templates import TaskTemplate
 from toryo.domain.texts import one_line, several_lines
 from toryo.domain.times import iso
 from toryo.domain.wording import say
-from toryo.formats import command_templates, yaml_documents
-from toryo.formats.task_templates import LONGEST_VALUE, MOST_PARAMETERS, Name, Template, filled, missing
 from toryo.nearest import nearest
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Parameters, Route, catalogue, operation
@@ -24,6 +22,10 @@ from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
 from toryo.operations.calls.validation import parameters_of
 from toryo.operations.schedules import begun_tasks
+from toryo.template_limits import LONGEST_VALUE, MOST_PARAMETERS, Name
+
+if TYPE_CHECKING:
+    from toryo.formats.task_templates import Template
 
 LONGEST_REASON = 2_000
 """Characters of what is wrong with a template."""
@@ -150,9 +152,12 @@ def save_template(call: Call, wanted: SaveTemplate) -> OneTemplate:
 )
 def use_template(call: Call, wanted: UseTemplate) -> CreatedTasks:
     """Create the tasks of a template, all or none, with values for its parameters."""
+    from toryo.formats import command_templates
+    from toryo.formats.task_templates import filled
+
     call.enter(wanted.project_id)
     found = _known(call, wanted)
-    template = Template.model_validate(found.content)
+    template = _read(found)
     _refuse_values(found.name, template, wanted.values)
     try:
         tasks = filled(template, wanted.values)
@@ -186,6 +191,12 @@ def delete_template(call: Call, wanted: OneOf) -> DeletedTemplate:
     return {"success": True, "name": found.name}
 
 
+def _read(stored: TaskTemplate) -> Template:
+    from toryo.formats.task_templates import Template  # not before somebody uses templates: a server starts without it
+
+    return Template.model_validate(stored.content)
+
+
 def _known(call: Call, wanted: OneOf) -> TaskTemplate:
     project = call.project(wanted.project_id)
     found = call.tx.task_templates.find(project.id, wanted.name)
@@ -202,6 +213,9 @@ def _known(call: Call, wanted: OneOf) -> TaskTemplate:
 
 def _checked(project_id: str, content: dict[str, Any]) -> Template:
     """Raises Refusal for what would be refused of every use, also by the rules for a task of people's own."""
+    from toryo.formats import yaml_documents
+    from toryo.formats.task_templates import Template
+
     try:
         template = yaml_documents.checked(yaml_documents.Document(content, "definition"), Template)
     except yaml_documents.Mistakes as mistakes:
@@ -229,7 +243,7 @@ def _refuse_values(name: str, template: Template, values: dict[str, str]) -> Non
             say("The template {name} has no parameter {parameter}.", name=name, parameter=unknown),
             say("Its parameters: {names}.", names=known) if known else "Omit it: the template has no parameters.",
         )
-    lacking = missing(template, values)
+    lacking = [each for each, one in template.parameters.items() if one.default is None and each not in values]
     if lacking:
         raise Refusal(
             Code.VALIDATION_ERROR,
@@ -256,7 +270,7 @@ def _arguments(task: dict[str, Any], parent: str | None, after: list[str]) -> di
 
 
 def _shown(each: TaskTemplate) -> ShownTemplate:
-    content = Template.model_validate(each.content)
+    content = _read(each)
     return {
         "name": each.name,
         "project_id": each.project_id,
