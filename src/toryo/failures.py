@@ -68,12 +68,16 @@ class Nature:
     """Whether its details are in the log only: its process was never started."""
     counted: bool = True
     """Whether leaving so can count as leaving without a report."""
+    usual_pause: int | None = None
+    """Seconds until the next start, where the message names no time. None: as long as the number of failures says."""
 
 
 NATURES: Mapping[Failure, Nature] = {
-    Failure.QUOTA: Nature("the quota of its account is used up", fallback=True, outside=True, counted=False),
+    Failure.QUOTA: Nature(
+        "the quota of its account is used up", fallback=True, outside=True, counted=False, usual_pause=1800
+    ),
     Failure.RATE_LIMITED: Nature(
-        "its model's service reported too many requests", fallback=True, outside=True, counted=False
+        "its model's service reported too many requests", fallback=True, outside=True, counted=False, usual_pause=300
     ),
     Failure.SERVICE_FAILED: Nature(
         "its model's service failed or did not answer", fallback=True, outside=True, counted=False

@@ -110,6 +110,27 @@ def test_a_runner_says_by_its_exit_alone_what_happened(exit_code, signal, failur
     assert judge_runner(Exit(exit_code, signal, "RateLimitError: quota exhausted")).failure is failure
 
 
+@pytest.mark.parametrize(
+    ("tail", "window"),
+    [
+        ("5-hour limit reached ∙ resets 2pm", "5h"),
+        ("You've hit your session limit · resets 3:30am", "5h"),
+        ("usage limit reached (five_hour), resets at ?", "5h"),
+        ("You have exceeded the 5 hour usage quota.", "5h"),
+        ("You have exhausted your daily quota on this model.", "day"),
+        ("quota exceeded: 1000 requests per day", "day"),
+        ("Weekly limit reached ∙ resets Monday", "week"),
+        ("usage limit reached (seven_day), resets at ?", "week"),
+        ("You've hit your usage limit. Try again in 5 hours 11 minutes.", None),
+        ("You've hit your usage limit. Try again in 7 days.", None),
+        ("You've hit your usage limit: see your daily and weekly limits.", None),
+        ("RateLimitError: too many requests per day", None),
+    ],
+)
+def test_a_message_says_which_quota_is_used_up(tail: str, window: str | None) -> None:
+    assert judge_by_words(Exit(1, None, tail)).window == window
+
+
 @pytest.mark.pitfall("F24")
 @pytest.mark.parametrize(
     ("tail", "failure", "seconds"),
@@ -119,10 +140,10 @@ def test_a_runner_says_by_its_exit_alone_what_happened(exit_code, signal, failur
         ("quota will reset after 45s.", Failure.QUOTA, 45),
         ("429: retry after 120", Failure.RATE_LIMITED, 120),
         ("Retry-After: 7.5", Failure.RATE_LIMITED, 7.5),
-        ("TerminalQuotaError", Failure.QUOTA, 1800),
-        ("RateLimitError", Failure.RATE_LIMITED, 300),
-        ("exceeded the Rate Limit", Failure.RATE_LIMITED, 300),
-        ("the quota of this account is exhausted", Failure.QUOTA, 1800),
+        ("TerminalQuotaError", Failure.QUOTA, None),
+        ("RateLimitError", Failure.RATE_LIMITED, None),
+        ("exceeded the Rate Limit", Failure.RATE_LIMITED, None),
+        ("the quota of this account is exhausted", Failure.QUOTA, None),
         ("Please log in with `claude login`", Failure.NOT_LOGGED_IN, None),
         ("model opus-9 not found", Failure.MODEL_NOT_AVAILABLE, None),
         ("Traceback …", Failure.CRASHED, None),

@@ -87,35 +87,97 @@ def test_accounts_are_counted_apart_and_programs_without_one_not_at_all(crew: Wo
 # --- limits ----------------------------------------------------------------------------------------------------------
 
 
+def refused(world: World, agent_id: str, tokens: int, **message: Any) -> None:
+    """A launch that the provider ends with a refusal."""
+    uses(world, agent_id, tokens, exit_code=1, error="quota", **message)
+
+
 @pytest.mark.parametrize(
-    ("seconds", "length"), [(60, "5h"), (5 * HOUR, "5h"), (5 * HOUR + 1, "day"), (90 * HOUR, "week")]
+    ("message", "length"),
+    [
+        pytest.param({"quota_reset_seconds": 9 * HOUR // 2}, "5h", id="when the window of five hours was to end"),
+        pytest.param({"quota_reset_seconds": 47 * HOUR // 2 - 1_000}, "day", id="when that of the day was to end"),
+        pytest.param({"quota_reset_seconds": 90 * HOUR}, "week", id="later than a day ends"),
+        pytest.param({"quota_reset_seconds": 2 * HOUR, "quota_window": "week"}, "week", id="the message names it"),
+        pytest.param({"quota_reset_seconds": 60, "quota_window": "5h"}, "5h", id="named, and nearly over"),
+    ],
 )
-def test_a_refusal_teaches_the_limit_and_the_end_of_the_window_that_fits(
-    crew: World, seconds: int, length: str
+def test_a_refusal_teaches_the_limit_and_the_end_of_the_window_that_it_means(
+    crew: World, message: Answer, length: str
 ) -> None:
     uses(crew, "w1", 1_000)
     crew.advance(HOUR / 2)
-    uses(crew, "w1", 500, exit_code=1, error="quota", quota_reset_seconds=seconds)
+    refused(crew, "w1", 500, **message)
     found = window(crew, length)
     assert (found["limit"], found["learnt"], found["used"]) == (1_500, True, 1_500)
-    assert abs(parse(found["ends_at"]) - crew.now - seconds * 1000) < 5_000
+    assert abs(parse(found["ends_at"]) - crew.now - message["quota_reset_seconds"] * 1000) < 5_000
     others = [each for each in quota(crew)["windows"] if each["length"] != length]
     assert [each["limit"] for each in others] == [None, None]
 
 
-def test_what_a_person_has_set_counts_more_than_what_was_learnt_until_it_is_cleared(crew: World) -> None:
-    uses(crew, "w1", 1_000, exit_code=1, error="quota", quota_reset_seconds=HOUR)
+@pytest.mark.parametrize(
+    "message",
+    [
+        pytest.param({}, id="no time"),
+        pytest.param({"quota_reset_seconds": 0}, id="no time left"),
+        pytest.param({"quota_reset_seconds": 300}, id="a few minutes: too many requests"),
+        pytest.param({"quota_reset_seconds": 2 * HOUR}, id="any of the three, and none ends then"),
+        pytest.param({"quota_reset_seconds": 10 * HOUR}, id="the day or the week, and none ends then"),
+        pytest.param({"quota_reset_seconds": 10 * HOUR, "quota_window": "5h"}, id="a contradiction"),
+    ],
+)
+def test_a_refusal_of_which_the_window_is_not_certain_teaches_nothing(crew: World, message: Answer) -> None:
+    uses(crew, "w1", 1_000)
+    before = [each["ends_at"] for each in quota(crew)["windows"]]
+    crew.advance(HOUR / 2)
+    refused(crew, "w1", 500, **message)
+    assert [each["limit"] for each in quota(crew)["windows"]] == [None, None, None]
+    assert [each["ends_at"] for each in quota(crew)["windows"]] == before
+    assert quota(crew)["usable_at"] is not None
+
+
+def test_what_a_person_has_set_counts_more_than_what_was_learnt_and_clearing_forgets_both(crew: World) -> None:
+    refused(crew, "w1", 1_000, quota_reset_seconds=HOUR, quota_window="5h")
+    assert (window(crew)["limit"], window(crew)["learnt"]) == (1_000, True)
     limit(crew, limit_5h=5_000)
     assert (window(crew)["limit"], window(crew)["learnt"]) == (5_000, False)
     limit(crew, limit_day=9_000)
     assert (window(crew)["limit"], window(crew, "day")["limit"]) == (5_000, 9_000)
     limit(crew, limit_5h=None)
-    assert (window(crew)["limit"], window(crew)["learnt"]) == (1_000, True)
+    assert (window(crew)["limit"], window(crew)["learnt"]) == (None, False)
 
 
-def test_a_refusal_that_names_no_time_teaches_nothing(crew: World) -> None:
-    uses(crew, "w1", 1_000, exit_code=1, error="quota")
-    assert [each["limit"] for each in quota(crew)["windows"]] == [None, None, None]
+def test_a_learnt_limit_that_is_too_low_is_raised_by_use_and_forgotten_after_two_weeks(crew: World) -> None:
+    refused(crew, "w1", 1_000, quota_reset_seconds=HOUR, quota_window="5h")
+    crew.advance(6 * HOUR)
+    uses(crew, "w1", 1_400)
+    assert (window(crew)["limit"], window(crew)["learnt"], window(crew)["runs_dry_at"]) == (1_400, True, None)
+    crew.advance(14 * 24 * HOUR)
+    assert (window(crew)["limit"], window(crew)["learnt"]) == (None, False)
+
+
+def test_usage_and_refusals_belong_to_the_account_that_the_launch_was_started_with(crew: World) -> None:
+    task = crew.task("w1", priority="critical")
+    process = crew.start("w1")
+    crew.owner.call("edit_agent", agent_id="w1", provider_options={"account": "second"})
+    usage = {"input_tokens": 700, "cached_tokens": 0, "output_tokens": 0}
+    crew.coordinator().exited(process.launch_id, exit_code=1, error="quota", usage=usage)
+    assert (window(crew, account="claude")["used"], window(crew, account="second")["used"]) == (700, 0)
+    assert quota(crew, "claude")["usable_at"] is not None
+    assert quota(crew, "second")["usable_at"] is None
+    assert crew.coordinator().starts() == ["w1"]
+    assert crew.status(task) == "in_progress"
+
+
+def test_a_window_that_a_wrong_clock_began_far_ahead_is_over_when_the_clock_is_right(crew: World) -> None:
+    right = crew.now
+    limit(crew, limit_5h=1_000, reserve=20)
+    crew.advance(400 * 24 * HOUR)
+    uses(crew, "w1", 900)
+    crew.now = right
+    assert (window(crew)["used"], window(crew)["reserve_kept"]) == (0, False)
+    uses(crew, "w2", 300)
+    assert window(crew)["used"] == 300
 
 
 def test_it_says_when_the_account_runs_dry_at_this_pace(crew: World) -> None:
@@ -198,8 +260,68 @@ def test_a_queue_gives_ordinary_work_to_nobody_whose_reserve_is_kept(crew: World
     crew.owner.call("edit_agent", agent_id="w3", agent_type="mill")
     ordinary = crew.owner.call("file_task", project_id=crew.project_id, title="Grind", agent_type="mill", status="todo")
     assert crew.coordinator().starts() == []
+    assert (decision(crew, "w3")["row"], decision(crew, "w3")["reason"]) == ("16", "reserve_kept")
+    assert decision(crew, "w3")["until"] == window(crew)["ends_at"]
     crew.owner.call("edit_task", task_id=ordinary["task_id"], priority="high")
     assert crew.coordinator().starts() == ["w3"]
+
+
+def test_urgent_work_of_a_queue_comes_before_ordinary_work_that_is_held(crew: World) -> None:
+    keeps_its_reserve(crew)
+    crew.owner.call("edit_agent", agent_id="w3", agent_type="mill")
+    filed = {"project_id": crew.project_id, "agent_type": "mill", "status": "todo"}
+    crew.owner.call("file_task", title="Grind", priority="low", **filed)
+    urgent = crew.owner.call("file_task", title="Grind now", priority="high", **filed)["task_id"]
+    assert crew.coordinator().starts() == ["w3"]
+    assert crew.status(urgent) == "in_progress"
+
+
+def test_a_queue_task_says_which_program_stands_in_for_it(crew: World) -> None:
+    keeps_its_reserve(crew)
+    options = {"fallback": {"provider": "gemini"}}
+    crew.owner.call("edit_agent", agent_id="w3", agent_type="mill", provider_options=options)
+    crew.owner.call("file_task", project_id=crew.project_id, title="Grind", agent_type="mill", status="todo")
+    said = decision(crew, "w3")
+    assert (said["action"], said["facts"]["reserve_of"], said["facts"]["stands_in"]) == ("start", "claude", "gemini")
+
+
+def test_who_waits_for_something_else_is_not_said_to_wait_for_the_reserve(crew: World) -> None:
+    crew.task("boss", priority="medium")
+    boss = crew.start("boss")
+    crew.person("lena", "boss")
+    [part] = boss.assigned({"Ask around": "lena"})
+    boss.begin(part)
+    boss.wait()
+    keeps_its_reserve(crew)
+    assert crew.why("boss") == "hold waiting_for_person"
+    crew.move(part, "done")
+    assert crew.why("boss") == "hold reserve_kept"
+
+
+def test_held_work_starts_when_its_first_program_is_free_not_when_its_reserve_ends(crew: World) -> None:
+    """The fallback is in cooldown for longer than the reserve is kept."""
+    keeps_its_reserve(crew)
+    crew.owner.call("edit_agent", agent_id="w2", provider="gemini")
+    refused(crew, "w2", 100, quota_reset_seconds=3 * 24 * HOUR)
+    crew.owner.call("edit_agent", agent_id="w1", provider_options={"fallback": {"provider": "gemini"}})
+    crew.task("w1", priority="low")
+    assert decision(crew, "w1")["until"] == window(crew)["ends_at"]
+    refused(crew, "w3", 100, quota_reset_seconds=4 * 24 * HOUR)
+    assert decision(crew, "w1")["until"] == quota(crew, "gemini")["usable_at"]
+
+
+def test_a_person_starts_by_hand_what_the_reserve_holds(crew: World) -> None:
+    keeps_its_reserve(crew)
+    crew.task("w1", priority="low")
+    assert crew.why("w1") == "hold reserve_kept"
+    signed_in = crew.nobody.call("authenticate", agent_id="w1", passkey=crew.passkeys["w1"])
+    assert signed_in["session_token"]
+
+
+def test_the_command_that_helps_names_the_account(crew: World) -> None:
+    keeps_its_reserve(crew)
+    crew.task("w1", priority="low")
+    assert "toryo quota edit claude --reserve" in decision(crew, "w1")["explanation"]
 
 
 def test_who_runs_already_is_not_stopped_and_chats_go_on(crew: World) -> None:
@@ -234,6 +356,14 @@ def test_impossible_values_are_refused_and_change_nothing(crew: World, given: An
 def test_an_unknown_account_is_refused_with_those_that_there_are(crew: World) -> None:
     refused = crew.owner.refused("edit_quota", "validationError", account="claud", reserve=10)
     assert "claude" in str(refused)
+
+
+def test_an_edit_leaves_what_it_does_not_name(crew: World) -> None:
+    limit(crew, limit_5h=1_000, limit_day=5_000, reserve=20)
+    limit(crew, limit_5h=2_000)
+    limit(crew, reserve=None)
+    found = quota(crew)
+    assert (found["limit_5h"], found["limit_day"], found["limit_week"], found["reserve"]) == (2_000, 5_000, None, 20)
 
 
 def test_a_change_is_told_once(crew: World) -> None:

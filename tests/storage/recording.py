@@ -46,6 +46,7 @@ def tell(world: World) -> None:
         (21, _quotas),
         (22, _templates),
         (23, _after),
+        (24, _weaving),
     ]
     for version, part in parts:
         if version <= VERSION:
@@ -277,6 +278,13 @@ def _reviews(world: World) -> None:
 def _touches(world: World) -> None:
     """Work that says which files it touches."""
     world.task("w1", title="Paint the shed", status="todo", touches=["shed/**"])
+
+
+def _weaving(world: World) -> None:
+    """A program under way whose launch knows its account."""
+    world.worker("dyer", provider_options={"account": "vats"})
+    world.task("dyer", title="Dye the curtain")
+    world.start("dyer").call("save_progress", progress="The vat is warm.")
 
 
 def _quotas(world: World) -> None:

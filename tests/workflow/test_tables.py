@@ -42,7 +42,6 @@ MAIN_TASK = """
 7c  hold in_review               The agent has reported success, and a reviewer has not decided yet
 7d  hold may_conflict            The project holds back what may conflict (conflict_policy), the task has no worktree yet, and it would change the same files as a task that an agent works on
 7d  hold waiting_for_merge       The same, with a completed task whose work is not merged yet
-7e  hold reserve_kept            A window of the account has only its reserve left, which is kept for tasks of high and critical priority
 8   start worker_blocked         The manager waits, and a task below this one was blocked or has failed since its last look
 9   start plan_changed           The manager waits, and since its last look a subtask became ready to start, a delegation or a question ended, or a person wrote on this task or one below it
 10  start workers_finished       The manager waits, and nothing is left to wait for
@@ -60,6 +59,10 @@ MAIN_TASK = """
 OTHERWISE = """
 14  start has_ready_queue_task       A task in the agent's queue is ready, and the agent could do more with it than wait (as in row 12a)
 15  hold  no_in_progress_task        The agent has no task in progress and no ready task in a queue
+"""  # noqa: E501 - a row is a line
+
+BEFORE_A_START = """
+16  hold  reserve_kept               A window of the account has only its reserve left, which is kept for tasks of high and critical priority
 """  # noqa: E501 - a row is a line
 
 CHAT = """
@@ -151,6 +154,7 @@ def test_the_launch_decision_then_asks_about_each_main_task() -> None:
 
 def test_the_launch_decision_ends_with_its_queue_and_nothing_to_do() -> None:
     assert launches(launch_rules.OTHERWISE_ROWS) == written(OTHERWISE)
+    assert launches(launch_rules.START_ROWS) == written(BEFORE_A_START)
 
 
 def test_every_row_by_which_anything_is_decided_is_printed_in_the_reference() -> None:
@@ -205,7 +209,7 @@ def test_every_reason_is_told_to_people_in_a_sentence_of_its_own() -> None:
         *launch_rules.MAIN_TASK_ROWS,
         *launch_rules.CHAT_ROWS,
     ]
-    for rule in (*rows, *launch_rules.OTHERWISE_ROWS):
+    for rule in (*rows, *launch_rules.OTHERWISE_ROWS, *launch_rules.START_ROWS):
         decision = launch_rules.Decision(rule.then.action, rule.then.reason, rule.row, rule.words)
         told = reason_texts.explained(decision)
         assert told.removesuffix(" (stopping)") not in ("", rule.words), rule.then.reason

@@ -62,15 +62,22 @@ def edit_quota(
     ] = None,
     clear: clearing.OfQuota = None,
 ) -> None:
-    """Set the limits and the reserve of an account. A limit that is cleared is learnt from refusals."""
+    """Set the limits and the reserve of an account. A limit that is cleared is learnt anew."""
     body = {"limit_5h": limit_5h, "limit_day": limit_day, "limit_week": limit_week, "reserve": reserve}
     body = clearing.cleared("quota", clear, body)
     if not any(each is not None for each in body.values()):
         raise Misuse("Nothing to change.", "See `toryo quota edit --help`.")
     path = f"/quotas/{quote(account, safe='')}"
-    before = here.get(path)["quota"]
+    before = _settings(here.get(path))
     answer = here.send("PATCH", path, body)
-    here.answer(answer, lambda: output.done(edits.told(account, before, answer["quota"])))
+    here.answer(answer, lambda: output.done(edits.told(account, before, _settings(answer))))
+
+
+def _settings(answer: Mapping[str, Any]) -> dict[str, Any]:
+    """What people set, and what they can clear. What is used can change at any moment."""
+    quota = answer["quota"]
+    learnt = {each["length"]: each["limit"] for each in quota["windows"] if each["learnt"]}
+    return {name: quota[name] for name in ("limit_5h", "limit_day", "limit_week", "reserve")} | {"learnt": learnt}
 
 
 def _print(quotas: list[dict[str, Any]]) -> None:

@@ -14,8 +14,8 @@ from datetime import datetime
 
 from toryo.coordinator import reset_times
 from toryo.coordinator.program_output import Troubled
-from toryo.coordinator.provider import FINE, Exit, Verdict
-from toryo.failures import Failure
+from toryo.coordinator.provider import FINE, Exit, Verdict, Window
+from toryo.failures import NATURES, Failure
 
 RUNNER_EXITS: Mapping[int, Failure] = {
     69: Failure.COULD_NOT_CONNECT,
@@ -36,8 +36,7 @@ def judge_by_words(end: Exit) -> Verdict:
     """For model CLIs: explains a failed end by the last output."""
     if end.exit_code == 0:
         return FINE
-    found = _by_words(end.tail, end.now)
-    return judge_runner(end) if found is None else found[0]
+    return _by_words(end.tail, end.now) or judge_runner(end)
 
 
 def judge_model(end: Exit) -> Verdict:
@@ -55,33 +54,43 @@ def judge_model(end: Exit) -> Verdict:
 def judge_trouble(trouble: Troubled, now: datetime | None = None) -> Verdict:
     """What a refusal of the service means: by its text, if that says more than its status.
 
-    A time in the text comes first, then the time that came with the status, then the usual one of its kind.
+    A time in the text comes first, then the time that came with the status. A program that still tries names its own
+    pause: that counts only where it is longer than the usual one.
     """
-    spoken, named = _by_words(trouble.words, now) or (FINE, False)
+    spoken = _by_words(trouble.words, now) or FINE
     failed = trouble.status is not None and trouble.status >= 500
     by_status = _BY_STATUS.get(trouble.status or 0, Failure.SERVICE_FAILED if failed else None)
     if spoken.failure is not None and (by_status in _MAY_MEAN_MORE or spoken.failure is Failure.QUOTA):
-        failure, usual = spoken.failure, spoken.reset_seconds
+        failure = spoken.failure
     else:
         failure = by_status or _without_status(trouble)
-        usual = 300.0 if failure is Failure.RATE_LIMITED else 1800.0 if failure is Failure.QUOTA else None
-    lasting = failure in (Failure.QUOTA, Failure.RATE_LIMITED)
-    elsewhere = reset_times.named(trouble.words, now) if lasting else None
-    told = trouble.retry_seconds if trouble.final else max(trouble.retry_seconds or 0.0, usual or 0.0)  # its own pauses
-    seconds = spoken.reset_seconds if named else (elsewhere or told or usual)
-    return Verdict(failure, seconds if lasting else None, words=trouble.words)
+    if not isinstance(failure, Failure) or failure not in _LASTING:
+        return Verdict(failure, words=trouble.words)
+    told = trouble.retry_seconds
+    if told is not None and not trouble.final and told <= (NATURES[failure].usual_pause or 0):
+        told = None
+    seconds = spoken.reset_seconds or reset_times.named(trouble.words, now) or told
+    return Verdict(failure, seconds, _window(trouble.words) if failure is Failure.QUOTA else None, trouble.words)
 
 
-def _by_words(text: str, now: datetime | None = None) -> tuple[Verdict, bool] | None:
-    """The meaning of the first known words, and whether they (or words close to them) name a time."""
-    for pattern, failure, seconds in _WORDS:
+def _by_words(text: str, now: datetime | None = None) -> Verdict | None:
+    """The meaning of the first known words, with the time that they (or words close to them) name."""
+    for pattern, failure in _WORDS:
         found = pattern.search(text)
         if found:
+            near = text[found.start() : found.end() + NEARBY]
             named = reset_times.total(found.groupdict())
-            if named is None and failure in (Failure.QUOTA, Failure.RATE_LIMITED):
-                named = reset_times.named(text[found.start() : found.end() + NEARBY], now)
-            return Verdict(failure, named or seconds), named is not None
+            if named is None and failure in _LASTING:
+                named = reset_times.named(near, now)
+            window = _window(text[max(0, found.start() - _BEFORE) : found.end() + NEARBY])
+            return Verdict(failure, named, window if failure is Failure.QUOTA else None)
     return None
+
+
+def _window(text: str) -> Window | None:
+    """The quota that a message names; None for none, and for several."""
+    named = [window for window, pattern in _WINDOWS.items() if pattern.search(text)]
+    return named[0] if len(named) == 1 else None
 
 
 def judge_unsigned(end: Exit, *, silent: bool) -> Verdict:
@@ -134,6 +143,8 @@ _FROM_OUTSIDE = frozenset({1, 2, 9, 15})
 
 NEARBY = 400
 """Characters after known words in which a time is taken to belong to them."""
+_BEFORE = 40
+"""Characters before known words in which the name of a quota is."""
 
 
 def _pattern(text: str) -> re.Pattern[str]:
@@ -141,28 +152,37 @@ def _pattern(text: str) -> re.Pattern[str]:
 
 
 _QUOTA = Failure.QUOTA
-_WORDS: tuple[tuple[re.Pattern[str], Failure, float | None], ...] = (
-    (_pattern(r"quota will reset after " + reset_times.DURATION), Failure.QUOTA, None),
-    (_pattern(r"TerminalQuotaError"), Failure.QUOTA, 1800.0),
-    (_pattern(r"retry[- ]after:?\s*(?P<s>\d+(?:\.\d+)?)"), Failure.RATE_LIMITED, None),
-    (_pattern(r"quota\b.{0,40}\bexhausted|exhausted\b.{0,40}\bquota"), Failure.QUOTA, 1800.0),
-    (
-        _pattern(r"hit your (?:[\w-]+ ){0,3}limit|limit reached\||\b(?:hour|weekly|session) limit reached"),
-        _QUOTA,
-        1800.0,
-    ),
-    (_pattern(r"credit balance is too low|quota (?:exceeded|has been reached)"), _QUOTA, 1800.0),
-    (_pattern(r"hit your usage limit|usage limit (?:has been )?reached|hit your spend cap"), _QUOTA, 1800.0),
-    (_pattern(r"weekly rate limit|free usage exceeded|out of credits|insufficient_quota"), _QUOTA, 1800.0),
-    (_pattern(r"exceeded (?:your|the)\b.{0,30}\bquota"), _QUOTA, 1800.0),
-    (_pattern(r"RateLimitError|rate[- ]limit|429 Too Many Requests"), Failure.RATE_LIMITED, 300.0),
-    (_pattern(r"not logged in|please (?:log ?in|run /login)|401 Unauthorized"), Failure.NOT_LOGGED_IN, None),
-    (_pattern(r"invalid api key|api key not valid|api_key_invalid"), Failure.NOT_LOGGED_IN, None),
-    (_pattern(r"no authentication information|missing environment variable: \W*\w*KEY"), Failure.NOT_LOGGED_IN, None),
+_LASTING = (Failure.QUOTA, Failure.RATE_LIMITED)
+"""Refusals that end by themselves, at a time that the service knows."""
+
+
+def _limit_of(number: str, unit: str) -> str:
+    """ "5-hour limit", "five_hour", "5 hour quota"; not "in 5 hours", which is a time."""
+    return rf"\b(?:{number})(?:[-_]{unit}|[ -]?{unit}s?\s+(?:usage |rate )?(?:limit|quota|window))"
+
+
+_WINDOWS: Mapping[Window, re.Pattern[str]] = {
+    "5h": _pattern(rf"{_limit_of('5|five', 'h(?:ou)?r')}|\bsession limit"),
+    "day": _pattern(rf"{_limit_of('24|twenty-four', 'h(?:ou)?r')}|\bdaily\b|\bper day\b"),
+    "week": _pattern(rf"{_limit_of('7|seven', 'day')}|\bweekly\b|\bper week\b"),
+}
+_WORDS: tuple[tuple[re.Pattern[str], Failure], ...] = (
+    (_pattern(r"quota will reset after " + reset_times.DURATION), _QUOTA),
+    (_pattern(r"TerminalQuotaError"), _QUOTA),
+    (_pattern(r"retry[- ]after:?\s*(?P<s>\d+(?:\.\d+)?)"), Failure.RATE_LIMITED),
+    (_pattern(r"quota\b.{0,40}\bexhausted|exhausted\b.{0,40}\bquota"), _QUOTA),
+    (_pattern(r"hit your (?:[\w-]+ ){0,3}limit|limit reached\||\b(?:hour|weekly|session) limit reached"), _QUOTA),
+    (_pattern(r"credit balance is too low|quota (?:exceeded|has been reached)"), _QUOTA),
+    (_pattern(r"hit your usage limit|usage limit (?:has been )?reached|hit your spend cap"), _QUOTA),
+    (_pattern(r"weekly rate limit|free usage exceeded|out of credits|insufficient_quota"), _QUOTA),
+    (_pattern(r"exceeded (?:your|the)\b.{0,30}\bquota"), _QUOTA),
+    (_pattern(r"RateLimitError|rate[- ]limit|429 Too Many Requests"), Failure.RATE_LIMITED),
+    (_pattern(r"not logged in|please (?:log ?in|run /login)|401 Unauthorized"), Failure.NOT_LOGGED_IN),
+    (_pattern(r"invalid api key|api key not valid|api_key_invalid"), Failure.NOT_LOGGED_IN),
+    (_pattern(r"no authentication information|missing environment variable: \W*\w*KEY"), Failure.NOT_LOGGED_IN),
     (
         _pattern(r"models?\b.{0,80}(?:not (?:found|available|supported)|does not exist)"),
         Failure.MODEL_NOT_AVAILABLE,
-        None,
     ),
 )
-"""The first match wins; a time that it names takes precedence over the default beside it."""
+"""The first match wins."""

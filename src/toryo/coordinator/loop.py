@@ -403,6 +403,7 @@ class Coordinator:
             "signal": end.signal,
             "error": exit_verdict.error(verdict, entry),
             "quota_reset_seconds": verdict.reset_seconds and min(math.ceil(verdict.reset_seconds), A_WEEK),
+            "quota_window": verdict.window,
             "log_tail": entry.log.tail or None if entry.log else None,
             "usage": reading.usage,
             "program_session": exit_verdict.program_session(reading),

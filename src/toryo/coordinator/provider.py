@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from toryo import provider_options
 from toryo.coordinator.orders import Launch
@@ -136,12 +136,18 @@ class Exit:
         return f"with exit code {self.exit_code}" if self.exit_code is not None else "(exit code unknown)"
 
 
+Window = Literal["5h", "day", "week"]
+"""Which quota of an account: of five hours, a day or a week."""
+
+
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The meaning of an exit; `reset_seconds` if the program said when its quota resets."""
+    """The meaning of an exit; `reset_seconds` if the program or its service said when its quota resets."""
 
     failure: Failure | Ended | None
     reset_seconds: float | None = None
+    window: Window | None = None
+    """Which quota is used up, if the words name it."""
     words: str = ""
     """The program's message, for people."""
 

@@ -76,6 +76,8 @@ class Launch:
     """When its Coordinator last reported that its process runs."""
     takes_slot: bool = True
     """Whether it counts against its Coordinator's slots: a chat that another agent waits for does not."""
+    account: str | None = None
+    """Whose quota its program uses, as the agent was configured when it was started; None: nobody's."""
     nudged_at: Millis | None = None
     """When its program, which had left without a report, was resumed with a reminder; this happens once."""
     program_session: str | None = None

@@ -1,14 +1,15 @@
 """Quota windows: what an account may use in five hours, a day and a week, and what it has used.
 
 A window begins with the first use after the last one has ended, as the providers' windows do. Its limit is what a
-person has set; without that, what had been used when the provider refused (learnt). A reserve keeps the last part of
-every limit for tasks of high priority: the server starts no others on the account until the window ends. A used-up
-window stops nothing: the provider refuses by itself (`operations/launches/cooldowns.py`), and a learnt limit is only an
-estimate.
+person has set; without that, what had been used when the provider refused (learnt). What was learnt can be too low,
+because the account is also used elsewhere: it is raised when more is used, and forgotten after two weeks. A reserve
+keeps the last part of every limit for tasks of high priority: the server starts no others on the account until the
+window ends. A used-up window stops nothing: the provider refuses by itself (`operations/launches/cooldowns.py`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import StrEnum
 
 from toryo.domain.fast_dataclasses import dataclass
@@ -20,6 +21,10 @@ MOST_RESERVE = 90
 """Percent. With more, ordinary work would not start at all."""
 _ENOUGH: Millis = HOUR // 12
 """How long a window must have been used before its pace says anything."""
+LEARNT_FOR: Millis = 14 * DAY
+"""How long a learnt limit is believed."""
+CLOCK_SKEW: Millis = HOUR // 12
+"""By how much the clocks of servers may differ. A window that begins later than that was begun by a wrong clock."""
 
 
 class Length(StrEnum):
@@ -53,44 +58,67 @@ class Window:
     learnt_at: Millis | None = None
     reserve: int = 0
 
-    @property
-    def limit(self) -> int | None:
+    def learnt(self, now: Millis) -> int | None:
+        """Tokens that were used when the provider refused; None: it has not, or too long ago."""
+        return self.learnt_limit if self.learnt_at is not None and now < self.learnt_at + LEARNT_FOR else None
+
+    def limit(self, now: Millis) -> int | None:
         """Tokens; None: unknown."""
-        return self.set_limit if self.set_limit is not None else self.learnt_limit
+        return self.set_limit if self.set_limit is not None else self.learnt(now)
 
     def ends_at(self, now: Millis) -> Millis | None:
         """None: none is open."""
-        end = self.began_at + self.length.millis if self.began_at is not None else None
-        return end if end is not None and end > now else None
+        if self.began_at is None or self.began_at > now + CLOCK_SKEW:
+            return None
+        end = self.began_at + self.length.millis
+        return end if end > now else None
 
     def used_now(self, now: Millis) -> int:
         return self.used if self.ends_at(now) is not None else 0
 
     def kept_until(self, now: Millis) -> Millis | None:
         """Until when only tasks of high priority are started; None: all are."""
-        end = self.ends_at(now)
-        if end is None or self.limit is None or self.reserve == 0:
+        end, limit = self.ends_at(now), self.limit(now)
+        if end is None or limit is None or self.reserve == 0:
             return None
-        return end if self.used * 100 >= self.limit * (100 - self.reserve) else None
+        return end if self.used * 100 >= limit * (100 - self.reserve) else None
 
     def runs_dry_at(self, now: Millis) -> Millis | None:
-        """When its limit is reached at the pace of this window so far; None: not in this window, or not known."""
-        end = self.ends_at(now)
-        if end is None or self.limit is None or self.began_at is None:
+        """When its limit is reached at the pace of this window so far; None: not in this window, or not known. A
+        learnt limit that was reached says nothing: the provider has refused, or the limit is higher."""
+        end, limit = self.ends_at(now), self.limit(now)
+        if end is None or limit is None or self.began_at is None:
             return None
-        if self.used >= self.limit:
-            return now
+        if self.used >= limit:
+            return now if self.set_limit is not None else None
         elapsed = now - self.began_at
         if elapsed < _ENOUGH or self.used == 0:
             return None
-        dry = now + (self.limit - self.used) * elapsed // self.used
+        dry = now + (limit - self.used) * elapsed // self.used
         return dry if dry < end else None
 
 
-def refused(seconds: int) -> Length:
-    """Which window is used up, where a provider refuses and names how many seconds are left: the shortest that fits."""
-    fits = (each for each in Length if seconds * 1000 <= each.millis)
-    return min(fits, key=lambda each: each.millis, default=Length.WEEK)
+def used_up(windows: Iterable[Window], left: Millis, named: Length | None, now: Millis) -> Length | None:
+    """Which of an account's windows is used up, where its provider refuses for `left`; None: that cannot be told.
+
+    It is the one that the message names, or the only one that is long enough, or the one that was known to end at about
+    that time. Nothing follows from a refusal of a few minutes: services also refuse because of too many requests.
+    """
+    able = [each for each in Length if left <= each.millis]
+    if named is not None:
+        return named if named in able else None
+    if left < _SHORTEST:
+        return None
+    if len(able) == 1:
+        return able[0]
+    ends = {each.length: end for each in windows if each.length in able and (end := each.ends_at(now)) is not None}
+    off = {length: abs(end - now - left) * _NEAR // length.millis for length, end in ends.items()}
+    return min((length for length in off if off[length] == 0), key=lambda each: each.millis, default=None)
+
+
+_SHORTEST: Millis = HOUR // 6
+_NEAR = 20
+"""Two ends are about the same time if they differ by less than this part of the window."""
 
 
 def may_use_reserve(priority: Priority) -> bool:

@@ -11,6 +11,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from toryo.domain.agents import Agent, Kind, Role, Status
+from toryo.domain.quota_windows import CLOCK_SKEW
 from toryo.domain.times import Millis
 from toryo.storage import schema
 from toryo.storage.engine.database import Connection
@@ -107,7 +108,9 @@ _COOL = upsert(
 _WARM = Statement(sa.delete(_c).where(_c.c.agent_id == _p("agent_id"), _c.c.purpose == _p("purpose")))
 _window_end = _w.c.began_at + _w.c.length_ms
 _ends = sa.union_all(
-    sa.select(_c.c.until), sa.select(_a.c.until), sa.select(_window_end).where(_w.c.reserve > 0)
+    sa.select(_c.c.until),
+    sa.select(_a.c.until),
+    sa.select(_window_end).where(_w.c.reserve > 0, _w.c.began_at <= _p("now", type_=sa.BigInteger) + CLOCK_SKEW),
 ).subquery("ends")
 _NEXT_END = Statement(sa.select(sa.func.min(_ends.c.until)).where(_ends.c.until > _p("now", type_=sa.BigInteger)))
 _ACCOUNTS = Statement(sa.select(_a.c.id, _a.c.until, _a.c.reason).where(in_list(_a.c.id, "ids")))

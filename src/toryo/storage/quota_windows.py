@@ -8,7 +8,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from toryo.domain.quota_windows import Length, Window
+from toryo.domain.quota_windows import CLOCK_SKEW, Length, Window
 from toryo.domain.times import Millis
 from toryo.storage import schema
 from toryo.storage.engine.database import Connection
@@ -18,18 +18,24 @@ _w = schema.quota_windows
 _KEY = ("account", "length")
 _ALL_COLUMNS = [column.name for column in _w.columns]
 _new = offered(_w)
-_is_over: sa.ColumnElement[bool] = sa.or_(_w.c.began_at.is_(None), _w.c.began_at + _w.c.length_ms <= _new.began_at)
+_is_over: sa.ColumnElement[bool] = sa.or_(
+    _w.c.began_at.is_(None),
+    _w.c.began_at + _w.c.length_ms <= _new.began_at,
+    _w.c.began_at > _new.began_at + CLOCK_SKEW,
+)
+_used = sa.case((_is_over, _new.used), else_=_w.c.used + _new.used)
 _COUNT = upsert(
     _w,
     _ALL_COLUMNS,
     _KEY,
     {
-        "used": sa.case((_is_over, _new.used), else_=_w.c.used + _new.used),
+        "used": _used,
         "began_at": sa.case((_is_over, _new.began_at), else_=_w.c.began_at),
+        "learnt_limit": sa.case((_w.c.learnt_limit < _used, _used), else_=_w.c.learnt_limit),
     },
 )
 _LEARN = upsert(_w, _ALL_COLUMNS, _KEY, ["began_at", "learnt_limit", "learnt_at"])
-_EDIT = upsert(_w, _ALL_COLUMNS, _KEY, ["set_limit", "reserve"])
+_EDIT = upsert(_w, _ALL_COLUMNS, _KEY, ["set_limit", "learnt_limit", "learnt_at", "reserve"])
 _SHOWN = (
     _w.c.account,
     _w.c.length,
@@ -65,14 +71,19 @@ class QuotaWindows:
         self._connection.many(
             _COUNT, [_values(Window(account, length, began_at=now, used=tokens)) for length in Length]
         )
+        self._forget()
 
     def learn(self, window: Window) -> None:
         """When it began, and its limit, from what the provider has said."""
         self._connection.run(_LEARN, **_values(window))
+        self._forget()
 
     def edit(self, windows: Iterable[Window]) -> None:
-        """What people set: limits and the reserve."""
+        """What people set, and forget of what was learnt."""
         self._connection.many(_EDIT, [_values(each) for each in windows])
+        self._forget()
+
+    def _forget(self) -> None:
         vars(self).pop("reserved", None)
 
 

@@ -308,6 +308,7 @@ launches = Table(
     _flag("takes_slot"),
     _number("nudged_at", null=True),
     _text("program_session", null=True),
+    _text("account", null=True),
     _text("doing", null=True),
     _number("doing_at", null=True),
     _text("credential_hash"),

@@ -303,8 +303,8 @@ def held_back_by_unmerged(case: RuleInput) -> bool:
     return held is not None and held.finished
 
 
-def reserve_kept(case: RuleInput) -> bool:
-    return not may_use_reserve(case.main.priority) and program_choice.reserve_kept(case.snapshot)
+def reserve_kept(s: Snapshot, task: Task) -> bool:
+    return not may_use_reserve(task.priority) and program_choice.reserve_kept(s)
 
 
 def _manager_waits(case: RuleInput) -> bool:
@@ -361,12 +361,6 @@ MAIN_TASK_ROWS: Sequence[Rule[RuleInput, Verdict]] = (
         "The same, with a completed task whose work is not merged yet",
         held_back_by_unmerged,
         hold("waiting_for_merge"),
-    ),
-    Rule(
-        "7e",
-        "A window of the account has only its reserve left, which is kept for tasks of high and critical priority",
-        reserve_kept,
-        hold("reserve_kept"),
     ),
     Rule(
         "8",
@@ -441,17 +435,14 @@ MAIN_TASK_ROWS: Sequence[Rule[RuleInput, Verdict]] = (
 
 
 def ready_queue_task(s: Snapshot) -> Task | None:
-    """The first task of its queue with which the agent could do more than wait (compare rows 7d, 7e and 12a)."""
-    return next(
-        (
-            task
-            for task, tree_state in s.offers
-            if not would_only_wait(RuleInput(s, tree_state, task))
-            and task.id not in s.held_back
-            and not reserve_kept(RuleInput(s, tree_state, task))
-        ),
-        None,
-    )
+    """The first task of its queue with which the agent could do more than wait (compare rows 7d and 12a); of several,
+    the first that row 16 does not hold."""
+    ready = [
+        task
+        for task, tree_state in s.offers
+        if not would_only_wait(RuleInput(s, tree_state, task)) and task.id not in s.held_back
+    ]
+    return next((task for task in ready if not reserve_kept(s, task)), next(iter(ready), None))
 
 
 def would_only_wait(case: RuleInput) -> bool:
@@ -474,10 +465,20 @@ OTHERWISE_ROWS: Sequence[Rule[Snapshot, Verdict]] = (
 )
 """Rows 14 and 15: when none of its main tasks decides."""
 
+RESERVE = Rule[tuple[Snapshot, Task], Verdict](
+    "16",
+    "A window of the account has only its reserve left, which is kept for tasks of high and critical priority",
+    lambda start: reserve_kept(*start),
+    hold("reserve_kept"),
+)
+START_ROWS: Sequence[Rule[tuple[Snapshot, Task], Verdict]] = (RESERVE,)
+"""Row 16: what holds a start for a task that the rows before have decided, unless a person makes it by hand."""
+
 TASK_TABLE: Sequence[tuple[str, Sequence[Rule[Any, Verdict]]]] = (
     ("About the agent and what already runs", AGENT_ROWS),
     ("For each of the agent's main tasks (the first start wins, else the first hold)", MAIN_TASK_ROWS),
     ("If no main task decides", OTHERWISE_ROWS),
+    ("Before a start for a main task or a task of a queue", START_ROWS),
 )
 """The whole table in order: decisions use it, and the reference prints it."""
 
@@ -499,7 +500,7 @@ def decide(s: Snapshot, *, by_hand: bool = False) -> Decision:
     held: Decision | None = None
     all_last = True
     for main, tree_state in s.main_tasks:
-        decision = _judge(s, main, tree_state)
+        decision = _judge(s, main, tree_state, by_hand=by_hand)
         if decision.action is Action.START:
             return decision
         all_last = all_last and decision.lasting
@@ -511,24 +512,35 @@ def decide(s: Snapshot, *, by_hand: bool = False) -> Decision:
     ready = ready_queue_task(s) if last.then.action is Action.START else None
     if ready is None:
         return _decision(last, s)
-    return replace(_decision(last, s), task_id=ready.id, ordinary=not may_use_reserve(ready.priority))
+    return _with_reserve(s, ready, replace(_decision(last, s), task_id=ready.id), by_hand=by_hand)
 
 
-def _judge(s: Snapshot, main: Task, tree_state: TreeState) -> Decision:
+def _judge(s: Snapshot, main: Task, tree_state: TreeState, *, by_hand: bool) -> Decision:
     case = RuleInput(s, tree_state, main)
     row = first_match(MAIN_TASK_ROWS, case)
     assert row is not None, "the last row is always true"
-    return Decision(
+    decision = Decision(
         row.then.action,
         row.then.reason,
         row.row,
         row.words,
         main.id,
-        program_choice.reserve_kept_until(s) if row.then.reason == "reserve_kept" else None,
-        _facts_of(case),
-        ordinary=not may_use_reserve(main.priority),
+        facts=_facts_of(case),
         lasting=row.row in _LASTING and not facts.depends_on_elsewhere(case),
     )
+    return _with_reserve(s, main, decision, by_hand=by_hand)
+
+
+def _with_reserve(s: Snapshot, task: Task, decision: Decision, *, by_hand: bool) -> Decision:
+    """Keeps reserves from a start for an ordinary task: another program is used, or row 16 holds it."""
+    if decision.action is not Action.START or by_hand or may_use_reserve(task.priority):
+        return decision
+    decision = replace(decision, ordinary=True, facts=decision.facts | _facts_of_reserve(s))
+    if first_match(START_ROWS, (s, task)) is None:
+        return decision
+    until = program_choice.until(s, Purpose.TASK, ordinary=True)
+    held = RESERVE.then
+    return replace(decision, action=held.action, reason=held.reason, row=RESERVE.row, words=RESERVE.words, until=until)
 
 
 def _decision(row: Rule[Snapshot, Verdict], s: Snapshot) -> Decision:
@@ -584,17 +596,15 @@ def _facts_of(case: RuleInput) -> dict[str, Any]:
         "new": sorted({f"{each.kind}:{each.task_id}" for each in case.news}),
         **({"held_by": case.snapshot.others_on[case.main.id]} if handing_over(case) else {}),
         **_held_back(case),
-    } | (_facts_of_reserve(case) or _facts_of_programs(case.snapshot, Purpose.TASK))
+    } | _facts_of_programs(case.snapshot, Purpose.TASK)
 
 
-def _facts_of_reserve(case: RuleInput) -> dict[str, Any]:
-    """Whose reserve is kept from the task, and the program that is used instead; empty if none is."""
-    s, own = case.snapshot, case.agent.program
-    hindered = program_choice.hindrance(s, Purpose.TASK) is not None
-    if hindered or own is None or own.account not in s.reserves or may_use_reserve(case.main.priority):
+def _facts_of_reserve(s: Snapshot) -> dict[str, Any]:
+    """Whose reserve is kept from an ordinary task, and the program that is used instead; empty if none is."""
+    usable, used = program_choice.chosen(s, Purpose.TASK), program_choice.chosen(s, Purpose.TASK, ordinary=True)
+    if usable is None or usable == used:
         return {}
-    other = program_choice.chosen(s, Purpose.TASK, ordinary=True)
-    return {"reserve_of": own.account, **({"stands_in": other.name} if other is not None else {})}
+    return {"reserve_of": usable.account, **({"stands_in": used.name} if used is not None else {})}
 
 
 def _held_back(case: RuleInput) -> dict[str, Any]:

@@ -27,14 +27,6 @@ def reserve_kept(s: Snapshot) -> bool:
     return chosen(s, Purpose.TASK) is not None and chosen(s, Purpose.TASK, ordinary=True) is None
 
 
-def reserve_kept_until(s: Snapshot) -> Millis | None:
-    """When the first of the reserves that its programs wait for is no longer kept."""
-    ends = (
-        s.reserves[each.account] for each in _programs(s) if each.account is not None and each.account in s.reserves
-    )
-    return min(ends, default=None)
-
-
 def hindrance(s: Snapshot, purpose: Purpose) -> Cooldown | None:
     """What prevents a start of the agent's own program now; of two cooldowns, the longer one."""
     own = s.agent.program if s.agent is not None else None
@@ -46,12 +38,15 @@ def cooling_down(s: Snapshot, purpose: Purpose) -> bool:
     return bool(_programs(s)) and chosen(s, purpose) is None
 
 
-def until(s: Snapshot, purpose: Purpose) -> Millis | None:
-    """When its own program or its fallback can be started again."""
-    ends = [
-        max((cooldown.until for cooldown in hindrances(s, purpose, program)), default=s.now) for program in _programs(s)
-    ]
-    return min(ends, default=None)
+def until(s: Snapshot, purpose: Purpose, *, ordinary: bool = False) -> Millis | None:
+    """When the first of its programs can be started again. `ordinary`: for a task that may not use reserves."""
+
+    def free(program: Program) -> Millis:
+        ends = [cooldown.until for cooldown in hindrances(s, purpose, program)]
+        kept = s.reserves.get(program.account) if program.account is not None and ordinary else None
+        return max(ends if kept is None else [*ends, kept], default=s.now)
+
+    return min((free(program) for program in _programs(s)), default=None)
 
 
 def hindrances(s: Snapshot, purpose: Purpose, program: Program) -> list[Cooldown]:

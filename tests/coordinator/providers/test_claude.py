@@ -125,9 +125,9 @@ class TestClaude(Contract):
         [
             ("401", Failure.NOT_LOGGED_IN, None),
             ("404", Failure.MODEL_NOT_AVAILABLE, None),
-            ("429", Failure.RATE_LIMITED, 300),
+            ("429", Failure.RATE_LIMITED, None),
             ("500", Failure.SERVICE_FAILED, None),
-            ("529", Failure.RATE_LIMITED, 300),
+            ("529", Failure.RATE_LIMITED, None),
         ],
     )
     def test_a_no_of_the_service_is_understood_and_no_work_of_the_models(
@@ -187,8 +187,8 @@ class TestClaude(Contract):
             ("You've hit your limit · resets Nov 24 at 9am (America/Recife)", Failure.QUOTA, 48 * 3600),
             ("5-hour limit reached ∙ resets 2pm", Failure.QUOTA, 2 * 3600),
             ("Claude usage limit reached. Your limit will reset at 2pm (UTC).", Failure.QUOTA, 2 * 3600),
-            ("You've hit your monthly spend limit.", Failure.QUOTA, 1800),
-            ("Credit balance is too low", Failure.QUOTA, 1800),
+            ("You've hit your monthly spend limit.", Failure.QUOTA, None),
+            ("Credit balance is too low", Failure.QUOTA, None),
             ("Invalid API key · Please run /login", Failure.NOT_LOGGED_IN, None),
             ("error_max_turns", Failure.TURN_LIMIT, None),
         ],
@@ -213,7 +213,7 @@ class TestClaude(Contract):
         rejected, _ = read_all(provider, event("rejected"))
         assert warned.trouble is None
         verdict = provider.judge(Exit(None, 15, "", rejected.trouble, now=NOW))
-        assert (verdict.failure, verdict.reset_seconds) == (Failure.QUOTA, 3600)
+        assert (verdict.failure, verdict.reset_seconds, verdict.window) == (Failure.QUOTA, 3600, "5h")
 
     def test_trouble_that_it_waits_for_is_over_with_the_next_answer(self, provider: Provider) -> None:
         retry = {"type": "system", "subtype": "api_retry", "attempt": 2, "max_retries": 10, "retry_delay_ms": 8200}

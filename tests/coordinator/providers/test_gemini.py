@@ -155,7 +155,7 @@ class TestGemini(Contract):
             ("404", Failure.MODEL_NOT_AVAILABLE, None),
             ("429", Failure.RATE_LIMITED, 2),
             ("500", Failure.SERVICE_FAILED, None),
-            ("529", Failure.RATE_LIMITED, 300),
+            ("529", Failure.RATE_LIMITED, None),
         ],
     )
     def test_a_no_of_the_service_is_understood(
@@ -198,12 +198,12 @@ class TestGemini(Contract):
         ("words", "printed", "exit_code", "failure", "seconds"),
         [
             ("You have exhausted your capacity. Your quota will reset after 22m55s.", "", 173, Failure.QUOTA, 1375),
-            ("You have exhausted your daily quota on this model.", "", 173, Failure.QUOTA, 1800),
+            ("You have exhausted your daily quota on this model.", "", 173, Failure.QUOTA, None),
             ("Please retry in 17.5s.", "", 173, Failure.RATE_LIMITED, 17.5),
-            ("No capacity.", "TerminalQuotaError: No capacity.", 173, Failure.QUOTA, 1800),
+            ("No capacity.", "TerminalQuotaError: No capacity.", 173, Failure.QUOTA, None),
             ("Requested entity was not found.", "ModelNotFoundError: Requested", 1, Failure.MODEL_NOT_AVAILABLE, None),
             ("API key not valid. Please pass a valid API key.", "", 144, Failure.NOT_LOGGED_IN, None),
-            ("The model is overloaded.", "", 247, Failure.RATE_LIMITED, 300),
+            ("The model is overloaded.", "", 247, Failure.RATE_LIMITED, None),
             ("Something else", "", 1, Failure.CRASHED, None),
             ("Please set an Auth method", "", 41, Failure.NOT_LOGGED_IN, None),
             ("Reached max session turns", "", 53, Failure.TURN_LIMIT, None),

@@ -1988,7 +1988,7 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        /** Set the limits and the reserve of an account. What you omit stays. */
+        /** Set the limits and the reserve of an account. What you omit stays; a limit of null is forgotten, also one that was learnt. */
         patch: operations["edit_quota"];
         trace?: never;
     };
@@ -12853,17 +12853,17 @@ export interface operations {
             content: {
                 "application/json": {
                     /**
-                     * @description Tokens of five hours; null: learn the limit from refusals.
+                     * @description Tokens of five hours; null: learn the limit anew.
                      * @default null
                      */
                     limit_5h?: number | null;
                     /**
-                     * @description Tokens of a day; null: learn the limit from refusals.
+                     * @description Tokens of a day; null: learn the limit anew.
                      * @default null
                      */
                     limit_day?: number | null;
                     /**
-                     * @description Tokens of a week; null: learn the limit from refusals.
+                     * @description Tokens of a week; null: learn the limit anew.
                      * @default null
                      */
                     limit_week?: number | null;

@@ -10,49 +10,44 @@ from collections.abc import Collection
 from toryo import backoff, failures
 from toryo.domain import quota_windows
 from toryo.domain.agents import program_name
-from toryo.domain.fast_dataclasses import replace
+from toryo.domain.fast_dataclasses import dataclass, replace
 from toryo.domain.launches import Launch, Purpose, State
+from toryo.domain.quota_windows import Length
 from toryo.domain.times import SECOND, Millis
 from toryo.failures import Failure
 from toryo.operations.calls.call import WORK, Call
 from toryo.workflow import program_choice
 from toryo.workflow.snapshot import Snapshot
 
-USUAL_QUOTA_SECONDS = 1800
-"""Where a message names no time."""
+
+@dataclass(frozen=True, slots=True)
+class QuotaMessage:
+    """What the message of a refusal names: seconds until requests are accepted again, and the window that is used up.
+    None: it does not say so."""
+
+    seconds: int | None = None
+    window: Length | None = None
 
 
-def after_exit(
-    call: Call, launch: Launch, error: str | None, quota_reset_seconds: int | None, *, failed: bool
-) -> Millis | None:
+def after_exit(call: Call, launch: Launch, error: str | None, told: QuotaMessage, *, failed: bool) -> Millis | None:
     """A failure cools the agent down; an end that was ordered, or that the agent was told to make, does not."""
-    ordered = failures.ordered(error) or (launch.told_to_leave and quota_reset_seconds is None)
     never_signed_in = launch.signed_in_at is None
-    if ordered or not (failed or never_signed_in or quota_reset_seconds is not None):
-        return None
     reason = failures.class_of(error) or _unnamed(never_signed_in)
-    if quota_reset_seconds is not None and reason not in (Failure.RATE_LIMITED, Failure.QUOTA):
+    refused = told.seconds is not None or reason in (Failure.RATE_LIMITED, Failure.QUOTA)
+    ordered = failures.ordered(error) or (launch.told_to_leave and not refused)
+    if ordered or not (failed or never_signed_in or refused):
+        return None
+    if refused and reason != Failure.RATE_LIMITED:
         reason = Failure.QUOTA.value
     explained = None
     if launch.state is State.EXPIRED:  # The agent is already in cooldown for it.
-        explained = _explain_missing(call, launch, reason, quota_reset_seconds)
-    account = account_of(call, launch)
-    if reason == Failure.QUOTA and account is not None:
-        return _cool_account(call, account, reason, quota_reset_seconds, launch.agent_id)
+        explained = _explain_missing(call, launch, reason, told.seconds)
+    if reason == Failure.QUOTA and launch.account is not None:
+        return _cool_account(call, launch.account, reason, told, launch.agent_id)
     if launch.state is State.EXPIRED:
         return explained
     program = program_of(launch)
-    return cool(call, launch.agent_id, launch.purpose, reason, quota_reset_seconds, program)
-
-
-def account_of(call: Call, launch: Launch) -> str | None:
-    """Whose quota a launch uses: of the program that runs, which may be the one that stands in; None: nobody's."""
-    agent, ran = call.tx.agents.find(launch.agent_id), program_of(launch)
-    programs_of = agent.programs if agent is not None else ()
-    alike = sorted(
-        (program for program in programs_of if program.provider == launch.provider), key=lambda one: one.name != ran
-    )
-    return alike[0].account if alike else None
+    return cool(call, launch.agent_id, launch.purpose, reason, told.seconds, program)
 
 
 def _unnamed(never_signed_in: bool) -> str:
@@ -65,14 +60,17 @@ def cool(
 ) -> int:
     """A failed start or run: the agent is not started until a moment that the server knows; answers that moment.
 
-    60 s, doubling to 3600 s; `seconds` from a quota message count instead, with a margin of 10 %. `program` names the
+    60 s, doubling to 3600 s; `seconds` from a quota message, or what is usual for the failure, count instead, with a
+    margin of 10 %. `program` names the
     one that failed: another may stand in. When that one fails too, the agent waits until both may be used again.
     """
     limits = call.context.limits
     before = call.tx.agents.cooldowns(agent_id).get(purpose.value)
     times = (before[2] if before else 0) + 1
-    wait = backoff.pause(times, limits.cooldown, limits.longest_cooldown)
-    if seconds is not None:
+    seconds = seconds or _usual_pause(reason)
+    if seconds is None:
+        wait = backoff.pause(times, limits.cooldown, limits.longest_cooldown)
+    else:
         wait = seconds * _with_margin(call)
     until: int = call.now + wait
     if before is not None and before[0] > call.now and before[3] != program:
@@ -87,31 +85,33 @@ def cool(
     return until
 
 
-def _cool_account(call: Call, account: str, reason: str, seconds: int | None, agent_id: str) -> int:
+def _cool_account(call: Call, account: str, reason: str, told: QuotaMessage, agent_id: str) -> int:
     """The quota of an account is used up: nobody who works on it is started until a moment that the server knows.
 
-    `seconds` as the message named them, with a margin of 10 %; half an hour where it named none. Of several messages
-    the one that says longest counts: they may speak of different limits (of the hour, of the week).
+    For the seconds that the message names, with a margin of 10 %, or what is usual. Of several messages the one that
+    says longest counts: they may speak of different limits (of the hour, of the week).
     """
-    wait = (seconds or USUAL_QUOTA_SECONDS) * _with_margin(call)
+    wait = (told.seconds or _usual_pause(reason) or 0) * _with_margin(call)
     known, _ = call.tx.agents.accounts([account]).get(account, (0, ""))
     until: int = max(known, call.now + wait)
     call.tx.agents.cool_account(account, until, reason)
-    if seconds is not None:
-        _learn_limit(call, account, seconds)
+    _learn_limit(call, account, told)
     call.event("account.used_up", agent_id=agent_id, data={"account": account, "reason": reason, "until": until})
     call.tx.hint(WORK)
     return until
 
 
-def _learn_limit(call: Call, account: str, seconds: int) -> None:
-    """What an account had used in its window when it was refused is what it may use; `seconds` say when that ends."""
-    length = quota_windows.refused(seconds)
-    window = next((each for each in call.tx.quota_windows.of([account]) if each.length is length), None)
+def _learn_limit(call: Call, account: str, told: QuotaMessage) -> None:
+    """What an account had used in a window when it was refused is what it may use; the message says when that ends."""
+    if told.seconds is None:
+        return
+    windows, left = call.tx.quota_windows.of([account]), told.seconds * SECOND
+    length = quota_windows.used_up(windows, left, told.window, call.now)
+    window = next((each for each in windows if each.length is length), None)
     used = window.used_now(call.now) if window is not None else 0
     if window is None or used == 0:
         return
-    began = call.now + seconds * SECOND - length.millis
+    began = call.now + left - window.length.millis
     call.tx.quota_windows.learn(replace(window, began_at=began, learnt_limit=used, learnt_at=call.now))
 
 
@@ -129,6 +129,12 @@ def _explain_missing(call: Call, launch: Launch, reason: str, seconds: int | Non
     )
     call.tx.hint(WORK)
     return until
+
+
+def _usual_pause(reason: str) -> int | None:
+    """Seconds where the message names none."""
+    nature = failures.nature_of(reason)
+    return nature.usual_pause if nature is not None else None
 
 
 def _with_margin(call: Call) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NotRequired
+from typing import Any, Literal, NotRequired
 
 import orjson
 from pydantic import Field
@@ -10,6 +10,7 @@ from pydantic import Field
 from toryo import failures, first_prompt
 from toryo.domain.fast_dataclasses import replace
 from toryo.domain.launches import LIVE, Launch, Purpose, State
+from toryo.domain.quota_windows import Length
 from toryo.domain.sessions import End
 from toryo.domain.times import Millis, iso
 from toryo.operations.calls.call import WORK, Call
@@ -18,7 +19,7 @@ from toryo.operations.calls.fields import Id, Printed
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
 from toryo.operations.launches import cooldowns, end_of_session, launch_decisions, running_launches
-from toryo.operations.launches.cooldowns import hindered
+from toryo.operations.launches.cooldowns import QuotaMessage, hindered
 from toryo.operations.launches.end_of_session import waits_for_answer
 from toryo.operations.launches.usage_counting import count_usage
 from toryo.operations.worktrees import merge_queue
@@ -36,7 +37,12 @@ class ProcessExit(Parameters):
     signal: int | None = Field(None, description="The signal that ended it.")
     error: Printed | None = Field(None, max_length=10_000, description="The failure class, and what was seen.")
     usage: dict[str, Any] | None = Field(None, description="Tokens and cost, as far as known.")
-    quota_reset_seconds: int | None = Field(None, ge=0, le=604_800, description="From a quota message.")
+    quota_reset_seconds: int | None = Field(
+        None, ge=0, le=604_800, description="From a quota message; null if it names no time."
+    )
+    quota_window: Literal["5h", "day", "week"] | None = Field(
+        None, description="Which quota is used up, if the message names it."
+    )
     log_tail: Printed | None = Field(None, max_length=100_000, description="The end of its output.")
     program_session: ProgramSession | None = Field(None, description="The program's own session that it leaves behind.")
     resumable: bool = Field(
@@ -82,7 +88,10 @@ def report_process_exit(call: Call, exit_: ProcessExit) -> ExitTaken:
     until: Millis | None = None
     if not launch.refused_at_sign_in:  # the process that ended is not the one that works
         released = _release(call, recorded, exit_)
-        until = cooldowns.after_exit(call, launch, exit_.error, exit_.quota_reset_seconds, failed=_failed(exit_))
+        told = QuotaMessage(
+            exit_.quota_reset_seconds or None, Length(exit_.quota_window) if exit_.quota_window else None
+        )
+        until = cooldowns.after_exit(call, launch, exit_.error, told, failed=_failed(exit_))
     merge_queue.advance(call, launch.project_id)
     call.tx.hint(WORK, f"launch:{launch.id}")
     return {"success": True, "released": released, "cooling_down_until": iso(until) if until else None}

@@ -6,6 +6,7 @@ The command line and agents read both. The dashboard has buttons instead of comm
 from __future__ import annotations
 
 from collections.abc import Mapping
+from shlex import quote
 from typing import Any
 
 from toryo import failures
@@ -59,7 +60,7 @@ REMEDIES = {
     "bad_options": "See which: toryo agent show {agent_id}. "
     "Correct it: toryo agent edit {agent_id} --option NAME=VALUE",
     "budget_exhausted": "Raise it: toryo project edit {project_id} --set budget_per_day=N (or tokens_per_day=N)",
-    "reserve_kept": "To start it now, raise the priority of its task, or lower the reserve: toryo quota edit ACCOUNT "
+    "reserve_kept": "To start it now, raise the priority of its task, or lower the reserve: toryo quota edit {account} "
     "--reserve PERCENT",
     "cooling_down": "To restart it sooner once the cause is fixed: toryo agent resume {agent_id}",
 }
@@ -91,14 +92,22 @@ STEPS = {
 """What an agent does that was told this next action, for people."""
 
 
-def said(reason: str, agent_id: str = "AGENT", project_id: str = "PRJ", *, commands: bool = True) -> Worded:
+def said(
+    reason: str,
+    agent_id: str = "AGENT",
+    project_id: str = "PRJ",
+    account: str = "ACCOUNT",
+    *,
+    commands: bool = True,
+) -> Worded:
     """The sentence for a reason of the launch tables; with `commands`, also what helps."""
-    return together((constant(WORDS.get(reason, reason)), _remedy(reason, agent_id, project_id) if commands else ""))
+    remedy = _remedy(reason, agent_id, project_id, account) if commands else ""
+    return together((constant(WORDS.get(reason, reason)), remedy))
 
 
-def _remedy(reason: str, agent_id: str, project_id: str) -> Worded | str:
+def _remedy(reason: str, agent_id: str, project_id: str, account: str = "ACCOUNT") -> Worded | str:
     known = REMEDIES.get(reason)
-    return say(known, agent_id=agent_id, project_id=project_id) if known is not None else ""
+    return say(known, agent_id=agent_id, project_id=project_id, account=account) if known is not None else ""
 
 
 def in_short(reason: str) -> str:
@@ -140,8 +149,10 @@ def explained(
         return _held_back(decision, commands=commands)
     if decision.reason == "project_paused" and archived:
         return said("project_archived", agent_id, project_id, commands=commands)
-    known = decision.reason in WORDS
-    told = said(decision.reason, agent_id, project_id, commands=commands) if known else constant(decision.words)
+    known, account = decision.reason in WORDS, quote(str(decision.facts.get("reserve_of", "ACCOUNT")))
+    told = (
+        said(decision.reason, agent_id, project_id, account, commands=commands) if known else constant(decision.words)
+    )
     if "stands_in" in decision.facts and decision.action is Action.START:
         why = _failure(decision.facts)
         told = together(

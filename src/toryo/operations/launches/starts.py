@@ -43,6 +43,7 @@ def order(
         state=State.ORDERED,
         provider=program.provider if program is not None else None,
         model=program.model if program is not None else None,
+        account=program.account if program is not None else None,
         coordinator_id=coordinator_id,
         ordered_at=call.now,
         deadline=call.now + SIGN_IN_WITHIN,

@@ -9,7 +9,6 @@ from toryo.domain.launches import Launch
 from toryo.domain.projects import Settings
 from toryo.domain.usages import Usage
 from toryo.operations.calls.call import WORK, Call
-from toryo.operations.launches import cooldowns
 
 
 def count_usage(call: Call, launch: Launch, told: dict[str, Any] | None) -> None:
@@ -38,9 +37,8 @@ def _tokens(usage: Usage | None) -> int:
 
 def _count_quota(call: Call, launch: Launch, tokens: int) -> None:
     """Adds to the windows of the account that the launch uses."""
-    account = cooldowns.account_of(call, launch) if tokens > 0 else None
-    if account is not None:
-        call.tx.quota_windows.count(account, tokens, call.now)
+    if tokens > 0 and launch.account is not None:
+        call.tx.quota_windows.count(launch.account, tokens, call.now)
 
 
 def _used_up_budget(call: Call, project_id: str, settings: Settings) -> str | None:

@@ -70,9 +70,9 @@ class OfAccount(Parameters):
 
 
 class EditQuota(OfAccount):
-    limit_5h: Tokens | None = Field(None, description="Tokens of five hours; null: learn the limit from refusals.")
-    limit_day: Tokens | None = Field(None, description="Tokens of a day; null: learn the limit from refusals.")
-    limit_week: Tokens | None = Field(None, description="Tokens of a week; null: learn the limit from refusals.")
+    limit_5h: Tokens | None = Field(None, description="Tokens of five hours; null: learn the limit anew.")
+    limit_day: Tokens | None = Field(None, description="Tokens of a day; null: learn the limit anew.")
+    limit_week: Tokens | None = Field(None, description="Tokens of a week; null: learn the limit anew.")
     reserve: Annotated[int, Field(ge=0, le=MOST_RESERVE)] | None = Field(
         None, description="Percent of each limit that is kept for tasks of high and critical priority."
     )
@@ -99,25 +99,31 @@ def show_quota(call: Call, wanted: OfAccount) -> OneQuota:
 
 @operation("edit_quota", grant=Grant.OWNER, parameters=EditQuota, route=Route("PATCH", "/quotas/{account}"), tool=False)
 def edit_quota(call: Call, wanted: EditQuota) -> OneQuota:
-    """Set the limits and the reserve of an account. What you omit stays."""
+    """Set the limits and the reserve of an account. What you omit stays; a limit of null is forgotten, also one that
+    was learnt."""
+    call.tx.lock_everything()
     account = _known(call, wanted.account)
     given = {name: getattr(wanted, name) for name in wanted.model_fields_set - {"account"}}
     if given.get("reserve", 0) is None:
         del given["reserve"]
     [windows] = _windows(call, [account]).values()
-    changed = [
-        replace(
-            each,
-            set_limit=given.get(_FIELDS[each.length], each.set_limit),
-            reserve=given.get("reserve", each.reserve),
-        )
-        for each in windows
-    ]
+    changed = [_edited(each, given) for each in windows]
     if changed != windows:
         call.tx.quota_windows.edit(changed)
         call.event("account.quota_edited", data={"account": account, **given})
         call.tx.hint(WORK)
     return _one(call, account)
+
+
+def _edited(window: Window, given: Mapping[str, int | None]) -> Window:
+    if "reserve" in given:
+        window = replace(window, reserve=given["reserve"] or 0)
+    field = _FIELDS[window.length]
+    if field not in given:
+        return window
+    if given[field] is None:
+        return replace(window, set_limit=None, learnt_limit=None, learnt_at=None)
+    return replace(window, set_limit=given[field])
 
 
 def _accounts(call: Call) -> dict[str, list[str]]:
@@ -183,8 +189,8 @@ def _quota(call: Call, account: str, agents: list[str], windows: list[Window], u
             {
                 "length": each.length.value,
                 "used": each.used_now(call.now),
-                "limit": each.limit,
-                "learnt": each.set_limit is None and each.learnt_limit is not None,
+                "limit": each.limit(call.now),
+                "learnt": each.set_limit is None and each.learnt(call.now) is not None,
                 "ends_at": iso_or_none(each.ends_at(call.now)),
                 "runs_dry_at": iso_or_none(each.runs_dry_at(call.now)),
                 "reserve_kept": each.kept_until(call.now) is not None,

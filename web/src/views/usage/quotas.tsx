@@ -88,33 +88,24 @@ function Window({ account, window }: { account: string; window: QuotaWindow }) {
   );
 }
 
-/** Empty fields of limits are learnt. */
+type Edited = Partial<Record<"limit_5h" | "limit_day" | "limit_week" | "reserve", string>>;
+
+/** Only fields that one has edited are sent: others may have changed meanwhile. An emptied limit is learnt anew. */
 function Edit({ quota, close }: { quota: Quota; close: () => void }) {
   const { t } = useTranslation("usage");
   const client = useQueryClient();
   const toast = useToast();
   const [error, setError] = useState<unknown>(null);
-  const text = (value: number | null) => (value === null ? "" : String(value));
-  const [said, , draft] = useDraft(`quota ${quota.account}`, {
-    limit_5h: text(quota.limit_5h),
-    limit_day: text(quota.limit_day),
-    limit_week: text(quota.limit_week),
-    reserve: String(quota.reserve),
-  });
+  const [edited, , draft] = useDraft<Edited>(`quota ${quota.account}`, {});
+  const shown = (name: keyof Edited) => edited[name] ?? String(quota[name] ?? "");
 
   async function save() {
     setError(null);
-    const tokens = (value: string) => (value.trim() === "" ? null : Number(value));
+    const numbers = Object.entries(edited)
+      .filter(([name, value]) => value.trim() !== String(quota[name as keyof Edited] ?? ""))
+      .map(([name, value]) => [name, value.trim() === "" ? null : Number(value)]);
     try {
-      await api.patch("/quotas/{account}", {
-        path: { account: quota.account },
-        body: {
-          limit_5h: tokens(said.limit_5h),
-          limit_day: tokens(said.limit_day),
-          limit_week: tokens(said.limit_week),
-          reserve: Number(said.reserve),
-        },
-      });
+      await api.patch("/quotas/{account}", { path: { account: quota.account }, body: Object.fromEntries(numbers) });
       await client.invalidateQueries({ queryKey: ["quotas"] });
       toast.done(t("quota.saved"));
       draft.done();
@@ -135,7 +126,7 @@ function Edit({ quota, close }: { quota: Quota; close: () => void }) {
             type="number"
             min={1}
             placeholder={t("quota.unset")}
-            value={said[LIMITS[length]]}
+            value={shown(LIMITS[length])}
             onChange={draft.field(LIMITS[length])}
           />
         ))}
@@ -146,7 +137,7 @@ function Edit({ quota, close }: { quota: Quota; close: () => void }) {
           min={0}
           max={90}
           required
-          value={said.reserve}
+          value={shown("reserve")}
           onChange={draft.field("reserve")}
         />
         {error !== null && <Failed error={error} />}
