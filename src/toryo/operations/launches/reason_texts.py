@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from toryo import failures
+from toryo.domain import conflict_forecast
 from toryo.domain.wording import Worded, constant, say, together
 from toryo.operations.launches.placement import PlacementProblem
 from toryo.workflow.launch_rules import Action, Decision
@@ -159,7 +160,7 @@ def _held_back(decision: Decision, *, commands: bool) -> Worded:
         "work is merged.",
         title=decision.facts["conflict_title"],
         task_id=other,
-        paths=", ".join(decision.facts["conflict_in"]),
+        paths=conflict_forecast.told(decision.facts["conflict_in"]),
     )
     merge = say("To merge it: toryo task merge {task_id}.", task_id=other)
     return together((told, merge)) if commands and finished else told
