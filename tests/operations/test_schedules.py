@@ -216,7 +216,7 @@ def test_a_run_that_waits_for_room_while_it_is_paused_comes_when_it_is_resumed(h
 @pytest.mark.parametrize("after", [True, False])
 def test_if_the_only_run_is_refused_a_person_is_told_and_it_comes_when_it_is_resumed(house: World, after: bool) -> None:
     stone = elsewhere(house)
-    when = {"after_task_id": stone} if after else {"once_at": "2027-01-15T09:00:00Z"}
+    when: Answer = {"after_task_id": stone} if after else {"once_at": "2027-01-15T09:00:00Z"}
     schedule = add(house, **when, assignee_id="a")
     house.move(stone, "completed")
     house.owner.call("deactivate_agent", agent_id="a")
