@@ -40,6 +40,7 @@ WORDS = {
     "handled_blocked": "It waits until the block that it has already seen is resolved.",
     "waiting_for_workers": "It waits for the agents that work on its subtasks.",
     "in_review": "It has reported success, and its work is being reviewed.",
+    "checking": "It has reported success, and the acceptance checks are running.",
     "waiting_for_answer": "It waits for a person to answer its question.",
     "waiting_for_delegation": "It waits for the result of a delegation.",
     "waiting_for_approval": "It waits until a person approves a task.",
