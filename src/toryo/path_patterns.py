@@ -39,6 +39,13 @@ def matches(pattern: str, path: str, work: Work | None = None) -> bool:
     """
     parts = _parts(pattern)
     end, work = len(parts), work or Work(MOST_STEPS)
+    first, *others = _literals(pattern)
+    if not path.startswith(first) or not all(each in path for each in others):
+        work.spend(1)
+        return False
+    if len(first) == end:  # a plain path
+        work.spend(1)
+        return path[end : end + 1] in ("", "/")
     places = _reached({(0, False)}, parts)
     for each in path:
         if each == "/" and (end, False) in places:
@@ -85,6 +92,25 @@ def _parts(pattern: str) -> tuple[str, ...]:
     body = pattern.strip().rstrip("/")
     anywhere = ("**/",) if "/" not in body else ()
     return (*anywhere, *re.findall(r"\*\*/|\*\*|.", body.removeprefix("/"), re.DOTALL))
+
+
+def beginning(pattern: str) -> str:
+    """What every path begins with that the pattern matches."""
+    return _literals(pattern)[0]
+
+
+@lru_cache(maxsize=1024)
+def _literals(pattern: str) -> tuple[str, ...]:
+    """The texts between its wildcards, which every path has that it matches; the first one, at its beginning, may be
+    empty.
+    """
+    found = [""]
+    for part in _parts(pattern):
+        if len(part) > 1 or part in "*?":
+            found.append("")
+        else:
+            found[-1] += part
+    return (found[0], *filter(None, found[1:]))
 
 
 # --- two patterns ----------------------------------------------------------------------------------------------------

@@ -145,7 +145,7 @@ def test_no_pattern_takes_longer_than_its_length_times_that_of_the_path(pattern:
 
 def test_what_cannot_be_compared_in_time_does_not_pass(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(diff_limits, "MOST_STEPS", 10)
-    told = broken({"forbidden_paths": ["**/lock"]}, changes("", ("src/a/long/path.py", 1)))
+    told = broken({"forbidden_paths": ["*o*n*g*h"]}, changes("", ("src/a/long/path.py", 1)))
     assert "too many for these patterns" in told
 
 

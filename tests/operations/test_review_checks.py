@@ -520,3 +520,78 @@ def test_who_fixes_is_told_to_wait_for_what_prevents_its_report(crew: World) -> 
     assert worker.next()["action"] != "execute_task"
     crew.move(below["task_id"], "cancelled")
     assert worker.next()["state"] == "fixing_checks"
+
+
+# --- checks that the project requires meanwhile ----------------------------------------------------------------------
+
+
+def required(world: World, *commands: str) -> None:
+    found = [{"command": each} for each in commands]
+    world.owner.call("edit_project", project_id=world.project_id, settings={"required_checks": found})
+
+
+def report_check(world: World, check: Answer, **ended: str) -> None:
+    results = [
+        {"check": each["command"], "outcome": ended.get(each["command"], "passed"), "runs": 1, "seconds": 0.1}
+        for each in check["checks"]
+    ]
+    failures = [{"check": each["check"], "message": "no"} for each in results if each["outcome"] == "failed"]
+    world.coordinator().call(
+        "report_check_result",
+        check_id=check["check_id"],
+        failures=failures,
+        results=[{**each, "exit_code": 0, "output": ""} for each in results],
+    )
+
+
+@pytest.mark.parametrize("before", [(), ("lint",)])
+def test_a_check_that_is_required_during_the_review_is_run_after_the_approval(
+    crew: World, before: tuple[str, ...]
+) -> None:
+    required(crew, *before)
+    task = crew.task("w1", acceptance=BY_AGENT, title="Invoice")
+    worker = crew.start("w1")
+    reporting(worker, summary="All numbers are there.")
+    for check in checks(crew):
+        report_check(crew, check)
+        reporting(worker, summary="All numbers are there.")
+    crew.coordinator().exited(worker.launch_id, exit_code=0)
+    reviewer = reviewing(crew)
+    required(crew, *before, "test")
+    reviewer.call("submit_review", verdict="approve", summary="Fine.")
+    assert (crew.status(task), shown(crew, task)["checks"]) == ("in_progress", "running")
+    assert crew.why("w1") == "hold checking"
+    (check,) = checks(crew)
+    assert [each["command"] for each in check["checks"]] == [*before, "test"]
+    report_check(crew, check)
+    found = shown(crew, task)
+    assert (found["status"], found["checks"], found["summary"]) == ("completed", "passed", "All numbers are there.")
+    assert [each["check"] for each in found["check_results"]] == [*before, "test", "review by w2"]
+    assert checks(crew) == []
+
+
+def test_if_such_a_check_fails_the_author_is_told(crew: World) -> None:
+    task, worker = given(crew, BY_AGENT)
+    crew.coordinator().exited(worker.launch_id, exit_code=0)
+    reviewer = reviewing(crew)
+    required(crew, "test")
+    reviewer.call("submit_review", verdict="approve")
+    (check,) = checks(crew)
+    report_check(crew, check, test="failed")
+    assert (crew.status(task), shown(crew, task)["checks"]) == ("in_progress", "failed")
+    assert crew.why("w1").startswith("start")
+    assert crew.start("w1").next()["state"] == "fixing_checks"
+
+
+def test_checks_that_were_run_before_the_review_are_not_run_again(crew: World) -> None:
+    required(crew, "lint", "test")
+    task = crew.task("w1", acceptance=BY_AGENT, title="Invoice")
+    worker = crew.start("w1")
+    reporting(worker)
+    (check,) = checks(crew)
+    report_check(crew, check)
+    reporting(worker)
+    required(crew, "test")
+    reviewing(crew).call("submit_review", verdict="approve")
+    assert crew.status(task) == "completed"
+    assert checks(crew) == []

@@ -152,6 +152,85 @@ def test_a_task_that_one_does_not_see_is_not_found(house: World) -> None:
     house.owner.refused("add_schedule", "validationError", **asked, cron="0 2 * * *")
 
 
+@pytest.mark.parametrize("end", ["completed", "cancelled"])
+def test_it_stops_if_who_it_runs_as_no_longer_sees_the_task_and_tells_nothing_of_that(house: World, end: str) -> None:
+    stone = elsewhere(house)
+    quarry = house.owner.call("show_task", task_id=stone)["task"]["project_id"]
+    eve = house.member("eve")
+    for project in (quarry, house.project_id):
+        house.owner.call("add_member", project_id=project, agent_id="eve")
+    schedule = add(house, eve, after_task_id=stone, assignee_id="a")
+    house.owner.call("remove_member", project_id=quarry, agent_id="eve")
+    house.move(stone, end, "so it is")
+    for _ in range(2):
+        house.housekeep()
+    found = shown(house, schedule)
+    assert (found["state"], found["runs"], tasks(house)) == ("stopped", 0, [])
+    assert found["reason"] == f"This schedule runs as eve, who does not see task {stone}, after which it comes."
+    (need,) = [each for each in eve.call("needs_you")["items"] if each["kind"] == "schedule_stopped"]
+    assert need["text"] == found["reason"]
+    house.owner.call("edit_schedule", schedule_id=schedule, name="Mine")
+    house.owner.call("resume_schedule", schedule_id=schedule)
+    house.housekeep()
+    assert len(tasks(house)) == (1 if end == "completed" else 0)
+    assert shown(house, schedule)["state"] == "ended"
+
+
+def test_who_does_not_see_its_task_cannot_make_it_run_as_them(house: World) -> None:
+    stone = elsewhere(house)
+    schedule = add(house, after_task_id=stone)
+    eve = house.member("eve")
+    house.owner.call("add_member", project_id=house.project_id, agent_id="eve")
+    eve.refused("edit_schedule", "taskNotFound", schedule_id=schedule, title="Look")
+    assert shown(house, schedule)["runs_as"] == "owner"
+    eve.call("edit_schedule", schedule_id=schedule, cron="0 9 * * *")
+
+
+def test_a_run_that_waits_for_room_is_one_run_however_long_it_waits(house: World) -> None:
+    stone, other = elsewhere(house), house.task("a")
+    schedule = add(house, after_task_id=stone, assignee_id="a")
+    house.move(stone, "completed")
+    for _ in range(3):
+        house.advance(60)
+        house.housekeep()
+    assert outcomes(house, schedule) == [("buffered", 1)]
+    house.move(other, "cancelled", "Enough")
+    house.housekeep()
+    assert (outcomes(house, schedule), shown(house, schedule)["state"]) == ([("created", 1)], "ended")
+
+
+def test_a_run_that_waits_for_room_while_it_is_paused_comes_when_it_is_resumed(house: World) -> None:
+    stone, other = elsewhere(house), house.task("a")
+    schedule = add(house, after_task_id=stone, assignee_id="a")
+    house.move(stone, "completed")
+    house.housekeep()
+    house.owner.call("pause_schedule", schedule_id=schedule)
+    house.move(other, "cancelled", "Enough")
+    house.housekeep()
+    house.owner.call("resume_schedule", schedule_id=schedule)
+    house.advance(60)
+    house.housekeep()
+    assert outcomes(house, schedule) == [("skipped", 1), ("created", 1)]
+
+
+@pytest.mark.parametrize("after", [True, False])
+def test_if_the_only_run_is_refused_a_person_is_told_and_it_comes_when_it_is_resumed(house: World, after: bool) -> None:
+    stone = elsewhere(house)
+    when: Answer = {"after_task_id": stone} if after else {"once_at": "2027-01-15T09:00:00Z"}
+    schedule = add(house, **when, assignee_id="a")
+    house.move(stone, "completed")
+    house.owner.call("deactivate_agent", agent_id="a")
+    until(house, "2027-01-15T09:00:01Z")
+    assert shown(house, schedule)["state"] == "stopped"
+    (need,) = needed(house)
+    assert "The assignee a is not an active member" in need["text"]
+    house.owner.call("activate_agent", agent_id="a")
+    until(house, "2027-01-18T09:00:00Z")
+    house.owner.call("resume_schedule", schedule_id=schedule)
+    house.housekeep()
+    assert (outcomes(house, schedule), shown(house, schedule)["state"]) == ([("refused", 1), ("created", 1)], "ended")
+
+
 # --- times -----------------------------------------------------------------------------------------------------------
 
 

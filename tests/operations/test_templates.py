@@ -91,7 +91,8 @@ def test_a_task_that_cannot_be_created_leaves_none_of_them(crew: World) -> None:
     content["tasks"][2]["assignee"] = "nobody"
     save(crew, content)
     before = crew.rows()["tasks"]
-    assert "nobody" in refused(crew, "agentNotFound", "use_template", values={"version": "1"})
+    told = refused(crew, "agentNotFound", "use_template", values={"version": "1"})
+    assert "nobody" in told and "“Publish”: " in told
     assert crew.rows()["tasks"] == before
 
 
@@ -125,6 +126,27 @@ def test_wrong_values_are_refused_and_create_nothing(crew: World, values: Answer
         (without(priority="soon"), "priority"),
         (without(acceptance=[{"wish": 1}]), "acceptance"),
         (without(touches=["../x"]), "pattern of paths"),
+        (without(assignee="w1", queue="builds"), "“Build”: It has both an assignee and a queue."),
+        (without(status="in_progress"), "“Build”: It cannot start in progress without an assignee."),
+        (
+            {
+                "tasks": [
+                    {"title": "Plan"},
+                    {"title": "Build", "depends_on": ["Plan"], "status": "in_progress", "assignee": "w1"},
+                ]
+            },
+            "“Build”: It cannot start in progress, because it depends on tasks that are new, too.",
+        ),
+        (
+            {
+                "tasks": [
+                    {"title": "Plan"},
+                    {"title": "Draw", "parent": "Plan"},
+                    {"title": "Build", "parent": "Draw", "depends_on": ["Plan"]},
+                ]
+            },
+            "“Build”: It cannot depend on a task of which it is a part.",
+        ),
         ({"parameters": {"x": {}}, **without(context={"command": "{{x}} --help"})}, "command"),
         ({"parameters": {"a b": {}}, **without()}, "a b"),
     ],

@@ -16,6 +16,8 @@ from tests.operations.talkers import two
 from tests.stories import Answer, Caller, World
 from toryo.domain import webhooks
 from toryo.domain.errors import Refusal
+from toryo.domain.fast_dataclasses import replace
+from toryo.operations.calls.call import Call
 from toryo.operations.schedules import deliveries
 
 ISSUE = {"action": "opened", "issue": {"number": 7, "title": "It rains", "body": None, "labels": [{"name": "bug"}]}}
@@ -207,6 +209,24 @@ def test_whatever_is_written_and_sent_is_filled_in_or_says_what_is_missing(templ
     assert len(title) <= 300 and "\n" not in title
 
 
+def test_texts_that_are_too_long_together_leave_no_tag_open(house: World) -> None:
+    webhook = add(house, description="{{ body.text }}\n" * 12)
+    answer = deliver(house, webhook, {**ISSUE, "text": "x" * 20_000})
+    told, _, note = description(house, answer["task_id"]).rpartition("\n\n")
+    assert note.startswith("The webhook “Issues” created this task.")
+    assert told.endswith("…</external>") and told.count("<external>") == told.count("</external>")
+
+
+def test_a_form_of_too_many_fields_and_a_body_of_too_many_levels_are_refused_and_told(house: World) -> None:
+    webhook = add(house, title="Look", description="{{ body }}")
+    form = b"&".join([b"a=1"] * 200)
+    refusal = deliver(house, webhook, form, media_type="application/x-www-form-urlencoded")
+    assert (refusal["error"], refusal["message"]) == ("validationError", "The form has more than 100 fields.")
+    refusal = deliver(house, webhook, b"[" * 1_000 + b"]" * 1_000, delivery="2")
+    assert (refusal["error"], refusal["message"]) == ("validationError", "The body is nested too deeply.")
+    assert history(house, webhook) == [("refused", 1), ("refused", 1)]
+
+
 # --- assignees, failures, rights -------------------------------------------------------------------------------------
 
 
@@ -220,6 +240,44 @@ def test_an_assignee_who_is_busy_gets_the_task_when_there_is_room(house: World) 
     house.move(other, "cancelled", "Enough")
     house.housekeep()
     assert (house.status(made), shown(house, webhook)["last_delivery"]["waits"]) == ("in_progress", False)
+
+
+def test_a_task_that_waits_for_room_starts_when_its_project_goes_on(house: World) -> None:
+    other = house.task("a")
+    made = deliver(house, add(house, assignee_id="a"))["task_id"]
+    house.owner.call("pause_project", project_id=house.project_id)
+    house.move(other, "cancelled", "Enough")
+    house.housekeep()
+    assert house.status(made) == "todo"
+    house.owner.call("resume_project", project_id=house.project_id)
+    house.housekeep()
+    assert house.status(made) == "in_progress"
+
+
+def test_a_task_that_cannot_start_when_there_is_room_counts_as_a_failure_and_says_why(house: World) -> None:
+    ann = house.member("ann")
+    house.owner.call("add_member", project_id=house.project_id, agent_id="ann")
+    other = house.task("a")
+    webhook = add(house, ann, assignee_id="a", max_failures=1)
+    made = deliver(house, webhook)["task_id"]
+    house.owner.call("remove_member", project_id=house.project_id, agent_id="ann")
+    house.move(other, "cancelled", "Enough")
+    house.housekeep()
+    found = shown(house, webhook)
+    assert (house.status(made), found["state"], found["failures"]) == ("todo", "stopped", 1)
+    assert "There is no project" in found["last_delivery"]["reason"]
+    assert len(needed(house)) == 1
+
+
+def test_deliveries_while_the_project_is_paused_are_no_failures_and_can_be_sent_again(house: World) -> None:
+    webhook = add(house, max_failures=1)
+    house.owner.call("pause_project", project_id=house.project_id)
+    assert deliver(house, webhook)["error"] == "conflict"
+    found = shown(house, webhook)
+    assert (found["state"], found["failures"], history(house, webhook)) == ("active", 0, [("ignored", 1)])
+    assert "is paused" in found["last_delivery"]["reason"]
+    house.owner.call("resume_project", project_id=house.project_id)
+    assert deliver(house, webhook)["outcome"] == "created"
 
 
 def test_a_task_that_waits_for_room_stays_where_people_put_it(house: World) -> None:
@@ -283,6 +341,23 @@ def test_the_secret_is_shown_once_and_a_new_one_makes_the_old_one_worthless(hous
     assert deliver(house, webhook)["error"] == "invalidCredentials"
     assert deliver(house, {**webhook, "secret": rotated})["outcome"] == "created"
     assert webhook["secret"] not in str(house.events()) and rotated not in str(house.events())
+
+
+def test_a_secret_that_is_rotated_while_a_request_waits_for_its_turn_is_worthless_to_it(
+    house: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    webhook, enter = add(house), Call.enter
+
+    def late(call: Call, project_id: str) -> None:
+        found = call.tx.webhooks.find(webhook["webhook_id"])
+        assert found is not None
+        call.tx.webhooks.save(found, replace(found, secret="whsec_new"))
+        enter(call, project_id)
+
+    monkeypatch.setattr(Call, "enter", late)
+    assert deliver(house, webhook)["error"] == "invalidCredentials"
+    monkeypatch.undo()
+    assert tasks(house) == []
 
 
 def test_what_comes_while_it_is_paused_creates_no_task_and_is_told(house: World) -> None:

@@ -40,6 +40,7 @@ MAIN_TASK = """
 7a  hold handing_over            Another agent's session on this task is still open (the task was reassigned a moment ago)
 7b  hold waiting_for_answer      A person has not answered yet what the agent has asked (a manager with open subtasks goes on with these)
 7c  hold in_review               The agent has reported success, and a reviewer has not decided yet
+7c  hold checking                The agent has reported success, and a Coordinator runs the acceptance checks
 7d  hold may_conflict            The project holds back what may conflict (conflict_policy), the task has no worktree yet, and it would change the same files as a task that an agent works on
 7d  hold waiting_for_merge       The same, with a completed task whose work is not merged yet
 8   start worker_blocked         The manager waits, and a task below this one was blocked or has failed since its last look

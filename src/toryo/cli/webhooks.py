@@ -252,7 +252,8 @@ def _outcome(delivery: dict[str, Any]) -> str:
     """What became of a delivery, in a few words."""
     if delivery["task_id"]:
         waits = ", starts when its assignee has room" if delivery["waits"] else ""
-        return f"{delivery['task_id']} {delivery['task_status']}{waits}"
+        reason = f", not started: {one_line(delivery['reason'])}" if delivery["reason"] else ""
+        return f"{delivery['task_id']} {delivery['task_status']}{waits}{reason}"
     times = f", {delivery['times']} times" if delivery["times"] > 1 else ""
     told = {"ignored": "ignored", "refused": "failed"}[delivery["outcome"]]
     return f"{told}: {one_line(delivery['reason'] or '')}{times}"

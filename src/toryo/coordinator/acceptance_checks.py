@@ -9,7 +9,6 @@ parallel, each command in its own process group.
 from __future__ import annotations
 
 import asyncio
-import shlex
 import stat
 import tempfile
 import time
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from toryo import untrusted_files
+from toryo.check_names import named
 from toryo.coordinator import diff_limits, logs, processes
 from toryo.coordinator.launch_state import Stage
 from toryo.coordinator.processes import Process
@@ -35,7 +35,6 @@ TAIL = 4000
 """Characters of a command's output that are kept."""
 TOLD = 2000
 """Characters of it that an agent is told."""
-LONGEST_NAME = 2000
 
 Wall = Callable[[Sequence[str]], Walled]
 """What is executed for a command. Raises StartFailure."""
@@ -84,14 +83,6 @@ async def evidence(
         words = f"The working directory {directory} does not exist on this machine."
         return [Evidence(named(check), "failed", 0.0, output=words) for check in checks]
     return list(await asyncio.gather(*(_judged(each, directory, wall, changes, mask) for each in checks)))
-
-
-def named(check: Mapping[str, Any]) -> str:
-    """The name of a check: its file, its command, or its limits."""
-    if isinstance(check.get("diff"), Mapping):
-        return diff_limits.named(check["diff"])[:LONGEST_NAME]
-    what = check.get("file") or check.get("command") or dict(check)
-    return (shlex.join(map(str, what)) if isinstance(what, list) else str(what))[:LONGEST_NAME]
 
 
 async def _judged(check: Mapping[str, Any], directory: Path, wall: Wall, changes: Changes, mask: Mask) -> Evidence:

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from toryo import secret_patterns
+from toryo.check_names import counted, some
 from toryo.coordinator.worktrees import Diff
-from toryo.coordinator.worktrees.commits_and_diffs import named as some
 from toryo.path_patterns import MOST_STEPS, TooMuchWork, Work, matches
 
 _SECRET = re.compile(secret_patterns.LOOKS)
@@ -20,40 +20,22 @@ _PART = re.compile(r"@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 _SHOWN = 5
 
 
-def named(limits: Mapping[str, Any]) -> str:
-    """The limits in words: `changes: at most 50 files, nothing in *.lock, no secrets`."""
-    parts = []
-    if limits.get("max_files") is not None:
-        parts.append(f"at most {_counted(limits['max_files'], 'file')}")
-    if limits.get("max_lines") is not None:
-        parts.append(f"at most {_counted(limits['max_lines'], 'line')}")
-    if limits.get("forbidden_paths"):
-        parts.append(f"nothing in {some([str(each) for each in limits['forbidden_paths']], _SHOWN)}")
-    if limits.get("forbid_secrets"):
-        parts.append("no secrets")
-    return f"changes: {', '.join(parts)}"
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
-
-
 def broken(limits: Mapping[str, Any], changes: Diff) -> Iterator[str]:
     """A sentence for each limit that the changes do not keep."""
     files = len(changes.files)
     lines = sum(each.insertions + each.deletions for each in changes.files)
     most_files, most_lines = limits.get("max_files"), limits.get("max_lines")
     if most_files is not None and files > most_files:
-        yield f"{_counted(files, 'file')} changed; at most {most_files} may be."
+        yield f"{counted(files, 'file')} changed; at most {most_files} may be."
     if most_lines is not None and lines > most_lines:
-        yield f"{_counted(lines, 'line')} added or deleted; at most {most_lines} may be."
+        yield f"{counted(lines, 'line')} added or deleted; at most {most_lines} may be."
     touched = sorted({path for each in changes.files for path in (each.path, each.old_path) if path is not None})
     work = Work(MOST_STEPS)
     for pattern in map(str, limits.get("forbidden_paths") or ()):
         try:
             found = [path for path in touched if matches(pattern, path, work)]
         except TooMuchWork:
-            yield f"{_counted(files, 'file')} changed: too many for these patterns. Change fewer files in one task."
+            yield f"{counted(files, 'file')} changed: too many for these patterns. Change fewer files in one task."
             break
         if found:
             yield f"{some(found, _SHOWN)} may not be changed ({pattern}). Undo that."

@@ -16,6 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from toryo.check_names import named
 from toryo.coordinator import acceptance_checks, task_worktrees, worktrees
 from toryo.coordinator.acceptance_checks import Evidence, Wall
 from toryo.coordinator.orders import WorktreeJob
@@ -267,7 +268,7 @@ async def _broken(
     """Whether all that failed are commands that fail on the target alone, too: then the work is not to blame."""
     commands = [check for check in job.options.get("checks") or () if "command" in check]
     names = {each.check for each in failed}
-    again = tuple(check for check in commands if acceptance_checks.named(check) in names)
+    again = tuple(check for check in commands if named(check) in names)
     if len(again) < len(failed):
         return False
     working = await asyncio.to_thread(combining.check_out, checkout, path, combined.base)

@@ -9,16 +9,19 @@ it builds on, the tasks above it and its dependencies: its worktree starts from 
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
+from functools import lru_cache
 from itertools import islice, product
 
 from toryo import path_patterns
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.tasks import OPEN, Status
+from toryo.domain.texts import quoted
 from toryo.domain.wording import say
-from toryo.path_patterns import TooMuchWork, is_plain, matches, meet
+from toryo.path_patterns import TooMuchWork, beginning, is_plain, matches, meet
 
 MOST_PATTERNS = 50
 """Patterns of one task."""
@@ -28,8 +31,10 @@ MOST_TOUCHED = 500
 MOST_OTHERS = 200
 """Tasks that one task is compared with: the newest."""
 MOST_SHOWN = 5
-MOST_STEPS = 2_000_000
+MOST_STEPS = 300_000
 """Of comparing one task with all others: a fraction of a second."""
+LONGEST_TOLD = 100
+_PLAIN_PATH = re.compile(rf"[\w./@+*?=#%~,-]{{1,{LONGEST_TOLD}}}")
 
 
 class ConflictPolicy(StrEnum):
@@ -79,9 +84,15 @@ class Meeting:
 
 def meetings(own: Files, others: Iterable[Files]) -> list[Meeting]:
     """The tasks among the others that this one may conflict with, in their order."""
-    work = path_patterns.Work(MOST_STEPS)
-    found = (Meeting(other, _shared(own, other, work)) for other in others if other.task_id != own.task_id)
-    return [each for each in found if each.paths]
+    found, left, compared = [], MOST_STEPS, [other for other in others if other.task_id != own.task_id]
+    for number, other in enumerate(compared):
+        share = left // (len(compared) - number)  # one with hostile patterns leaves their part to the others
+        work = path_patterns.Work(share)
+        paths = _shared(own, other, work)
+        left -= share - max(work.left, 0)
+        if paths:
+            found.append(Meeting(other, paths))
+    return found
 
 
 def _shared(own: Files, other: Files, work: path_patterns.Work) -> tuple[str, ...]:
@@ -101,8 +112,21 @@ def _paths(own: Files, other: Files, work: path_patterns.Work) -> Iterator[str]:
     yield from (path for path in own.touched if path not in theirs and _any(other.may_touch, path, work))
 
 
-def _any(patterns: Sequence[str], path: str, work: path_patterns.Work) -> bool:
+def told(paths: Iterable[str]) -> str:
+    """The paths within a sentence. An agent chooses the names of its files: words in them stay in quotation marks."""
+    return ", ".join(each if _PLAIN_PATH.fullmatch(each) else quoted(each[:LONGEST_TOLD]) for each in paths)
+
+
+def _any(patterns: tuple[str, ...], path: str, work: path_patterns.Work) -> bool:
+    work.spend(1)
+    if not path.startswith(_beginnings(patterns)):  # of most paths no pattern needs a closer look
+        return False
     return any(matches(_from_top(pattern), path, work) for pattern in patterns)
+
+
+@lru_cache(maxsize=1024)
+def _beginnings(patterns: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(beginning(_from_top(pattern)) for pattern in patterns)
 
 
 def _from_top(pattern: str) -> str:

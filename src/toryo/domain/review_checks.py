@@ -20,6 +20,8 @@ from toryo.domain.wording import say
 ROUNDS = 3
 """How often an agent may request changes before a person decides, if the check does not say."""
 MOST_ROUNDS = 20
+BEGINNING = "review by "
+"""Of the name of a review among the results of checks."""
 LONGEST_RUBRIC = 4_000
 MOST_FINDINGS = 100
 LONGEST_MESSAGE = 2_000
@@ -65,7 +67,7 @@ def key_of(task_id: str, check: AcceptanceCheck) -> str:
 
 def name_of(reviewer: str | None) -> str:
     """As evidence and failures name it."""
-    return f"review by {reviewer}" if reviewer is not None else "review by a person"
+    return f"{BEGINNING}{reviewer if reviewer is not None else 'a person'}"
 
 
 def rounds_of(check: AcceptanceCheck) -> int:

@@ -185,6 +185,11 @@ def due(schedule: Schedule, come: Sequence[Millis], now: Millis) -> Due:
     return Due(tuple(missed), tuple(in_time[:-many]), tuple(in_time[-many:]))
 
 
+def awaiting_again(schedule: Schedule) -> Schedule:
+    """The schedule as it is put off: when it goes on, what comes after a task comes, though it had come before."""
+    return schedule if schedule.after_task is None else replace(schedule, once=None)
+
+
 def looks_back_to(schedule: Schedule, now: Millis) -> Millis:
     """Times before this instant are not made up for."""
     return now - max(schedule.catch_up * SECOND, LATE)

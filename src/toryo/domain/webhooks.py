@@ -131,6 +131,7 @@ def fails_too_often(webhook: Webhook) -> bool:
 
 _PLACEHOLDER = re.compile(r"\{\{([^{}]*)\}\}")
 _PATH = re.compile(r"event|body(?:\.[\w-]+)*")
+_OPENED, _CLOSED = "<external>", "</external>"
 _TAG = re.compile(r"<(?=/?\s*external)", re.IGNORECASE)
 
 
@@ -162,9 +163,13 @@ def description_of(template: str, values: Mapping[str, Any], longest: int) -> st
 
     def marked(value: str) -> str:
         inner = _TAG.sub("‹", _cut(several_lines(value), LONGEST_IN_TEXT))
-        return f"<external>{inner}</external>"
+        return f"{_OPENED}{inner}{_CLOSED}"
 
-    return _cut(_filled(template, values, marked), longest)
+    text = _filled(template, values, marked)
+    if len(text) <= longest:
+        return text
+    cut = text[: longest - len(_CLOSED) - 1]
+    return f"{cut}…{_CLOSED if cut.rfind(_OPENED) > cut.rfind(_CLOSED) else ''}"
 
 
 def _filled(template: str, values: Mapping[str, Any], written: Callable[[str], str]) -> str:

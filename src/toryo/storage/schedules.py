@@ -51,6 +51,7 @@ _DECIDED = Statement(
         _s.c.state == State.ACTIVE.value,
         _s.c.next_at.is_(None),
         _s.c.after_task.is_not(None),
+        _s.c.once.is_(None),
         sa.func.coalesce(_task_status, Status.CANCELLED.value).in_(
             [sa.literal(each.value) for each in (Status.COMPLETED, Status.CANCELLED)]
         ),

@@ -7,6 +7,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from toryo.domain.projects import Status as ProjectStatus
 from toryo.domain.schedules import State
 from toryo.domain.tasks import CLOSED, Status
 from toryo.domain.times import Millis
@@ -16,7 +17,7 @@ from toryo.storage.engine.database import Connection
 from toryo.storage.engine.statements import Statement
 from toryo.storage.rows import JSON, TUPLE, Rows, enum, save_changes
 
-_w, _d, _t = schema.webhooks, schema.webhook_deliveries, schema.tasks
+_w, _d, _t, _j = schema.webhooks, schema.webhook_deliveries, schema.tasks, schema.projects
 _p = sa.bindparam
 
 WEBHOOKS = Rows(Webhook, _w, {"state": enum(State), "task": JSON, "events": TUPLE})
@@ -31,8 +32,12 @@ _open = sa.and_(_d.c.task_id.is_not(None), _d.c.result.is_(None))
 _MADE = Statement(
     DELIVERIES.select().where(_d.c.webhook_id == _p("id"), _d.c.key == _p("key"), _d.c.task_id.is_not(None))
 )
+_in_active_project = _d.c.project_id.in_(sa.select(_j.c.id).where(_j.c.status == ProjectStatus.ACTIVE.value))
 _WAITING = Statement(
-    DELIVERIES.select().where(_open, _d.c.waits).order_by(_d.c.at, _d.c.id).limit(_p("most", type_=sa.Integer))
+    DELIVERIES.select()
+    .where(_open, _d.c.waits, _in_active_project)
+    .order_by(_d.c.at, _d.c.id)
+    .limit(_p("most", type_=sa.Integer))
 )
 # Not a join: SQLite would begin with the tasks, and read all of them.
 _status, _closed_at = (
@@ -125,7 +130,7 @@ class Webhooks:
         return DELIVERIES.one(self._connection.one(_MADE, id=webhook_id, key=key))
 
     def waiting(self, most: int) -> list[Delivery]:
-        """Those whose task is to start when its assignee has room, the oldest first."""
+        """Those whose task is to start when its assignee has room, in projects that are active, the oldest first."""
         return DELIVERIES.nouns(self._connection.all(_WAITING, most=most))
 
     def closed_since(self, most: int) -> list[tuple[Delivery, Status]]:

@@ -62,6 +62,11 @@ def in_review(case: RuleInput) -> bool:
     return case.main.checks is Checks.IN_REVIEW and question_open(case)
 
 
+def checks_running(case: RuleInput) -> bool:
+    """The agent has reported success, and a Coordinator has not told yet how the acceptance checks ended."""
+    return case.main.checks is Checks.RUNNING
+
+
 def review_due(case: RuleInput) -> bool:
     """The task is to review the work of another one, and nothing prevents the report."""
     return case.main.review_of is not None and not _report_prevented(case)

@@ -350,6 +350,12 @@ MAIN_TASK_ROWS: Sequence[Rule[RuleInput, Verdict]] = (
         hold("in_review"),
     ),
     Rule(
+        "7c",
+        "The agent has reported success, and a Coordinator runs the acceptance checks",
+        facts.checks_running,
+        hold("checking"),
+    ),
+    Rule(
         "7d",
         "The project holds back what may conflict (conflict_policy), the task has no worktree yet, and it would change "
         "the same files as a task that an agent works on",

@@ -978,7 +978,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Resume a schedule that was paused or has stopped itself. Its failures count from zero again. */
+        /** Resume a schedule that was paused or has stopped itself. Its failures count from zero again. One that stopped itself at its only time comes now. */
         post: operations["resume_schedule"];
         delete?: never;
         options?: never;

@@ -13,10 +13,11 @@ import re
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from toryo.check_names import some
 from toryo.coordinator.worktrees.git import LONG, Git, Trouble
 from toryo.coordinator.worktrees.paths import Worktree, contains, current_branch, inside, shown, signed, tip
 from toryo.coordinator.worktrees.repository import content, opened
@@ -169,7 +170,7 @@ def unkept(worktree: Worktree) -> str:
     if git is None:
         return ""
     changed = _uncommitted(git).own
-    words = f"{worktree.path} has uncommitted changes ({named(changed)}). Commit them first." if changed else ""
+    words = f"{worktree.path} has uncommitted changes ({some(changed)}). Commit them first." if changed else ""
     return unfinished(git) or words or _astray(git, worktree)
 
 
@@ -201,12 +202,6 @@ def _refuse_unborn(git: Git, worktree: Worktree) -> None:
         f"The branch {worktree.branch} was deleted. Restore it (git branch {worktree.branch} {commit}, in "
         f"{worktree.repository}), then try again."
     )
-
-
-def named(names: Sequence[str], most: int = 10) -> str:
-    """Some names of files, and how many more there are."""
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more
 
 
 def head_of(git: Git, worktree: Worktree) -> str:

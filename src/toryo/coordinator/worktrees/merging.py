@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from toryo.check_names import some
 from toryo.coordinator.worktrees import commits_and_diffs
 from toryo.coordinator.worktrees.creating import alone
 from toryo.coordinator.worktrees.git import LONG, Git, Trouble
@@ -160,7 +161,7 @@ def refuse_loss(checkout: Checkout, target: str, old: str, commit: str) -> None:
 
 def _conflict(worktree: Worktree, target: str, files: tuple[str, ...]) -> str:
     return (
-        f"{worktree.branch} and {target} conflict in {commits_and_diffs.named(files)}. Nothing was merged. Merge "
+        f"{worktree.branch} and {target} conflict in {some(files)}. Nothing was merged. Merge "
         f"{target} into {worktree.branch} in {worktree.path}, resolve the conflict and commit, then merge again."
     )
 
@@ -199,7 +200,7 @@ def _hindered(git: Git, target: str, errors: str) -> str:
 
 def _overwrites(target: str, directory: Path, files: tuple[str, ...]) -> str:
     return (
-        f"Merging into {target} would overwrite uncommitted changes in {directory}: {commits_and_diffs.named(files)}. "
+        f"Merging into {target} would overwrite uncommitted changes in {directory}: {some(files)}. "
         "Nothing was merged. Commit, stash or remove them there, then merge again."
     )
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from toryo.check_names import some
 from toryo.coordinator.worktrees import commits_and_diffs
 from toryo.coordinator.worktrees.creating import alone
 from toryo.coordinator.worktrees.git import LONG, Git, Trouble
@@ -39,7 +40,7 @@ def _one(git: Git, worktree: Worktree, name: str, commit: str) -> str:
     tree = joined(git, head, commit)
     if isinstance(tree, tuple):
         return (
-            f"{name} was not merged into {worktree.path}: both changed {commits_and_diffs.named(tree)}. Merge it "
+            f"{name} was not merged into {worktree.path}: both changed {some(tree)}. Merge it "
             f"there by hand (git merge {name}), or choose one of the two."
         )
     merged = git("commit-tree", tree, "-p", head, "-p", commit, given=f"Bring {name} into {worktree.branch}\n")

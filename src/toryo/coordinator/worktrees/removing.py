@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from toryo.check_names import some
 from toryo.coordinator.worktrees import commits_and_diffs
 from toryo.coordinator.worktrees.creating import alone
 from toryo.coordinator.worktrees.git import Git, Trouble
@@ -63,7 +64,7 @@ def _refuse_loss(git: Git, worktree: Worktree, *, force: bool) -> None:
     words = commits_and_diffs.unkept(worktree)
     others = () if force or words else commits_and_diffs.others(worktree)
     if others:
-        named = commits_and_diffs.named(others)
+        named = some(others)
         words = f"These files cannot be saved and exist nowhere else: {named}. Move away what you need."
     last = tip(git, worktree.branch)
     if not words and last is not None and not _elsewhere(git, worktree, last):

@@ -69,6 +69,8 @@ def report_check_result(call: Call, reported: CheckResult) -> CheckTaken:
             if each["outcome"] == domain.CheckOutcome.FAILED and all(each["check"] != one["check"] for one in failures)
         ]
         evidence = evidence or acceptance.evidence_of_failures(failures)
+        names = {each["check"] for each in evidence}
+        evidence += [each for each in check.evidence or () if each["check"] not in names]  # of the reviews before
         call.tx.launches.save_check(check, replace(check, finished_at=call.now, failures=failures, evidence=evidence))
         if task.check_id == check.id:
             flaky = [each["check"] for each in evidence if each["outcome"] == domain.CheckOutcome.FLAKY]

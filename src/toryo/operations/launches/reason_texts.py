@@ -10,6 +10,7 @@ from shlex import quote
 from typing import Any
 
 from toryo import failures
+from toryo.domain import conflict_forecast
 from toryo.domain.wording import Worded, constant, say, together
 from toryo.operations.launches.placement import PlacementProblem
 from toryo.workflow.launch_rules import Action, Decision
@@ -40,6 +41,7 @@ WORDS = {
     "handled_blocked": "It waits until the block that it has already seen is resolved.",
     "waiting_for_workers": "It waits for the agents that work on its subtasks.",
     "in_review": "It has reported success, and its work is being reviewed.",
+    "checking": "It has reported success, and the acceptance checks are running.",
     "waiting_for_answer": "It waits for a person to answer its question.",
     "waiting_for_delegation": "It waits for the result of a delegation.",
     "waiting_for_approval": "It waits until a person approves a task.",
@@ -170,7 +172,7 @@ def _held_back(decision: Decision, *, commands: bool) -> Worded:
         "work is merged.",
         title=decision.facts["conflict_title"],
         task_id=other,
-        paths=", ".join(decision.facts["conflict_in"]),
+        paths=conflict_forecast.told(decision.facts["conflict_in"]),
     )
     merge = say("To merge it: toryo task merge {task_id}.", task_id=other)
     return together((told, merge)) if commands and finished else told

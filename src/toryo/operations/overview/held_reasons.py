@@ -62,6 +62,7 @@ RELEASE: Mapping[str, Moves | Kind | Condition] = {
     "waiting_for_workers": Moves.BY_ITSELF,
     "waiting_for_answer": Kind.QUESTION,
     "in_review": Moves.BY_ITSELF,  # what a person must review is told as a question
+    "checking": Moves.BY_ITSELF,
     "waiting_for_delegation": Moves.BY_ITSELF,
     "waiting_for_approval": Kind.APPROVAL,
     "waiting_for_person": Kind.TASK,

@@ -33,6 +33,7 @@ from toryo.operations.tasks import mutations
 
 FORM = "application/x-www-form-urlencoded"
 """What GitHub sends unless it is told to send JSON: the body is in the field `payload`."""
+MOST_FIELDS = 100
 _NOBODYS = "nobody's"
 ROOM_FOR_NOTE = 1_000
 
@@ -77,7 +78,7 @@ def receive(call: Call, request: Request) -> Received | Refusal:
     assert seen is not None
     call.enter(seen.project_id)
     webhook = call.tx.webhooks.find(request.webhook_id)
-    if webhook is None:  # deleted just now
+    if webhook is None or not is_signed(call, request):  # deleted just now, or its secret was rotated
         raise not_signed()
     before = call.tx.webhooks.made_by(webhook.id, request.key)
     if before is not None and before.task_id is not None:
@@ -86,6 +87,12 @@ def receive(call: Call, request: Request) -> Received | Refusal:
         reason = say("The webhook is {state}.", state=webhook.state.value)
         _note(call, webhook, request, Outcome.IGNORED, reason)
         return Refusal(Code.CONFLICT, reason, "Resume the webhook, then send this delivery again.")
+    project = call.tx.projects.find(webhook.project_id)
+    assert project is not None
+    if not project.active:  # that is no failure
+        reason = say("Project {project_id} is {status}.", project_id=project.id, status=project.status)
+        _note(call, webhook, request, Outcome.IGNORED, reason)
+        return _not_created(webhook)
     if not webhook.wants(request.event):
         reason = say("The webhook does not create tasks for this event: {event}.", event=request.event or "-")
         _note(call, webhook, request, Outcome.IGNORED, reason)
@@ -129,8 +136,11 @@ def begin_waiting(call: Call, delivery: Delivery) -> None:
             mutations.move(call, call.tree_state(task), task, Status.IN_PROGRESS)
 
     refused = attempted(call, start)
-    if not (isinstance(refused, Refusal) and refused.code is Code.LIMIT_REACHED):
+    if not isinstance(refused, Refusal):
         call.tx.webhooks.save_delivery(delivery, replace(delivery, waits=False))
+    elif refused.code is not Code.LIMIT_REACHED:  # the task stays in todo
+        call.tx.webhooks.save_delivery(delivery, replace(delivery, waits=False, reason=str(refused)))
+        _failed(call, webhook, refused)
 
 
 def note_results(call: Call, most: int) -> None:
@@ -181,7 +191,14 @@ def _not_active(person_id: str) -> Refusal:
 def _body(request: Request) -> Any:
     text = request.body
     if request.media_type == FORM:
-        fields = parse_qs(text.decode("utf-8", "replace"), max_num_fields=100)
+        try:
+            fields = parse_qs(text.decode("utf-8", "replace"), max_num_fields=MOST_FIELDS)
+        except ValueError:
+            raise Refusal(
+                Code.VALIDATION_ERROR,
+                say("The form has more than {most} fields.", most=MOST_FIELDS),
+                "Send JSON, or a form with the JSON in its field payload.",
+            ) from None
         text = "".join(fields.get("payload", [])).encode("utf-8", "replace")
     try:
         return orjson.loads(text)
@@ -207,6 +224,12 @@ def _texts(webhook: Webhook, values: dict[str, Any]) -> dict[str, str]:
             say("The body has no {path}, which the text of the task names.", path=missing.path),
             "Send it, or edit the webhook: change the placeholder, or the events that create a task.",
             path=missing.path,
+        ) from None
+    except RecursionError:
+        raise Refusal(
+            Code.VALIDATION_ERROR,
+            "The body is nested too deeply.",
+            "Send less, or edit the webhook: let its placeholders name a text.",
         ) from None
     if filled:
         note = (
@@ -235,9 +258,17 @@ def _delivery(call: Call, webhook: Webhook, request: Request, outcome: Outcome) 
 def _refused(call: Call, webhook: Webhook, request: Request, refusal: Refusal) -> Refusal:
     """Counts a failure. The answer is for a sender who need not know why."""
     _note(call, webhook, request, Outcome.REFUSED, str(refusal))
+    _failed(call, webhook, refusal)
+    return _not_created(webhook)
+
+
+def _failed(call: Call, webhook: Webhook, refusal: Refusal) -> None:
     tell(call, "webhook.failed", webhook, reason=str(refusal))
     failed = call.tx.webhooks.save(webhook, replace(webhook, failures=webhook.failures + 1))
     _stop_if_it_fails(call, failed)
+
+
+def _not_created(webhook: Webhook) -> Refusal:
     return Refusal(
         Code.CONFLICT,
         "The task could not be created.",

@@ -351,6 +351,8 @@ def edit_schedule(call: Call, wanted: EditSchedule) -> OneSchedule:
     )
     if any(given.get(name) is not None for name in (*_KINDS, "time_zone")):
         after = _with_rule(call, after, given)
+    if after.awaits_task and after.state is not State.ENDED:
+        call.task(after.after_task or "")  # who it runs as sees it
     _refuse_task(call, after)
     _refuse_same_name(call.tx.schedules.of_project(after.project_id), after)
     call.tx.schedules.save(before, after)
@@ -378,7 +380,7 @@ def pause_schedule(call: Call, wanted: PauseSchedule) -> OneSchedule:
         raise _ended(before)
     runs.drop_waiting(call, before)
     after = replace(
-        before,
+        schedules.awaiting_again(before),
         state=State.PAUSED,
         state_by=call.actor.id,
         state_at=call.now,
@@ -399,12 +401,16 @@ def pause_schedule(call: Call, wanted: PauseSchedule) -> OneSchedule:
     tool=False,
 )
 def resume_schedule(call: Call, wanted: OneOf) -> OneSchedule:
-    """Resume a schedule that was paused or has stopped itself. Its failures count from zero again."""
+    """Resume a schedule that was paused or has stopped itself. Its failures count from zero again. One that stopped
+    itself at its only time comes now."""
     before = _entered(call, wanted.schedule_id)
     if before.active:
         return _answered(call, before)
-    rule = recurrence.rule_of(before)
-    next_at = None if before.state is State.ENDED else recurrence.next_after(rule, call.now)
+    once = before.once
+    if before.state is State.STOPPED and once is not None and once <= call.now:
+        next_at: Millis | None = (once := call.now)
+    else:
+        next_at = None if before.state is State.ENDED else recurrence.next_after(recurrence.rule_of(before), call.now)
     if next_at is None and (before.state is State.ENDED or not before.awaits_task):
         raise _ended(before)
     after = replace(
@@ -413,6 +419,7 @@ def resume_schedule(call: Call, wanted: OneOf) -> OneSchedule:
         state_by=call.actor.id,
         state_at=call.now,
         reason=None,
+        once=once,
         next_at=next_at,
         failures=0,
     )

@@ -16,9 +16,10 @@ from toryo.domain.agents import SYSTEM
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import replace
 from toryo.domain.schedules import MOST_RUNS, Outcome, Run, Schedule, State, Step
-from toryo.domain.tasks import Status
+from toryo.domain.tasks import Status, Task
 from toryo.domain.times import Millis
 from toryo.domain.wording import say
+from toryo.operations.calls import visibility
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.fault_isolation import attempted
 from toryo.operations.schedules import begun_tasks, recurrence
@@ -54,9 +55,14 @@ def keep_time(call: Call, schedule: Schedule) -> None:
 
 
 def come(call: Call, schedule: Schedule) -> None:
-    """Its time has come if the task that it waits for is completed; if that was cancelled or deleted, it never will."""
+    """Its time has come if the task that it waits for is completed; if that was cancelled or deleted, it never will.
+    What became of a task that the person it runs as no longer sees does not matter: then it stops.
+    """
     task = call.tx.tasks.find(schedule.after_task or "")
-    if task is not None and task.status is Status.COMPLETED:
+    unseen = attempted(call, partial(_refuse_unseen, call, schedule, task)) if task is not None else None
+    if unseen is not None:
+        _stop(call, schedule, str(unseen))
+    elif task is not None and task.status is Status.COMPLETED:
         call.tx.schedules.save(schedule, replace(schedule, once=call.now, next_at=call.now))
     elif task is None or task.status is Status.CANCELLED:
         ended = replace(
@@ -64,6 +70,20 @@ def come(call: Call, schedule: Schedule) -> None:
         )
         call.tx.schedules.save(schedule, ended)
         tell(call, "schedule.ended", ended)
+
+
+def _refuse_unseen(call: Call, schedule: Schedule, task: Task) -> None:
+    with begun_tasks.with_the_rights_of(call, schedule.runs_as, schedule.login, schedule.project_id, _not_active):
+        if not visibility.sees(call, task.project_id):
+            raise Refusal(
+                Code.TASK_NOT_FOUND,
+                say(
+                    "This schedule runs as {person_id}, who does not see task {task_id}, after which it comes.",
+                    person_id=schedule.runs_as,
+                    task_id=task.id,
+                ),
+                "Edit the schedule: then it runs as you.",
+            )
 
 
 def _cancelled(task_id: str | None) -> str:
@@ -203,7 +223,10 @@ def _counted(call: Call, schedule: Schedule, run: Run) -> Schedule:
         tell(call, "schedule.failed", schedule, reason=run.reason)
         refused = replace(schedule, failures=schedule.failures + 1)
         call.tx.schedules.forget_runs(schedule.id, MOST_RUNS)
-        return _stop_if_it_fails(call, call.tx.schedules.save(schedule, refused))
+        refused = call.tx.schedules.save(schedule, refused)
+        if refused.active and refused.next_at is None:  # nobody is told of what ends
+            return _stop(call, refused, run.reason)
+        return _stop_if_it_fails(call, refused)
     task = call.tx.tasks.find(run.task_id)
     call.event("schedule.ran", task=task, data={"schedule_id": schedule.id, "name": schedule.name})
     return call.tx.schedules.save(schedule, replace(schedule, runs=schedule.runs + 1))
@@ -237,7 +260,7 @@ def _stop_if_it_fails(call: Call, schedule: Schedule) -> Schedule:
 def _stop(call: Call, schedule: Schedule, reason: str | None) -> Schedule:
     drop_waiting(call, schedule)
     stopped = replace(
-        schedule,
+        schedules.awaiting_again(schedule),
         state=State.STOPPED,
         state_by=SYSTEM,
         state_at=call.now,

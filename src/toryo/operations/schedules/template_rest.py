@@ -11,9 +11,9 @@ from toryo.domain import task_templates
 from toryo.domain.conflict_forecast import patterns
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.task_templates import TaskTemplate
-from toryo.domain.texts import one_line, several_lines
+from toryo.domain.texts import one_line, quoted, several_lines
 from toryo.domain.times import iso
-from toryo.domain.wording import say
+from toryo.domain.wording import constant, say
 from toryo.nearest import nearest
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Parameters, Route, catalogue, operation
@@ -25,7 +25,7 @@ from toryo.operations.schedules import begun_tasks
 from toryo.template_limits import LONGEST_VALUE, MOST_PARAMETERS, Name
 
 if TYPE_CHECKING:
-    from toryo.formats.task_templates import Template
+    from toryo.formats.task_templates import Template, TemplateTask
 
 LONGEST_REASON = 2_000
 """Characters of what is wrong with a template."""
@@ -169,7 +169,10 @@ def use_template(call: Call, wanted: UseTemplate) -> CreatedTasks:
     for before, task in zip(template.tasks, tasks, strict=True):
         parent = ids[before.parent] if before.parent is not None else None
         after = [ids[title] for title in before.depends_on]
-        ids[before.title] = begun_tasks.create(call, found.project_id, _arguments(task, parent, after))
+        try:
+            ids[before.title] = begun_tasks.create(call, found.project_id, _arguments(task, parent, after))
+        except Refusal as refusal:
+            raise _of_task(refusal, task["title"]) from None
     made = list(ids.values())
     call.event("template.used", project_id=found.project_id, data={"name": found.name, "tasks": len(made)})
     return {"success": True, "task_ids": made}
@@ -228,10 +231,35 @@ def _checked(project_id: str, content: dict[str, Any]) -> Template:
         given = _arguments(task.model_dump(), None, [])
         found = parameters_of(catalogue()["file_task"], {**given, "project_id": project_id})
         if isinstance(found, Refusal):
-            found.details["title"] = task.title
-            raise found
+            raise _of_task(found, task.title)
         patterns(task.touches)
+        _refuse_hopeless(template, task)
     return template
+
+
+def _refuse_hopeless(template: Template, task: TemplateTask) -> None:
+    """Raises Refusal for a task that could never be created among the others."""
+    parents = {each.title: each.parent for each in template.tasks}
+    above = parents[task.title]
+    while above is not None and above not in task.depends_on:
+        above = parents[above]
+    if task.assignee is not None and task.queue is not None:
+        why = constant("It has both an assignee and a queue.")
+    elif task.status == "in_progress" and task.assignee is None:
+        why = constant("It cannot start in progress without an assignee.")
+    elif task.status == "in_progress" and task.depends_on:
+        why = constant("It cannot start in progress, because it depends on tasks that are new, too.")
+    elif above is not None:
+        why = constant("It cannot depend on a task of which it is a part.")
+    else:
+        return
+    raise _of_task(Refusal(Code.VALIDATION_ERROR, why, "Correct it, and save the template again."), task.title)
+
+
+def _of_task(refusal: Refusal, title: str) -> Refusal:
+    """The refusal, which says of which task."""
+    told = say("{title}: {why}", title=quoted(title), why=refusal.message)
+    return Refusal(refusal.code, told, refusal.instruction, **{**refusal.details, "title": title})
 
 
 def _refuse_values(name: str, template: Template, values: dict[str, str]) -> None:

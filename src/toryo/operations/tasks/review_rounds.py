@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 
+from toryo import check_names
 from toryo.domain import ids, review_checks, task_readiness
 from toryo.domain.agents import SYSTEM
 from toryo.domain.creation_rules import Draft
@@ -45,9 +46,14 @@ _TOLD = 2_000
 
 
 def programs_ended(call: Call, task: Task, failures: Sequence[CheckFailure], flaky: Sequence[str] = ()) -> None:
-    """The checks that programs run have ended: the reviews follow. `flaky`: those that passed when they ran again."""
-    if failures or not task.in_progress or not _ask_next(call, task):
-        settle(call, task, failures, flaky)
+    """The checks that programs run have ended: the reviews follow. `flaky`: those that passed when they ran again. If
+    the reviews have approved the work before, it is done: these were checks that the project requires since then.
+    """
+    if not failures and task.in_progress and _ask_next(call, task):
+        return
+    after = settle(call, task, failures, flaky)
+    if not failures and task.in_progress and _passed(call, task):
+        complete(call, after)
 
 
 def settle(call: Call, task: Task, failures: Sequence[CheckFailure], flaky: Sequence[str] = ()) -> Task:
@@ -74,7 +80,7 @@ def taken(call: Call, before: Question, after: Question) -> None:
     _note(call, task, after)
     if not after.approved:
         settle(call, task, [_failure(call, after)])
-    elif not _ask_next(call, task):
+    elif not _ask_next(call, task) and not _check_again(call, task):
         complete(call, settle(call, task, (), _flaky(call, task)))
 
 
@@ -133,13 +139,40 @@ def _ask_next(call: Call, task: Task) -> bool:
     if not wanted:
         return False
     before = [each for each in call.tx.questions.of_task(task.id) if each.review]
-    passed = {each.alike for each in before if each.check_id == task.check_id and each.approved}
+    passed = _passed(call, task)
     for check in wanted:
         key = review_checks.key_of(task.id, check)
         if key not in passed:
             _ask(call, task, check, key, [each for each in before if each.alike == key])
             return True
     return False
+
+
+def _passed(call: Call, task: Task) -> set[str]:
+    """The reviews that have approved what was reported last."""
+    of_task = call.tx.questions.of_task(task.id)
+    return {each.alike for each in of_task if each.review and each.check_id == task.check_id and each.approved}
+
+
+def _check_again(call: Call, task: Task) -> bool:
+    """Whether programs check the work once more: the project requires a check by now that was not run before the
+    review. Its author does not come back for that.
+    """
+    check = call.tx.launches.check(task.check_id or "")
+    due = due_checks.run_by_program(call, call.tree_state(task), task)
+    if check is None or call.tx.launches.find(check.launch_id) is None:
+        return False
+    evidence = [each["check"] for each in check.evidence or ()]
+    run = {each for each in evidence if not each.startswith(review_checks.BEGINNING)}
+    known = run or check.taken_at is None  # older Coordinators do not tell what has passed
+    if not known or all(check_names.named(each) in run for each in due):
+        return False
+    again = replace(check, created_at=call.now, taken_at=None, finished_at=None)
+    call.tx.launches.save_check(check, again)
+    task = call.tx.tasks.save(task, replace(task, checks=Checks.RUNNING))
+    call.event("check.started", task=task, data={"check_id": check.id})
+    call.tx.hint(WORK, "checks", f"task:{task.root_id}")
+    return True
 
 
 def _ask(call: Call, task: Task, check: AcceptanceCheck, key: str, before: Sequence[Question]) -> None:
