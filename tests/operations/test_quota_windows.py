@@ -282,7 +282,7 @@ def test_a_queue_task_says_which_program_stands_in_for_it(crew: World) -> None:
     crew.owner.call("edit_agent", agent_id="w3", agent_type="mill", provider_options=options)
     crew.owner.call("file_task", project_id=crew.project_id, title="Grind", agent_type="mill", status="todo")
     said = decision(crew, "w3")
-    assert (said["action"], said["facts"]["reserve_of"], said["facts"]["stands_in"]) == ("start", "claude", "gemini")
+    assert (said["action"], said["facts"]["kept_of"], said["facts"]["stands_in"]) == ("start", "claude", "gemini")
 
 
 def test_who_waits_for_something_else_is_not_said_to_wait_for_the_reserve(crew: World) -> None:
@@ -341,11 +341,88 @@ def test_without_a_reserve_a_used_up_window_stops_nobody(crew: World) -> None:
     assert crew.why("w1").startswith("start")
 
 
+# --- quota to spare --------------------------------------------------------------------------------------------------
+
+
+def spares(world: World) -> None:
+    """An hour after its window began, an account has used half of what five hours allow."""
+    limit(world, limit_5h=1_000, low_priority="spare")
+    uses(world, "w1", 500)
+    world.advance(HOUR)
+
+
+def test_tasks_of_low_priority_start_when_as_much_of_the_window_has_passed_as_is_used(crew: World) -> None:
+    spares(crew)
+    crew.task("w1", priority="low")
+    crew.task("w2", priority="medium")
+    said, spare_at = decision(crew, "w1"), window(crew)["spare_at"]
+    assert (said["action"], said["reason"], said["row"], said["until"]) == ("hold", "no_spare_quota", "17", spare_at)
+    assert "toryo quota edit claude --low-priority any" in said["explanation"]
+    began = parse(window(crew)["ends_at"]) - 5 * HOUR * 1000
+    assert parse(spare_at) == began + HOUR * 2500
+    assert crew.coordinator().starts() == ["w2"]
+    crew.now = parse(spare_at) - 1_000
+    assert crew.why("w1") == "hold no_spare_quota"
+    crew.now += 2_000
+    assert "w1" in crew.coordinator().starts()
+    assert window(crew)["spare_at"] is None
+
+
+def test_a_waiting_claim_wakes_when_there_is_quota_to_spare(crew: World) -> None:
+    spares(crew)
+    crew.task("w1", priority="low")
+    spare_at = parse(window(crew)["spare_at"])
+    coordinator = crew.coordinator()
+    asked = {"coordinator_id": "c1", "free_slots": 3, "running": [], "timeout_seconds": 45}
+    crew.now = spare_at - 10_000
+    waits = crew.perform("claim_starts", asked, coordinator.credentials, may_wait=True)
+    assert waits.later is not None
+    assert waits.later.at is not None
+    assert abs(waits.later.at - spare_at) <= 1_000
+
+
+def test_low_priority_leaves_the_reserve_and_waits_for_the_slowest_window(crew: World) -> None:
+    limit(crew, limit_5h=1_000, limit_day=1_250, reserve=20, low_priority="spare")
+    uses(crew, "w1", 500)
+    crew.task("w2", priority="low")
+    began = parse(window(crew)["ends_at"]) - 5 * HOUR * 1000
+    assert parse(window(crew)["spare_at"]) == began + 5 * HOUR * 1000 * 500 // 800
+    assert parse(decision(crew, "w2")["until"]) == began + 24 * HOUR * 1000 // 2
+
+
+def test_without_a_limit_or_an_open_window_low_priority_starts(crew: World) -> None:
+    limit(crew, low_priority="spare")
+    crew.task("w1", priority="low")
+    assert crew.why("w1").startswith("start")
+    uses(crew, "w2", 900)
+    assert crew.why("w1").startswith("start")
+    limit(crew, limit_5h=1_000)
+    assert crew.why("w1") == "hold no_spare_quota"
+    limit(crew, low_priority="any")
+    assert crew.why("w1").startswith("start")
+
+
+def test_a_fallback_with_another_account_takes_low_priority_meanwhile(crew: World) -> None:
+    spares(crew)
+    crew.owner.call("edit_agent", agent_id="w1", provider_options={"fallback": {"provider": "gemini"}})
+    crew.task("w1", priority="low")
+    [started] = crew.coordinator().claim()["start"]
+    assert (started["agent_id"], started["ai_type"]) == ("w1", "gemini")
+
+
 # --- who may what ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    "given", [{"limit_5h": 0}, {"limit_week": 10**13}, {"reserve": 91}, {"reserve": -1}, {"limit_day": "much"}]
+    "given",
+    [
+        {"limit_5h": 0},
+        {"limit_week": 10**13},
+        {"reserve": 91},
+        {"reserve": -1},
+        {"limit_day": "much"},
+        {"low_priority": "never"},
+    ],
 )
 def test_impossible_values_are_refused_and_change_nothing(crew: World, given: Answer) -> None:
     before = quota(crew)
@@ -361,9 +438,11 @@ def test_an_unknown_account_is_refused_with_those_that_there_are(crew: World) ->
 def test_an_edit_leaves_what_it_does_not_name(crew: World) -> None:
     limit(crew, limit_5h=1_000, limit_day=5_000, reserve=20)
     limit(crew, limit_5h=2_000)
-    limit(crew, reserve=None)
+    limit(crew, reserve=None, low_priority=None)
+    limit(crew, low_priority="spare")
     found = quota(crew)
     assert (found["limit_5h"], found["limit_day"], found["limit_week"], found["reserve"]) == (2_000, 5_000, None, 20)
+    assert found["low_priority"] == "spare"
 
 
 def test_a_change_is_told_once(crew: World) -> None:

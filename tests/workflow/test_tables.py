@@ -64,6 +64,7 @@ OTHERWISE = """
 
 BEFORE_A_START = """
 16  hold  reserve_kept               A window of the account has only its reserve left, which is kept for tasks of high and critical priority
+17  hold  no_spare_quota             The task has low priority, its account starts such tasks only with quota to spare, and its windows are used faster than they pass
 """  # noqa: E501 - a row is a line
 
 CHAT = """

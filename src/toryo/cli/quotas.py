@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 from urllib.parse import quote
 
 import typer
@@ -60,10 +60,17 @@ def edit_quota(
             help="How much of each limit is kept for tasks of high and critical priority. 0: nothing.",
         ),
     ] = None,
+    low_priority: Annotated[
+        Literal["any", "spare"] | None,
+        typer.Option(
+            metavar="any|spare", help="When tasks of low priority start: at any time, or only with quota to spare."
+        ),
+    ] = None,
     clear: clearing.OfQuota = None,
 ) -> None:
-    """Set the limits and the reserve of an account. A limit that is cleared is learnt anew."""
-    body = {"limit_5h": limit_5h, "limit_day": limit_day, "limit_week": limit_week, "reserve": reserve}
+    """Set the limits and the reserve of an account. A limit that is cleared is learnt again."""
+    body: dict[str, Any] = {"limit_5h": limit_5h, "limit_day": limit_day, "limit_week": limit_week, "reserve": reserve}
+    body["low_priority"] = low_priority
     body = clearing.cleared("quota", clear, body)
     if not any(each is not None for each in body.values()):
         raise Misuse("Nothing to change.", "See `toryo quota edit --help`.")
@@ -77,7 +84,8 @@ def _settings(answer: Mapping[str, Any]) -> dict[str, Any]:
     """What people set, and what they can clear. What is used can change at any moment."""
     quota = answer["quota"]
     learnt = {each["length"]: each["limit"] for each in quota["windows"] if each["learnt"]}
-    return {name: quota[name] for name in ("limit_5h", "limit_day", "limit_week", "reserve")} | {"learnt": learnt}
+    names = ("limit_5h", "limit_day", "limit_week", "reserve", "low_priority")
+    return {name: quota[name] for name in names} | {"learnt": learnt}
 
 
 def _print(quotas: list[dict[str, Any]]) -> None:
@@ -97,6 +105,11 @@ def _print(quotas: list[dict[str, Any]]) -> None:
             output.say(f"The quota of {each['account']} is used up until {output.clock(each['usable_at'])}.")
         if any(window["reserve_kept"] for window in each["windows"]):
             output.say(f"What is left of {each['account']} is kept for tasks of high and critical priority.")
+        spare = [window["spare_at"] for window in each["windows"] if window["spare_at"] is not None]
+        if spare:
+            output.say(f"Tasks of low priority start on {each['account']} again at {output.clock(max(spare))}.")
+        elif each["low_priority"] == "spare":
+            output.say(f"Tasks of low priority start on {each['account']} only with quota to spare; it has some now.")
 
 
 def _window(window: Mapping[str, Any]) -> tuple[str, str, str, str, str]:

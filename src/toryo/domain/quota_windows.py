@@ -2,9 +2,12 @@
 
 A window begins with the first use after the last one has ended, as the providers' windows do. Its limit is what a
 person has set; without that, what had been used when the provider refused (learnt). What was learnt can be too low,
-because the account is also used elsewhere: it is raised when more is used, and forgotten after two weeks. A reserve
-keeps the last part of every limit for tasks of high priority: the server starts no others on the account until the
-window ends. A used-up window stops nothing: the provider refuses by itself (`operations/launches/cooldowns.py`).
+because the account is also used elsewhere: it is raised when more is used, and forgotten after two weeks.
+
+A reserve keeps the last part of every limit for tasks of high priority: the server starts no others on the account
+until the window ends. Tasks of low priority can be limited to quota that would lapse: they are started only while the
+windows are used no faster than they pass. A used-up window stops nothing: the provider refuses by itself
+(`operations/launches/cooldowns.py`).
 """
 
 from __future__ import annotations
@@ -46,7 +49,8 @@ _MILLIS: dict[Length, Millis] = {Length.FIVE_HOURS: 5 * HOUR, Length.DAY: DAY, L
 class Window:
     """One window of an account. `used` counts tokens as budgets do: all input, cached too, and output.
 
-    `reserve` is the percentage of the limit that is kept, the same in all windows of an account.
+    `reserve` is the percentage of the limit that is kept, and `low_spare` says whether tasks of low priority get only
+    what would lapse; both are the same in all windows of an account.
     """
 
     account: str
@@ -57,6 +61,7 @@ class Window:
     learnt_limit: int | None = None
     learnt_at: Millis | None = None
     reserve: int = 0
+    low_spare: bool = False
 
     def learnt(self, now: Millis) -> int | None:
         """Tokens that were used when the provider refused; None: it has not, or too long ago."""
@@ -82,6 +87,16 @@ class Window:
         if end is None or limit is None or self.reserve == 0:
             return None
         return end if self.used * 100 >= limit * (100 - self.reserve) else None
+
+    def spare_from(self, now: Millis) -> Millis | None:
+        """From when tasks of low priority are started: when as much of the window has passed as is used of what is not
+        reserved. None: they are now."""
+        end, limit = self.ends_at(now), self.limit(now)
+        if end is None or limit is None or self.began_at is None or not self.low_spare:
+            return None
+        part = self.length.millis * self.used * 100 // (limit * (100 - self.reserve))
+        at = min(end, self.began_at + part)
+        return at if at > now else None
 
     def runs_dry_at(self, now: Millis) -> Millis | None:
         """When its limit is reached at the pace of this window so far; None: not in this window, or not known. A
@@ -119,6 +134,35 @@ def used_up(windows: Iterable[Window], left: Millis, named: Length | None, now: 
 _SHORTEST: Millis = HOUR // 6
 _NEAR = 20
 """Two ends are about the same time if they differ by less than this part of the window."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Until when what is left of an account is kept from tasks of medium and low priority, and from those of low
+    priority alone. None: it is not."""
+
+    from_ordinary: Millis | None = None
+    from_low: Millis | None = None
+
+    def until(self, priority: Priority) -> Millis | None:
+        if may_use_reserve(priority):
+            return None
+        ends = (self.from_ordinary, self.from_low if priority is Priority.LOW else None)
+        return max((each for each in ends if each is not None), default=None)
+
+
+def kept(windows: Iterable[Window], now: Millis) -> dict[str, Kept]:
+    """The accounts of which something is kept."""
+    found: dict[str, Kept] = {}
+    for each in windows:
+        reserve, spare, known = each.kept_until(now), each.spare_from(now), found.get(each.account, Kept())
+        if reserve is not None or spare is not None:
+            found[each.account] = Kept(_later(known.from_ordinary, reserve), _later(known.from_low, spare))
+    return found
+
+
+def _later(one: Millis | None, other: Millis | None) -> Millis | None:
+    return max(one or 0, other or 0) or None
 
 
 def may_use_reserve(priority: Priority) -> bool:

@@ -106,13 +106,20 @@ _COOL = upsert(
     ["until", "reason", "failures", "message", "provider"],
 )
 _WARM = Statement(sa.delete(_c).where(_c.c.agent_id == _p("agent_id"), _c.c.purpose == _p("purpose")))
+_now = _p("now", type_=sa.BigInteger)
 _window_end = _w.c.began_at + _w.c.length_ms
+_window_open = _w.c.began_at <= _now + CLOCK_SKEW
+_limit = sa.func.coalesce(_w.c.set_limit, _w.c.learnt_limit)
+_spare_from = _w.c.began_at + sa.cast(
+    1.0 * _w.c.length_ms * _w.c.used / _limit * 100 / (100 - _w.c.reserve), sa.BigInteger
+)
 _ends = sa.union_all(
     sa.select(_c.c.until),
     sa.select(_a.c.until),
-    sa.select(_window_end).where(_w.c.reserve > 0, _w.c.began_at <= _p("now", type_=sa.BigInteger) + CLOCK_SKEW),
+    sa.select(_window_end).where(sa.or_(_w.c.reserve > 0, _w.c.low_spare), _window_open),
+    sa.select(_spare_from).where(_w.c.low_spare, _window_open, _spare_from < _window_end),
 ).subquery("ends")
-_NEXT_END = Statement(sa.select(sa.func.min(_ends.c.until)).where(_ends.c.until > _p("now", type_=sa.BigInteger)))
+_NEXT_END = Statement(sa.select(sa.func.min(_ends.c.until)).where(_ends.c.until > _now))
 _ACCOUNTS = Statement(sa.select(_a.c.id, _a.c.until, _a.c.reason).where(in_list(_a.c.id, "ids")))
 _COOL_ACCOUNT = upsert(_a, ["id", "until", "reason"], ["id"], ["until", "reason"])
 _WARM_ACCOUNT = Statement(sa.delete(_a).where(_a.c.id == _p("id")))
@@ -267,6 +274,6 @@ class Agents:
         return self._connection.run(_WARM, agent_id=agent_id, purpose=purpose) > 0
 
     def next_cooldown_end(self, now: Millis) -> Millis | None:
-        """The earliest end of a cooldown of an agent or an account, or of a quota window with a reserve."""
+        """The earliest end of a cooldown of an agent or an account, or of what is kept in a quota window."""
         found: Millis | None = self._connection.value(_NEXT_END, now=now)
         return found

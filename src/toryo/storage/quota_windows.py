@@ -35,7 +35,7 @@ _COUNT = upsert(
     },
 )
 _LEARN = upsert(_w, _ALL_COLUMNS, _KEY, ["began_at", "learnt_limit", "learnt_at"])
-_EDIT = upsert(_w, _ALL_COLUMNS, _KEY, ["set_limit", "learnt_limit", "learnt_at", "reserve"])
+_EDIT = upsert(_w, _ALL_COLUMNS, _KEY, ["set_limit", "learnt_limit", "learnt_at", "reserve", "low_spare"])
 _SHOWN = (
     _w.c.account,
     _w.c.length,
@@ -45,10 +45,11 @@ _SHOWN = (
     _w.c.learnt_limit,
     _w.c.learnt_at,
     _w.c.reserve,
+    _w.c.low_spare,
 )
 _EVERY = Statement(sa.select(*_SHOWN).order_by(_w.c.account))
 _OF = Statement(sa.select(*_SHOWN).where(in_list(_w.c.account, "accounts")))
-_RESERVED = Statement(sa.select(*_SHOWN).where(_w.c.reserve > 0))
+_KEEPING = Statement(sa.select(*_SHOWN).where(sa.or_(_w.c.reserve > 0, _w.c.low_spare)))
 
 
 class QuotaWindows:
@@ -62,9 +63,9 @@ class QuotaWindows:
         return _windows(self._connection.all(_OF, accounts=sorted(set(accounts))))
 
     @cached_property
-    def reserved(self) -> list[Window]:
-        """The windows of all accounts that keep a reserve, as they were when this transaction first asked."""
-        return _windows(self._connection.all(_RESERVED))
+    def keeping(self) -> list[Window]:
+        """The windows of all accounts that keep something, as they are in this transaction."""
+        return _windows(self._connection.all(_KEEPING))
 
     def count(self, account: str, tokens: int, now: Millis) -> None:
         """Adds to the open windows of an account; a window that is over, or was not there, begins now."""
@@ -84,7 +85,7 @@ class QuotaWindows:
         self._forget()
 
     def _forget(self) -> None:
-        vars(self).pop("reserved", None)
+        vars(self).pop("keeping", None)
 
 
 def _values(window: Window) -> dict[str, Any]:
@@ -98,6 +99,7 @@ def _values(window: Window) -> dict[str, Any]:
         "learnt_limit": window.learnt_limit,
         "learnt_at": window.learnt_at,
         "reserve": window.reserve,
+        "low_spare": window.low_spare,
     }
 
 

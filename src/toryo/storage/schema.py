@@ -800,6 +800,7 @@ quota_windows = Table(
     _number("learnt_limit", null=True),
     _number("learnt_at", null=True),
     _number("reserve"),
+    _flag("low_spare"),
 )
 """What provider accounts have used in five hours, a day and a week, and what they may use."""
 

@@ -14,6 +14,7 @@ from toryo.domain.fast_dataclasses import replace
 from toryo.domain.handover import INTERRUPT
 from toryo.domain.launches import Purpose
 from toryo.domain.projects import Project
+from toryo.domain.quota_windows import Kept, kept
 from toryo.domain.sessions import Session
 from toryo.domain.talk_limits import TalkLimits
 from toryo.domain.task_tree import Tree
@@ -104,7 +105,7 @@ class _Facts(Snapshot):
             ),
             cooldowns=LazyMapping(lambda: _cooldowns(tx, agent.id)),
             accounts=LazyMapping(lambda: _accounts(tx, agent)),
-            reserves=LazyMapping(lambda: reserves(tx, known["now"])),
+            kept=LazyMapping(lambda: kept_quotas(tx, known["now"])),
             others_on={},
             news={},
         )
@@ -229,14 +230,8 @@ def _accounts(tx: Transaction, agent: Agent) -> dict[str, Cooldown]:
     return {name: Cooldown(*each) for name, each in tx.agents.accounts(names).items()} if names else {}
 
 
-def reserves(tx: Transaction, now: Millis) -> dict[str, Millis]:
-    """The accounts that keep their reserve, and until when."""
-    found: dict[str, Millis] = {}
-    for window in tx.quota_windows.reserved:
-        end = window.kept_until(now)
-        if end is not None:
-            found[window.account] = max(end, found.get(window.account, 0))
-    return found
+def kept_quotas(tx: Transaction, now: Millis) -> dict[str, Kept]:
+    return kept(tx.quota_windows.keeping, now)
 
 
 def _budget_used_up(tx: Transaction, project: Project, now: Millis) -> bool:

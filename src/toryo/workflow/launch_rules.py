@@ -17,7 +17,7 @@ from toryo.domain.launches import Purpose, State
 from toryo.domain.projects import Status
 from toryo.domain.quota_windows import may_use_reserve
 from toryo.domain.sessions import Session
-from toryo.domain.tasks import Task
+from toryo.domain.tasks import Priority, Task
 from toryo.domain.times import DAY, Millis
 from toryo.domain.tree_state import TreeState
 from toryo.workflow import facts, program_choice, worker_rules
@@ -43,8 +43,8 @@ class Decision:
     task_id: str | None = None
     until: Millis | None = None
     facts: dict[str, Any] = field(default_factory=dict, hash=False, compare=False)
-    ordinary: bool = False
-    """Whether its task may not use the reserves of accounts."""
+    priority: Priority | None = None
+    """That of the task of a start, from which what is left of accounts may be kept; None: nothing is kept from it."""
     lasting: bool = False
     """Whether a hold stays until facts of the agent's own trees, or its memberships and rights, change."""
 
@@ -303,8 +303,9 @@ def held_back_by_unmerged(case: RuleInput) -> bool:
     return held is not None and held.finished
 
 
-def reserve_kept(s: Snapshot, task: Task) -> bool:
-    return not may_use_reserve(task.priority) and program_choice.reserve_kept(s)
+def kept_from(s: Snapshot, task: Task) -> bool:
+    """Whether row 16 or 17 holds a start for it."""
+    return first_match(START_ROWS, (s, task)) is not None
 
 
 def _manager_waits(case: RuleInput) -> bool:
@@ -442,13 +443,13 @@ MAIN_TASK_ROWS: Sequence[Rule[RuleInput, Verdict]] = (
 
 def ready_queue_task(s: Snapshot) -> Task | None:
     """The first task of its queue with which the agent could do more than wait (compare rows 7d and 12a); of several,
-    the first that row 16 does not hold."""
+    the first that rows 16 and 17 do not hold."""
     ready = [
         task
         for task, tree_state in s.offers
         if not would_only_wait(RuleInput(s, tree_state, task)) and task.id not in s.held_back
     ]
-    return next((task for task in ready if not reserve_kept(s, task)), next(iter(ready), None))
+    return next((task for task in ready if not kept_from(s, task)), next(iter(ready), None))
 
 
 def would_only_wait(case: RuleInput) -> bool:
@@ -471,14 +472,22 @@ OTHERWISE_ROWS: Sequence[Rule[Snapshot, Verdict]] = (
 )
 """Rows 14 and 15: when none of its main tasks decides."""
 
-RESERVE = Rule[tuple[Snapshot, Task], Verdict](
-    "16",
-    "A window of the account has only its reserve left, which is kept for tasks of high and critical priority",
-    lambda start: reserve_kept(*start),
-    hold("reserve_kept"),
+START_ROWS: Sequence[Rule[tuple[Snapshot, Task], Verdict]] = (
+    Rule(
+        "16",
+        "A window of the account has only its reserve left, which is kept for tasks of high and critical priority",
+        lambda start: _ordinary(start[1]) and program_choice.kept_from(start[0], Priority.MEDIUM),
+        hold("reserve_kept"),
+    ),
+    Rule(
+        "17",
+        "The task has low priority, its account starts such tasks only with quota to spare, and its windows are used "
+        "faster than they pass",
+        lambda start: start[1].priority is Priority.LOW and program_choice.kept_from(start[0], Priority.LOW),
+        hold("no_spare_quota"),
+    ),
 )
-START_ROWS: Sequence[Rule[tuple[Snapshot, Task], Verdict]] = (RESERVE,)
-"""Row 16: what holds a start for a task that the rows before have decided, unless a person makes it by hand."""
+"""Rows 16 and 17: what holds a start for a task that the rows before have decided, unless a person makes it by hand."""
 
 TASK_TABLE: Sequence[tuple[str, Sequence[Rule[Any, Verdict]]]] = (
     ("About the agent and what already runs", AGENT_ROWS),
@@ -518,7 +527,7 @@ def decide(s: Snapshot, *, by_hand: bool = False) -> Decision:
     ready = ready_queue_task(s) if last.then.action is Action.START else None
     if ready is None:
         return _decision(last, s)
-    return _with_reserve(s, ready, replace(_decision(last, s), task_id=ready.id), by_hand=by_hand)
+    return _within_quota(s, ready, replace(_decision(last, s), task_id=ready.id), by_hand=by_hand)
 
 
 def _judge(s: Snapshot, main: Task, tree_state: TreeState, *, by_hand: bool) -> Decision:
@@ -534,19 +543,23 @@ def _judge(s: Snapshot, main: Task, tree_state: TreeState, *, by_hand: bool) -> 
         facts=_facts_of(case),
         lasting=row.row in _LASTING and not facts.depends_on_elsewhere(case),
     )
-    return _with_reserve(s, main, decision, by_hand=by_hand)
+    return _within_quota(s, main, decision, by_hand=by_hand)
 
 
-def _with_reserve(s: Snapshot, task: Task, decision: Decision, *, by_hand: bool) -> Decision:
-    """Keeps reserves from a start for an ordinary task: another program is used, or row 16 holds it."""
-    if decision.action is not Action.START or by_hand or may_use_reserve(task.priority):
+def _within_quota(s: Snapshot, task: Task, decision: Decision, *, by_hand: bool) -> Decision:
+    """Keeps what is left of accounts from a start for another task: another program is used, or row 16 or 17 holds."""
+    if decision.action is not Action.START or by_hand or not _ordinary(task):
         return decision
-    decision = replace(decision, ordinary=True, facts=decision.facts | _facts_of_reserve(s))
-    if first_match(START_ROWS, (s, task)) is None:
+    decision = replace(decision, priority=task.priority, facts=decision.facts | _facts_of_kept(s, task.priority))
+    row = first_match(START_ROWS, (s, task))
+    if row is None:
         return decision
-    until = program_choice.until(s, Purpose.TASK, ordinary=True)
-    held = RESERVE.then
-    return replace(decision, action=held.action, reason=held.reason, row=RESERVE.row, words=RESERVE.words, until=until)
+    until = program_choice.until(s, Purpose.TASK, task.priority)
+    return replace(decision, action=row.then.action, reason=row.then.reason, row=row.row, words=row.words, until=until)
+
+
+def _ordinary(task: Task) -> bool:
+    return not may_use_reserve(task.priority)
 
 
 def _decision(row: Rule[Snapshot, Verdict], s: Snapshot) -> Decision:
@@ -605,12 +618,12 @@ def _facts_of(case: RuleInput) -> dict[str, Any]:
     } | _facts_of_programs(case.snapshot, Purpose.TASK)
 
 
-def _facts_of_reserve(s: Snapshot) -> dict[str, Any]:
-    """Whose reserve is kept from an ordinary task, and the program that is used instead; empty if none is."""
-    usable, used = program_choice.chosen(s, Purpose.TASK), program_choice.chosen(s, Purpose.TASK, ordinary=True)
+def _facts_of_kept(s: Snapshot, priority: Priority) -> dict[str, Any]:
+    """The account of which something is kept from the task, and the program that is used instead; empty if none is."""
+    usable, used = program_choice.chosen(s, Purpose.TASK), program_choice.chosen(s, Purpose.TASK, priority)
     if usable is None or usable == used:
         return {}
-    return {"reserve_of": usable.account, **({"stands_in": used.name} if used is not None else {})}
+    return {"kept_of": usable.account, **({"stands_in": used.name} if used is not None else {})}
 
 
 def _held_back(case: RuleInput) -> dict[str, Any]:

@@ -9,22 +9,28 @@ from __future__ import annotations
 from toryo import failures
 from toryo.domain.agents import Program
 from toryo.domain.launches import Purpose
+from toryo.domain.tasks import Priority
 from toryo.domain.times import Millis
 from toryo.workflow.snapshot import Cooldown, Snapshot
 
 
-def chosen(s: Snapshot, purpose: Purpose, *, ordinary: bool = False) -> Program | None:
+def chosen(s: Snapshot, purpose: Purpose, priority: Priority | None = None) -> Program | None:
     """The first of its programs that can be started; None: in cooldown, or not started by a Coordinator.
 
-    `ordinary`: for a task that may not use the reserves of accounts.
+    `priority`: that of the task it is for, where what is left of its accounts may be kept for other tasks.
     """
     able = (program for program in _programs(s) if not hindrances(s, purpose, program))
-    return next((program for program in able if not (ordinary and program.account in s.reserves)), None)
+    return next((program for program in able if _kept_until(s, program, priority) is None), None)
 
 
-def reserve_kept(s: Snapshot) -> bool:
-    """Whether only the reserves of its accounts are left for task work."""
-    return chosen(s, Purpose.TASK) is not None and chosen(s, Purpose.TASK, ordinary=True) is None
+def kept_from(s: Snapshot, priority: Priority) -> bool:
+    """Whether its accounts are kept for tasks of a higher priority, and nothing else prevents a start."""
+    return chosen(s, Purpose.TASK) is not None and chosen(s, Purpose.TASK, priority) is None
+
+
+def _kept_until(s: Snapshot, program: Program, priority: Priority | None) -> Millis | None:
+    kept = s.kept.get(program.account) if program.account is not None else None
+    return kept.until(priority) if kept is not None and priority is not None else None
 
 
 def hindrance(s: Snapshot, purpose: Purpose) -> Cooldown | None:
@@ -38,13 +44,12 @@ def cooling_down(s: Snapshot, purpose: Purpose) -> bool:
     return bool(_programs(s)) and chosen(s, purpose) is None
 
 
-def until(s: Snapshot, purpose: Purpose, *, ordinary: bool = False) -> Millis | None:
-    """When the first of its programs can be started again. `ordinary`: for a task that may not use reserves."""
+def until(s: Snapshot, purpose: Purpose, priority: Priority | None = None) -> Millis | None:
+    """When the first of its programs can be started again; `priority` as for `chosen`."""
 
     def free(program: Program) -> Millis:
         ends = [cooldown.until for cooldown in hindrances(s, purpose, program)]
-        kept = s.reserves.get(program.account) if program.account is not None and ordinary else None
-        return max(ends if kept is None else [*ends, kept], default=s.now)
+        return max([*ends, _kept_until(s, program, priority) or 0], default=0) or s.now
 
     return min((free(program) for program in _programs(s)), default=None)
 

@@ -13,6 +13,7 @@ from toryo.domain.conflict_forecast import Meeting
 from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.launches import Launch, Purpose
 from toryo.domain.projects import Project
+from toryo.domain.quota_windows import Kept
 from toryo.domain.sessions import Session
 from toryo.domain.task_tree import Tree
 from toryo.domain.tasks import Task
@@ -116,8 +117,8 @@ class Snapshot:
     cooldowns: Mapping[Purpose, Cooldown] = field(default_factory=dict)
     accounts: Mapping[str, Cooldown] = field(default_factory=dict)
     """The accounts of its programs whose quota is used up."""
-    reserves: Mapping[str, Millis] = field(default_factory=dict)
-    """The accounts that keep their reserve for tasks of high priority, and until when."""
+    kept: Mapping[str, Kept] = field(default_factory=dict)
+    """The accounts of which something is kept from tasks that are not urgent."""
     budget_used_up: bool = False
     interrupt_waiting: bool = False
     """An undelivered interrupt exists for the asking session."""

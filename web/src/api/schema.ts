@@ -5105,7 +5105,9 @@ export interface components {
         /**
          * Quota
          * @description `limit_…`: tokens, as people have set them. `reserve`: percent of each limit that is kept for tasks of high and
-         *     critical priority. `usable_at`: the provider refuses until then; null: it does not.
+         *     critical priority. `low_priority`: whether tasks of low priority start at `any` time, or only with quota to `spare`:
+         *     while the windows are used no faster than they pass. `usable_at`: the provider refuses until then; null: it does
+         *     not.
          */
         Quota: {
             /** Account */
@@ -5120,6 +5122,11 @@ export interface components {
             limit_week: number | null;
             /** Reserve */
             reserve: number;
+            /**
+             * Low Priority
+             * @enum {string}
+             */
+            low_priority: "any" | "spare";
             /** Usable At */
             usable_at: string | null;
             /** Windows */
@@ -5129,7 +5136,8 @@ export interface components {
          * QuotaWindow
          * @description Tokens of one window. `limit`: null if nothing is known; `learnt`: from the provider's last refusal. A window
          *     that has not begun has no `ends_at`. `runs_dry_at`: when the limit is reached at the pace so far; null: not before
-         *     it ends.
+         *     it ends. `spare_at`: when tasks of low priority start again, where they start only with quota to spare; null: they
+         *     do now.
          */
         QuotaWindow: {
             /**
@@ -5149,6 +5157,8 @@ export interface components {
             runs_dry_at: string | null;
             /** Reserve Kept */
             reserve_kept: boolean;
+            /** Spare At */
+            spare_at: string | null;
         };
         Change: {
             /**
@@ -12853,17 +12863,17 @@ export interface operations {
             content: {
                 "application/json": {
                     /**
-                     * @description Tokens of five hours; null: learn the limit anew.
+                     * @description Tokens of five hours; null: learn the limit again.
                      * @default null
                      */
                     limit_5h?: number | null;
                     /**
-                     * @description Tokens of a day; null: learn the limit anew.
+                     * @description Tokens of a day; null: learn the limit again.
                      * @default null
                      */
                     limit_day?: number | null;
                     /**
-                     * @description Tokens of a week; null: learn the limit anew.
+                     * @description Tokens of a week; null: learn the limit again.
                      * @default null
                      */
                     limit_week?: number | null;
@@ -12872,6 +12882,11 @@ export interface operations {
                      * @default null
                      */
                     reserve?: number | null;
+                    /**
+                     * @description When tasks of low priority start: at any time, or only with quota to spare.
+                     * @default null
+                     */
+                    low_priority?: ("any" | "spare") | null;
                 };
             };
         };

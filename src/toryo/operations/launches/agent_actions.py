@@ -58,7 +58,7 @@ def should_start(call: Call, wanted: AgentId) -> ShouldStart:
     for purpose in Purpose:
         for project_id in call.tx.agents.projects_of(wanted.agent_id):
             snapshot, decision = launch_decisions.decide(call, wanted.agent_id, project_id, purpose, changes=False)
-            program = program_choice.chosen(snapshot, purpose, ordinary=decision.ordinary)
+            program = program_choice.chosen(snapshot, purpose, decision.priority)
             if decision.action is Action.START and program is not None:
                 return {"success": True, "should_start": True, "ai_type": program.provider}
     return {"success": True, "should_start": False}

@@ -141,7 +141,7 @@ def _start(call: Call, asked: ClaimStarts, each: Candidate) -> list[starts.Start
     """None or one."""
     snapshot, decision = launch_decisions.decide(call, each.agent_id, each.project_id, Purpose.TASK)
     call.context.holds.remember(each, decision, call.now)
-    program = program_choice.chosen(snapshot, Purpose.TASK, ordinary=decision.ordinary)
+    program = program_choice.chosen(snapshot, Purpose.TASK, decision.priority)
     if decision.action is not Action.START or program is None or not asked.offer.has(program):
         return []
     if worktree_locks.hindrance(call, decision.task_id, asked.coordinator_id) is not None:

@@ -35,7 +35,7 @@ def nobody_can(
     coordinators: Iterable[Seen], snapshot: Snapshot, decision: Decision, purpose: Purpose
 ) -> PlacementProblem | None:
     """Why no Coordinator will carry out a decided start; None if one will, or if nothing is to start."""
-    agent, program = snapshot.agent, program_choice.chosen(snapshot, purpose, ordinary=decision.ordinary)
+    agent, program = snapshot.agent, program_choice.chosen(snapshot, purpose, decision.priority)
     if decision.action is not Action.START or agent is None or program is None:
         return None
     return obstacle(agent, program, coordinators, snapshot.now)

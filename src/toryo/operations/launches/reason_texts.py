@@ -35,6 +35,8 @@ WORDS = {
     "may_conflict": "Its task would change the same files as a task that an agent works on.",
     "waiting_for_merge": "Its task would change the same files as completed work that is not merged yet.",
     "reserve_kept": "What is left of its account's quota is kept for tasks of high and critical priority.",
+    "no_spare_quota": "Its task has low priority, and its account has no quota to spare: it is used faster than its "
+    "windows pass.",
     "worker_blocked": "A task below its own was blocked or has failed, so it is started to decide what to do.",
     "plan_changed": "Something that it must handle has changed, so it is started.",
     "workers_finished": "Everything it waited for is finished, so it is started.",
@@ -64,6 +66,8 @@ REMEDIES = {
     "budget_exhausted": "Raise it: toryo project edit {project_id} --set budget_per_day=N (or tokens_per_day=N)",
     "reserve_kept": "To start it now, raise the priority of its task, or lower the reserve: toryo quota edit {account} "
     "--reserve PERCENT",
+    "no_spare_quota": "To start it now, raise the priority of its task, or let tasks of low priority use the account "
+    "at any time: toryo quota edit {account} --low-priority any",
     "cooling_down": "To restart it sooner once the cause is fixed: toryo agent resume {agent_id}",
 }
 """What people do about a reason, with its command."""
@@ -151,7 +155,7 @@ def explained(
         return _held_back(decision, commands=commands)
     if decision.reason == "project_paused" and archived:
         return said("project_archived", agent_id, project_id, commands=commands)
-    known, account = decision.reason in WORDS, quote(str(decision.facts.get("reserve_of", "ACCOUNT")))
+    known, account = decision.reason in WORDS, quote(str(decision.facts.get("kept_of", "ACCOUNT")))
     told = (
         said(decision.reason, agent_id, project_id, account, commands=commands) if known else constant(decision.words)
     )
@@ -180,8 +184,8 @@ def _held_back(decision: Decision, *, commands: bool) -> Worded:
 
 def _failure(facts: Mapping[str, Any]) -> Worded:
     """The last failure, in words."""
-    if "reserve_of" in facts:
-        return say("the rest of the quota of the account {account} is kept", account=facts["reserve_of"])
+    if "kept_of" in facts:
+        return say("the rest of the quota of the account {account} is kept", account=facts["kept_of"])
     if "account" in facts:
         return say("the quota of the account {account} is used up", account=facts["account"])
     return failed(str(facts.get("cooldown", failures.Failure.CRASHED)))

@@ -30,7 +30,7 @@ def order(
     """Creates the launch of a start, with a fresh credential. None if somebody else was faster."""
     assert snapshot.agent is not None
     program = (
-        program_choice.chosen(snapshot, purpose, ordinary=decision.ordinary) or snapshot.agent.program
+        program_choice.chosen(snapshot, purpose, decision.priority) or snapshot.agent.program
     )  # the own one: a start by hand
     launch = Launch(
         id=call.new_id(ids.LAUNCH),

@@ -52,6 +52,7 @@ RELEASE: Mapping[str, Moves | Kind | Condition] = {
     "start_pending": Moves.BY_ITSELF,
     "cooling_down": Moves.BY_ITSELF,  # what time does not help is told as "cannot start"
     "reserve_kept": Moves.BY_ITSELF,
+    "no_spare_quota": Moves.BY_ITSELF,
     "handing_over": Moves.BY_ITSELF,
     "may_conflict": Moves.BY_ITSELF,
     "waiting_for_merge": Kind.REVIEW,

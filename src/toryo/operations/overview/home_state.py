@@ -17,10 +17,10 @@ from toryo.domain.fast_dataclasses import replace
 from toryo.domain.launches import Launch, Purpose
 from toryo.domain.projects import Project, Status
 from toryo.domain.queue import Claim, Presence
+from toryo.domain.quota_windows import Kept
 from toryo.domain.sessions import Session
 from toryo.domain.task_tree import Tree
 from toryo.domain.tasks import Task
-from toryo.domain.times import Millis
 from toryo.domain.tree_state import TreeState
 from toryo.domain.usages import Spent, day_of
 from toryo.operations.calls.call import Call
@@ -193,8 +193,8 @@ class Picture:
         return {name: Cooldown(*account) for name, account in self.call.tx.glances.accounts(self.now).items()}
 
     @cached_property
-    def reserves(self) -> dict[str, Millis]:
-        return snapshots.reserves(self.call.tx, self.now)
+    def kept_quotas(self) -> dict[str, Kept]:
+        return snapshots.kept_quotas(self.call.tx, self.now)
 
     @cached_property
     def spent_today(self) -> dict[str, tuple[int, float | None]]:
@@ -255,7 +255,7 @@ class Picture:
             others_on=self._others_on(place),
             cooldowns=self.cooldowns.get(agent.id, {}),
             accounts=self.accounts,
-            reserves=self.reserves,
+            kept=self.kept_quotas,
             budget_used_up=self.used_up_budget(project) is not None,
             offers=self._offers(place),
         )

@@ -7,7 +7,7 @@ reserve.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 from typing_extensions import TypedDict
@@ -25,6 +25,7 @@ from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
 
 Account = Annotated[str, Field(min_length=1, max_length=200)]
+LowPriority = Literal["any", "spare"]
 Tokens = Annotated[int, Field(ge=1, le=MOST_TOKENS)]
 _FIELDS = {Length.FIVE_HOURS: "limit_5h", Length.DAY: "limit_day", Length.WEEK: "limit_week"}
 
@@ -32,7 +33,8 @@ _FIELDS = {Length.FIVE_HOURS: "limit_5h", Length.DAY: "limit_day", Length.WEEK: 
 class QuotaWindow(TypedDict):
     """Tokens of one window. `limit`: null if nothing is known; `learnt`: from the provider's last refusal. A window
     that has not begun has no `ends_at`. `runs_dry_at`: when the limit is reached at the pace so far; null: not before
-    it ends."""
+    it ends. `spare_at`: when tasks of low priority start again, where they start only with quota to spare; null: they
+    do now."""
 
     length: Literal["5h", "day", "week"]
     used: int
@@ -41,11 +43,14 @@ class QuotaWindow(TypedDict):
     ends_at: str | None
     runs_dry_at: str | None
     reserve_kept: bool
+    spare_at: str | None
 
 
 class Quota(TypedDict):
     """`limit_…`: tokens, as people have set them. `reserve`: percent of each limit that is kept for tasks of high and
-    critical priority. `usable_at`: the provider refuses until then; null: it does not."""
+    critical priority. `low_priority`: whether tasks of low priority start at `any` time, or only with quota to `spare`:
+    while the windows are used no faster than they pass. `usable_at`: the provider refuses until then; null: it does
+    not."""
 
     account: str
     agents: list[str]
@@ -53,6 +58,7 @@ class Quota(TypedDict):
     limit_day: int | None
     limit_week: int | None
     reserve: int
+    low_priority: LowPriority
     usable_at: str | None
     windows: list[QuotaWindow]
 
@@ -70,11 +76,14 @@ class OfAccount(Parameters):
 
 
 class EditQuota(OfAccount):
-    limit_5h: Tokens | None = Field(None, description="Tokens of five hours; null: learn the limit anew.")
-    limit_day: Tokens | None = Field(None, description="Tokens of a day; null: learn the limit anew.")
-    limit_week: Tokens | None = Field(None, description="Tokens of a week; null: learn the limit anew.")
+    limit_5h: Tokens | None = Field(None, description="Tokens of five hours; null: learn the limit again.")
+    limit_day: Tokens | None = Field(None, description="Tokens of a day; null: learn the limit again.")
+    limit_week: Tokens | None = Field(None, description="Tokens of a week; null: learn the limit again.")
     reserve: Annotated[int, Field(ge=0, le=MOST_RESERVE)] | None = Field(
         None, description="Percent of each limit that is kept for tasks of high and critical priority."
+    )
+    low_priority: LowPriority | None = Field(
+        None, description="When tasks of low priority start: at any time, or only with quota to spare."
     )
 
 
@@ -104,8 +113,7 @@ def edit_quota(call: Call, wanted: EditQuota) -> OneQuota:
     call.tx.lock_everything()
     account = _known(call, wanted.account)
     given = {name: getattr(wanted, name) for name in wanted.model_fields_set - {"account"}}
-    if given.get("reserve", 0) is None:
-        del given["reserve"]
+    given = {name: value for name, value in given.items() if value is not None or name in _FIELDS.values()}
     [windows] = _windows(call, [account]).values()
     changed = [_edited(each, given) for each in windows]
     if changed != windows:
@@ -115,9 +123,12 @@ def edit_quota(call: Call, wanted: EditQuota) -> OneQuota:
     return _one(call, account)
 
 
-def _edited(window: Window, given: Mapping[str, int | None]) -> Window:
-    if "reserve" in given:
-        window = replace(window, reserve=given["reserve"] or 0)
+def _edited(window: Window, given: Mapping[str, Any]) -> Window:
+    window = replace(
+        window,
+        reserve=given.get("reserve", window.reserve),
+        low_spare=given["low_priority"] == "spare" if "low_priority" in given else window.low_spare,
+    )
     field = _FIELDS[window.length]
     if field not in given:
         return window
@@ -159,10 +170,11 @@ def _one(call: Call, account: str) -> OneQuota:
 def _windows(call: Call, accounts: Iterable[str]) -> dict[str, list[Window]]:
     """All of each account, the shortest first; those that nothing is known of as they begin."""
     known = {(each.account, each.length): each for each in call.tx.quota_windows.of(accounts)}
-    reserves = {each.account: each.reserve for each in known.values()}
+    same = {each.account: (each.reserve, each.low_spare) for each in known.values()}
 
     def of(account: str, length: Length) -> Window:
-        return known.get((account, length)) or Window(account, length, reserve=reserves.get(account, 0))
+        reserve, low_spare = same.get(account, (0, False))
+        return known.get((account, length)) or Window(account, length, reserve=reserve, low_spare=low_spare)
 
     return {account: [of(account, length) for length in Length] for account in accounts}
 
@@ -183,7 +195,8 @@ def _quota(call: Call, account: str, agents: list[str], windows: list[Window], u
         "limit_5h": set_limits[Length.FIVE_HOURS],
         "limit_day": set_limits[Length.DAY],
         "limit_week": set_limits[Length.WEEK],
-        "reserve": max(each.reserve for each in windows),
+        "reserve": windows[0].reserve,
+        "low_priority": "spare" if windows[0].low_spare else "any",
         "usable_at": iso_or_none(used_up_until if used_up_until > call.now else None),
         "windows": [
             {
@@ -194,6 +207,7 @@ def _quota(call: Call, account: str, agents: list[str], windows: list[Window], u
                 "ends_at": iso_or_none(each.ends_at(call.now)),
                 "runs_dry_at": iso_or_none(each.runs_dry_at(call.now)),
                 "reserve_kept": each.kept_until(call.now) is not None,
+                "spare_at": iso_or_none(each.spare_from(call.now)),
             }
             for each in windows
         ],

@@ -13,7 +13,7 @@ from toryo.domain.agents import Agent, Program
 from toryo.domain.coordinators import GONE_AFTER
 from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.launches import Purpose
-from toryo.domain.tasks import Task
+from toryo.domain.tasks import Priority, Task
 from toryo.domain.times import Millis
 from toryo.operations.calls import fault_isolation
 from toryo.operations.launches import placement
@@ -59,8 +59,8 @@ def _at(picture: Picture, place: Place) -> Unplaced | None:
     if not agent.active or not agent.managed or not project.active or main_task_waits.runs(picture, place):
         return None
     obstacles = {program: found for program in agent.programs if (found := _obstacle(picture, agent, program))}
-    tasks, ordinary = _due(picture, place) if obstacles else ((), False)
-    program = program_choice.chosen(picture.snapshot(place), Purpose.TASK, ordinary=ordinary) if tasks else None
+    tasks, priority = _due(picture, place) if obstacles else ((), None)
+    program = program_choice.chosen(picture.snapshot(place), Purpose.TASK, priority) if tasks else None
     obstacle = obstacles.get(program) if program is not None else None
     if program is None or obstacle is None:
         return None
@@ -75,9 +75,9 @@ def _obstacle(picture: Picture, agent: Agent, program: Program) -> PlacementProb
     return None if found is None or _may_come_back(picture, agent, program, found) else found
 
 
-def _due(picture: Picture, place: Place) -> tuple[tuple[Task, ...], bool]:
+def _due(picture: Picture, place: Place) -> tuple[tuple[Task, ...], Priority | None]:
     """What it would be started for now: its main tasks that wait for nobody, else the first ready one of its queue; and
-    whether reserves are kept from it."""
+    the priority of a start for it."""
     mains = [
         task
         for task in picture.main_tasks.get(place, ())
@@ -86,12 +86,12 @@ def _due(picture: Picture, place: Place) -> tuple[tuple[Task, ...], bool]:
     agent_type = picture.agents[place[0]].agent_type
     ready = picture.ready_tasks.get((place[1], agent_type)) if agent_type is not None else None
     if not mains and (not ready or picture.main_tasks.get(place)):
-        return (), False
+        return (), None
     decision = launch_rules.decide(picture.snapshot(place))
     if decision.action is not Action.START:
-        return (), False
+        return (), None
     queued = [each for each in ready or () if each.id == decision.task_id]
-    return tuple(mains or queued), decision.ordinary
+    return tuple(mains or queued), decision.priority
 
 
 def _may_come_back(picture: Picture, agent: Agent, program: Program, obstacle: PlacementProblem) -> bool:

@@ -8,7 +8,7 @@ import { quotas } from "@/api/queries";
 import { useOwns } from "@/app/may";
 import { DraftLine, useDraft } from "@/drafts";
 import { useTranslation } from "@/i18n/use-words";
-import { Ago, Button, Countdown, Dialog, Failed, Form, Panel, TextField, useToast, visible } from "@/ui";
+import { Ago, Button, Countdown, Dialog, Failed, Form, Panel, SelectField, TextField, useToast, visible } from "@/ui";
 import { Meter } from "@/views/usage/budgets";
 
 const LIMITS = { "5h": "limit_5h", day: "limit_day", week: "limit_week" } as const;
@@ -27,7 +27,8 @@ export function Quotas() {
             <div className="flex flex-wrap items-center justify-between gap-3">
               <span className="font-medium">{visible(each.account)}</span>
               <span className="flex items-center gap-2 text-[13px] text-soft">
-                {each.reserve > 0 && t("quota.keeps", { percent: each.reserve })}
+                {each.reserve > 0 && <span>{t("quota.keeps", { percent: each.reserve })}</span>}
+                {each.low_priority === "spare" && <span>{t("quota.spare")}</span>}
                 {owns && (
                   <Button small aria-label={t("quota.editOf", { account: each.account })} onClick={() => edit(each)}>
                     {t("quota.edit")}
@@ -78,19 +79,26 @@ function Window({ account, window }: { account: string; window: QuotaWindow }) {
       {window.reserve_kept ? (
         <p className="text-[13px] text-amber">{t("quota.kept")}</p>
       ) : (
-        window.runs_dry_at !== null && (
-          <p className="text-[13px] text-amber">
-            {t("quota.dry")} <Ago at={window.runs_dry_at} />
-          </p>
-        )
+        <>
+          {window.runs_dry_at !== null && (
+            <p className="text-[13px] text-amber">
+              {t("quota.dry")} <Ago at={window.runs_dry_at} />
+            </p>
+          )}
+          {window.spare_at !== null && (
+            <p className="text-[13px] text-faint">
+              {t("quota.spareAt")} <Ago at={window.spare_at} />
+            </p>
+          )}
+        </>
       )}
     </div>
   );
 }
 
-type Edited = Partial<Record<"limit_5h" | "limit_day" | "limit_week" | "reserve", string>>;
+type Edited = Partial<Record<"limit_5h" | "limit_day" | "limit_week" | "reserve" | "low_priority", string>>;
 
-/** Only fields that one has edited are sent: others may have changed meanwhile. An emptied limit is learnt anew. */
+/** Only fields that one has edited are sent: others may have changed meanwhile. An emptied limit is learnt again. */
 function Edit({ quota, close }: { quota: Quota; close: () => void }) {
   const { t } = useTranslation("usage");
   const client = useQueryClient();
@@ -103,7 +111,7 @@ function Edit({ quota, close }: { quota: Quota; close: () => void }) {
     setError(null);
     const numbers = Object.entries(edited)
       .filter(([name, value]) => value.trim() !== String(quota[name as keyof Edited] ?? ""))
-      .map(([name, value]) => [name, value.trim() === "" ? null : Number(value)]);
+      .map(([name, value]) => [name, name === "low_priority" ? value : value.trim() === "" ? null : Number(value)]);
     try {
       await api.patch("/quotas/{account}", { path: { account: quota.account }, body: Object.fromEntries(numbers) });
       await client.invalidateQueries({ queryKey: ["quotas"] });
@@ -139,6 +147,16 @@ function Edit({ quota, close }: { quota: Quota; close: () => void }) {
           required
           value={shown("reserve")}
           onChange={draft.field("reserve")}
+        />
+        <SelectField
+          label={t("quota.low")}
+          help={t("quota.lowHelp")}
+          choices={[
+            { value: "any", label: t("quota.lowAny") },
+            { value: "spare", label: t("quota.lowSpare") },
+          ]}
+          value={shown("low_priority")}
+          onChange={draft.field("low_priority")}
         />
         {error !== null && <Failed error={error} />}
         <div className="flex justify-end">
