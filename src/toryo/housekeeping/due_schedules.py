@@ -40,9 +40,7 @@ def until_due(call: Call) -> float | None:
 
 
 def _begin(call: Call, found: Iterable[tuple[str | None, Thing]], begin: Callable[[Call, Thing], bool]) -> None:
-    """What waits until its assignee has room, the oldest first. So much may wait for one that it must not keep others
-    from starting.
-    """
+    """What waits for one agent, the oldest first, keeps no other from its work."""
     full: set[str] = set()
     for assignee, thing in found:
         if assignee not in full and False in each_fenced(call, SCHEDULES, [thing], partial(begin, call)) and assignee:
