@@ -213,6 +213,19 @@ def test_a_run_that_waits_for_room_while_it_is_paused_comes_when_it_is_resumed(h
     assert outcomes(house, schedule) == [("skipped", 1), ("created", 1)]
 
 
+def test_runs_that_wait_for_one_agent_keep_none_from_another(house: World) -> None:
+    stone, _, other = elsewhere(house), house.task("a"), house.task("b")
+    for number in range(25):
+        add(house, name=f"S{number}", after_task_id=stone, assignee_id="a")
+    last = add(house, name="Last", after_task_id=stone, assignee_id="b")
+    house.move(stone, "completed")
+    for _ in range(2):
+        house.housekeep()
+    house.move(other, "cancelled", "Enough")
+    house.housekeep()
+    assert outcomes(house, last) == [("created", 1)]
+
+
 @pytest.mark.parametrize("after", [True, False])
 def test_if_the_only_run_is_refused_a_person_is_told_and_it_comes_when_it_is_resumed(house: World, after: bool) -> None:
     stone = elsewhere(house)

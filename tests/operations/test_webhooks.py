@@ -242,6 +242,33 @@ def test_an_assignee_who_is_busy_gets_the_task_when_there_is_room(house: World) 
     assert (house.status(made), shown(house, webhook)["last_delivery"]["waits"]) == ("in_progress", False)
 
 
+def test_tasks_that_wait_for_one_agent_keep_none_from_another(house: World) -> None:
+    house.task("a")
+    other = house.task("b")
+    many, one = add(house, assignee_id="a"), add(house, name="One", assignee_id="b")
+    for number in range(25):
+        deliver(house, many, delivery=str(number))
+    made = deliver(house, one)["task_id"]
+    house.move(other, "cancelled", "Enough")
+    house.housekeep()
+    assert house.status(made) == "in_progress"
+
+
+@pytest.mark.parametrize("change", ["assignee", "dependency"])
+def test_a_task_that_waits_for_room_and_is_changed_by_a_person_is_no_failure(house: World, change: str) -> None:
+    other = house.task("a")
+    webhook = add(house, assignee_id="a", max_failures=1)
+    made = deliver(house, webhook)["task_id"]
+    first = house.task(status="todo")
+    if change == "assignee":
+        house.owner.call("edit_task", task_id=made, assignee_id=None)
+    else:
+        house.owner.call("edit_task", task_id=made, add_dependencies=[first])
+    house.move(other, "cancelled", "Enough")
+    house.housekeep()
+    assert (house.status(made), shown(house, webhook)["failures"]) == ("todo", 0)
+
+
 def test_a_task_that_waits_for_room_starts_when_its_project_goes_on(house: World) -> None:
     other = house.task("a")
     made = deliver(house, add(house, assignee_id="a"))["task_id"]

@@ -6,6 +6,7 @@ A round does a bounded part; what is left comes in the next.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import TypeVar
 
 from toryo.domain.times import SECOND
@@ -18,14 +19,16 @@ Thing = TypeVar("Thing")
 AT_ONCE = 20
 """Schedules of one round."""
 RESULTS_AT_ONCE = 200
+WAITING = 1_000
+"""Runs and deliveries that are looked at because they wait."""
 
 
 def create_tasks(call: Call) -> int:
     """How many schedules were due."""
     runs.note_results(call, RESULTS_AT_ONCE)
     deliveries.note_results(call, RESULTS_AT_ONCE)
-    _each(call, call.tx.webhooks.waiting(AT_ONCE), deliveries.begin_waiting)
-    _each(call, call.tx.schedules.waiting(AT_ONCE), runs.begin_waiting)
+    _begin(call, deliveries.waiting(call, WAITING), deliveries.begin_waiting)
+    _begin(call, [(each.task["assignee_id"], each) for each in call.tx.schedules.waiting(WAITING)], runs.begin_waiting)
     _each(call, call.tx.schedules.decided(AT_ONCE), runs.come)
     return _each(call, call.tx.schedules.due(call.now, AT_ONCE), runs.keep_time)
 
@@ -34,6 +37,14 @@ def until_due(call: Call) -> float | None:
     """Seconds until the next schedule is due, if there is one."""
     soonest = call.tx.schedules.soonest()
     return None if soonest is None else (soonest - call.now) / SECOND
+
+
+def _begin(call: Call, found: Iterable[tuple[str | None, Thing]], begin: Callable[[Call, Thing], bool]) -> None:
+    """What waits for one agent, the oldest first, keeps no other from its work."""
+    full: set[str] = set()
+    for assignee, thing in found:
+        if assignee not in full and False in each_fenced(call, SCHEDULES, [thing], partial(begin, call)) and assignee:
+            full.add(assignee)
 
 
 def _each(call: Call, found: Iterable[Thing], work: Callable[[Call, Thing], None]) -> int:

@@ -123,13 +123,21 @@ def not_signed() -> Refusal:
     )
 
 
-def begin_waiting(call: Call, delivery: Delivery) -> None:
-    """Starts the task of a delivery if its assignee has room for it now."""
+def waiting(call: Call, most: int) -> list[tuple[str | None, Delivery]]:
+    """Deliveries whose task is to start when its assignee has room, the oldest first, with that assignee."""
+    found = call.tx.webhooks.waiting(most)
+    assignee = {task.id: task.assignee_id for task in call.tx.tasks.find_all(each.task_id or "" for each in found)}
+    return [(assignee.get(each.task_id or ""), each) for each in found]
+
+
+def begin_waiting(call: Call, delivery: Delivery) -> bool:
+    """Starts the task of a delivery if its assignee has room for it now. False: there is none."""
     webhook = call.tx.webhooks.find(delivery.webhook_id)
     task = call.tx.tasks.find(delivery.task_id or "")
-    if webhook is None or task is None or task.status is not Status.TODO:  # others have decided about it
+    decided = task is None or task.status is not Status.TODO or task.assignee_id is None  # by others
+    if webhook is None or task is None or decided:
         call.tx.webhooks.save_delivery(delivery, replace(delivery, waits=False))
-        return
+        return True
 
     def start() -> None:
         with _rights(call, webhook):
@@ -138,9 +146,12 @@ def begin_waiting(call: Call, delivery: Delivery) -> None:
     refused = attempted(call, start)
     if not isinstance(refused, Refusal):
         call.tx.webhooks.save_delivery(delivery, replace(delivery, waits=False))
-    elif refused.code is not Code.LIMIT_REACHED:  # the task stays in todo
+    elif refused.code is Code.LIMIT_REACHED:
+        return False
+    elif refused.code is not Code.DEPENDENCY_NOT_MET:  # the task stays in todo
         call.tx.webhooks.save_delivery(delivery, replace(delivery, waits=False, reason=str(refused)))
         _failed(call, webhook, refused)
+    return True
 
 
 def note_results(call: Call, most: int) -> None:

@@ -90,24 +90,25 @@ def _cancelled(task_id: str | None) -> str:
     return str(say("Task {task_id} was cancelled or deleted.", task_id=task_id))
 
 
-def begin_waiting(call: Call, schedule: Schedule) -> None:
-    """Begins the run that waits, if it can begin now."""
+def begin_waiting(call: Call, schedule: Schedule) -> bool:
+    """Begins the run that waits, if it can begin now. False: its assignee has no room."""
     time = schedule.buffered
     run = call.tx.schedules.buffered_run(schedule.id)
     if time is None or run is None:
-        return
+        return True
     open_runs = call.tx.schedules.open_runs(schedule.id)
     step = schedules.step(replace(schedule, buffered=None), bool(open_runs))
     if step not in (Step.CREATE, Step.CANCEL_AND_CREATE):
-        return
+        return True
     others = open_runs if step is Step.CANCEL_AND_CREATE else ()
     made = attempted(call, partial(_create, call, schedule, time, others))
     if isinstance(made, Refusal) and made.code is Code.LIMIT_REACHED:
-        return
+        return bool(others)
     free = call.tx.schedules.save(schedule, replace(schedule, buffered=None))
     after = _decided(run, made, call.now)
     call.tx.schedules.save_run(run, after)
     _end(call, _counted(call, free, after))
+    return True
 
 
 def note_results(call: Call, most: int) -> int:

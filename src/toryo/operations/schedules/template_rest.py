@@ -298,16 +298,16 @@ def _arguments(task: dict[str, Any], parent: str | None, after: list[str]) -> di
 
 
 def _shown(each: TaskTemplate) -> ShownTemplate:
-    content = _read(each)
+    content = each.content  # was checked when it was saved
     return {
         "name": each.name,
         "project_id": each.project_id,
-        "description": several_lines(content.description),
+        "description": several_lines(content.get("description", "")),
         "parameters": [
-            {"name": name, "description": one_line(one.description), "default": one.default}
-            for name, one in content.parameters.items()
+            {"name": name, "description": one_line(one.get("description", "")), "default": one.get("default")}
+            for name, one in content.get("parameters", {}).items()
         ],
-        "tasks": [one_line(task.title) for task in content.tasks],
+        "tasks": [one_line(task["title"]) for task in content["tasks"]],
         "changed_by": each.changed_by,
         "changed_at": iso(each.changed_at),
     }
