@@ -264,7 +264,7 @@ def test_only_an_answer_that_succeeds_begins_a_session() -> None:
     ],
 )
 def test_an_initialize_is_recognised(body: bytes, begins: bool) -> None:
-    assert mcp_streams.begins(body) is begins
+    assert (mcp_streams.initialize(body) is not None) is begins
 
 
 # --- following -------------------------------------------------------------------------------------------------------

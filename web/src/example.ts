@@ -230,6 +230,14 @@ export const ANSWERS: Record<string, object> = {
   },
   "GET /events": { events: [], last: 0 },
   "GET /quotas": { quotas: [] },
+  "GET /projects/shop/forecast": {
+    state: "none",
+    max_concurrent: null,
+    started_at: null,
+    ended_at: null,
+    reason: null,
+    forecast: null,
+  },
   "GET /usage": { since: null, until: null, by: [], totals: sums(), rows: [], budgets: [] },
   "GET /retention": {
     automatic: true,

@@ -21,6 +21,7 @@ import typer
 from toryo.cli import manifest_export, output
 from toryo.cli.command_context import Here, command
 from toryo.cli.exit_codes import Misuse
+from toryo.cli.parent_watch import EndsWithStdin, heed_parent
 from toryo.cli.projects import only
 
 if TYPE_CHECKING:
@@ -53,9 +54,11 @@ def forecast(
     seed: Annotated[
         int, typer.Option("--seed", metavar="N", min=0, max=2**52, help="Of chance; the same gives the same ranges.")
     ] = 0,
+    ends_with_stdin: EndsWithStdin = False,
 ) -> None:
     """Forecast when open tasks will be done, at what cost. Plays the open tasks of a project many times, with the
     times, failures and costs of what it has done so far. Starts no program and changes nothing."""
+    heed_parent(ends_with_stdin)
     from toryo.simulation import forecast as forecasts
 
     work = Work.of(here, project or only(here), max_concurrent)

@@ -1,4 +1,4 @@
-"""How a child of `toryo up` notices that its parent has ended: its stdin is closed.
+"""How a child of `toryo up` or of a server notices that its parent has ended: its stdin is closed.
 
 The parent holds the other end of the pipe and never writes. The kernel closes it with the process, also after kill -9;
 this works on every system with pipes, and lets the child shut down in order.
@@ -11,6 +11,17 @@ import signal
 import sys
 import threading
 import time
+from typing import Annotated
+
+import typer
+
+EndsWithStdin = Annotated[bool, typer.Option("--ends-with-stdin", hidden=True)]
+"""Another `toryo` process has started it: it ends when its stdin does."""
+
+
+def heed_parent(ends_with_stdin: bool, within_seconds: float = 0) -> None:
+    if ends_with_stdin:
+        leave_when_stdin_ends(within_seconds)
 
 
 def leave_when_stdin_ends(within_seconds: float) -> None:

@@ -16,6 +16,7 @@ from toryo import data_directories, process_locks, wrong_values
 from toryo.cli import open_dashboard, output, waiting
 from toryo.cli.command_context import Here, command, taking, warn_of_clear_text
 from toryo.cli.exit_codes import FAILED, Failure, Misuse, ServerAway
+from toryo.cli.parent_watch import EndsWithStdin, heed_parent
 from toryo.nearest import nearest
 
 if TYPE_CHECKING:
@@ -66,8 +67,6 @@ MaxConcurrent = Annotated[
     ),
 ]
 
-EndsWithStdin = Annotated[bool, typer.Option("--ends-with-stdin", hidden=True)]
-"""`toryo up` has started it: it ends when its stdin does (`parent_watch.py`)."""
 LEAVES_WITHIN_SECONDS = 60
 """How long `toryo down` waits for each: longer than a Coordinator and its server take in order."""
 
@@ -182,7 +181,7 @@ def server(
     ends_with_stdin: EndsWithStdin = False,
 ) -> None:
     """Start the server alone, until ^C. It is ready when it prints `ready http://…` on stderr."""
-    _heed_parent(ends_with_stdin)
+    heed_parent(ends_with_stdin, LEAVES_WITHIN_SECONDS)
     gc.disable()  # until the server is ready, which enables it again
     from toryo.server import app
     from toryo.server.http_errors import ConfigurationError
@@ -214,7 +213,7 @@ def coordinator(
     """Start and watch the agents' processes on this machine, until ^C. Without a file every agent may be started."""
     if here.followed_by is not None:
         return
-    _heed_parent(ends_with_stdin)
+    heed_parent(ends_with_stdin, LEAVES_WITHIN_SECONDS)
     from toryo.coordinator.main import main
 
     given = {
@@ -257,13 +256,6 @@ def check(
     here.answer({"success": ok, "providers": [program.document() for program in found], "sandbox": sandbox}, say)
     if not ok:
         raise typer.Exit(FAILED)
-
-
-def _heed_parent(ends_with_stdin: bool) -> None:
-    if ends_with_stdin:
-        from toryo.cli.parent_watch import leave_when_stdin_ends
-
-        leave_when_stdin_ends(LEAVES_WITHIN_SECONDS)
 
 
 def _programs(config: Config) -> list[Program]:

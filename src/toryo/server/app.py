@@ -36,6 +36,7 @@ from toryo.server.allowed_hosts import Hosts
 from toryo.server.connection_limits import Bounds, Connections
 from toryo.server.data_directory_setup import COORDINATOR_TOKEN, OWNER_TOKEN, DataDirectory
 from toryo.server.edge import Edge
+from toryo.server.forecasts import Forecasts
 from toryo.server.http_errors import ConfigurationError
 from toryo.server.listeners import Listener
 from toryo.server.trusted_proxies import Proxies
@@ -132,8 +133,18 @@ def _build(settings: Settings, held: contextlib.ExitStack) -> App:
     shared = _shared(settings, held)
     metrics = _metrics(settings)
     observers = [each for each in (metrics, _telemetry(settings, held)) if each is not None]
+    forecasts = Forecasts(directory.path, clock.now)
+    held.callback(forecasts.close)
     dispatcher = Dispatcher(
-        database, settings, clock.now, clock.entropy, bus.publish, shared=shared, observers=observers, tokens=directory
+        database,
+        settings,
+        clock.now,
+        clock.entropy,
+        bus.publish,
+        shared=shared,
+        observers=observers,
+        tokens=directory,
+        forecasts=forecasts,
     )
     bootstrap(dispatcher, directory.token(COORDINATOR_TOKEN), directory.token(OWNER_TOKEN))
     _refuse_without_way_in(settings, dispatcher)

@@ -17,8 +17,17 @@ from toryo.operations.calls.callers import Credentials
 from toryo.operations.calls.catalogue import Operation
 from toryo.operations.calls.dispatch import Outcome
 from toryo.operations.calls.grants import Door
-from toryo.server import mcp_fast_path, mcp_progress, mcp_results, mcp_streams, request_bodies, request_credentials
+from toryo.server import (
+    mcp_elicitation,
+    mcp_fast_path,
+    mcp_progress,
+    mcp_results,
+    mcp_streams,
+    request_bodies,
+    request_credentials,
+)
 from toryo.server.long_polling import Waiting
+from toryo.server.mcp_elicitation import Elicitation
 from toryo.server.mcp_streams import Streams
 from toryo.server.request_bodies import Leaving, Receive, Scope, Send
 
@@ -52,6 +61,7 @@ class McpEndpoint:
         self._closing = asyncio.Event()
         self.stopping = asyncio.Event()
         self.streams = Streams(self.stopping)
+        self._elicitation = Elicitation(waiting, self.streams)
 
     async def start(self) -> None:
         self._sdk = asyncio.get_running_loop().create_future()
@@ -91,15 +101,22 @@ class McpEndpoint:
             return
         unique = len(headers) == len(scope["headers"])
         request = mcp_fast_path.recognise(headers, body, self._envelopes) if unique else None
-        if request is None and mcp_streams.begins(body):
-            credentials = request_credentials.credentials(headers, scope)
-            await self._let_sdk(scope, body, receive, self.streams.beginning(credentials, send))
+        credentials = request_credentials.credentials(headers, scope)
+        if request is None and (began := mcp_streams.initialize(body)) is not None:
+            elicits = mcp_elicitation.declared(began)
+            await self._let_sdk(scope, body, receive, self.streams.beginning(credentials, send, elicits=elicits))
+        elif request is None and unique and self.streams.heard(headers, credentials, body):
+            await request_bodies.send_json(send, 202, b"")
         elif request is None:
             await self._let_sdk(scope, body, receive, send)
         elif isinstance(request, mcp_fast_path.Ping):
             await request_bodies.send_json(send, 200, mcp_results.pong(request.id))
+        elif (session := self._elicitation.asking(request, headers, credentials)) is not None:
+            async with Leaving(receive):
+                guarded = request_bodies.guarded(send)
+                await self._elicitation.answer(request, session, headers, credentials, guarded)
         else:
-            await self._call(request, request_credentials.credentials(headers, scope), receive, send)
+            await self._call(request, credentials, receive, send)
 
     async def _stream(self, scope: Scope, headers: dict[bytes, bytes], receive: Receive, send: Send) -> None:
         """GET and DELETE are about a session's stream; without a session there is none, nor without a credential."""

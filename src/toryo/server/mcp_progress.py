@@ -62,14 +62,16 @@ async def _stream(task: asyncio.Task[bytes], token: bytes, send: Send) -> None:
     times = 0
     while not task.done():
         times += 1
-        # Progress is the number of seconds so far: a wait has no other measure, and the value must increase.
-        params = b'{"progressToken":%b,"progress":%g,"message":"still waiting"}' % (token, times * EVERY)
-        await sse.write(
-            send, sse.event(b'{"jsonrpc":"2.0","method":"notifications/progress","params":' + params + b"}")
-        )
+        await sse.write(send, notification(token, times * EVERY))
         await _is_done(task)
     await sse.write(send, sse.event(task.result()))
     await sse.end(send)
+
+
+def notification(token: bytes, seconds: float) -> bytes:
+    """Progress is the number of seconds so far: a wait has no other measure, and the value must increase."""
+    params = b'{"progressToken":%b,"progress":%g,"message":"still waiting"}' % (token, seconds)
+    return sse.event(b'{"jsonrpc":"2.0","method":"notifications/progress","params":' + params + b"}")
 
 
 async def _is_done(task: asyncio.Task[bytes]) -> bool:

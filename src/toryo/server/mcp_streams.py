@@ -47,6 +47,11 @@ class Session:
     stream: _Outlet | None = None
     """What is open; the newest one wins, because the older one may be dead."""
 
+    elicits: bool = False
+    """Whether its client can ask the person who uses it (`mcp_elicitation.py`)."""
+    asked: dict[str, asyncio.Future[dict[str, Any]]] = field(default_factory=dict)
+    """What the client was asked and has not answered, by the id of the request."""
+
     def changed(self) -> None:
         """Makes an open stream look again: at the subscriptions, and whether it is still wanted."""
         if self.stream is not None:
@@ -73,7 +78,7 @@ class Streams:
 
     # --- sessions -----------------------------------------------------------------------------------------------------
 
-    def beginning(self, credentials: Credentials, send: Send) -> Send:
+    def beginning(self, credentials: Credentials, send: Send, *, elicits: bool = False) -> Send:
         """A `send` that gives the answer to `initialize` a session."""
 
         async def with_session(message: Message) -> None:
@@ -83,7 +88,7 @@ class Streams:
                     if idle is not None:
                         del self._sessions[idle]
                 name = secrets.token_urlsafe(24)
-                self._sessions[name] = Session(_digest(credentials.bearer))
+                self._sessions[name] = Session(_digest(credentials.bearer), elicits=elicits)
                 message = {**message, "headers": [*message["headers"], (SESSION, name.encode())]}
             await send(message)
 
@@ -93,6 +98,20 @@ class Streams:
         """The session that a request names, if it is this caller's."""
         found = self._sessions.get(headers.get(SESSION, b"").decode("latin-1"))
         return found if found is not None and found.bearer == _digest(credentials.bearer) else None
+
+    def heard(self, headers: Mapping[bytes, bytes], credentials: Credentials, body: bytes) -> bool:
+        """Takes a client's answer to what it was asked; whether this request was one."""
+        session = self.session(headers, credentials)
+        if session is None or not session.asked:
+            return False
+        message = _object(body)
+        name = message.get("id") if "method" not in message else None
+        reply = session.asked.get(name) if isinstance(name, str) else None
+        if reply is None:
+            return False
+        if not reply.done():
+            reply.set_result(message)
+        return True
 
     def has_ended(self, headers: Mapping[bytes, bytes]) -> bool:
         """Whether a request names a session that its client has ended. One that is merely unknown has not: calls go
@@ -206,14 +225,20 @@ def _digest(bearer: str | None) -> bytes | None:
     return None if bearer is None else hashlib.sha256(bearer.encode(errors="surrogatepass")).digest()
 
 
-def begins(body: bytes) -> bool:
-    """Whether a request is an `initialize`; cheap for all others."""
+def initialize(body: bytes) -> dict[str, Any] | None:
+    """The request, if it is an `initialize`; cheap for all others."""
     if b'"initialize"' not in body:
-        return False
+        return None
+    message = _object(body)
+    return message if message.get("method") == "initialize" else None
+
+
+def _object(body: bytes) -> dict[str, Any]:
+    """Empty for what is none."""
     with contextlib.suppress(orjson.JSONDecodeError):
         message = orjson.loads(body)
-        return isinstance(message, dict) and message.get("method") == "initialize"
-    return False
+        return message if isinstance(message, dict) else {}
+    return {}
 
 
 async def refuse(send: Send) -> None:

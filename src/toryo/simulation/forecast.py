@@ -178,6 +178,7 @@ def document(runs: Sequence[Ended], open_tasks: int, learnt: Mapping[str, int]) 
         "runs": len(runs),
         "runs_completed": len(whole),
         "share": SHARE,
+        "assumed_minutes": USUAL_MINUTES,
         "hours": _shown(range_of([each.hours for each in runs])),
         "dollars": _shown(range_of([each.dollars for each in runs])),
         "tokens": _shown(range_of([float(each.tokens) for each in runs])),

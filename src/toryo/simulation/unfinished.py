@@ -9,18 +9,19 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from toryo.agents.playbook_manager import NO_WORKERS
+from toryo.domain.wording import constant
 from toryo.operations.overview import needs
 from toryo.simulation.run import Run
 from toryo.simulation.waiting import OPEN
 
 Task = Mapping[str, Any]
-_NOT_STARTED = "Nobody has started it."
-_NO_REASON = "No reason was given."
-_OTHER_TASKS = "It waits for other tasks."
-_NO_PROGRAM = "Its assignee is a person, or has no program."
-_IN_WORDS = {**needs.GUARDS, NO_WORKERS: "Its manager has no workers."}
+_NOT_STARTED = constant("Nobody has started it.")
+_NO_REASON = constant("No reason was given.")
+_OTHER_TASKS = constant("It waits for other tasks.")
+_NO_PROGRAM = constant("Its assignee is a person, or has no program.")
+_IN_WORDS = {**needs.GUARDS, NO_WORKERS: constant("Its manager has no workers.")}
 """Reasons that are written as codes."""
-_AT_WORK = "Its agent was at work."
+_AT_WORK = constant("Its agent was at work.")
 
 
 def of(run: Run, tasks: Iterable[Task]) -> list[dict[str, Any]]:

@@ -188,6 +188,8 @@ TEXTS: dict[str, str] = {
     "chat.then": "Then call get_next_action.",
     "asked": "Asked. If you need to know more, ask it now as well. Then call get_next_action: while a question is open "
     "you leave, and you are started again with the answers.",
+    "asked.answered": "A person has answered: see `answered_before`. If you need to know more, ask it. Otherwise "
+    "call get_next_action.",
     "asked.before": "A person has answered this before in this project (`answered_before`), so nobody was asked. If "
     "that answer does not fit, call ask_person again with ask_again=true. Otherwise call get_next_action.",
     "remember": "Noted for everyone who works in this project. Continue with your task.",

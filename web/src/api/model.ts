@@ -168,6 +168,8 @@ export type Budget = Schemas["Budget"];
 export type TaskTemplate = Schemas["ShownTemplate"];
 export type Quota = Schemas["Quota"];
 export type QuotaWindow = Schemas["QuotaWindow"];
+export type Forecast = Schemas["Forecast"];
+export type ForecastRange = Schemas["Range"];
 
 /** GET /usage. */
 export type UsageAnswer = AnswerOf<"get", "/usage">;

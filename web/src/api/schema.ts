@@ -1992,6 +1992,24 @@ export interface paths {
         patch: operations["edit_quota"];
         trace?: never;
     };
+    "/api/v1/projects/{project_id}/forecast": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** When the open tasks of a project will be done, and what they will cost. Each server remembers what it has computed itself until it stops. */
+        get: operations["show_forecast"];
+        put?: never;
+        /** Compute the forecast of a project, beside the server, one project at a time. If one is being computed, or is less than 10 minutes old, you get that one. */
+        post: operations["start_forecast"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/changes": {
         parameters: {
             query?: never;
@@ -5159,6 +5177,85 @@ export interface components {
             reserve_kept: boolean;
             /** Spare At */
             spare_at: string | null;
+        };
+        /**
+         * BusyAgent
+         * @description How long its programs run, and from how many of its tasks that was learnt. 0: nothing was recorded, so each task
+         *     is given `assumed_minutes`.
+         */
+        BusyAgent: {
+            hours: components["schemas"]["Range"];
+            /** Learnt From */
+            learnt_from: number;
+        };
+        /** DryAccount */
+        DryAccount: {
+            /** Account */
+            account: string;
+            /**
+             * Window
+             * @enum {string}
+             */
+            window: "5h" | "day" | "week";
+            /** Runs Dry At */
+            runs_dry_at: string;
+        };
+        /**
+         * Forecast
+         * @description Hours are from `computed_at`.
+         */
+        Forecast: {
+            /** Open Tasks */
+            open_tasks: number;
+            /** Runs */
+            runs: number;
+            /** Runs Completed */
+            runs_completed: number;
+            hours: components["schemas"]["Range"] | null;
+            dollars: components["schemas"]["Range"] | null;
+            tokens: components["schemas"]["Range"] | null;
+            /** Assumed Minutes */
+            assumed_minutes: number;
+            /** Agents */
+            agents: {
+                [key: string]: components["schemas"]["BusyAgent"];
+            };
+            /** Waiting Hours */
+            waiting_hours: {
+                [key: string]: number;
+            };
+            /** Unfinished */
+            unfinished: components["schemas"]["Unfinished"][];
+            /** Accounts */
+            accounts: components["schemas"]["DryAccount"][];
+            /** Computed At */
+            computed_at: string;
+        };
+        /**
+         * Range
+         * @description `low` to `high` has 9 of 10 runs; `middle` is the median.
+         */
+        Range: {
+            /** Low */
+            low: number;
+            /** Middle */
+            middle: number;
+            /** High */
+            high: number;
+        };
+        /**
+         * Unfinished
+         * @description A task that was not completed in `runs` of the runs.
+         */
+        Unfinished: {
+            /** Title */
+            title: string;
+            /** Status */
+            status: string;
+            /** Reason */
+            reason: string;
+            /** Runs */
+            runs: number;
         };
         Change: {
             /**
@@ -12904,6 +13001,125 @@ export interface operations {
                         /** Notifications Pending */
                         notifications_pending?: number;
                         quota: components["schemas"]["Quota"];
+                    };
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_forecast: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The project. */
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Success */
+                        success: boolean;
+                        next?: components["schemas"]["NextAction"];
+                        /** Notifications Pending */
+                        notifications_pending?: number;
+                        /**
+                         * State
+                         * @enum {string}
+                         */
+                        state: "none" | "waiting" | "running" | "done" | "failed";
+                        /** Max Concurrent */
+                        max_concurrent: number | null;
+                        /** Started At */
+                        started_at: string | null;
+                        /** Ended At */
+                        ended_at: string | null;
+                        /** Reason */
+                        reason: string | null;
+                        forecast: components["schemas"]["Forecast"] | null;
+                    };
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    start_forecast: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The project. */
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description How many processes run at a time.
+                     * @default 3
+                     */
+                    max_concurrent?: number;
+                    /**
+                     * @description Compute again, although the last one is less than 10 minutes old.
+                     * @default false
+                     */
+                    refresh?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Success */
+                        success: boolean;
+                        next?: components["schemas"]["NextAction"];
+                        /** Notifications Pending */
+                        notifications_pending?: number;
+                        /**
+                         * State
+                         * @enum {string}
+                         */
+                        state: "none" | "waiting" | "running" | "done" | "failed";
+                        /** Max Concurrent */
+                        max_concurrent: number | null;
+                        /** Started At */
+                        started_at: string | null;
+                        /** Ended At */
+                        ended_at: string | null;
+                        /** Reason */
+                        reason: string | null;
+                        forecast: components["schemas"]["Forecast"] | null;
                     };
                 };
             };

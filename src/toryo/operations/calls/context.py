@@ -11,6 +11,7 @@ from toryo.domain.talk_limits import TalkLimits
 from toryo.domain.times import SECOND, Millis
 from toryo.operations.calls import server_id
 from toryo.operations.calls.decision_cache import HoldCache, Waits
+from toryo.operations.calls.forecasting import Forecasting
 from toryo.operations.calls.internal_faults import Faults
 from toryo.operations.calls.rate_limits import Pace
 from toryo.operations.calls.recent_answers import RecentAnswers
@@ -42,6 +43,8 @@ class Context:
     """How often each API key calls."""
     tokens: TokenFiles | None = None
     """The data directory whose tokens are good here."""
+    forecasts: Forecasting | None = None
+    """Who computes forecasts; None where nobody does."""
     started_at: Millis = 0
     """When this server started."""
     answers: RecentAnswers = field(default_factory=RecentAnswers)

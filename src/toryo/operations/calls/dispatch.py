@@ -35,6 +35,7 @@ from toryo.operations.calls.call import Call
 from toryo.operations.calls.callers import NOTHING_SHOWN, Caller, Credentials, Kind
 from toryo.operations.calls.catalogue import Later, NoParameters, Operation, catalogue
 from toryo.operations.calls.credential_verification import TwoCallers, identify
+from toryo.operations.calls.forecasting import Forecasting
 from toryo.operations.calls.grants import KEYED, Door, Grant
 from toryo.operations.calls.observers import Observed, Observer
 from toryo.operations.calls.permissions import refuse
@@ -102,6 +103,7 @@ class Dispatcher:
         shared: Callable[[Transaction], Shared] = InDatabase,
         observers: Sequence[Observer] = (),
         tokens: context.TokenFiles | None = None,
+        forecasts: Forecasting | None = None,
     ) -> None:
         self.database = database
         self.settings = settings
@@ -117,6 +119,7 @@ class Dispatcher:
             shared=shared,
             keys=context.pace_of_keys(settings),
             tokens=tokens,
+            forecasts=forecasts,
             started_at=clock(),
         )
         self.lines = together.Lines(database, self.context, publish)

@@ -73,6 +73,7 @@ GROUPS = (
     "tasks.search",
     "overview.usage",
     "overview.quotas",
+    "overview.forecasts",
     "overview.resources",
     "overview.prompts",
     "tasks.batch",

@@ -83,7 +83,8 @@ def ask_person(call: Call, wanted: AskPerson) -> Asked:
     question = _question(call, task, wanted)
     before = call.tx.questions.answered_alike(project.id, question.alike)
     if before is not None and not wanted.ask_again:
-        told = words("asked.before", project.settings.language)
+        mine = before.task_id == task.id and (before.ended_at or 0) >= call.session.created_at
+        told = words("asked.answered" if mine else "asked.before", project.settings.language)
         return {
             "success": True,
             "question_id": None,

@@ -1,7 +1,7 @@
 import { cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
-import { ANSWERS, LATER, sums } from "@/example";
+import { ANSWERS, AT, LATER, sums } from "@/example";
 import { chooseLanguage } from "@/i18n";
 import { refusal, serve, show } from "@/testkit";
 import { Usage } from "@/views/usage";
@@ -74,5 +74,88 @@ describe("usage", () => {
     const alert = await screen.findByRole("alert");
     expect(alert.textContent).toContain("Not your project.");
     expect(alert.textContent).toContain("Ask an owner.");
+  });
+});
+
+const range = (low: number, middle: number, high: number) => ({ low, middle, high });
+const computed = {
+  computed_at: AT,
+  open_tasks: 2,
+  runs: 20,
+  runs_completed: 19,
+  hours: range(1, 2, 3),
+  dollars: range(0.5, 1, 1.25),
+  tokens: range(10_000, 20_000, 30_000),
+  assumed_minutes: 12,
+  agents: { ada: { hours: range(1, 1, 1), learnt_from: 0 }, bo: { hours: range(1, 1, 1), learnt_from: 4 } },
+  waiting_hours: {},
+  unfinished: [{ title: "Roof", status: "blocked", reason: "No wood.", runs: 1 }],
+  accounts: [{ account: "second", window: "5h", runs_dry_at: LATER }],
+};
+const state = (state: string, more = {}) => ({
+  state,
+  max_concurrent: 3,
+  started_at: AT,
+  ended_at: null,
+  reason: null,
+  forecast: null,
+  ...more,
+});
+const FORECAST = "/projects/shop/forecast";
+
+describe("the forecast", () => {
+  it("is computed when somebody asks, with as many processes as they choose", async () => {
+    const asked = serve({ ...ANSWERS, [`POST ${FORECAST}`]: state("running") });
+    await usage();
+    fireEvent.change(await screen.findByLabelText("Processes at a time"), { target: { value: "6" } });
+    fireEvent.click(screen.getByRole("button", { name: "Compute forecast" }));
+    expect(await screen.findByText("Computing…")).toBeTruthy();
+    expect(screen.getByRole<HTMLButtonElement>("button", { name: "Compute forecast" }).disabled).toBe(true);
+    const sent = asked.find((each) => each.method === "POST" && each.path === FORECAST);
+    expect(sent?.body).toEqual({ max_concurrent: 6, refresh: false });
+  });
+
+  it("tells the ranges, what they cover, whose times are assumed, and which account runs dry", async () => {
+    const asked = serve({
+      ...ANSWERS,
+      [`GET ${FORECAST}`]: state("done", { forecast: computed }),
+      [`POST ${FORECAST}`]: state("running", { forecast: computed }),
+    });
+    await usage();
+    expect(await screen.findByText("$0.50 to $1.25")).toBeTruthy();
+    expect(screen.getByText("1 hr to 3 hr")).toBeTruthy();
+    expect(screen.getByText("10K to 30K")).toBeTruthy();
+    expect(screen.getByText(/^2 open tasks\. So it was in 9 of 10 of 20 simulated runs/)).toBeTruthy();
+    expect(await screen.findByText("Not enough history of Ada: 12 minutes are assumed for each task.")).toBeTruthy();
+    expect(screen.getByText(/^second \(5 hours\): at this rate used up/)).toBeTruthy();
+    expect(screen.getByText("Roof (1 run): No wood.")).toBeTruthy();
+    fireEvent.click(screen.getByRole("button", { name: "Compute again" }));
+    expect(await screen.findByText("Computing…")).toBeTruthy();
+    expect(asked.find((each) => each.method === "POST")?.body).toEqual({ max_concurrent: 3, refresh: true });
+    expect(screen.getByText("$0.50 to $1.25")).toBeTruthy();
+  });
+
+  it("says why it failed, and still shows the one before", async () => {
+    const failed = state("failed", { reason: "It took longer than 300 seconds.", forecast: computed });
+    serve({ ...ANSWERS, [`GET ${FORECAST}`]: failed });
+    await usage();
+    expect((await screen.findByRole("alert")).textContent).toContain("It took longer than 300 seconds.");
+    expect(screen.getByText("$0.50 to $1.25")).toBeTruthy();
+  });
+
+  it("of a project without open tasks, without history and without prices says so", async () => {
+    const nothing = { ...computed, open_tasks: 0, runs: 0, hours: null, dollars: null, tokens: null };
+    const answers = { ...ANSWERS, [`GET ${FORECAST}`]: state("done", { forecast: nothing }) };
+    serve(answers);
+    await usage();
+    expect(await screen.findByText(/^There are no open tasks/)).toBeTruthy();
+    cleanup();
+    const agents = { ada: computed.agents.ada };
+    const found = { ...computed, runs_completed: 0, dollars: range(0, 0, 0), agents };
+    serve({ ...answers, [`GET ${FORECAST}`]: state("done", { forecast: found }) });
+    await usage();
+    expect(await screen.findByText(/^Not enough history: no tasks are recorded yet\. 12 minutes/)).toBeTruthy();
+    expect(screen.getByText("price unknown")).toBeTruthy();
+    expect(screen.getByText(/^Not all tasks are completed in any run/)).toBeTruthy();
   });
 });

@@ -6,11 +6,13 @@ import { useState } from "react";
 
 import type { Sums } from "@/api/model";
 import { usage } from "@/api/queries";
+import { useLooksBack } from "@/app/past/past";
 import { useTranslation } from "@/i18n/use-words";
 import { Bar, Empty, Failed, Loading, Panel, SelectField, compact, money } from "@/ui";
 import { costWords, everyDay, tokensOf } from "@/views/usage/amounts";
 import { Bars } from "@/views/usage/bars";
 import { Budgets } from "@/views/usage/budgets";
+import { Forecast } from "@/views/usage/forecast";
 import { Quotas } from "@/views/usage/quotas";
 import { Table } from "@/views/usage/table";
 
@@ -21,6 +23,7 @@ export function Usage() {
   const { projectId = "" } = useParams({ strict: false });
   const [everywhere, setEverywhere] = useState(false);
   const [days, setDays] = useState(7);
+  const past = useLooksBack();
   const project = everywhere ? undefined : projectId;
   return (
     <div className="mx-auto max-w-5xl space-y-5 p-4 md:p-6">
@@ -39,6 +42,7 @@ export function Usage() {
           />
         </div>
       </div>
+      {!everywhere && !past && <Forecast projectId={projectId} />}
       <div role="radiogroup" aria-label={t("period")} className="grid gap-3 sm:grid-cols-3">
         {PERIODS.map((each) => (
           <Total key={each} days={each} project={project} chosen={each === days} choose={() => setDays(each)} />
