@@ -545,20 +545,25 @@ def _rows(task: dict[str, Any], tasks: list[dict[str, Any]], depth: int, *, seve
 _NOT_APPROVED = {"pending_approval": ", needs approval", "rejected": ", rejected"}
 
 
-def _print_checks(task: str, results: list[dict[str, Any]]) -> None:
+def _print_checks(results: list[dict[str, Any]]) -> None:
     """How each acceptance check ended; of a failure what was found, and the end of what was printed."""
     rows = [(each["outcome"], _run_time(each["seconds"]), each["runs"], each["check"]) for each in results]
     output.table(("RESULT", "TIME", "RUNS", "CHECK"), rows, empty="No checks have run.")
-    files = sum(len(each.get("artifacts") or ()) for each in results)
-    if files:
-        output.done("", f"{files} {'file' if files == 1 else 'files'} kept. List them: toryo task artifacts {task}")
-    for each in results:
-        if each.get("left_out"):
-            output.done("", f"{each['check']} left out:", *each["left_out"])
     failed = [each for each in results if each["outcome"] == "failed" and each["output"]]
     for each in failed:
         heading = [f"{each['check']}:"] if len(failed) > 1 else []  # the table names a single one
         output.done("", *heading, *each["output"].split("\n"))
+
+
+def _print_files(task: str, results: list[dict[str, Any]]) -> None:
+    """How many files the checks have left, and which are missing."""
+    files = sum(len(each.get("artifacts") or ()) for each in results)
+    if files:
+        kept = "1 file kept" if files == 1 else f"{files} files kept"
+        output.done("", f"{kept}. List them: toryo task artifacts {task}")
+    for each in results:
+        if each.get("left_out"):
+            output.done("", f"{each['check']}: files left out:", *each["left_out"])
 
 
 def _run_time(seconds: float) -> str:
@@ -588,7 +593,8 @@ def _print_task(task: dict[str, Any], parts: list[dict[str, Any]]) -> None:
     output.fields({"status": output.status(task["status"]), **shown})
     if task.get("check_results"):
         output.done("")
-        _print_checks(task["id"], task["check_results"])
+        _print_checks(task["check_results"])
+        _print_files(task["id"], task["check_results"])
     if parts:
         output.done("")
         _print_tasks(parts)

@@ -146,6 +146,11 @@ def _chunks(connection: Connection, table: sa.Table) -> Iterator[list[tuple[Any,
         after += len(rows)
 
 
+def stored(name: str, columns: list[str], rows: Iterable[Any]) -> list[Any]:
+    """Rows of an archive as a database takes them."""
+    return _changed(name, columns, rows, base64.b64decode)
+
+
 def _changed(name: str, columns: list[str], rows: Iterable[Any], change: Callable[[Any], Any]) -> list[Any]:
     """The rows, with what is bytes in the database changed: JSON has none, so they are written in base64."""
     table = schema.metadata.tables.get(name)
@@ -240,10 +245,11 @@ def _blanked(name: str, columns: list[str], rows: list[list[Any]]) -> list[list[
 
 def _insert(connection: Connection, name: str, columns: list[str], rows: Iterable[list[Any]]) -> None:
     # Written out, because the table is that of the backup's version. The names are those of the database.
-    rows = _changed(name, columns, rows, base64.b64decode)
     bound = ", ".join(f":{column}" for column in columns)
     insert = f"INSERT INTO {name} ({', '.join(columns)}) VALUES ({bound})"  # noqa: S608
-    connection.many(Statement(sa.text(insert)), [dict(zip(columns, row, strict=True)) for row in rows])
+    connection.many(
+        Statement(sa.text(insert)), [dict(zip(columns, row, strict=True)) for row in stored(name, columns, rows)]
+    )
 
 
 def _without_superiors(columns: list[str], rows: list[list[Any]]) -> tuple[list[list[Any]], list[dict[str, str]]]:
