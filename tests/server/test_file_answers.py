@@ -19,7 +19,7 @@ def answered(name: str, content: bytes, media_type: str | None = None) -> dict[s
     response = file_answers.file(given)
     assert bytes(response.body) == content
     assert response.headers["x-content-type-options"] == "nosniff"
-    assert response.headers["content-security-policy"] == "default-src 'none'; sandbox"
+    assert response.headers["content-security-policy"] == "default-src 'none'; style-src 'unsafe-inline'; sandbox"
     return dict(response.headers)
 
 

@@ -13,7 +13,7 @@ from toryo.domain.artifacts import PICTURES, UNKNOWN
 
 _GUARDS = {
     "x-content-type-options": "nosniff",
-    "content-security-policy": "default-src 'none'; sandbox",
+    "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
     "cross-origin-resource-policy": "same-origin",
 }
 

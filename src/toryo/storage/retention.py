@@ -271,20 +271,19 @@ _DEEPEST = Statement(
 )
 """Tree after tree, so that a server that stops leaves at most one in part."""
 _LAUNCHES_OF = Statement(sa.select(_l.c.id).where(in_list(_l.c.task_id, "tasks")))
-
-
-def _delete_artifacts(of: sa.ColumnElement[bool]) -> tuple[Statement, Statement]:
-    """Those of the checks for which this holds."""
-    found = sa.select(_i.c.id).join(_k, _k.c.id == _i.c.check_id).where(of)
-    checks = sa.select(_k.c.id).where(of)
-    return (
-        Statement(sa.delete(_ip).where(_ip.c.artifact_id.in_(found))),
+_checks_of = {
+    "tasks": sa.select(_k.c.id).where(in_list(_k.c.task_id, "tasks")),
+    "launches": sa.select(_k.c.id).where(in_list(_k.c.launch_id, "launches")),
+}
+_DELETE_ARTIFACTS = {
+    name: (
+        Statement(sa.delete(_ip).where(_ip.c.artifact_id.in_(sa.select(_i.c.id).where(_i.c.check_id.in_(checks))))),
         Statement(sa.delete(_i).where(_i.c.check_id.in_(checks))),
     )
-
-
+    for name, checks in _checks_of.items()
+}
 _WITH_TASKS = (
-    *_delete_artifacts(in_list(_k.c.task_id, "tasks")),
+    *_DELETE_ARTIFACTS["tasks"],
     *(
         Statement(sa.delete(table).where(in_list(table.c[column], "tasks")))
         for table, column in (
@@ -372,7 +371,7 @@ _USAGES = Statement(
     )
 )
 _WITH_LAUNCHES = (
-    *_delete_artifacts(in_list(_k.c.launch_id, "launches")),
+    *_DELETE_ARTIFACTS["launches"],
     *(Statement(sa.delete(table).where(in_list(table.c.launch_id, "launches"))) for table in (_u, _k, schema.logs, _s)),
 )
 _DELETE_LAUNCHES = Statement(sa.delete(_l).where(in_list(_l.c.id, "launches")))
