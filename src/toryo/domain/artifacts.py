@@ -1,11 +1,7 @@
-"""Files that acceptance checks leave as evidence: what they are, which fit, and which of them a page may show."""
+"""Files that acceptance checks leave as evidence: what they are, and which of them a page may show."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-from toryo.artifact_limits import LARGEST, LARGEST_OF_CHECK, LARGEST_OF_RUN, MOST_FILES
-from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.times import Millis
 
@@ -54,28 +50,3 @@ def media_type(name: str, beginning: bytes) -> str:
     if beginning.startswith(b"RIFF") and beginning[8:12] == b"WEBP":
         return "image/webp"
     return _BY_ENDING.get(name.rpartition("/")[2].rpartition(".")[2].lower(), UNKNOWN)
-
-
-def refuse_more(name: str, size: int, place: int, others: Iterable[Artifact]) -> None:
-    """Raises Refusal if a file is one too many, or too large, beside the others of the same run."""
-    run = list(others)
-    own = [each for each in run if each.place == place]
-    together, of_run = (sum(each.bytes for each in group) + size for group in (own, run))
-    if size > LARGEST:
-        raise _too_large(name, LARGEST, "One file")
-    if len(own) >= MOST_FILES:
-        raise Refusal(
-            Code.VALIDATION_ERROR,
-            f"{name} is one file too many.",
-            f"One check can leave {MOST_FILES} files.",
-        )
-    if together > LARGEST_OF_CHECK:
-        raise _too_large(name, LARGEST_OF_CHECK, "The files of one check together")
-    if of_run > LARGEST_OF_RUN:
-        raise _too_large(name, LARGEST_OF_RUN, "The files of all checks that ran together")
-
-
-def _too_large(name: str, most: int, what: str) -> Refusal:
-    return Refusal(
-        Code.VALIDATION_ERROR, f"{name} is too large.", f"{what} can have {most / 1e6:g} MB. Leave this one out."
-    )

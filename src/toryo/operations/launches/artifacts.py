@@ -4,10 +4,19 @@ from __future__ import annotations
 
 import base64
 import binascii
+from collections.abc import Sequence
 
 from pydantic import Field
 
-from toryo.artifact_limits import LARGEST, LONGEST_NAME, PIECE, may_be_name
+from toryo.artifact_limits import (
+    LARGEST,
+    LARGEST_OF_CHECK,
+    LARGEST_OF_RUN,
+    LONGEST_NAME,
+    MOST_FILES,
+    PIECE,
+    may_be_name,
+)
 from toryo.domain import artifacts as domain
 from toryo.domain import ids
 from toryo.domain.artifacts import Artifact
@@ -72,7 +81,7 @@ def _begun(call: Call, check: Check, told: StoreArtifact, beginning: bytes) -> A
     """A file that was sent before is replaced: the check may have run again since."""
     others = call.tx.artifacts.of_check(check.id)
     same = [each for each in others if (each.place, each.name) == (told.place, told.name)]
-    domain.refuse_more(told.name, told.size, told.place, [each for each in others if each not in same])
+    _refuse_more(told, [each for each in others if each not in same])
     call.tx.artifacts.delete(each.id for each in same)
     kind = domain.media_type(told.name, beginning)
     made = Artifact(
@@ -80,6 +89,19 @@ def _begun(call: Call, check: Check, told: StoreArtifact, beginning: bytes) -> A
     )
     call.tx.artifacts.add(made)
     return made
+
+
+def _refuse_more(told: StoreArtifact, run: Sequence[Artifact]) -> None:
+    """If it is one file too many, or too large, beside the others of the same run."""
+    own = [each for each in run if each.place == told.place]
+    if len(own) >= MOST_FILES:
+        raise _wrong(f"{told.name} is one file too many.", f"One check can leave {MOST_FILES} files.")
+    for what, most, others in (
+        ("The files of one check", LARGEST_OF_CHECK, own),
+        ("The files of all checks that ran together", LARGEST_OF_RUN, run),
+    ):
+        if told.size + sum(each.bytes for each in others) > most:
+            raise _wrong(f"{told.name} is too large.", f"{what} can have {most / 1e6:g} MB. Leave this one out.")
 
 
 def _under_way(call: Call, check: Check, told: StoreArtifact) -> Artifact:
