@@ -223,7 +223,15 @@ def test_only_who_sees_the_task_sees_its_files(crew: World) -> None:
     artifact = store(crew, check)
     report(crew, check, artifact)
     other = crew.task("w2")
-    crew.owner.refused("read_artifact", "artifactNotFound", task_id=other, artifact_id=artifact)
+    here, crew.project_id = crew.project_id, crew.project(name="Elsewhere")
+    elsewhere = crew.task(None, status="todo")
+    crew.project_id = here
+    for each in (other, elsewhere):  # and nothing tells that it exists
+        told = [
+            crew.owner.refused("read_artifact", "artifactNotFound", task_id=each, artifact_id=asked)["message"]
+            for asked in (artifact, "art_none")
+        ]
+        assert told[0].replace(artifact, "art_none") == told[1]
     crew.owner.call("add_person", person_id="mia", login="member")
     stranger = Caller(crew, crew.owner.call("make_access_token", name="t", person_id="mia")["token"])
     stranger.refused("read_artifact", "taskNotFound", task_id=task, artifact_id=artifact)

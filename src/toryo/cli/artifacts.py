@@ -33,9 +33,9 @@ def artifacts(
             "--save", metavar="DIR", help="Write the files of the last run of the checks into this directory."
         ),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="With --save: replace files that exist.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace files that exist, with --save.")] = False,
 ) -> None:
-    """List the files that the acceptance checks of a task have left, or save them."""
+    """List the files that a task's checks left, or save them."""
     if force and save is None:
         raise Misuse("--force only makes sense with --save.", "Name a directory: --save DIR.")
     found = here.every(f"/tasks/{task}/artifacts", "artifacts")
