@@ -16,7 +16,7 @@ LARGEST = 1_000_000
 """Bytes of a file that somebody writes by hand."""
 LARGEST_RECORD = 16_000_000
 """Bytes of a file that a program writes about its own run."""
-_READING = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+READING = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
 
@@ -38,21 +38,26 @@ def text(
 
 def data(path: Path, *, largest: int = LARGEST, beneath: Path | None = None, nofollow: bool = False) -> bytes:
     """The bytes of a file, all of them; raises OSError."""
-    flags = _READING | (os.O_NOFOLLOW if nofollow else 0)
+    flags = READING | (os.O_NOFOLLOW if nofollow else 0)
     descriptor = opened(path, flags) if beneath is None else _opened_beneath(path, beneath)
-    parts, size = [], 0
     try:
-        while size <= largest and (part := os.read(descriptor, min(1 << 20, largest + 1 - size))):
-            parts.append(part)
-            size += len(part)
+        return read(descriptor, largest, path)
     finally:
         os.close(descriptor)
+
+
+def read(descriptor: int, largest: int, path: Path | str) -> bytes:
+    """All bytes of an open file; raises OSError if there are more than `largest`."""
+    parts, size = [], 0
+    while size <= largest and (part := os.read(descriptor, min(1 << 20, largest + 1 - size))):
+        parts.append(part)
+        size += len(part)
     if size > largest:
         raise OSError(errno.EFBIG, f"This file is larger than {largest / 1e6:g} MB", str(path))
     return b"".join(parts)
 
 
-def opened(path: Path | str, flags: int = _READING, *, directory: int | None = None) -> int:
+def opened(path: Path | str, flags: int = READING, *, directory: int | None = None) -> int:
     """A descriptor of a regular file; raises OSError for anything else. The caller closes it."""
     try:
         descriptor = os.open(path, flags | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC, dir_fd=directory)
@@ -90,12 +95,22 @@ def _opened_beneath(path: Path, directory: Path) -> int:
         *between, name = real(path).relative_to(top).parts
     except ValueError:
         raise OSError(errno.EXDEV, "lies outside the project directory", str(path)) from None
-    at = os.open(top, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    at = directory_beneath(top, *between)
     try:
-        for each in between:
+        return opened(name, READING | os.O_NOFOLLOW, directory=at)
+    finally:
+        os.close(at)
+
+
+def directory_beneath(top: Path | int, *names: str) -> int:
+    """A descriptor of a directory, gone down to without following a link; raises OSError. The caller closes it."""
+    at = os.dup(top) if isinstance(top, int) else os.open(top, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        for each in names:
             inner = os.open(each, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=at)
             os.close(at)
             at = inner
-        return opened(name, _READING | os.O_NOFOLLOW, directory=at)
-    finally:
+    except BaseException:
         os.close(at)
+        raise
+    return at

@@ -47,3 +47,35 @@ def test_what_is_required_in_settings_is_shown_with_each_task_and_what_it_found(
         expect(output).to_be_hidden()
         checks.get_by_text("Output", exact=True).first.click()
         expect(output).to_be_visible()
+
+
+PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="  # a PNG
+
+
+def test_the_files_that_a_check_left_are_shown_as_pictures_and_downloads(chrome: Browser, site: Site) -> None:
+    site.project("studio", commands_from="managers")
+    make = f"echo {PIXEL} | base64 -d > shot.png; echo '<script>document.title = 1</script>' > report.html"
+    required = [{"command": make, "artifacts": ["*.png", "*.html", "*.gif"]}]
+    site.people.rest("PATCH", "/projects/studio", {"settings": {"required_checks": required}})
+    site.hire("painter", "studio", name="Pia")
+    site.coordinator("studio")
+    with browsers.window(chrome, site) as window:
+        work = {"assignee_id": "painter", "status": "in_progress", "context": {"command": "true"}}
+        task = site.file("studio", "Paint", **work)
+        site.until_status(task, "completed")
+        page = window.page(f"/t/{task}")
+        checks = page.locator("section").filter(has=page.get_by_role("heading", name="Acceptance checks"))
+        picture = checks.get_by_role("link", name="shot.png")
+        expect(picture).to_be_visible()
+        shown = picture.locator("img")
+        shown.scroll_into_view_if_needed()
+        page.wait_for_function("picture => picture.complete && picture.naturalWidth === 1", arg=shown.element_handle())
+        with page.expect_download() as download:
+            checks.get_by_role("link", name="report.html").click()
+        assert download.value.suggested_filename == "report.html"
+        assert download.value.path().read_text().startswith("<script>")
+        checks.get_by_text("Files left out", exact=True).click()
+        expect(checks.get_by_text("No file matches *.gif.")).to_be_visible()
+        address = shown.get_attribute("src")
+        page.goto(f"{window.url}{address}")
+        assert page.evaluate("document.images.length") == 1

@@ -473,6 +473,13 @@ def _checks(reader: Reader) -> None:
     shown = reader.type("toryo task show TASK")
     assert "passed" in shown
     assert "test -s report.txt" in shown
+    setting = "toryo project edit PRJ --set required_checks="
+    reader.read(f'{setting}\'[{{"command": "make test", "artifacts"', confirms=(setting,))
+    required = [{"command": "mkdir -p report; echo fine > report/summary", "artifacts": ["report/**"]}]
+    reader.type(f"{setting}'{json.dumps(required)}'")
+    reader.work("Sum up", "true")
+    assert "report/summary" in reader.read("toryo task artifacts TASK")
+    assert (reader.directory / "evidence" / "report" / "summary").read_text() == "fine\n"
     reader.read("toryo project edit PRJ --clear", confirms=("toryo project edit PRJ --clear",))
     reader.leave_out('toryo task add "Add the tax"', "Needs a second agent: tests/scenarios/test_reviews.py has one.")
     context = json.dumps({"command": "true"})

@@ -221,6 +221,8 @@ def _coordinator_reports(story: Story, machine: Coordinator) -> None:
     eva = _started(world, machine, "eva")
     world.perform("report_completed", {"result": "success", "summary": "done"}, eva.credentials, may_wait=True)
     (check,) = machine.claim(free_slots=0)["checks"]
+    picture = {"place": 0, "name": "shots/poster.png", "size": 8, "content": "iVBORw0KGgo="}
+    story.show(machine, "store_artifact", check_id=check["check_id"], **picture)
     failure = {"check": "poster.svg", "message": "There is no such file."}
     story.show(machine, "report_check_result", check_id=check["check_id"], failures=[failure])
     about = {"launch_id": eva.launch_id, "path": "/srv/shop-poster", "directory": "/srv/house"}

@@ -110,6 +110,34 @@ def test_a_closed_task_is_deleted_with_what_belongs_to_it_when_its_period_is_ove
     crew.owner.refused("show_task", Code.TASK_NOT_FOUND, task_id=task_id)
 
 
+def left_a_file(world: World) -> str:
+    """A task whose check has left a file, done by an agent that has done another one since."""
+    task = world.task("w1", acceptance=[{"command": "make", "artifacts": ["a"]}])
+    process = world.start("w1")
+    world.perform("report_completed", {"result": "success", "summary": "x"}, process.credentials, may_wait=True)
+    desk = world.coordinator()
+    (check,) = desk.claim(free_slots=0)["checks"]
+    file = {"place": 0, "name": "a", "size": 1, "content": "YQ=="}
+    stored = desk.call("store_artifact", check_id=check["check_id"], **file)["artifact_id"]
+    result = {"check": "make", "outcome": "passed", "artifacts": [stored]}
+    desk.call("report_check_result", check_id=check["check_id"], failures=[], results=[result])
+    process.report()
+    desk.exited(process.launch_id, usage=USAGE)
+    done(world)
+    assert (count(world, schema.artifacts), count(world, schema.artifact_pieces)) == (1, 1)
+    return task
+
+
+@AGENTS
+@pytest.mark.parametrize("days", [91, 181])
+def test_the_files_of_a_check_are_deleted_with_its_launch_or_its_task(crew: World, days: int) -> None:
+    task = left_a_file(crew)
+    at(crew, closed_at(crew, task) + days * DAY)
+    assert prune(crew)
+    assert count(crew, schema.checks) == 0
+    assert (count(crew, schema.artifacts), count(crew, schema.artifact_pieces)) == (0, 0)
+
+
 @AGENTS
 def test_a_launch_is_deleted_with_its_session_and_its_usage_is_kept_by_day(crew: World) -> None:
     task_id, first = done(crew)

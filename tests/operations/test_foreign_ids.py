@@ -48,6 +48,7 @@ KINDS: dict[str, str] = {
     "token_id": "token",
     "sign_in_id": "sign_in",
     "check_id": "check",
+    **dict.fromkeys(("artifact_id", "artifacts"), "artifact"),
     "checking": "check",
     "job_id": "worktree_job",
     "job_ids": "worktree_job",
@@ -75,6 +76,7 @@ NO_IDS = {
 }
 NOT_TRIED = {
     "check": "Coordinators only, who serve every project",
+    "artifact": "one exists only where a Coordinator ran a check: tests/operations/test_artifacts.py",
     "worktree_job": "one exists only where a Coordinator works on a worktree: tests/operations/test_worktrees.py",
 }
 EXEMPT = {

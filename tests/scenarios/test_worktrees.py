@@ -7,6 +7,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from tests.repositories import Repository
@@ -384,6 +385,52 @@ def test_what_a_project_requires_must_pass_before_work_counts_and_the_evidence_s
     assert repository.files()["Makefile"] == "all:\n"
     repository.done(good, "merge")
     assert repository.files()["result"] == "fixed\n"
+
+
+def test_what_a_check_leaves_in_a_worktree_is_evidence_that_a_browser_can_only_show_or_save(site: Site) -> None:
+    """Also of a run that failed; and what the agent links to is not collected."""
+    repository = SiteRepository(site, "house")
+    (repository.path.parent / "passwords.png").write_bytes(b"hunter2")
+    make = (
+        "mkdir -p shots; printf '\\211PNG\\r\\n\\032\\n' > shots/a.png; echo '<script>' > report.html; "
+        f"ln -sf {repository.path.parent}/passwords.png shots/stolen.png; test -e mended || {{ touch mended; exit 1; }}"
+    )
+    repository.commit(check=make)
+    required = [{"command": "sh check", "artifacts": ["shots/*.png", "report.html", "*.gif"]}]
+    site.people.rest("PATCH", "/projects/house", {"settings": {"required_checks": required}})
+    site.hire("ann", "house")
+    site.coordinator()
+    task = repository.order("ann", "Mend", "echo . >> work")
+    site.until_status(task, "completed")
+    (traced,) = site.people.rest("GET", f"/traces/{task}")["tasks"]
+    runs = [each["evidence"][0] for each in traced["checks"]]
+    assert [each["outcome"] for each in runs] == ["failed", "passed"]
+    for each in runs:
+        assert [file["name"] for file in each["artifacts"]] == ["report.html", "shots/a.png"]
+        assert each["left_out"][0].startswith("shots/stolen.png is left out.")
+        assert each["left_out"][1:] == ["No file matches *.gif."]
+    (shown,) = site.people.rest("GET", f"/tasks/{task}")["task"]["check_results"]
+    assert shown == runs[-1]
+    listed = site.people.rest("GET", f"/tasks/{task}/artifacts")["artifacts"]
+    assert [each["name"] for each in listed] == ["report.html", "shots/a.png"] * 2
+    headers = {"Authorization": f"Bearer {site.people.token}"}
+    page, picture = (
+        httpx.get(f"{site.url}/api/v1/tasks/{task}/artifacts/{each['artifact_id']}", headers=headers)
+        for each in shown["artifacts"]
+    )
+    assert (page.text, picture.content) == ("<script>\n", b"\x89PNG\r\n\x1a\n")
+    assert (page.headers["content-type"], picture.headers["content-type"]) == (
+        "application/octet-stream",
+        "image/png",
+    )
+    assert page.headers["content-disposition"].startswith("attachment; ")
+    assert picture.headers["content-disposition"].startswith("inline; ")
+    for each in (page, picture):
+        assert each.headers["x-content-type-options"] == "nosniff"
+        assert "sandbox" in each.headers["content-security-policy"]
+        assert each.headers["cache-control"] == "no-store"
+    nobody = httpx.get(f"{site.url}/api/v1/tasks/{task}/artifacts/{shown['artifacts'][0]['artifact_id']}")
+    assert nobody.status_code == 401
 
 
 def test_a_task_is_held_until_the_work_on_its_files_is_merged_and_starts_from_it(site: Site) -> None:

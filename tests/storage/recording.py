@@ -47,6 +47,7 @@ def tell(world: World) -> None:
         (22, _templates),
         (23, _after),
         (24, _weaving),
+        (25, _artifacts),
     ]
     for version, part in parts:
         if version <= VERSION:
@@ -310,6 +311,22 @@ def _after(world: World) -> None:
     first = world.task("w1", title="Oil the gate", status="todo")
     asked = {"name": "Paint", "title": "Paint the gate", "after_task_id": first}
     world.owner.call("add_schedule", project_id=PROJECT, **asked)
+
+
+def _artifacts(world: World) -> None:
+    """A check that has left a file."""
+    world.worker("glazier")
+    world.task("glazier", title="Glaze the door", acceptance=[{"command": "make photo", "artifacts": ["*.txt"]}])
+    process = world.start("glazier")
+    asked = {"result": "success", "summary": "done"}
+    world.perform("report_completed", asked, process.credentials, may_wait=True)
+    desk = world.coordinator()
+    (check,) = desk.claim(free_slots=0)["checks"]
+    name = {"check_id": check["check_id"], "place": 0, "name": "out/light.txt"}
+    stored = desk.call("store_artifact", **name, size=5, content="bGlnaHQ=")
+    found = {"check": "make photo", "outcome": "passed", "artifacts": [stored["artifact_id"]], "left_out": ["No more."]}
+    desk.call("report_check_result", check_id=check["check_id"], failures=[], results=[found])
+    process.report()
 
 
 def main() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 import sqlalchemy as sa
 
-from toryo.storage import migrations
+from toryo.storage import backup, migrations
 from toryo.storage.engine.database import Connection, Database
 from toryo.storage.engine.statements import Statement
 
@@ -30,7 +30,7 @@ def contents(version: int) -> Contents:
     for line in _lines(version):
         if "table" in line:
             columns, rows = found.setdefault(line["table"], (line["columns"], []))
-            rows.extend(line["rows"])
+            rows.extend(map(list, backup.stored(line["table"], columns, line["rows"])))
             assert columns == line["columns"]
     return found
 

@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 from urllib.parse import quote
 
 import typer
@@ -48,6 +48,7 @@ Server = Annotated[
         help="The server's address (default: the one that runs from the data directory).",
     ),
 ]
+T = TypeVar("T")
 Token = Annotated[
     str | None,
     typer.Option(
@@ -138,14 +139,22 @@ class Here:
         except JSONEncodeError:
             raise Misuse("The message is not valid UTF-8.", "Encode the message as UTF-8.") from None
 
+    def file(self, path: str) -> bytes:
+        """The bytes at a path that answers with a file."""
+        return self._answered(lambda client: client.file(_quoted(path)))
+
     def _asked(self, method: str, path: str, **more: Any) -> dict[str, Any]:
+        waits = more.get("params", {}).get("wait_seconds") or 0
+        return self._answered(lambda client: client.rest(method, _quoted(path), **more), waits)
+
+    def _answered(self, ask: Callable[[Client], T], waits: float = 0) -> T:
         """A server that does not know what is asked for may be the wrong one, so the refusal says which one it was."""
         from toryo.client import ProtocolError, RefusalError, Unreachable
 
         try:
             client = self.client
-            with waiting.told(f"an answer from {client.address}", more.get("params", {}).get("wait_seconds") or 0):
-                return client.rest(method, _quoted(path), **more)
+            with waiting.told(f"an answer from {client.address}", waits):
+                return ask(client)
         except ProtocolError as error:
             raise ServerAway(
                 f"{self.client.address}: {error}", "Set the address of a Toryo server with --server."

@@ -16,7 +16,7 @@ from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 
-from toryo import provider_options
+from toryo import artifact_limits, provider_options
 from toryo.cli.exit_codes import Misuse
 from toryo.domain import acceptance, conflict_forecast, ids, review_checks
 from toryo.domain.errors import Refusal
@@ -116,6 +116,8 @@ class Check(_Entry):
     """Seconds that the command may take."""
     retries: int | None = Field(None, ge=0, le=acceptance.MOST_RETRIES)
     """How often the command runs again after a failure; a pass then is reported as flaky."""
+    artifacts: list[str] | None = Field(None, min_length=1, max_length=artifact_limits.MOST_PATTERNS)
+    """Patterns of files that are kept as evidence of the command, as in .gitignore."""
     diff: DiffLimits | None = None
     """Limits on the changes in the task's worktree."""
     review: Review | None = None

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from toryo.cli import (
+    artifacts,
     clearing,
     edits,
     merge_queue,
@@ -61,6 +62,7 @@ Status = Literal["backlog", "todo", "pending", "in_progress", "blocked", "comple
 
 def add(app: typer.Typer) -> None:
     worktrees.add_to_tasks(group)
+    command(group, "artifacts")(artifacts.artifacts)
     app.add_typer(group, name="task")
 
 
@@ -553,6 +555,17 @@ def _print_checks(results: list[dict[str, Any]]) -> None:
         output.done("", *heading, *each["output"].split("\n"))
 
 
+def _print_files(task: str, results: list[dict[str, Any]]) -> None:
+    """How many files the checks have left, and which are missing."""
+    files = sum(len(each.get("artifacts") or ()) for each in results)
+    if files:
+        kept = "1 file kept" if files == 1 else f"{files} files kept"
+        output.done("", f"{kept}. List them: toryo task artifacts {task}")
+    for each in results:
+        if each.get("left_out"):
+            output.done("", f"{each['check']}: files left out:", *each["left_out"])
+
+
 def _run_time(seconds: float) -> str:
     """A check is never said to have taken no time."""
     return output.duration(seconds) if seconds >= 0.05 else f"<{output.duration(0.1)}"
@@ -581,6 +594,7 @@ def _print_task(task: dict[str, Any], parts: list[dict[str, Any]]) -> None:
     if task.get("check_results"):
         output.done("")
         _print_checks(task["check_results"])
+        _print_files(task["id"], task["check_results"])
     if parts:
         output.done("")
         _print_tasks(parts)

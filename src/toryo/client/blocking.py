@@ -67,6 +67,13 @@ class Client:
         answer = self._patiently(method, target, body, mcp=False, timeout=patience)
         return wire.rest_answer(answer.status, answer.body)
 
+    def file(self, path: str) -> bytes:
+        """The bytes at a REST route that answers with a file. Raises as `call`."""
+        answer = self._patiently("GET", wire.rest_path(path), None, mcp=False, timeout=self._timeout)
+        if answer.status >= 400:
+            wire.rest_answer(answer.status, answer.body)
+        return bytes(answer.body)
+
     def has(self, path: str) -> bool:
         """Whether the server has a file at this path, such as a page of the dashboard."""
         return self._patiently("GET", path, None, mcp=False, timeout=self._timeout).status == 200

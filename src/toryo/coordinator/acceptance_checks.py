@@ -3,7 +3,8 @@ success counts. They run here, never on the server.
 
 A check is `{"file": path}` (exists, inside the working directory), `{"command": text or list}` (ends with 0 in its
 time; with `retries`, one of several runs does), or `{"diff": limits}` (`diff_limits.py`). All checks of an order run in
-parallel, each command in its own process group.
+parallel, each command in its own process group. After its last run, the files that it left are collected
+(`artifacts.py`).
 """
 
 from __future__ import annotations
@@ -13,13 +14,14 @@ import stat
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from toryo import untrusted_files
 from toryo.check_names import named
 from toryo.coordinator import diff_limits, logs, processes
+from toryo.coordinator.artifacts import Collected, File
 from toryo.coordinator.launch_state import Stage
 from toryo.coordinator.processes import Process
 from toryo.coordinator.provider import StartFailure
@@ -38,6 +40,8 @@ TOLD = 2000
 
 Wall = Callable[[Sequence[str]], Walled]
 """What is executed for a command. Raises StartFailure."""
+Collect = Callable[[Sequence[str]], Collected]
+"""The files below the directory that match these patterns. Blocks."""
 Changes = Callable[[], Diff]
 """The changes of the task, for limits on them. Blocks. Raises Trouble."""
 
@@ -54,6 +58,15 @@ class Evidence:
     runs: int = 1
     exit_code: int | None = None
     output: str = ""
+    files: tuple[File, ...] = ()
+    """What the command left; `left_out` says what is missing."""
+    left_out: tuple[str, ...] = ()
+
+    def told(self) -> dict[str, Any]:
+        """As it is reported, but for what it left."""
+        told = asdict(self)
+        del told["files"], told["left_out"]
+        return told
 
     @property
     def failed(self) -> bool:
@@ -76,13 +89,32 @@ class _Run:
 
 
 async def evidence(
-    checks: tuple[dict[str, Any], ...], directory: Path, wall: Wall, changes: Changes, mask: Mask
+    checks: tuple[dict[str, Any], ...],
+    directory: Path,
+    wall: Wall,
+    changes: Changes,
+    mask: Mask,
+    collect: Collect | None = None,
 ) -> list[Evidence]:
-    """How each check ended, in their order."""
+    """How each check ended, in their order; without `collect`, without files."""
     if not _there(directory):
         words = f"The working directory {directory} does not exist on this machine."
         return [Evidence(named(check), "failed", 0.0, output=words) for check in checks]
-    return list(await asyncio.gather(*(_judged(each, directory, wall, changes, mask) for each in checks)))
+    return list(await asyncio.gather(*(_evidence(each, directory, wall, changes, mask, collect) for each in checks)))
+
+
+async def _evidence(
+    check: Mapping[str, Any], directory: Path, wall: Wall, changes: Changes, mask: Mask, collect: Collect | None
+) -> Evidence:
+    judged = await _judged(check, directory, wall, changes, mask)
+    patterns = check.get("artifacts")
+    if collect is None or "command" not in check or not isinstance(patterns, list) or not patterns:
+        return judged
+    try:
+        found = await asyncio.to_thread(collect, patterns)
+    except (ArithmeticError, LookupError, OSError, TypeError, ValueError) as problem:
+        found = Collected((), (f"The files cannot be collected: {type(problem).__name__}: {problem}.",))
+    return replace(judged, files=found.files, left_out=found.left_out)
 
 
 async def _judged(check: Mapping[str, Any], directory: Path, wall: Wall, changes: Changes, mask: Mask) -> Evidence:

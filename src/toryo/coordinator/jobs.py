@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from toryo.client import RefusalError
-from toryo.coordinator import acceptance_checks, queue_merges, task_worktrees
+from toryo.coordinator import acceptance_checks, artifact_uploads, artifacts, queue_merges, task_worktrees
 from toryo.coordinator.config import Config
 from toryo.coordinator.orders import CheckOrder, Launch, WorktreeJob
 from toryo.coordinator.pending_reports import Reports, may_be_taken_later
@@ -110,6 +110,11 @@ class Jobs:
             partial(task_worktrees.changes, order, self._starter.worktrees),
         )
         mask = self._starter.mask(Launch(order.launch_id, order.agent_id))
-        found = await acceptance_checks.evidence(order.checks, directory, wall, changes, mask)
+        within = Path(order.worktree_path) if order.worktree and order.worktree_path else None
+        collect = partial(
+            artifacts.collected, place=artifacts.Place(directory, within), mask=mask, room=artifacts.Room()
+        )
+        found = await acceptance_checks.evidence(order.checks, directory, wall, changes, mask, collect)
         log.info("checked %s: %d of %d failed", order.check_id, sum(each.failed for each in found), len(found))
-        await self._reports.until_told(order.check_id, lambda: self._server.report_check(order.check_id, found))
+        result = artifact_uploads.Result(order.check_id, found, self._server, lambda: self._reports.leaving)
+        await self._reports.until_told(order.check_id, result.tell)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -309,7 +309,7 @@ def _answer(
                 {"entry_id": entry_id, "trouble": task_worktrees.short(words)}
                 for entry_id, words in {**found.unfit, **combined.unfit}.items()
             ],
-            "evidence": [asdict(each) for each in evidence or ()][:MOST_EVIDENCE],
+            "evidence": [each.told() for each in evidence or ()][:MOST_EVIDENCE],
         },
     }
 

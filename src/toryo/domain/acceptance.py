@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
+from toryo import artifact_limits
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.review_checks import LONGEST_RUBRIC, MOST_ROUNDS
 from toryo.domain.tasks import AcceptanceCheck, CheckEvidence, CheckFailure, CheckOutcome, DiffLimits, ReviewTerms
@@ -76,7 +77,7 @@ def _check(given: Any, place: int) -> AcceptanceCheck:
     kinds = [each for each in _KINDS if each in found]
     if len(kinds) != 1:
         raise _wrong(say("Check {place} needs exactly one of: {kinds}.", place=place, kinds=", ".join(_KINDS)))
-    for name in ("timeout_seconds", "retries"):
+    for name in ("timeout_seconds", "retries", "artifacts"):
         if name in found and kinds != ["command"]:
             raise _wrong(say("In check {place}, {name} belongs to a command.", place=place, name=name))
     return found
@@ -119,6 +120,24 @@ def _patterns(value: Any, place: int, name: str) -> list[str]:
     if isinstance(value, str) or not isinstance(value, Sequence) or not 0 < len(value) <= MOST_PATHS:
         raise _wrong(say("In check {place}, {name} is not a list of patterns.", place=place, name=name))
     return [_text(each, place, name) for each in value]
+
+
+def _artifacts(value: Any, place: int, name: str) -> list[str]:
+    found = _patterns(value, place, name)
+    if len(found) > artifact_limits.MOST_PATTERNS:
+        raise _wrong(
+            say(
+                "In check {place}, {name} has {count} patterns; at most {most} are possible.",
+                place=place,
+                name=name,
+                count=len(found),
+                most=artifact_limits.MOST_PATTERNS,
+            )
+        )
+    for each in found:
+        if not artifact_limits.may_be_pattern(each):
+            raise _wrong(say("In check {place}, {pattern!r} leaves the working directory.", place=place, pattern=each))
+    return found
 
 
 def _text(value: Any, place: int, name: str) -> str:
@@ -169,6 +188,7 @@ _KEYS: dict[str, Read] = {
     "review": _review,
     "timeout_seconds": _whole(1, LONGEST_SECONDS),
     "retries": _whole(0, MOST_RETRIES),
+    "artifacts": _artifacts,
 }
 
 

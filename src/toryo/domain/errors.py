@@ -36,6 +36,7 @@ class Code(StrEnum):
     WEBHOOK_NOT_FOUND = "webhookNotFound"
     TEMPLATE_NOT_FOUND = "templateNotFound"
     MEMORY_NOT_FOUND = "memoryNotFound"
+    ARTIFACT_NOT_FOUND = "artifactNotFound"
     MESSAGE_NOT_FOUND = "messageNotFound"
     WORKTREE_NOT_FOUND = "worktreeNotFound"
     WORKTREE_JOB_NOT_FOUND = "worktreeJobNotFound"

@@ -11,7 +11,7 @@ from toryo.domain.wording import say
 
 PROJECT, AGENT, TASK, SESSION, LAUNCH = "prj", "agt", "tsk", "ses", "lau"
 HANDOFF, NOTIFICATION, EVENT, NOTE, CHECK = "hnd", "ntf", "evt", "nte", "chk"
-KEY = "key"
+KEY, ARTIFACT = "key", "art"
 MESSAGE, CONVERSATION, DELEGATION, VIEWER = "msg", "cnv", "dlg", "vwr"
 NOTICE = "ntc"
 WORKTREE_JOB = "job"

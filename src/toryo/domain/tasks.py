@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import dataclass
@@ -263,13 +263,15 @@ class AcceptanceCheck(TypedDict, total=False):
     """What must hold before success counts: a file exists, a command succeeds, the changes are within limits, or a
     reviewer approves.
 
-    `timeout_seconds` and `retries` are of a command: how long it may take, and how often it runs again after a failure.
+    `timeout_seconds`, `retries` and `artifacts` are of a command: how long it may take, how often it runs again after a
+    failure, and patterns of the files that are kept as evidence.
     """
 
     file: str
     command: str | list[str]
     timeout_seconds: int
     retries: int
+    artifacts: list[str]
     diff: DiffLimits
     review: ReviewTerms
 
@@ -289,8 +291,18 @@ class CheckOutcome(StrEnum):
     FLAKY = "flaky"
 
 
+class StoredArtifact(TypedDict):
+    """A file that a check left as evidence."""
+
+    artifact_id: str
+    name: str
+    bytes: int
+    media_type: str
+
+
 class CheckEvidence(TypedDict):
-    """How one acceptance check ended. `exit_code` is null where no program ended by itself; `output` is its end."""
+    """How one acceptance check ended. `exit_code` is null where no program ended by itself; `output` is its end.
+    `left_out` says which files are missing, and why."""
 
     check: str
     outcome: str
@@ -298,6 +310,8 @@ class CheckEvidence(TypedDict):
     seconds: float
     exit_code: int | None
     output: str
+    artifacts: NotRequired[list[StoredArtifact]]
+    left_out: NotRequired[list[str]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,7 +46,7 @@ from toryo.formats.yaml_documents import Document, Mistakes
 
 __all__ = ["Mistakes", "Playbook", "given", "parse"]
 
-CHECK = ("file", "command", "timeout_seconds", "retries", "diff")
+CHECK = ("file", "command", "timeout_seconds", "retries", "artifacts", "diff")
 """Keys of an acceptance check."""
 _ITEM = re.compile(r"\{\{\s*item\b")
 

@@ -144,9 +144,12 @@ def _body(properties: dict[str, Schema], required: set[str]) -> Schema:
 
 def _responses(operation: Operation, route: Route, shared: dict[str, Schema]) -> Schema:
     problem = {"schema": {"$ref": "#/components/schemas/Problem"}}
-    answer = {"schema": _hoisted(operation.output_schema, shared)}
+    if route.file:
+        content: Schema = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
+    else:
+        content = {"application/json": {"schema": _hoisted(operation.output_schema, shared)}}
     return {
-        str(route.status): {"description": "Done.", "content": {"application/json": answer}},
+        str(route.status): {"description": "Done.", "content": content},
         "default": {"description": "Refused.", "content": {"application/problem+json": problem}},
     }
 

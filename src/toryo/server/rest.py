@@ -28,7 +28,15 @@ from toryo.operations.calls.callers import Credentials
 from toryo.operations.calls.catalogue import Operation
 from toryo.operations.calls.grants import Door, Grant
 from toryo.secret_patterns import COORDINATOR, LAUNCH, PERSON, QUEUE, SESSION
-from toryo.server import api_docs_page, content_encoding, event_stream, openapi, request_credentials, rest_answers
+from toryo.server import (
+    api_docs_page,
+    content_encoding,
+    event_stream,
+    file_answers,
+    openapi,
+    request_credentials,
+    rest_answers,
+)
 from toryo.server.csrf import refuse_forged
 from toryo.server.event_stream import EventStreams
 from toryo.server.long_polling import Waiting
@@ -125,6 +133,8 @@ class Rest:
             return await rest_answers.left(request, Exception())
         if outcome.refused:
             return rest_answers.problem(request, outcome.result or {})
+        if operation.route is not None and operation.route.file:
+            return file_answers.file(outcome.result or {})
         response = _answered(request, operation, outcome.result or {})
         if request.method == "GET":
             await content_encoding.compress(response, request.headers.get("accept-encoding", ""))

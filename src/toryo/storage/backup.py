@@ -7,10 +7,11 @@ that version, and then upgraded by the same steps as a database.
 
 from __future__ import annotations
 
+import base64
 import gzip
 import os
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,8 @@ from toryo.storage.migrations import STEPS
 
 FORMAT = 1
 _CHUNK = 2_000
+_FEW = {"artifact_pieces": 10}
+"""Rows of a chunk, of tables whose rows are large."""
 _UNPRUNED: Millis = 14 * DAY
 """How long nothing of what was restored is deleted because of its age: a backup is often restored to be looked at."""
 
@@ -115,7 +118,8 @@ def _write(connection: Connection, file: Path) -> dict[str, int]:
             counts[name] = 0
             for rows in _chunks(connection, table):
                 counts[name] += len(rows)
-                out.write(_line({"table": name, "columns": _names(table), "rows": rows}))
+                written = _changed(name, _names(table), rows, lambda content: base64.b64encode(content).decode())
+                out.write(_line({"table": name, "columns": _names(table), "rows": written}))
         out.write(_line({"end": counts}))
     return counts
 
@@ -136,10 +140,25 @@ def _chunks(connection: Connection, table: sa.Table) -> Iterator[list[tuple[Any,
         .limit(sa.bindparam("many", type_=sa.Integer))
         .offset(sa.bindparam("after", type_=sa.Integer))
     )
-    statement, after = Statement(page), 0
-    while rows := connection.all(statement, many=_CHUNK, after=after):
+    statement, after, many = Statement(page), 0, _FEW.get(table.name, _CHUNK)
+    while rows := connection.all(statement, many=many, after=after):
         yield rows
         after += len(rows)
+
+
+def stored(name: str, columns: list[str], rows: Iterable[Any]) -> list[Any]:
+    """Rows of an archive as a database takes them."""
+    return _changed(name, columns, rows, base64.b64decode)
+
+
+def _changed(name: str, columns: list[str], rows: Iterable[Any], change: Callable[[Any], Any]) -> list[Any]:
+    """The rows, with what is bytes in the database changed: JSON has none, so they are written in base64."""
+    table = schema.metadata.tables.get(name)
+    known = {str(each.name) for each in table.c if isinstance(each.type, sa.LargeBinary)} if table is not None else ()
+    changed = list(rows)
+    for at in (at for at, column in enumerate(columns) if column in known):
+        changed = [[*row[:at], change(row[at]), *row[at + 1 :]] for row in changed]
+    return changed
 
 
 def _read(connection: Connection, file: Path, *, credentials: bool) -> Restored:
@@ -228,7 +247,9 @@ def _insert(connection: Connection, name: str, columns: list[str], rows: Iterabl
     # Written out, because the table is that of the backup's version. The names are those of the database.
     bound = ", ".join(f":{column}" for column in columns)
     insert = f"INSERT INTO {name} ({', '.join(columns)}) VALUES ({bound})"  # noqa: S608
-    connection.many(Statement(sa.text(insert)), [dict(zip(columns, row, strict=True)) for row in rows])
+    connection.many(
+        Statement(sa.text(insert)), [dict(zip(columns, row, strict=True)) for row in stored(name, columns, rows)]
+    )
 
 
 def _without_superiors(columns: list[str], rows: list[list[Any]]) -> tuple[list[list[Any]], list[dict[str, str]]]:

@@ -78,7 +78,7 @@ ELSEWHERE = {
 TABLES = {
     Kind.NOTIFICATIONS: ("notifications",),
     Kind.CHAT_PANELS: ("viewers",),
-    Kind.LAUNCHES: ("launches", "sessions", "usages", "checks"),
+    Kind.LAUNCHES: ("launches", "sessions", "usages", "checks", "artifacts", "artifact_pieces"),
     Kind.MESSAGES: ("messages",),
     Kind.CONVERSATIONS: ("conversations", "search_terms"),
     Kind.QUEUE_TASKS: ("tasks", "claims"),
@@ -98,7 +98,7 @@ TABLES = {
             "worktree_jobs",
             "merge_queue_entries",
         ),
-        *("launches", "sessions", "checks"),
+        *("launches", "sessions", "checks", "artifacts", "artifact_pieces"),
     ),
     Kind.AUDIT: ("events",),
     Kind.EVENTS: ("events",),
@@ -150,6 +150,7 @@ _n, _v, _g, _w, _j = (
     schema.worktree_jobs,
 )
 _u, _r, _k, _f = schema.usages, schema.usage_days, schema.checks, schema.retention
+_i, _ip = schema.artifacts, schema.artifact_pieces
 _MOST = _p("most", type_=sa.Integer)
 
 
@@ -270,7 +271,19 @@ _DEEPEST = Statement(
 )
 """Tree after tree, so that a server that stops leaves at most one in part."""
 _LAUNCHES_OF = Statement(sa.select(_l.c.id).where(in_list(_l.c.task_id, "tasks")))
+_checks_of = {
+    "tasks": sa.select(_k.c.id).where(in_list(_k.c.task_id, "tasks")),
+    "launches": sa.select(_k.c.id).where(in_list(_k.c.launch_id, "launches")),
+}
+_DELETE_ARTIFACTS = {
+    name: (
+        Statement(sa.delete(_ip).where(_ip.c.artifact_id.in_(sa.select(_i.c.id).where(_i.c.check_id.in_(checks))))),
+        Statement(sa.delete(_i).where(_i.c.check_id.in_(checks))),
+    )
+    for name, checks in _checks_of.items()
+}
 _WITH_TASKS = (
+    *_DELETE_ARTIFACTS["tasks"],
     *(
         Statement(sa.delete(table).where(in_list(table.c[column], "tasks")))
         for table, column in (
@@ -357,8 +370,9 @@ _USAGES = Statement(
         in_list(_u.c.launch_id, "launches")
     )
 )
-_WITH_LAUNCHES = tuple(
-    Statement(sa.delete(table).where(in_list(table.c.launch_id, "launches"))) for table in (_u, _k, schema.logs, _s)
+_WITH_LAUNCHES = (
+    *_DELETE_ARTIFACTS["launches"],
+    *(Statement(sa.delete(table).where(in_list(table.c.launch_id, "launches"))) for table in (_u, _k, schema.logs, _s)),
 )
 _DELETE_LAUNCHES = Statement(sa.delete(_l).where(in_list(_l.c.id, "launches")))
 _SUMS_OF_TASKS = Statement(

@@ -14,6 +14,7 @@ from sqlalchemy import (
     Identity,
     Index,
     Integer,
+    LargeBinary,
     MetaData,
     Table,
     Text,
@@ -954,6 +955,31 @@ checks = Table(
     Index("checks_launch", "launch_id"),
 )
 _unfinished = text("finished_at IS NULL")
+
+artifacts = Table(
+    "artifacts",
+    metadata,
+    _id(),
+    _to("check_id", "checks"),
+    _to("task_id", "tasks"),
+    Column("place", Integer, nullable=False),
+    _text("name"),
+    _number("bytes"),
+    _text("media_type"),
+    _number("created_at"),
+    Index("artifacts_name", "check_id", "place", "name", unique=True),
+    Index("artifacts_task", "task_id"),
+)
+"""Files that checks left as evidence. `place`: of the check among those that ran together."""
+
+artifact_pieces = Table(
+    "artifact_pieces",
+    metadata,
+    Column("artifact_id", Text, ForeignKey("artifacts.id"), primary_key=True),
+    Column("start", BigInteger, primary_key=True, autoincrement=False),
+    Column("content", LargeBinary, nullable=False),
+)
+"""Their bytes, as they arrive."""
 Index("checks_waiting", checks.c.created_at, sqlite_where=_unfinished, postgresql_where=_unfinished)
 Index("worktree_jobs_waiting", worktree_jobs.c.coordinator_id, sqlite_where=_unfinished, postgresql_where=_unfinished)
 

@@ -8,6 +8,7 @@ from typing import Generic, TypeVar
 from toryo.domain.measures import Measure
 from toryo.storage import statistics
 from toryo.storage.agents import Agents
+from toryo.storage.artifacts import Artifacts
 from toryo.storage.chat import Chats
 from toryo.storage.conflict_forecast import ConflictForecast
 from toryo.storage.coordinators import Coordinators
@@ -70,6 +71,7 @@ class Transaction:
     task_lists = _Aggregate(TaskLists)
     sessions = _Aggregate(Sessions)
     launches = _Aggregate(Launches)
+    artifacts = _Aggregate(Artifacts)
     glances = _Aggregate(Overview)
     events = _Aggregate(Events)
     handovers = _Aggregate(Handovers)

@@ -1318,6 +1318,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/tasks/{task_id}/artifacts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The files that the acceptance checks of a task have left; those of the newest run first. */
+        get: operations["list_artifacts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tasks/{task_id}/artifacts/{artifact_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A file that an acceptance check has left. Pictures may be shown by a page; everything else is a download. */
+        get: operations["read_artifact"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/traces/{correlation_id}": {
         parameters: {
             query?: never;
@@ -2660,6 +2694,7 @@ export interface components {
          * CheckEvidence
          * @description How one acceptance check ended. `flaky`: it failed, then passed when it ran again. `exit_code`: of the last run;
          *     null where no program ended by itself. `output`: what was found, or the end of what the command printed.
+         *     `artifacts`: the files it left; `left_out`: which were not stored, and why.
          */
         CheckEvidence: {
             /** Check */
@@ -2677,6 +2712,10 @@ export interface components {
             exit_code: number | null;
             /** Output */
             output: string;
+            /** Artifacts */
+            artifacts?: components["schemas"]["StoredArtifact"][];
+            /** Left Out */
+            left_out?: string[];
         };
         /**
          * MergeQueue
@@ -2767,6 +2806,20 @@ export interface components {
             ended_by: string | null;
         };
         /**
+         * StoredArtifact
+         * @description A file that an acceptance check left as evidence: its path below the directory where the check ran.
+         */
+        StoredArtifact: {
+            /** Artifact Id */
+            artifact_id: string;
+            /** Name */
+            name: string;
+            /** Bytes */
+            bytes: number;
+            /** Media Type */
+            media_type: string;
+        };
+        /**
          * AcceptanceCheck
          * @description What must be there, succeed, be kept or be given before success counts: a file, a command within a time limit,
          *     limits on the changes, or the approval of a reviewer.
@@ -2780,6 +2833,8 @@ export interface components {
             timeout_seconds?: number;
             /** Retries */
             retries?: number;
+            /** Artifacts */
+            artifacts?: string[];
             diff?: components["schemas"]["DiffLimits"];
             review?: components["schemas"]["ReviewTerms"];
         };
@@ -2919,6 +2974,11 @@ export interface components {
              * @default null
              */
             retries: number | null;
+            /**
+             * @description Patterns of files that are kept as evidence, as in .gitignore.
+             * @default null
+             */
+            artifacts: string[] | null;
         };
         DiffCheck: {
             /** @description Limits on the changes in the task's worktree. */
@@ -3839,6 +3899,24 @@ export interface components {
             error: string | null;
             /** Summary */
             summary: string | null;
+        };
+        /**
+         * Artifact
+         * @description `check_id`: the run of the checks in which it was left.
+         */
+        Artifact: {
+            /** Artifact Id */
+            artifact_id: string;
+            /** Name */
+            name: string;
+            /** Bytes */
+            bytes: number;
+            /** Media Type */
+            media_type: string;
+            /** Check Id */
+            check_id: string;
+            /** Created At */
+            created_at: string;
         };
         /**
          * Attempt
@@ -10505,6 +10583,87 @@ export interface operations {
                         task_id: string;
                         task: components["schemas"]["QueueTask2"];
                     };
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_artifacts: {
+        parameters: {
+            query?: {
+                /** @description Page size; more with next_cursor. */
+                limit?: number | null;
+                /** @description next_cursor of the previous page. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path: {
+                /** @description The task. */
+                task_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Success */
+                        success: boolean;
+                        next?: components["schemas"]["NextAction"];
+                        /** Notifications Pending */
+                        notifications_pending?: number;
+                        /** Next Cursor */
+                        next_cursor?: string;
+                        /** Artifacts */
+                        artifacts: components["schemas"]["Artifact"][];
+                    };
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_artifact: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The task. */
+                task_id: string;
+                /** @description The file. */
+                artifact_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": string;
                 };
             };
             /** @description Refused. */

@@ -11,6 +11,7 @@ import {
 } from "lucide-react";
 
 import type { Task } from "@/api/model";
+import { Artifacts } from "@/ui/artifacts";
 import { visible } from "@/ui/visible";
 
 type Declared = Task["acceptance"][number];
@@ -20,6 +21,8 @@ type Result = Task["check_results"][number];
 export interface CheckWords {
   outcome: (result: Result) => string;
   output: string;
+  leftOut: string;
+  size: (bytes: number) => string;
 }
 
 const LOOKS: Record<Result["outcome"], { icon: LucideIcon; tone: string }> = {
@@ -35,7 +38,7 @@ export function Checks({ task, words }: { task: Task; words: CheckWords }) {
   return (
     <ul className="space-y-1.5">
       {told
-        ? task.check_results.map((each, place) => <Ended key={place} result={each} words={words} />)
+        ? task.check_results.map((each, place) => <Ended key={place} task={task.task_id} result={each} words={words} />)
         : [...task.required_checks, ...task.acceptance].map((each, place) => (
             <Before
               key={place}
@@ -81,7 +84,8 @@ function Before({ check, passed }: { check: Declared; passed: boolean }) {
   );
 }
 
-function Ended({ result, words }: { result: Result; words: CheckWords }) {
+/** Without a task: of the merge queue, whose checks leave no files. */
+function Ended({ task, result, words }: { task?: string; result: Result; words: CheckWords }) {
   const { icon: Icon, tone } = LOOKS[result.outcome];
   return (
     <li className="flex gap-1.5">
@@ -97,6 +101,21 @@ function Ended({ result, words }: { result: Result; words: CheckWords }) {
             <pre className="mt-1 max-h-64 overflow-auto rounded-md bg-sunken p-2 font-mono text-xs break-words whitespace-pre-wrap">
               {visible(result.output)}
             </pre>
+          </details>
+        )}
+        {task !== undefined && result.artifacts !== undefined && (
+          <Artifacts task={task} files={result.artifacts} size={words.size} />
+        )}
+        {result.left_out !== undefined && (
+          <details>
+            <summary className="cursor-pointer text-xs text-soft">{words.leftOut}</summary>
+            <ul className="mt-1 list-disc pl-4 text-xs text-soft">
+              {result.left_out.map((each, place) => (
+                <li key={place} className="break-words">
+                  {visible(each)}
+                </li>
+              ))}
+            </ul>
           </details>
         )}
       </div>

@@ -147,6 +147,9 @@ class Route:
     method: str
     path: str
     status: int = 200
+    file: bool = False
+    """Whether the answer is a file: the bytes of `content`, which the handler returns in base64, beside `name` and
+    `media_type`."""
 
 
 Unseen = Callable[["Context", "Database", "Millis"], "JsonObject | None"]

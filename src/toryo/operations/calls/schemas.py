@@ -69,13 +69,24 @@ class AcceptanceCheck(TypedDict):
     command: NotRequired[str | list[str]]
     timeout_seconds: NotRequired[int]
     retries: NotRequired[int]
+    artifacts: NotRequired[list[str]]
     diff: NotRequired[DiffLimits]
     review: NotRequired[ReviewTerms]
 
 
+class StoredArtifact(TypedDict):
+    """A file that an acceptance check left as evidence: its path below the directory where the check ran."""
+
+    artifact_id: str
+    name: str
+    bytes: int
+    media_type: str
+
+
 class CheckEvidence(TypedDict):
     """How one acceptance check ended. `flaky`: it failed, then passed when it ran again. `exit_code`: of the last run;
-    null where no program ended by itself. `output`: what was found, or the end of what the command printed."""
+    null where no program ended by itself. `output`: what was found, or the end of what the command printed.
+    `artifacts`: the files it left; `left_out`: which were not stored, and why."""
 
     check: str
     outcome: Literal["passed", "failed", "flaky"]
@@ -83,6 +94,8 @@ class CheckEvidence(TypedDict):
     seconds: float
     exit_code: int | None
     output: str
+    artifacts: NotRequired[list[StoredArtifact]]
+    left_out: NotRequired[list[str]]
 
 
 class CheckFailure(TypedDict):

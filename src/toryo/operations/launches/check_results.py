@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NotRequired
+from collections.abc import Sequence
+from typing import Annotated, NotRequired
 
 from pydantic import Field
 
+from toryo.artifact_limits import LONGEST_NOTE, MOST_FILES, MOST_LEFT_OUT
 from toryo.domain import acceptance
 from toryo.domain import tasks as domain
 from toryo.domain.errors import Code, Refusal
@@ -15,6 +17,7 @@ from toryo.operations.calls.catalogue import Parameters, operation
 from toryo.operations.calls.fields import Id, Printed
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
+from toryo.operations.launches import kept_artifacts
 from toryo.operations.tasks import review_rounds
 from toryo.operations.tasks.check_evidence import CheckRun
 
@@ -24,10 +27,19 @@ class CheckFailure(Parameters):
     message: Printed = Field(max_length=10_000, description="What was found.")
 
 
+class CheckedRun(CheckRun):
+    artifacts: list[Id] = Field(
+        default_factory=list, max_length=MOST_FILES, description="The files it left, from store_artifact."
+    )
+    left_out: list[Annotated[Printed, Field(max_length=LONGEST_NOTE)]] = Field(
+        default_factory=list, max_length=MOST_LEFT_OUT, description="Files that are not stored, and why."
+    )
+
+
 class CheckResult(Parameters):
     check_id: Id = Field(description="From claim_starts.")
     failures: list[CheckFailure] = Field(max_length=100, description="Those that failed; none: all passed.")
-    results: list[CheckRun] | None = Field(None, max_length=100, description="How each check ended: the evidence.")
+    results: list[CheckedRun] | None = Field(None, max_length=100, description="How each check ended: the evidence.")
 
 
 class CheckTaken(Result):
@@ -51,17 +63,9 @@ def report_check_result(call: Call, reported: CheckResult) -> CheckTaken:
         failures: list[domain.CheckFailure] = [
             {"check": failure.check, "message": failure.message} for failure in reported.failures
         ]
-        evidence: list[domain.CheckEvidence] = [
-            {
-                "check": run.check,
-                "outcome": run.outcome,
-                "runs": run.runs,
-                "seconds": run.seconds,
-                "exit_code": run.exit_code,
-                "output": run.output,
-            }
-            for run in reported.results or ()
-        ]
+        runs = reported.results or ()
+        stored = kept_artifacts.keep(call, check, [run.artifacts for run in runs])
+        evidence = [_evidence(run, files) for run, files in zip(runs, stored, strict=True)]
         # Nothing passes because a failure was named in one place only.
         failures += [
             {"check": each["check"], "message": each["output"]}
@@ -76,3 +80,21 @@ def report_check_result(call: Call, reported: CheckResult) -> CheckTaken:
             flaky = [each["check"] for each in evidence if each["outcome"] == domain.CheckOutcome.FLAKY]
             review_rounds.programs_ended(call, task, failures, flaky)
     return {"success": True, "task_status": task.status.value}
+
+
+def _evidence(run: CheckedRun, stored: Sequence[domain.StoredArtifact]) -> domain.CheckEvidence:
+    found: domain.CheckEvidence = {
+        "check": run.check,
+        "outcome": run.outcome,
+        "runs": run.runs,
+        "seconds": run.seconds,
+        "exit_code": run.exit_code,
+        "output": run.output,
+    }
+    lost = len(set(run.artifacts)) - len(stored)
+    left_out = [*run.left_out, *([f"{lost} files did not arrive."] if lost else [])]
+    if stored:
+        found["artifacts"] = [*stored]
+    if left_out:
+        found["left_out"] = left_out
+    return found

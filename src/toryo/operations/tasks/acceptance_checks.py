@@ -9,8 +9,10 @@ from collections.abc import Callable, Iterable
 from typing import Annotated, Any, Literal
 
 import orjson
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic_core import PydanticCustomError
 
+from toryo import artifact_limits
 from toryo.domain import ids, moves
 from toryo.domain.acceptance import (
     LONGEST_FILE,
@@ -41,6 +43,12 @@ class FileCheck(Parameters):
     file: str = Field(min_length=1, max_length=LONGEST_FILE, description="Must exist in the task's directory.")
 
 
+def _inside(pattern: str) -> str:
+    if not artifact_limits.may_be_pattern(pattern):
+        raise PydanticCustomError("leaves_directory", "must not leave the working directory")
+    return pattern
+
+
 class CommandCheck(Parameters):
     command: (
         Annotated[Command, Field(pattern=r"\S")] | Annotated[list[Command], Field(min_length=1, max_length=MOST_WORDS)]
@@ -58,6 +66,15 @@ class CommandCheck(Parameters):
         le=MOST_RETRIES,
         description="How often it runs again after a failure; a pass then is reported as flaky (default 0).",
         json_schema_extra=listed_for(Audience.NONE, plain=True),
+    )
+    artifacts: list[Annotated[str, Field(min_length=1, max_length=LONGEST_FILE), AfterValidator(_inside)]] | None = (
+        Field(
+            None,
+            min_length=1,
+            max_length=artifact_limits.MOST_PATTERNS,
+            description="Patterns of files that are kept as evidence, as in .gitignore.",
+            json_schema_extra=listed_for(Audience.NONE),
+        )
     )
 
 

@@ -56,6 +56,7 @@ STEPS: tuple[ModuleType, ...] = (
     _read_when_used("step_0022_task_templates"),
     _read_when_used("step_0023_after_tasks"),
     _read_when_used("step_0024_kept_quotas"),
+    _read_when_used("step_0025_artifacts"),
 )
 """In order; the position is the version."""
 

@@ -5,7 +5,7 @@ import type { ReactNode } from "react";
 import type { Task } from "@/api/model";
 import { agents, usage } from "@/api/queries";
 import { useTranslation } from "@/i18n/use-words";
-import { Ago, Avatar, Badge, Checks, Prose, duration, hasChecks, money, runTime, type Tone } from "@/ui";
+import { Ago, Avatar, Badge, Checks, Prose, bytes, duration, hasChecks, money, runTime, type Tone } from "@/ui";
 
 export function About({ task, wide }: { task: Task; wide: boolean }) {
   const { t } = useTranslation("review");
@@ -74,6 +74,8 @@ function Acceptance({ task }: { task: Task }) {
           outcome: ({ outcome, runs, seconds }) =>
             t(`about.checked.${outcome}`, { runs, time: runTime(seconds * 1000, i18n.language) }),
           output: t("about.checked.output"),
+          leftOut: t("about.checked.leftOut"),
+          size: (count) => bytes(count, i18n.language),
         }}
       />
     </Part>

@@ -6,7 +6,7 @@ import type { Task } from "@/api/model";
 import { agents, board, titleKnown } from "@/api/queries";
 import { useOpenTask } from "@/app/going";
 import { useTranslation } from "@/i18n/use-words";
-import { Ago, Avatar, Checks, Prose, StatusIcon, Told, hasChecks, runTime, visible } from "@/ui";
+import { Ago, Avatar, Checks, Prose, StatusIcon, Told, bytes, hasChecks, runTime, visible } from "@/ui";
 import { EditableText } from "@/views/task/editable";
 import { Result } from "@/views/task/result";
 import { Section } from "@/views/task/section";
@@ -207,6 +207,8 @@ function Acceptance({ task }: { task: Task }) {
           outcome: ({ outcome, runs, seconds }) =>
             t(`checked.${outcome}`, { runs, time: runTime(seconds * 1000, i18n.language) }),
           output: t("checked.output"),
+          leftOut: t("checked.leftOut"),
+          size: (count) => bytes(count, i18n.language),
         }}
       />
     </Section>

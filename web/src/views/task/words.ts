@@ -46,6 +46,7 @@ export const en = {
     failed: "Failed in {{time}}",
     flaky: "Flaky: passed at run {{runs}}, in {{time}}",
     output: "Output",
+    leftOut: "Files left out",
   },
   checks: {
     none: "not run yet",
@@ -264,6 +265,7 @@ export const ja: typeof en = {
     failed: "不合格（{{time}}）",
     flaky: "不安定：{{runs}} 回目で合格（{{time}}）",
     output: "出力",
+    leftOut: "保存しなかったファイル",
   },
   checks: { none: "未実行", running: "実行中", in_review: "レビュー中", passed: "合格", failed: "不合格" },
   field: {

@@ -1,0 +1,55 @@
+"""Which files stay with the result of a run of checks: those that the result names, and of each task the last runs.
+
+`artifacts.py` takes the files, `check_results.py` the results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from toryo.artifact_limits import RUNS_KEPT
+from toryo.domain.artifacts import Artifact
+from toryo.domain.fast_dataclasses import replace
+from toryo.domain.tasks import CheckEvidence, StoredArtifact
+from toryo.operations.calls.call import Call
+from toryo.storage.launches import Check
+
+
+def keep(call: Call, check: Check, named: Sequence[Sequence[str]]) -> list[list[StoredArtifact]]:
+    """The files that each result names, in their order, as far as they are stored; all others of this run, and those of
+    runs long ago, are deleted."""
+    of_run = {each.id: each for each in call.tx.artifacts.of_check(check.id)}
+    arrived = call.tx.artifacts.arrived(of_run) if of_run else {}
+    kept = [
+        [
+            of_run[each]
+            for each in dict.fromkeys(one)
+            if each in of_run and of_run[each].place == place and arrived.get(each, 0) == of_run[each].bytes
+        ]
+        for place, one in enumerate(named)
+    ]
+    call.tx.artifacts.delete(of_run.keys() - {each.id for one in kept for each in one})
+    if any(kept):
+        for old in call.tx.artifacts.checks_with_some(check.task_id)[RUNS_KEPT:]:
+            _forget(call, old)
+    return [[_stored(each) for each in one] for one in kept]
+
+
+def _stored(each: Artifact) -> StoredArtifact:
+    return {"artifact_id": each.id, "name": each.name, "bytes": each.bytes, "media_type": each.media_type}
+
+
+def _forget(call: Call, check_id: str) -> None:
+    call.tx.artifacts.delete(each.id for each in call.tx.artifacts.of_check(check_id))
+    check = call.tx.launches.check(check_id)
+    if check is not None and check.evidence:
+        evidence = [_without_files(each) for each in check.evidence]
+        call.tx.launches.save_check(check, replace(check, evidence=evidence))
+
+
+def _without_files(each: CheckEvidence) -> CheckEvidence:
+    if not each.get("artifacts"):
+        return each
+    note = f"The files of this run are no longer kept: only those of the last {RUNS_KEPT} runs are."
+    without = {name: value for name, value in each.items() if name != "artifacts"}
+    return {**without, "left_out": [note, *each.get("left_out", ())]}  # type: ignore[typeddict-item]

@@ -1,0 +1,107 @@
+"""The files that acceptance checks of a task have left: for people, over REST and on the command line."""
+
+from __future__ import annotations
+
+import base64
+
+from pydantic import Field
+
+from toryo.domain.errors import Code, Refusal
+from toryo.domain.times import iso
+from toryo.domain.wording import say
+from toryo.operations.calls import schemas
+from toryo.operations.calls.call import Call
+from toryo.operations.calls.catalogue import Parameters, Route, operation
+from toryo.operations.calls.fields import Id
+from toryo.operations.calls.grants import Grant
+from toryo.operations.calls.pagination import Page, Paged, cursor_of, key_of, paged
+from toryo.operations.calls.results import Result
+
+USUAL = 100
+
+
+class ListArtifacts(Paged):
+    task_id: Id = Field(description="The task.")
+
+
+class Artifact(schemas.StoredArtifact):
+    """`check_id`: the run of the checks in which it was left."""
+
+    check_id: str
+    created_at: str
+
+
+class Artifacts(Page):
+    artifacts: list[Artifact]
+
+
+@operation(
+    "list_artifacts",
+    grant=Grant.PERSON,
+    parameters=ListArtifacts,
+    route=Route("GET", "/tasks/{task_id}/artifacts"),
+    tool=False,
+    reads=True,
+)
+def list_artifacts(call: Call, wanted: ListArtifacts) -> Artifacts:
+    """The files that the acceptance checks of a task have left; those of the newest run first."""
+    task, limit = call.task(wanted.task_id), wanted.limit or USUAL
+    key = key_of(wanted.cursor, str, int, str)
+    found = call.tx.artifacts.of_task(task.id, limit + 1, (key[0], key[1], key[2]) if key is not None else None)
+    last = found[limit - 1] if len(found) > limit else None
+    answer: Artifacts = {
+        "success": True,
+        "artifacts": [
+            {
+                "artifact_id": each.id,
+                "name": each.name,
+                "bytes": each.bytes,
+                "media_type": each.media_type,
+                "check_id": each.check_id,
+                "created_at": iso(each.created_at),
+            }
+            for each in found[:limit]
+        ],
+    }
+    return paged(answer, cursor_of(last.check_id, last.place, last.name) if last is not None else None)
+
+
+class OneArtifact(Parameters):
+    task_id: Id = Field(description="The task.")
+    artifact_id: Id = Field(description="The file.")
+
+
+class ArtifactContent(Result):
+    """`content`: its bytes in base64; REST answers with the bytes themselves."""
+
+    name: str
+    media_type: str
+    content: str
+
+
+@operation(
+    "read_artifact",
+    grant=Grant.PERSON,
+    parameters=OneArtifact,
+    route=Route("GET", "/tasks/{task_id}/artifacts/{artifact_id}", file=True),
+    tool=False,
+    reads=True,
+)
+def read_artifact(call: Call, wanted: OneArtifact) -> ArtifactContent:
+    """A file that an acceptance check has left. Pictures may be shown by a page; everything else is a download."""
+    task = call.task(wanted.task_id)
+    found = call.tx.artifacts.find(wanted.artifact_id)
+    content = call.tx.artifacts.content(found.id) if found is not None and found.task_id == task.id else b""
+    if found is None or found.task_id != task.id or len(content) != found.bytes:
+        raise Refusal(
+            Code.ARTIFACT_NOT_FOUND,
+            say("Task {task_id} has no artifact {artifact_id}.", task_id=task.id, artifact_id=wanted.artifact_id),
+            say("List them: toryo task artifacts {task_id}.", task_id=task.id),
+            task_id=task.id,
+        )
+    return {
+        "success": True,
+        "name": found.name,
+        "media_type": found.media_type,
+        "content": base64.b64encode(content).decode(),
+    }

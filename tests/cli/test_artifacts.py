@@ -1,0 +1,140 @@
+"""`toryo task artifacts`: lists what checks have left, and saves it nowhere else than asked, over nothing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from tests.cli.conftest import Process, Toryo
+from tests.environments import clean_environment
+from toryo.cli import artifacts
+from toryo.cli.command_context import Here
+from toryo.cli.exit_codes import Failure, Misuse
+
+CHECK = 'mkdir -p shots; echo one > shots/a.txt; echo two > report.html; printf x > "--odd name"'
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Toryo, str]]:
+    """A task whose check has left files; with a real server and Coordinator."""
+    home = tmp_path_factory.mktemp("studio")
+    (home / "project").mkdir()
+    environment = {**clean_environment(home), "TORYO_DATA_DIR": str(home / "data")}
+    up = Process("up", "--port", "0", environment=environment, cwd=home)
+    try:
+        up.until("Toryo is up at http://")
+        toryo = Toryo(home, environment)
+        required = json.dumps([{"command": CHECK, "artifacts": ["shots/**", "*.html", "--odd*"]}])
+        words = ("--id", "studio", "--dir", str(home / "project"), "--set", f"required_checks={required}")
+        toryo.json("project", "add", "studio", *words)
+        toryo.json("agent", "add", "hand", "--role", "worker", "--provider", "command", "--project", "studio")
+        words = ("--project", "studio", "--assignee", "hand", "--status", "in_progress")
+        task = str(toryo.json("task", "add", "Paint", *words, "--context", '{"command": "true"}')["task_id"])
+        assert toryo("task", "watch", task).code == 0
+        yield toryo, task
+    finally:
+        up.end()
+
+
+def test_the_files_of_a_task_are_listed(done: tuple[Toryo, str]) -> None:
+    toryo, task = done
+    told = toryo("task", "artifacts", task)
+    assert told.code == 0
+    assert [line.split()[-1] for line in told.out.splitlines()] == ["FILE", "name", "report.html", "shots/a.txt"]
+    assert "4 B" in told.out
+    assert "3 files kept" in toryo("task", "show", task).out
+
+
+def test_they_are_saved_once_and_replaced_only_when_asked(done: tuple[Toryo, str], tmp_path: Path) -> None:
+    toryo, task = done
+    into = tmp_path / "new" / "evidence"
+    names = ["--odd name", "report.html", "shots/a.txt"]
+    saved = toryo.json("task", "artifacts", task, "--save", str(into))["saved"]
+    assert saved == [str(into / each) for each in names]
+    assert [(into / each).read_text() for each in names] == ["x", "two\n", "one\n"]
+    (into / "report.html").write_text("mine")
+    again = toryo("task", "artifacts", task, "--save", str(into))
+    assert (again.code, again.out) == (2, "")
+    assert "report.html" in again.err
+    assert (into / "report.html").read_text() == "mine"
+    assert toryo("task", "artifacts", task, "--save", str(into), "--force").code == 0
+    assert (into / "report.html").read_text() == "two\n"
+
+
+def test_force_alone_and_a_task_that_there_is_not_are_refused(done: tuple[Toryo, str], tmp_path: Path) -> None:
+    toryo, task = done
+    assert toryo("task", "artifacts", task, "--force").code == 2
+    unknown = toryo("task", "artifacts", "tsk_none", "--save", str(tmp_path / "none"))
+    assert unknown.code == 4
+    assert not (tmp_path / "none").exists()
+
+
+# --- what a server may answer ----------------------------------------------------------------------------------------
+
+
+class Server:
+    """As `Here`, with files of these names; each has its own name as its content."""
+
+    json = True
+
+    def __init__(self, *names: str) -> None:
+        self.files = [
+            {"artifact_id": str(number), "name": name, "check_id": "chk_1"} for number, name in enumerate(names)
+        ]
+
+    def every(self, _path: str, _key: str) -> list[dict[str, Any]]:
+        return self.files
+
+    def file(self, path: str) -> bytes:
+        return str(self.files[int(path.rpartition("/")[2])]["name"]).encode()
+
+    def answer(self, document: Any, _show: Any) -> None:
+        self.saved = document["saved"]
+
+
+def save(directory: Path, *names: str, force: bool = False) -> list[str]:
+    server = Server(*names)
+    artifacts.artifacts(cast("Here", server), "tsk_1", directory, force)
+    return [str(Path(each).relative_to(directory)) for each in server.saved]
+
+
+@pytest.mark.parametrize("name", ["../a", "/etc/a", "a/../../b", "a//b", ".", "", "a\nb", "a\\b"])
+def test_no_name_leads_out_of_the_directory(tmp_path: Path, name: str) -> None:
+    with pytest.raises(Failure, match="cannot be written"):
+        save(tmp_path / "into", "good", name)
+    assert not (tmp_path / "into").exists()
+
+
+@pytest.mark.parametrize("force", [False, True])
+def test_a_link_in_the_directory_is_not_followed(tmp_path: Path, force: bool) -> None:
+    into, outside = tmp_path / "into", tmp_path / "outside"
+    into.mkdir()
+    outside.mkdir()
+    (into / "shots").symlink_to(outside)
+    with pytest.raises(Failure, match="cannot be written"):
+        save(into, "shots/a", force=force)
+    assert list(outside.iterdir()) == []
+
+
+def test_a_link_in_the_place_of_a_file_is_replaced_and_what_it_names_is_not(tmp_path: Path) -> None:
+    (tmp_path / "mine").write_text("mine")
+    into = tmp_path / "into"
+    into.mkdir()
+    (into / "a").symlink_to(tmp_path / "mine")
+    with pytest.raises(Misuse, match="already has a;"):
+        save(into, "a")
+    save(into, "a", force=True)
+    assert ((into / "a").read_text(), (tmp_path / "mine").read_text()) == ("a", "mine")
+
+
+def test_files_of_two_checks_with_one_name_are_both_saved(tmp_path: Path) -> None:
+    assert save(tmp_path, "out/a.txt", "out/a.txt", "out/A.txt") == ["out/a.txt", "out/a-2.txt", "out/A-3.txt"]
+
+
+def test_a_task_without_files_writes_nothing(tmp_path: Path) -> None:
+    assert save(tmp_path / "into") == []
+    assert not (tmp_path / "into").exists()
