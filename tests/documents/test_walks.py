@@ -563,6 +563,22 @@ def _merge_queue(reader: Reader) -> None:
     assert (reader.directory / "new.txt").read_text() == "new\n"
 
 
+@walks("docs/how-to/pull-requests.md")
+def _pull_requests(reader: Reader) -> None:
+    reader.shop()
+    make_repository(reader.directory)
+    reader.type("toryo project edit PRJ --set isolation=worktree")
+    reader.leave_out("gh auth login", "It needs an account at GitHub.")
+    reader.read("toryo project edit PRJ --set pull_requests=open")
+    reader.leave_out("toryo task diff TASK", "Typed line by line: without a remote, the merge is refused.")
+    reader.work("Write", "echo new > new.txt")
+    reader.settle()
+    assert "new.txt" in reader.type("toryo task diff TASK")
+    reader.type("toryo task merge TASK", fails=True)
+    assert "git remote add" in reader.type("toryo needs")
+    assert "pull request" not in reader.type("toryo task show TASK")
+
+
 # --- examples --------------------------------------------------------------------------------------------------------
 
 

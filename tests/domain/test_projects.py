@@ -32,6 +32,7 @@ DEFAULTS = {
     "required_checks": [],
     "merge_queue": "off",
     "merge_batch_size": 5,
+    "pull_requests": "off",
     "conflict_policy": "warn",
     "retry_attempts": 3,
     "stall_seconds": 120,
@@ -196,6 +197,17 @@ def test_a_merge_queue_is_turned_off_by_its_word_also_as_yaml_reads_it(off: Any)
     assert before.changed({"merge_queue": off}).merge_queue is MergeQueue.OFF
     assert widened(Settings(), before) == ["merge_queue: off → automatic"]
     assert widened(before, before.changed({"merge_queue": "manual"})) == []
+
+
+@pytest.mark.parametrize("first", ["merge_queue", "pull_requests"])
+def test_a_project_has_a_merge_queue_or_pull_requests_but_not_both(first: str) -> None:
+    both = {"merge_queue": "manual", "pull_requests": "open"}
+    before = Settings().changed({first: both[first]})
+    for wanted in (before, Settings()):
+        refusal = refused(Code.VALIDATION_ERROR, wanted.changed, both)
+        assert "either a merge queue or pull requests" in refusal.message
+    other = next(name for name in both if name != first)
+    assert before.changed({first: "off", other: both[other]}).values()[other] == both[other]
 
 
 @pytest.mark.parametrize("size", [0, 51, 1.5, "many"])

@@ -587,6 +587,8 @@ def _print_task(task: dict[str, Any], parts: list[dict[str, Any]]) -> None:
     }
     if (changes := task.get("changes_requested")) is not None:
         shown["changes_requested"] = f"{changes['title']} ({changes['task_id']}, {changes['status']})"
+    if (opened := task.get("pull_request")) is not None:
+        shown["pull_request"] = f"{opened['url']} ({opened['state']})"
     shown["may_conflict_with"] = [
         f"{each['message']} ({each['title']})" for each in task.get("may_conflict_with") or ()
     ]

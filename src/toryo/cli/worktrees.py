@@ -102,13 +102,16 @@ def merge(
     ] = False,
     wait: Patience = PATIENCE_SECONDS,
 ) -> None:
-    """Merge the changes of a task and its subtasks. A conflict is reported and changes nothing."""
+    """Merge the changes of a task and its subtasks, or open a pull request, if the project is set so. A conflict is
+    reported and changes nothing."""
     body = {"into": into, "message": message, "below": not only, "anyway": anyway}
     job = _over(here, _merge_asked(here, _merge_path(task), body), wait)
     merged = job["answer"].get("merged", [])
     if not here.json:
         for each in merged:
             output.done(f"merged {each['task_id']} into {each['into']} ({each['commit'][:10]})")
+        if (opened := job["answer"].get("pull_request")) is not None and job["done"]:
+            output.done(f"pull request {opened['url']} ({opened['state']})", job["answer"].get("message") or "")
     if not job["done"]:
         raise _hindered(job, "Nothing was merged." if not merged else "The merges listed above are kept.")
     here.answer({"success": True, "task_id": task, **job["answer"]}, lambda: None)
@@ -260,7 +263,9 @@ def _print_worktrees(here: Here, shown: list[dict[str, Any]], left: list[dict[st
 def _state(worktree: dict[str, Any]) -> str:
     if (changes := worktree["changes_requested"]) is not None:
         return f"changes requested -> {changes['title']} ({changes['task_id']})"
-    return f"merged into {worktree['merged_into']}" if worktree["state"] == "merged" else str(worktree["state"])
+    merged = f"merged into {worktree['merged_into']}" if worktree["state"] == "merged" else str(worktree["state"])
+    opened = worktree["pull_request"]
+    return merged if opened is None else f"{merged}, pull request {opened['url']} ({opened['state']})"
 
 
 def _worker(here: Here, task: str) -> str:

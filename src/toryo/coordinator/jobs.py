@@ -14,7 +14,14 @@ from pathlib import Path
 from typing import Any
 
 from toryo.client import RefusalError
-from toryo.coordinator import acceptance_checks, artifact_uploads, artifacts, queue_merges, task_worktrees
+from toryo.coordinator import (
+    acceptance_checks,
+    artifact_uploads,
+    artifacts,
+    pull_requests,
+    queue_merges,
+    task_worktrees,
+)
 from toryo.coordinator.config import Config
 from toryo.coordinator.orders import CheckOrder, Launch, WorktreeJob
 from toryo.coordinator.pending_reports import Reports, may_be_taken_later
@@ -23,6 +30,7 @@ from toryo.coordinator.provider import StartFailure
 from toryo.coordinator.server_api import Server
 
 QUEUE_MERGE = "queue_merge"
+PULL_REQUEST = "pull_request"
 
 log = logging.getLogger("toryo.coordinator")
 
@@ -73,6 +81,9 @@ class Jobs:
         await self._reports.until_told(job.job_id, partial(self._tell_worktree_job, job, answer))
 
     async def _done(self, job: WorktreeJob) -> dict[str, Any]:
+        if job.kind == PULL_REQUEST:
+            mask = self._starter.mask_of(map(str, job.options.get("authors") or ()))
+            return await asyncio.to_thread(pull_requests.run, job, self._starter.worktrees, mask)
         return await asyncio.to_thread(task_worktrees.run, job, self._starter.worktrees)
 
     async def _queue_merge(self, job: WorktreeJob) -> dict[str, Any]:

@@ -69,7 +69,7 @@ class CheckOrder:
 
 @dataclass(frozen=True, slots=True)
 class WorktreeJob:
-    """A job for a worktree on this machine: `diff`, `merge`, `discard`, `clean` or `queue_merge`."""
+    """A job for a worktree on this machine: `diff`, `merge`, `discard`, `clean`, `queue_merge` or `pull_request`."""
 
     job_id: str
     kind: str = ""

@@ -133,14 +133,14 @@ def run(job: WorktreeJob, directory: Path) -> dict[str, Any]:
     """Runs a worktree job; returns the answer for `report_worktree_job`. Never raises."""
     kinds = {"diff": _diff, "merge": _merge, "discard": _discard, "clean": _clean}
     if job.kind not in kinds:
-        return _prevented(job.task_id, f"This Coordinator does not know the worktree job {job.kind}. Update it.")
+        return prevented(job.task_id, f"This Coordinator does not know the worktree job {job.kind}. Update it.")
     try:
         return kinds[job.kind](job, directory)
     except (Trouble, OSError) as trouble:
-        return _prevented(job.task_id, str(trouble))
+        return prevented(job.task_id, str(trouble))
 
 
-def _prevented(task_id: str, words: str, **more: Any) -> dict[str, Any]:
+def prevented(task_id: str, words: str, **more: Any) -> dict[str, Any]:
     return {"done": False, "trouble": short(words), "task_id": task_id, **more}
 
 
@@ -175,7 +175,7 @@ def _bounded(job: WorktreeJob, diff: Callable[[int], worktrees.Diff | None]) -> 
     while True:
         found = diff(limit)
         if found is None:
-            return _prevented(job.task_id, _gone(job.task_id))
+            return prevented(job.task_id, gone(job.task_id))
         answer = asdict(found)
         answer["files_in_all"] = len(answer["files"])
         answer["files"] = answer["files"][:MOST_FILES]
@@ -193,15 +193,15 @@ def _merge(job: WorktreeJob, directory: Path) -> dict[str, Any]:
         if worktree is None:
             earlier = merged_before(job, each)
             if earlier is None:
-                return _prevented(task_id, _gone(task_id), merged=merged, **_known_gone(job, task_id))
+                return prevented(task_id, gone(task_id), merged=merged, **known_gone(job, task_id))
             merged.append({"task_id": task_id, "commit": earlier.commit, "into": earlier.into})
             continue
         try:
             outcome = _rest_of_a_merge(job, worktree, each) or _merged(job, worktree, each)
         except Trouble as trouble:
-            return _prevented(task_id, str(trouble), merged=merged)
+            return prevented(task_id, str(trouble), merged=merged)
         if isinstance(outcome, Conflict):
-            return _prevented(task_id, outcome.message, merged=merged, answer={"conflict": list(outcome.files)})
+            return prevented(task_id, outcome.message, merged=merged, answer={"conflict": list(outcome.files)})
         merged.append({"task_id": task_id, "commit": outcome.commit, "into": outcome.into})
     return {"done": True, "merged": merged}
 
@@ -237,7 +237,7 @@ def merged_before(job: WorktreeJob, each: Mapping[str, Any]) -> Merged | None:
     return worktrees.merged_before(repository, str(each["task_id"]), str(into), str(each["base"]))
 
 
-def _known_gone(job: WorktreeJob, task_id: str) -> dict[str, list[str]]:
+def known_gone(job: WorktreeJob, task_id: str) -> dict[str, list[str]]:
     """Whether nothing of it is left; False if the repository itself is missing now (an unmounted disk)."""
     return {"gone": [task_id]} if Path(job.working_directory).expanduser().is_dir() else {}
 
@@ -284,7 +284,7 @@ def changes(order: CheckOrder, directory: Path) -> worktrees.Diff:
     )
     worktree = worktree_of(place, place.task_id, place.path, directory)
     if worktree is None:
-        raise Trouble(_gone(place.task_id))
+        raise Trouble(gone(place.task_id))
     return worktrees.diff(worktree, 0, LARGEST_SEARCHED)
 
 
@@ -297,5 +297,5 @@ def _repositories(job: WorktreeJob, place: Path) -> list[Path]:
     return [each for each in known if each is not None and each.is_dir()]
 
 
-def _gone(task_id: str) -> str:
+def gone(task_id: str) -> str:
     return f"The worktree of task {task_id} is no longer on this machine: its directory and its branch are gone."

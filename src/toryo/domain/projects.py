@@ -61,6 +61,15 @@ class MergeQueue(StrEnum):
     """Completed work is added by itself."""
 
 
+class PullRequests(StrEnum):
+    """What a merge that a person orders does."""
+
+    OFF = "off"
+    """The Coordinator merges into the local branch."""
+    OPEN = "open"
+    """It pushes the branch and opens a pull request."""
+
+
 class Approvals(StrEnum):
     REQUESTS = "requests"
     ALL = "all"
@@ -80,6 +89,8 @@ class Settings:
     merge_queue: MergeQueue = MergeQueue.OFF
     merge_batch_size: int = 5
     """How much queued work is checked together."""
+    pull_requests: PullRequests = PullRequests.OFF
+    """What happens to approved work: a local merge, or a pull request."""
     conflict_policy: ConflictPolicy = ConflictPolicy.WARN
     """With worktrees: what happens before a task starts that would change the same files as another one."""
     retry_attempts: int = 3
@@ -129,7 +140,14 @@ class Settings:
                     else say("Use one of: {names}.", names=names),
                 )
             accepted[name] = _accepted(name, value, getattr(Settings(), name))
-        return replace(self, **accepted)
+        after = replace(self, **accepted)
+        if after.merge_queue is not MergeQueue.OFF and after.pull_requests is not PullRequests.OFF:
+            raise Refusal(
+                Code.VALIDATION_ERROR,
+                "A project has either a merge queue or pull requests, not both.",
+                "Turn the other one off: set merge_queue or pull_requests to off.",
+            )
+        return after
 
     def values(self) -> dict[str, Any]:
         """As JSON has them."""

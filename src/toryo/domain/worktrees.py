@@ -12,6 +12,10 @@ from typing import Any
 from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.times import MINUTE, Millis
 
+LOOK_EVERY: Millis = MINUTE
+"""How often an open pull request is looked at."""
+UNSEEN_AFTER: Millis = 15 * MINUTE
+"""A person is told if a pull request could not be looked at for this long."""
 LOST_AFTER: Millis = 15 * MINUTE
 """A worktree job that was taken this long ago is handed out again."""
 
@@ -32,6 +36,9 @@ class Kind(StrEnum):
     """Ordered by Toryo itself: removes a worktree whose contents all exist elsewhere too."""
     QUEUE_MERGE = "queue_merge"
     """Ordered by the merge queue: merges a batch if the required checks pass on the combined result."""
+    PULL_REQUEST = "pull_request"
+    """Ordered by a person: pushes the branch and opens a pull request. Ordered again by Toryo while that is open: looks
+    whether it was merged."""
 
 
 class Review(StrEnum):
@@ -43,13 +50,15 @@ class Review(StrEnum):
     """It is reviewed with the completed task that it is a part of."""
     IN_MERGE_QUEUE = "in_merge_queue"
     """It waits to be merged."""
+    IN_PULL_REQUEST = "in_pull_request"
+    """Its pull request is open."""
     LEFT_TO_AGENT = "left_to_agent"
     """An agent at work above decides about it."""
     AT_WORK = "at_work"
     """Its task is not completed."""
 
 
-CHANGES_FILES = frozenset({Kind.MERGE, Kind.DISCARD, Kind.CLEAN, Kind.QUEUE_MERGE})
+CHANGES_FILES = frozenset({Kind.MERGE, Kind.DISCARD, Kind.CLEAN, Kind.QUEUE_MERGE, Kind.PULL_REQUEST})
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +118,22 @@ class WorktreeJob:
     def given_up(self) -> bool:
         """Whether the job is abandoned because its Coordinator has not called for long; a late report still counts."""
         return self.over and bool((self.answer or {}).get("given_up"))
+
+    @property
+    def pull_request(self) -> dict[str, Any] | None:
+        """What was told last of the pull request that this job has opened: `url`, `state` and where it is."""
+        found: dict[str, Any] | None = (self.answer or {}).get("pull_request")
+        return found
+
+    @property
+    def is_open(self) -> bool:
+        """Whether its pull request was open when it was last looked at."""
+        return (self.pull_request or {}).get("state") == "open"
+
+    @property
+    def looks(self) -> bool:
+        """Whether it only looks at a pull request that is open already."""
+        return "look" in (self.options or {})
 
     @property
     def tasks(self) -> frozenset[str]:

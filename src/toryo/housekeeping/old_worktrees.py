@@ -15,7 +15,7 @@ from toryo.domain.times import HOUR, Millis, iso
 from toryo.domain.worktrees import LOST_AFTER, Kind, Worktree, WorktreeJob
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.calls.fault_isolation import each_fenced
-from toryo.operations.worktrees import worktree_locks
+from toryo.operations.worktrees import pull_requests, worktree_locks
 
 CLEAN_AFTER: Millis = 24 * HOUR
 """How long a closed task's directory is kept for its files that git ignores."""
@@ -49,7 +49,7 @@ def _give_up(call: Call, job: WorktreeJob) -> bool:
     if call.now - max(seen or 0, job.created_at) < LOST_AFTER:
         return False
     trouble = f"Coordinator {job.coordinator_id} has not called since {iso(seen) if seen else 'ever'}. Start it."
-    answer = {"trouble": trouble, "given_up": True}
+    answer = {**pull_requests.known(job), "trouble": trouble, "given_up": True}
     call.tx.worktrees.save_job(job, replace(job, finished_at=call.now, done=False, answer=answer))
     call.tx.hint(WORK, f"worktree_job:{job.id}")
     return True

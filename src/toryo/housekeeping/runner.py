@@ -31,6 +31,7 @@ from toryo.housekeeping.planner_statistics import PlannerStatistics
 from toryo.housekeeping.retention import Retention
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.dispatch import Dispatcher
+from toryo.operations.worktrees import pull_requests
 
 _log = structlog.get_logger("toryo.housekeeping")
 
@@ -46,6 +47,7 @@ CHORES: tuple[tuple[str, Callable[[Call], Any]], ...] = (
     ("logs", old_logs.forget),
     ("worktrees", old_worktrees.tidy),
     ("merge_queues", waiting_merges.advance),
+    (pull_requests.PULL_REQUESTS, pull_requests.look),
     ("people", old_sign_ins.tidy),
     ("keys", old_idempotency_keys.forget),
     (search_index.SEARCH, search_index.add_new),

@@ -36,6 +36,11 @@ _OPEN = Statement(
     .where(_w.c.state == "open")
     .order_by(_w.c.created_at, _w.c.task_id)
 )
+_PULL_REQUESTS = Statement(
+    WORKTREE_JOBS.select()
+    .where(in_list(_e.c.task_id, "ids"), _e.c.kind == Kind.PULL_REQUEST.value)
+    .order_by(_e.c.task_id, _e.c.created_at, _e.c.id)
+)
 _WORKTREE_JOB = Statement(WORKTREE_JOBS.select().where(_e.c.id == _p("id")))
 _ADD = Statement(sa.insert(_e), columns=WORKTREE_JOBS.names)
 _WAITING = Statement(
@@ -82,6 +87,11 @@ class Worktrees:
         changes = WORKTREE_JOBS.changes(before, after)
         if changes:
             self._connection.run(update_by_id(_e, tuple(changes)), this_id=after.id, **changes)
+
+    def pull_requests(self, task_ids: Iterable[str]) -> dict[str, WorktreeJob]:
+        """For each of these tasks the job that has opened its pull request; of several the newest."""
+        found = WORKTREE_JOBS.nouns(self._connection.all(_PULL_REQUESTS, ids=sorted(task_ids)))
+        return {job.task_id: job for job in found if job.pull_request is not None}
 
     def jobs_for(self, coordinator_id: str) -> list[WorktreeJob]:
         """Unfinished jobs, oldest first."""

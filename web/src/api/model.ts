@@ -207,6 +207,7 @@ export type FileChange = Schemas["FileChange"];
 export type Diff = Schemas["DiffAnswer"];
 
 export type MergedWork = Schemas["MergedWork"];
+export type PullRequest = Schemas["PullRequest"];
 
 /** GET /projects/{id}/combined-diff. `waiting`: tasks whose Coordinator has not answered. */
 export type CombinedDiff = AnswerOf<"get", "/projects/{project_id}/combined-diff">;

@@ -115,7 +115,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Merge what a task (and its subtasks, dependencies first) has changed. A conflict changes nothing and is told. */
+        /** Merge what a task (and its subtasks, dependencies first) has changed. A conflict changes nothing and is told. With the project setting `pull_requests: open`, it opens a pull request instead. */
         post: operations["merge_task"];
         delete?: never;
         options?: never;
@@ -2423,6 +2423,21 @@ export interface components {
         /** @enum {string} */
         State: "open" | "merged" | "discarded";
         /**
+         * PullRequest
+         * @description The pull request of a task's work. `state`: when it was last looked at; a closed one was not merged.
+         */
+        PullRequest: {
+            /** Url */
+            url: string;
+            /** Number */
+            number: number;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "open" | "merged" | "closed";
+        };
+        /**
          * RequestedChanges
          * @description The open task that makes the changes which a person has requested in a review.
          */
@@ -2456,7 +2471,7 @@ export interface components {
             /** Project Id */
             project_id: string;
             /** Review */
-            review: ("to_review" | "changes_requested" | "in_merge_queue" | "with_parent" | "left_to_agent" | "at_work") | null;
+            review: ("to_review" | "changes_requested" | "in_merge_queue" | "in_pull_request" | "with_parent" | "left_to_agent" | "at_work") | null;
             changes_requested: components["schemas"]["RequestedChanges"] | null;
             /** Coordinator Id */
             coordinator_id: string;
@@ -2486,6 +2501,7 @@ export interface components {
             merged_commit: string | null;
             /** Merged Into */
             merged_into: string | null;
+            pull_request: components["schemas"]["PullRequest"] | null;
             /** Trouble */
             trouble: string | null;
             /** Created At */
@@ -2563,6 +2579,7 @@ export interface components {
             branch?: string;
             /** Commit */
             commit?: string | null;
+            pull_request?: components["schemas"]["PullRequest"];
         };
         /**
          * WorktreeJob
@@ -2575,7 +2592,7 @@ export interface components {
              * Kind
              * @enum {string}
              */
-            kind: "diff" | "merge" | "discard" | "clean" | "queue_merge";
+            kind: "diff" | "merge" | "discard" | "clean" | "queue_merge" | "pull_request";
             /** Task Id */
             task_id: string;
             /** Project Id */
@@ -3192,6 +3209,7 @@ export interface components {
             /** May Conflict With */
             may_conflict_with: components["schemas"]["MayConflict"][];
             changes_requested: components["schemas"]["RequestedChanges"] | null;
+            pull_request: components["schemas"]["PullRequest"] | null;
             judged: components["schemas"]["Judgement"] | null;
             /** Required Checks */
             required_checks: components["schemas"]["AcceptanceCheck"][];

@@ -1,6 +1,6 @@
 // What people ask a Coordinator to do with the files of a task: a worktree job is sent, and its answer waited for.
 import { Refused, api } from "@/api/client";
-import type { CombinedDiff, Diff, MergedWork, WorktreeJob } from "@/api/model";
+import type { CombinedDiff, Diff, MergedWork, PullRequest, WorktreeJob } from "@/api/model";
 import { inProject, ofTask, type BodyOf } from "@/api/routes";
 
 const ONE_LOOK_SECONDS = 45;
@@ -58,9 +58,16 @@ export async function askCombinedDiff(
   }
 }
 
-export async function mergeTask(taskId: string, body: MergeWanted): Promise<MergedWork[]> {
+/** What is merged now; or the pull request that was opened instead. */
+export interface Approved {
+  merged: MergedWork[];
+  pullRequest: PullRequest | null;
+}
+
+export async function mergeTask(taskId: string, body: MergeWanted): Promise<Approved> {
   const answer = await carriedOut(() => api.post("/tasks/{task_id}/worktree/merge", { ...ofTask(taskId), body }));
-  return ("merged" in answer && answer.merged) || [];
+  if ("patch" in answer) return { merged: [], pullRequest: null };
+  return { merged: answer.merged ?? [], pullRequest: answer.pull_request ?? null };
 }
 
 /** Files the task that makes the changes. */

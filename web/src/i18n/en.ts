@@ -11,6 +11,12 @@ export const en = {
     rejected: "Rejected by {{who}}, {{at}}",
   },
   sentBack: "Changes requested",
+  pullRequest: {
+    named: "Pull request {{number}}: {{state}}",
+    open: "open",
+    merged: "merged",
+    closed: "closed",
+  },
   chip: { gone: "Deleted task", older: "an earlier task" },
   app: {
     name: "Toryo",

@@ -13,6 +13,12 @@ export const ja: Words = {
     rejected: "却下: {{who}}、{{at}}",
   },
   sentBack: "修正を依頼済み",
+  pullRequest: {
+    named: "プルリクエスト {{number}}: {{state}}",
+    open: "オープン",
+    merged: "マージ済み",
+    closed: "クローズ済み",
+  },
   chip: { gone: "削除されたタスク", older: "以前のタスク" },
   app: {
     name: "Toryo",

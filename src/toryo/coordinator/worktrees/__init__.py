@@ -2,11 +2,12 @@
 servers.
 
 `creating` creates worktrees and `paths` finds them. `commits_and_diffs` commits an agent's work and shows it.
-`merging_subtasks` merges the work of subtasks into a worktree, `merging` a task's work into a branch when a person
-orders it. `removing` removes and discards. `disk` finds used space and unknown directories. `repository` limits what
-git sees of a person's repository; `git` runs the program. Every function blocks, at most for the time limits of `git`:
-call them in a thread. Submodules are not checked out. No hook runs, and no program that the repository or a worktree
-names: filters (LFS) and merge drivers are those of the user's own configuration.
+`remotes` pushes a branch for a pull request. `merging_subtasks` merges the work of subtasks into a worktree,
+`merging` a task's work into a branch when a person orders it. `removing` removes and discards. `disk` finds used
+space and unknown directories. `repository` limits what git sees of a person's repository; `git` runs the program.
+Every function blocks, at most for the time limits of `git`: call them in a thread. Submodules are not checked out. No
+hook runs, and no program that the repository or a worktree names: filters (LFS) and merge drivers are those of the
+user's own configuration.
 """
 
 from toryo.coordinator.worktrees.commits_and_diffs import (

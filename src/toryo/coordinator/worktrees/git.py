@@ -1,9 +1,9 @@
 """Runs git: one directory, its own environment, limits of time and output, errors that name the next step.
 
-Nothing is asked (no prompt, no pager, no editor), no hook runs, nothing is fetched, and the user's settings that would
-change what our commands do or print are overruled. What another git holds locked, or is just making, is tried again,
-for a while.
-Which repository git works on, and that it does not read that repository's configuration, is decided in `repository`.
+Nothing is asked (no prompt, no pager, no editor), no hook runs, nothing is fetched (except by `remotes`), and the
+user's settings that would change what our commands do or print are overruled. What another git holds locked, or is
+just making, is tried again, for a while. Which repository git works on, and that it does not read that repository's
+configuration, is decided in `repository`.
 """
 
 from __future__ import annotations
@@ -57,6 +57,8 @@ SETTINGS = (
     "advice.addEmbeddedRepo=false",
     "advice.graftFileDeprecated=false",
 )
+OFFLINE = frozenset({"core.sshCommand=false", "credential.helper=", "protocol.allow=never"})
+"""Settings without which git reaches remotes as the user has configured it."""
 INHERITED = frozenset({"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_EXEC_PATH"})
 """Where this machine keeps git and its settings; every other GIT_* may point at another repository."""
 OWN = {
@@ -133,9 +135,16 @@ class Git:
     directory: Path
     variables: Mapping[str, str] = field(default_factory=dict)
     needs: object = field(default=None, compare=False, repr=False)
+    network: bool = False
 
     def having(self, **variables: str) -> Git:
-        return Git(self.directory, {**self.variables, **variables}, self.needs)
+        return Git(self.directory, {**self.variables, **variables}, self.needs, self.network)
+
+    def online(self) -> Git:
+        """The same with the network. The address must be one that no program runs for: https or ssh; a local one only
+        where the user's own configuration puts it in place of such an address."""
+        allowed = {"GIT_ALLOW_PROTOCOL": "file:https:ssh", "SSH_ASKPASS_REQUIRE": "never"}
+        return Git(self.directory, {**self.variables, **allowed}, self.needs, network=True)
 
     def signed(self, name: str, email: str) -> Git:
         """The author of commits, so that no user.name needs to be configured."""
@@ -206,7 +215,8 @@ class Git:
             return process.returncode, output, os.pread(errors.fileno(), MOST_ERRORS, 0)
 
     def _start(self, arguments: tuple[str, ...], given: int, errors: int) -> subprocess.Popen[bytes]:
-        settings = [word for each in SETTINGS for word in ("-c", each)]
+        wanted = (each for each in SETTINGS if not self.network or each not in OFFLINE)
+        settings = [word for each in wanted for word in ("-c", each)]
         try:
             return subprocess.Popen(
                 ["git", "--no-pager", *settings, *arguments],

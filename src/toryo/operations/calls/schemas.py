@@ -21,7 +21,7 @@ AgentStatus = Literal["active", "inactive"]
 PurposeName = Literal["task", "chat"]
 IsolationName = Literal["none", "worktree"]
 LanguageName = Literal["en", "ja"]
-WorktreeJobKind = Literal["diff", "merge", "discard", "clean", "queue_merge"]
+WorktreeJobKind = Literal["diff", "merge", "discard", "clean", "queue_merge", "pull_request"]
 FileChangeName = Literal["added", "deleted", "modified", "renamed", "copied", "type changed"]
 
 
@@ -32,6 +32,14 @@ class BriefTask(TypedDict):
     status: StatusName
     priority: PriorityName
     assignee_id: str | None
+
+
+class PullRequest(TypedDict):
+    """The pull request of a task's work. `state`: when it was last looked at; a closed one was not merged."""
+
+    url: str
+    number: int
+    state: Literal["open", "merged", "closed"]
 
 
 class RequestedChanges(TypedDict):
@@ -323,6 +331,7 @@ class PersonsTask(FullTask):
 
     may_conflict_with: list[MayConflict]
     changes_requested: RequestedChanges | None
+    pull_request: PullRequest | None
     judged: Judgement | None
     required_checks: list[AcceptanceCheck]
     check_results: list[CheckEvidence]
@@ -608,6 +617,7 @@ class OutcomeAnswer(TypedDict):
     message: NotRequired[str]
     branch: NotRequired[str]
     commit: NotRequired[str | None]
+    pull_request: NotRequired[PullRequest]
 
 
 class WorktreeJob(TypedDict):
@@ -736,7 +746,15 @@ class MergeQueue(TypedDict):
     ended: list[MergeQueueEntry]
 
 
-ReviewName = Literal["to_review", "changes_requested", "in_merge_queue", "with_parent", "left_to_agent", "at_work"]
+ReviewName = Literal[
+    "to_review",
+    "changes_requested",
+    "in_merge_queue",
+    "in_pull_request",
+    "with_parent",
+    "left_to_agent",
+    "at_work",
+]
 
 
 class Worktree(TypedDict):
@@ -763,6 +781,7 @@ class Worktree(TypedDict):
     state: str
     merged_commit: str | None
     merged_into: str | None
+    pull_request: PullRequest | None
     trouble: str | None
     created_at: str
     updated_at: str

@@ -612,8 +612,11 @@ def _reviews(view: _View) -> Iterator[Need]:
     found = reviews.standing(view.call, [each for each in changed.values() if each.task_id in here], view.human)
     returned = {entry.task_id for entry in _returned_entries(view)} if found else set()
     for each in found.values():
-        if each.review is Review.TO_REVIEW and each.task is not None and each.task.id not in returned:
-            yield from _review(view, each.task, changed[each.task.id])
+        if each.task is None or each.task.id in returned:
+            continue
+        work = changed[each.task.id]
+        if each.review is Review.TO_REVIEW or (each.review is Review.IN_PULL_REQUEST and work.trouble is not None):
+            yield from _review(view, each.task, work)
 
 
 def _review(view: _View, task: Task, work: Worktree) -> Iterator[Need]:

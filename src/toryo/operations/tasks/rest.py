@@ -32,6 +32,7 @@ from toryo.operations.tasks import (
     below_main_task,
     conflict_forecast,
     mutations,
+    opened_pull_requests,
     requested_changes,
     review_rounds,
 )
@@ -106,6 +107,7 @@ def file_task(call: Call, wanted: FileTask) -> FiledTask:
             **below_main_task.show_created(made),
             "may_conflict_with": conflict_forecast.of(call, made.task),
             "changes_requested": None,
+            "pull_request": None,
             "judged": None,
             "required_checks": required,
             "check_results": [],
@@ -142,6 +144,7 @@ def _shown(call: Call, task_id: str) -> FiledTask:
         **below_main_task.show(call, task),
         "may_conflict_with": conflict_forecast.of(call, task),
         "changes_requested": changes,
+        "pull_request": opened_pull_requests.of(call, task.id) if task.closed else None,
         "judged": _how_judged(call, task),
         "required_checks": _required_checks(call.tree_state(task), task),
         "check_results": _check_results(call, task),

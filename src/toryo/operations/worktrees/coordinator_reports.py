@@ -20,7 +20,7 @@ from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
 from toryo.operations.tasks import conflict_forecast
 from toryo.operations.tasks.check_evidence import CheckRun
-from toryo.operations.worktrees import merge_queue
+from toryo.operations.worktrees import merge_queue, pull_requests
 from toryo.storage.coordinators import Disk
 
 Count = Annotated[int, Field(ge=0, le=10**12)]
@@ -201,6 +201,19 @@ class QueueTold(Parameters):
     )
 
 
+class PullRequestTold(Parameters):
+    url: str = Field(max_length=2_000, pattern=r"^https://[!-~]+$", description="Its address.")
+    number: int = Field(ge=1, le=10**15, description="Its number in its repository.")
+    state: Literal["open", "merged", "closed"] = Field(description="closed: it was not merged.")
+    program: Literal["gh", "glab"] = Field(description="The program that knows it.")
+    host: Printed = Field(min_length=1, max_length=300, description="Where its repository is.")
+    repository: Printed = Field(min_length=1, max_length=1_000, description="Its repository: owner and name.")
+    branch: Printed = Field(min_length=1, max_length=300, description="The branch with the work.")
+    base: Printed = Field(min_length=1, max_length=300, description="The branch that it is merged into.")
+    head: Printed = Field(min_length=1, max_length=100, description="The last commit of its branch.")
+    merged_commit: Printed | None = Field(None, max_length=100, description="The commit that has merged it.")
+
+
 class ReportWorktreeJob(Parameters):
     job_id: Id = Field(description="From claim_starts.")
     done: bool = Field(description="Whether it could be done.")
@@ -211,6 +224,7 @@ class ReportWorktreeJob(Parameters):
     trouble: Printed | None = Field(None, max_length=10_000, description="Why it failed, and the next step.")
     task_id: Id | None = Field(None, description="The task at which it failed.")
     queue: QueueTold | None = Field(None, description="Of a job of the merge queue: what was found.")
+    pull_request: PullRequestTold | None = Field(None, description="Of a job of that kind: what was opened or found.")
     answer: DiffTold | OutcomeTold = Field(default_factory=OutcomeTold, description="What was asked for.")
 
 
@@ -229,13 +243,17 @@ def report_worktree_job(call: Call, told: ReportWorktreeJob) -> Taken:
     if job.over and not job.given_up:
         return {"success": True}
     answer = {**told.answer.model_dump(exclude_unset=True), "trouble": told.trouble, "hindered_by": told.task_id}
-    if job.kind in (Kind.MERGE, Kind.QUEUE_MERGE):
+    if job.kind in (Kind.MERGE, Kind.QUEUE_MERGE, Kind.PULL_REQUEST):
         answer["merged"] = [each.model_dump() for each in told.merged]
-    call.tx.worktrees.save_job(job, replace(job, finished_at=call.now, done=told.done, answer=answer))
-    _carry_over(call, job, told)
+    after = replace(job, finished_at=call.now, done=told.done, answer=answer)
+    if job.kind is Kind.PULL_REQUEST:
+        found = told.pull_request.model_dump() if told.pull_request is not None else None
+        after = pull_requests.reported(call, job, after, found)
+    call.tx.worktrees.save_job(job, after)
+    if pull_requests.is_news(call, after, told.trouble):
+        _carry_over(call, job, told)
     if job.kind is Kind.QUEUE_MERGE:
-        found = merge_queue.verdict(told.queue, told.merged, told.gone, job, told.trouble)
-        merge_queue.settle(call, job, found)
+        merge_queue.settle(call, job, merge_queue.verdict(told.queue, told.merged, told.gone, job, told.trouble))
     else:
         merge_queue.advance(call, job.project_id)
     call.tx.hint(WORK, f"worktree_job:{job.id}")

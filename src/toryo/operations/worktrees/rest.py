@@ -23,8 +23,8 @@ from toryo.operations.calls.fields import Id, Lines
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.pagination import Page, Paged, cursor_of, key_of, paged
 from toryo.operations.calls.results import Result
-from toryo.operations.tasks import requested_changes
-from toryo.operations.worktrees import worktree_locks, worktree_requests
+from toryo.operations.tasks import opened_pull_requests, requested_changes
+from toryo.operations.worktrees import pull_requests, worktree_locks, worktree_requests
 
 
 class OneTask(Parameters):
@@ -131,9 +131,11 @@ class MergeTask(OneTask):
     tool=False,
 )
 def merge_task(call: Call, wanted: MergeTask) -> Asked:
-    """Merge what a task (and its subtasks, dependencies first) has changed. A conflict changes nothing and is told."""
+    """Merge what a task (and its subtasks, dependencies first) has changed. A conflict changes nothing and is told.
+    With the project setting `pull_requests: open`, it opens a pull request instead."""
     task = call.task(wanted.task_id)
     call.enter(task.project_id)
+    project = call.project(task.project_id)
     found = worktree_requests.to_merge(call, task, below=wanted.below)
     _refuse_scattered(found)
     if not wanted.anyway:
@@ -150,7 +152,10 @@ def merge_task(call: Call, wanted: MergeTask) -> Asked:
         for each in found
     ]
     options = {"into": wanted.into, "message": wanted.message, "order": order}
-    job = worktree_requests.ask(call, found[-1], Kind.MERGE, options)
+    kind = pull_requests.kind_of_merge(project)
+    if kind is Kind.PULL_REQUEST:
+        options |= pull_requests.words(call, project, task, found, wanted.message)
+    job = worktree_requests.ask(call, found[-1], kind, options)
     return {"success": True, "job_id": job.id, "task_ids": [each.task_id for each in found]}
 
 
@@ -245,6 +250,8 @@ def _refuse_sent_back(call: Call, found: Sequence[Worktree]) -> None:
 
 def _told(job: WorktreeJob) -> schemas.WorktreeJob:
     answer: Any = job.answer  # as it was reported, which was validated then
+    if job.pull_request is not None:
+        answer = {**answer, "pull_request": opened_pull_requests.shown(job)}
     return {
         "job_id": job.id,
         "kind": job.kind.value,

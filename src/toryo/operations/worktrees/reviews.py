@@ -36,6 +36,7 @@ def standing(
     changed = {each.task_id for each in call.tx.worktrees.of(known) if _holds(each)} if done else set()
     asked = requested_changes.standing(call, [task.id for task in done])
     queued = call.tx.merge_queue.waiting_among(task.id for task in done) if done else set()
+    opened = call.tx.worktrees.pull_requests(task.id for task in done) if done else {}
     is_human = human or _humans(call, known)
 
     def of(worktree: Worktree) -> Reviewed:
@@ -48,6 +49,8 @@ def standing(
             return Reviewed(task, Review.CHANGES_REQUESTED, asked[task.id])
         if task.id in queued:
             return Reviewed(task, Review.IN_MERGE_QUEUE, None)
+        if task.id in opened and opened[task.id].is_open:
+            return Reviewed(task, Review.IN_PULL_REQUEST, None)
         if any(each.id in changed and each.status is Status.COMPLETED for each in above.over(task, known)):
             return Reviewed(task, Review.WITH_PARENT, None)
         if above.left_to_agent(task, known, is_human):

@@ -105,10 +105,12 @@ def at_work(call: Call, task_ids: Collection[str]) -> Launch | None:
     return next(iter(call.tx.launches.in_worktrees(task_ids, call.now - KEPT_WITHIN)), None)
 
 
-def moving(call: Call, worktree: Worktree) -> WorktreeJob | None:
-    """The worktree job that is just changing these files."""
+def moving(call: Call, worktree: Worktree, *, looks: bool = True) -> WorktreeJob | None:
+    """The worktree job that is just changing these files. `looks`: also one that looks at a pull request, and removes
+    them if that was merged."""
     asked = call.tx.worktrees.jobs_for(worktree.coordinator_id)
-    return next((job for job in asked if job.kind in CHANGES_FILES and worktree.task_id in job.tasks), None)
+    changing = (job for job in asked if job.kind in CHANGES_FILES and (looks or not job.looks))
+    return next((job for job in changing if worktree.task_id in job.tasks), None)
 
 
 def refuse_at_work(call: Call, found: Sequence[Worktree]) -> None:
@@ -128,7 +130,7 @@ def refuse_at_work(call: Call, found: Sequence[Worktree]) -> None:
             task_id=worker.task_id,
             leaving=not worker.live,
         )
-    job = next(filter(None, (moving(call, worktree) for worktree in found)), None)
+    job = next(filter(None, (moving(call, worktree, looks=False) for worktree in found)), None)
     if job is not None and job.kind is Kind.QUEUE_MERGE:
         raise Refusal(
             Code.NOT_NOW,

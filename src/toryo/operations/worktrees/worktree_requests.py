@@ -12,7 +12,7 @@ from toryo.domain.wording import say
 from toryo.domain.worktrees import Kind, State, Worktree, WorktreeJob
 from toryo.operations.calls import schemas
 from toryo.operations.calls.call import Call
-from toryo.operations.tasks import requested_changes
+from toryo.operations.tasks import opened_pull_requests, requested_changes
 from toryo.operations.worktrees import reviews, worktree_locks
 
 
@@ -113,10 +113,11 @@ def title_of(call: Call, worktree: Worktree) -> str:
 
 def shown(call: Call, found: Sequence[Worktree]) -> list[schemas.Worktree]:
     reviewed = reviews.standing(call, found)
-    return [_shown(each, reviewed[each.task_id]) for each in found]
+    opened = call.tx.worktrees.pull_requests(each.task_id for each in found) if found else {}
+    return [_shown(each, reviewed[each.task_id], opened.get(each.task_id)) for each in found]
 
 
-def _shown(each: Worktree, reviewed: reviews.Reviewed) -> schemas.Worktree:
+def _shown(each: Worktree, reviewed: reviews.Reviewed, opened: WorktreeJob | None) -> schemas.Worktree:
     task, review = reviewed.task, reviewed.review
     return {
         "task_id": each.task_id,
@@ -139,6 +140,7 @@ def _shown(each: Worktree, reviewed: reviews.Reviewed) -> schemas.Worktree:
         "state": each.state.value,
         "merged_commit": each.merged_commit,
         "merged_into": each.merged_into,
+        "pull_request": opened_pull_requests.shown(opened),
         "trouble": each.trouble,
         "created_at": iso(each.created_at),
         "updated_at": iso(each.updated_at),

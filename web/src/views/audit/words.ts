@@ -340,6 +340,9 @@ export const en = {
     worktree_left_behind: "The worktree of “{{task}}” was not removed",
     worktree_made: "A worktree was created for “{{task}}”",
     worktree_merged: "“{{task}}” was merged",
+    worktree_pull_request_asked: "{{actor}} requested a pull request for “{{task}}”",
+    worktree_pull_request_opened: "The pull request of “{{task}}” was opened",
+    worktree_pull_request_closed: "The pull request of “{{task}}” was closed without being merged",
   },
 };
 
@@ -685,5 +688,8 @@ export const ja: typeof en = {
     worktree_left_behind: "「{{task}}」のワークツリーが削除されずに残っています",
     worktree_made: "「{{task}}」のワークツリーを作成しました",
     worktree_merged: "「{{task}}」をマージしました",
+    worktree_pull_request_asked: "{{actor}} が「{{task}}」のプルリクエストを依頼しました",
+    worktree_pull_request_opened: "「{{task}}」のプルリクエストを作成しました",
+    worktree_pull_request_closed: "「{{task}}」のプルリクエストはマージされずに閉じられました",
   },
 };

@@ -19,7 +19,8 @@ export function MergeBar({ diff, merging, writes }: MergeBarProps) {
   const { t } = useTranslation("review");
   const toast = useToast();
   const [asking, setAsking] = useState(false);
-  const left = diff.order.filter((each) => merging.steps.get(each.worktree.task_id)?.is !== "merged");
+  const done = (is: string | undefined) => is === "merged" || is === "opened";
+  const left = diff.order.filter((each) => !done(merging.steps.get(each.worktree.task_id)?.is));
   const clashes = left.some((each) => each.conflicts_with.length > 0);
   const may = writes && left.length > 0;
   const sum = (what: "insertions" | "deletions") => diff.order.reduce((all, each) => all + each.worktree[what], 0);

@@ -2,9 +2,14 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 
+import type { PullRequest } from "@/api/model";
 import { mergeTask } from "@/api/worktrees";
 
-export type Step = { is: "merging" } | { is: "merged"; into: string; commit: string } | { is: "refused"; why: unknown };
+export type Step =
+  | { is: "merging" }
+  | { is: "opened"; pullRequest: PullRequest }
+  | { is: "merged"; into: string; commit: string }
+  | { is: "refused"; why: unknown };
 
 export interface InOrder {
   steps: ReadonlyMap<string, Step>;
@@ -26,8 +31,10 @@ export function useMergingInOrder(): InOrder {
     for (const taskId of taskIds) {
       put(taskId, { is: "merging" });
       try {
-        const one = (await mergeTask(taskId, { below: false, anyway: false })).at(-1);
-        put(taskId, { is: "merged", into: one?.into ?? "", commit: one?.commit ?? "" });
+        const { merged: done, pullRequest } = await mergeTask(taskId, { below: false, anyway: false });
+        const one = done.at(-1);
+        if (pullRequest !== null && one === undefined) put(taskId, { is: "opened", pullRequest });
+        else put(taskId, { is: "merged", into: one?.into ?? "", commit: one?.commit ?? "" });
         merged++;
       } catch (why) {
         put(taskId, { is: "refused", why });

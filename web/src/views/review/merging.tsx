@@ -9,6 +9,7 @@ import { DraftLine, useDraft } from "@/drafts";
 import { useTranslation } from "@/i18n/use-words";
 import { Button, Checkbox, Dialog, Form, TextField, useToast } from "@/ui";
 import { Figures } from "@/views/review/figures";
+import { useOpensPullRequests } from "@/views/review/opens-pull-requests";
 import { useParts } from "@/views/review/parts";
 import { Trouble } from "@/views/review/trouble";
 
@@ -24,6 +25,7 @@ export function Merging({ task, work, unsent, onClose }: MergingProps) {
   const client = useQueryClient();
   const toast = useToast();
   const parts = useParts(task);
+  const opens = useOpensPullRequests(task.project_id);
   const [{ into, message }, , draft] = useDraft(`merge.${task.task_id}`, { into: "", message: "" });
   const [below, setBelow] = useState(true);
   const [anyway, setAnyway] = useState(false);
@@ -38,14 +40,16 @@ export function Merging({ task, work, unsent, onClose }: MergingProps) {
     setFailed(null);
     try {
       const wanted = { below, anyway, ...(into.trim() && { into: into.trim() }), ...(message.trim() && { message }) };
-      const merged = await mergeTask(task.task_id, wanted);
+      const { merged, pullRequest } = await mergeTask(task.task_id, wanted);
       const last = merged.at(-1);
       const branch = last?.into ?? (into.trim() || work.base_branch || "");
       draft.done();
       toast.done(
         last
           ? t("merge.done", { into: branch, commit: last.commit.slice(0, 10) })
-          : t("merge.already", { into: branch }),
+          : pullRequest !== null
+            ? t("pullRequest.done", { number: pullRequest.number })
+            : t("merge.already", { into: branch }),
       );
       onClose();
     } catch (error) {
@@ -57,7 +61,7 @@ export function Merging({ task, work, unsent, onClose }: MergingProps) {
   }
 
   return (
-    <Dialog open onClose={onClose} title={t("merge.title")} description={task.title}>
+    <Dialog open onClose={onClose} title={t(opens ? "pullRequest.action" : "merge.title")} description={task.title}>
       <Form onSend={() => void merge()} className="space-y-4">
         <DraftLine draft={draft} />
         {unsent > 0 && (
@@ -82,16 +86,16 @@ export function Merging({ task, work, unsent, onClose }: MergingProps) {
           help={work.base_branch === null ? t("merge.intoNeeded") : t("merge.intoHelp", { branch: work.base_branch })}
         />
         <TextField
-          label={t("merge.message")}
+          label={t(opens ? "pullRequest.message" : "merge.message")}
           value={message}
           onChange={draft.field("message")}
-          help={t("merge.messageHelp")}
+          help={t(opens ? "pullRequest.messageHelp" : "merge.messageHelp")}
         />
         {failed !== null && <Trouble error={failed} />}
         <div className="flex justify-end gap-2">
           <Button onClick={onClose}>{t("app.cancel")}</Button>
           <Button type="submit" look="primary" disabled={busy || (sentBack.length > 0 && !anyway)}>
-            {t(busy ? "merge.going" : "merge.go")}
+            {t(opens ? (busy ? "pullRequest.going" : "pullRequest.go") : busy ? "merge.going" : "merge.go")}
           </Button>
         </div>
       </Form>

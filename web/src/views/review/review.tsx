@@ -11,6 +11,7 @@ import { task as oneTask, worktree } from "@/api/queries";
 import { useOpenTask } from "@/app/going";
 import { useWrites } from "@/app/may";
 import { useExtraWide } from "@/app/narrow";
+import { PullRequestLink } from "@/app/pull-request";
 import { SentBack } from "@/app/sent-back";
 import { useTranslation } from "@/i18n/use-words";
 import { Bar, Empty, Failed, Loading, StatusIcon } from "@/ui";
@@ -109,6 +110,7 @@ function Facts({ work, unsent }: { work: Worktree; unsent: number }) {
         </span>
         <span>{t("commits", { count: work.commits })}</span>
       </p>
+      {work.pull_request !== null && <PullRequestLink of={work.pull_request} />}
       {work.changes_requested !== null && <SentBack changes={work.changes_requested} />}
       {work.state === "merged" && (
         <p role="status" className="rounded-md bg-green-soft px-3 py-2 text-green">

@@ -3,6 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { CircleCheck, LoaderCircle, TriangleAlert, X } from "lucide-react";
 
 import type { OrderedTask } from "@/api/model";
+import { PullRequestLink } from "@/app/pull-request";
 import { SentBack } from "@/app/sent-back";
 import { useTranslation } from "@/i18n/use-words";
 import { Badge, IconButton, Panel } from "@/ui";
@@ -75,7 +76,7 @@ function Row({ each, number, step, titleOf, onLeaveOut }: RowProps) {
         </div>
         <Figures insertions={work.insertions} deletions={work.deletions} />
         <Mark step={step} />
-        {onLeaveOut !== null && step?.is !== "merged" && (
+        {onLeaveOut !== null && step?.is !== "merged" && step?.is !== "opened" && (
           <IconButton
             label={`${t("together.leaveOut")}: ${work.title}`}
             className="-my-1 size-7"
@@ -94,6 +95,7 @@ function Mark({ step }: { step: Step | undefined }) {
   const { t } = useTranslation("review");
   if (step?.is === "merging")
     return <LoaderCircle size={16} className="animate-spin" role="img" aria-label={t("merge.going")} />;
+  if (step?.is === "opened") return <PullRequestLink of={step.pullRequest} />;
   if (step?.is !== "merged") return null;
   const { into, commit } = step;
   return (

@@ -15,6 +15,7 @@ import { Button, Confirm, useToast } from "@/ui";
 import { Asking } from "@/views/review/asking";
 import type { Comments } from "@/views/review/comments";
 import { Merging } from "@/views/review/merging";
+import { useOpensPullRequests } from "@/views/review/opens-pull-requests";
 import { useNextReview } from "@/views/review/waiting";
 
 interface VerdictProps {
@@ -50,9 +51,10 @@ function Verdict({ task, work, comments }: Omit<VerdictProps, "writes" | "childr
   const { t } = useTranslation("review");
   const [asked, setAsked] = useState<Asked | null>(null);
   const discard = useDiscarding(task.task_id);
+  const approve = t(useOpensPullRequests(task.project_id) ? "pullRequest.action" : "merge.action");
   const close = () => setAsked(null);
   useKeys([
-    { key: "a", words: t("merge.action"), run: () => setAsked("merge") },
+    { key: "a", words: approve, run: () => setAsked("merge") },
     { key: "r", words: t("changes.action"), run: () => setAsked("changes") },
   ]);
   return (
@@ -81,7 +83,7 @@ function Verdict({ task, work, comments }: Omit<VerdictProps, "writes" | "childr
         onClick={() => setAsked("merge")}
       >
         <CircleCheck size={15} aria-hidden className="max-sm:hidden" />
-        {t("merge.action")}
+        {approve}
       </Button>
       {asked === "merge" && <Merging task={task} work={work} unsent={comments.all.length} onClose={close} />}
       {asked === "changes" && <Asking task={task} comments={comments} onClose={close} />}

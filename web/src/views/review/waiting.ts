@@ -10,7 +10,7 @@ type Standing = NonNullable<Worktree["review"]>;
 export const GROUPS: Record<"waits" | "back" | "later", readonly Standing[]> = {
   waits: ["to_review"],
   back: ["changes_requested"],
-  later: ["in_merge_queue", "with_parent", "left_to_agent", "at_work"],
+  later: ["in_merge_queue", "in_pull_request", "with_parent", "left_to_agent", "at_work"],
 };
 
 export function inGroup(all: readonly Worktree[], group: keyof typeof GROUPS): Worktree[] {

@@ -14,6 +14,7 @@ export const CHOICES = {
   commands_from: ["people", "managers"],
   approvals: ["requests", "all"],
   merge_queue: ["off", "manual", "automatic"],
+  pull_requests: ["off", "open"],
   conflict_policy: ["off", "warn", "hold"],
 } as const;
 export const RULES = [
@@ -22,6 +23,7 @@ export const RULES = [
   "commands_from",
   "approvals",
   "merge_queue",
+  "pull_requests",
   "conflict_policy",
   "language",
 ] as const;

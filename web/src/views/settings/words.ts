@@ -192,6 +192,7 @@ export const en = {
     approvals: "Tasks that need approval",
     required_checks: "Required checks",
     merge_queue: "Merge queue",
+    pull_requests: "Pull requests",
     conflict_policy: "Tasks that may conflict",
     merge_batch_size: "Tasks checked together in the merge queue",
     retry_attempts: "Retries of a failed task",
@@ -216,6 +217,8 @@ export const en = {
     required_checks:
       'What every success must pass. One command per line; a file or limits on the changes as JSON: {"file": "CHANGELOG.md"}, {"diff": {"max_files": 50}}.',
     conflict_policy: "With worktrees: what happens before a task starts that would change the same files as another.",
+    pull_requests:
+      "open: approved work is pushed, and a pull request is opened with gh or glab instead of a local merge.",
     merge_queue: "Merges finished work in order, if the required checks pass on the newest commit.",
     merge_batch_size: "More at once is faster; a failed batch is divided until the culprit is found.",
     retry_attempts: "How many times it is retried automatically.",
@@ -247,6 +250,7 @@ export const en = {
     off: "Off",
     manual: "People add work",
     automatic: "Completed work is added automatically",
+    open: "Opened for approved work",
   },
   agent: {
     new: "New agent",
@@ -673,6 +677,7 @@ export const ja: typeof en = {
     approvals: "承認が必要なタスク",
     required_checks: "必須の受け入れ確認",
     merge_queue: "マージキュー",
+    pull_requests: "プルリクエスト",
     conflict_policy: "競合の可能性があるタスク",
     merge_batch_size: "マージキューでまとめて確認するタスク数",
     retry_attempts: "失敗したタスクの再試行回数",
@@ -697,6 +702,8 @@ export const ja: typeof en = {
     required_checks:
       '成功を報告するたびに合格が必要な確認です。1 行に 1 コマンド。ファイルや変更の制限は JSON で書きます：{"file": "CHANGELOG.md"}、{"diff": {"max_files": 50}}。',
     conflict_policy: "ワークツリーを使うとき、ほかと同じファイルを変更する見込みのタスクをどう扱うか。",
+    pull_requests:
+      "open にすると、承認した成果をローカルでマージする代わりにプッシュし、gh または glab でプルリクエストを作成します。",
     merge_queue: "最新のコミットで必須の受け入れ確認に合格した成果を、順にマージします。",
     merge_batch_size: "多いほど速く進みます。失敗した場合は、原因が見つかるまで半分に分けます。",
     retry_attempts: "自動で再試行する回数です。",
@@ -728,6 +735,7 @@ export const ja: typeof en = {
     off: "オフ",
     manual: "ユーザーが成果を追加",
     automatic: "完了した成果を自動的に追加",
+    open: "承認した成果について作成",
   },
   agent: {
     new: "新しいエージェント",

@@ -7,6 +7,7 @@ import { Refused } from "@/api/client";
 import type { Diff, Task } from "@/api/model";
 import { diff } from "@/api/diffs";
 import { worktree } from "@/api/queries";
+import { PullRequestLink } from "@/app/pull-request";
 import { useTranslation } from "@/i18n/use-words";
 import { Badge, Button, Empty, Failed, Loading, Told } from "@/ui";
 
@@ -29,7 +30,7 @@ export function DiffTab({ task }: { task: Task }) {
       </Empty>
     );
   if (known.isError) return <Failed error={known.error} retry={() => void known.refetch()} />;
-  const { branch, state, insertions, deletions, files_changed: files, trouble } = known.data;
+  const { branch, state, insertions, deletions, files_changed: files, trouble, pull_request: opened } = known.data;
   return (
     <div className="space-y-3">
       <div className="flex flex-wrap items-center gap-2">
@@ -37,6 +38,7 @@ export function DiffTab({ task }: { task: Task }) {
           {branch}
         </code>
         <Badge tone={state === "open" ? "blue" : "plain"}>{t(`diff.state.${state}`, { defaultValue: state })}</Badge>
+        {opened !== null && <PullRequestLink of={opened} />}
         <Counted insertions={insertions} deletions={deletions} />
         <span className="text-xs text-faint">{t("diff.files", { count: files })}</span>
         <Link

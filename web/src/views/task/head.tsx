@@ -8,6 +8,7 @@ import { useWrites } from "@/app/may";
 import { BY_KEY, TASK_ACTS, actNamed, mainMove, offers, verb, type ActName, type TaskAct } from "@/app/task-acts";
 import { useActing, type Acting } from "@/app/acting";
 import { RequestCard, isRequest } from "@/app/request-card";
+import { PullRequestLink } from "@/app/pull-request";
 import { SentBack } from "@/app/sent-back";
 import { useTranslation } from "@/i18n/use-words";
 import { AskWords, Button, IconButton, Menu, MenuItem } from "@/ui";
@@ -27,6 +28,7 @@ export function Head({ task, place = "page" }: { task: Task; place?: Place }) {
       <div className="flex flex-wrap items-center gap-2">
         <Pickers task={task} acting={acting} open={picking} onOpen={pick} />
         {task.changes_requested !== null && <SentBack changes={task.changes_requested} />}
+        {task.pull_request !== null && <PullRequestLink of={task.pull_request} />}
         <span className="flex-1" />
         {writes && <Acts task={task} acting={acting} />}
       </div>

@@ -39,7 +39,13 @@ const LEAST_WAIT_MS = 1000;
 const TOLD = new Set([
   ...["task.completed", "task.failed", "task.cancelled", "task.approved", "task.rejected", "task.retried"],
   ...["task.unblocked", "task.steered", "task.assigned", "worktree.changes_requested", "worktree.merged"],
-  ...["worktree.discarded", "worktree.hindered", "note.saved"],
+  ...[
+    "worktree.discarded",
+    "worktree.hindered",
+    "worktree.pull_request_opened",
+    "worktree.pull_request_closed",
+    "note.saved",
+  ],
 ]);
 
 export const instant = (at: string): number => Date.parse(at);

@@ -1,0 +1,192 @@
+"""Jobs of pull requests: pushes the work of a task, finds or opens its pull request, and looks later whether that was
+merged.
+
+A job may be ended at any time and given again: what was pushed is pushed, and a pull request that is there is used.
+Nothing of the work is removed here before the service says that it was merged, and nothing that came after it.
+`worktrees/remotes.py` has the git, `pull_request_programs.py` the programs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from toryo.coordinator import pull_request_programs, task_worktrees, worktrees
+from toryo.coordinator.orders import WorktreeJob
+from toryo.coordinator.pull_request_programs import Program, PullRequest
+from toryo.coordinator.task_worktrees import prevented, worktree_of
+from toryo.coordinator.worktrees import Trouble, Worktree, remotes
+from toryo.coordinator.worktrees.paths import contains, tip
+from toryo.coordinator.worktrees.repository import Checkout, opened
+
+Mask = Callable[[str], str]
+
+
+def run(job: WorktreeJob, directory: Path, mask: Mask) -> dict[str, Any]:
+    """Runs the job; returns the answer for `report_worktree_job`. Never raises."""
+    try:
+        look = job.options.get("look")
+        return _looked(job, look, directory) if isinstance(look, Mapping) else _opened(job, directory, mask)
+    except (Trouble, OSError) as trouble:
+        return prevented(job.task_id, str(trouble))
+
+
+def _opened(job: WorktreeJob, directory: Path, mask: Mask) -> dict[str, Any]:
+    works = _works(job, directory)
+    own = works.get(job.task_id)
+    if own is None:
+        return prevented(job.task_id, task_worktrees.gone(job.task_id), **task_worktrees.known_gone(job, job.task_id))
+    for each in works.values():
+        kept = worktrees.keep(each, f"Work on {each.name}", job.asked_by)
+        if kept.trouble:
+            raise Trouble(kept.trouble)
+    into = _base(job, own)
+    parts = [each.branch for each in works.values() if each != own]
+    if parts and (left := worktrees.bring(own, parts)):
+        raise Trouble(" ".join(left))
+    checkout = opened(own.repository)
+    remote = remotes.remote_of(checkout, into)
+    remotes.refuse_other(remote, directory / job.project_id)
+    program = pull_request_programs.chosen(remote.host)
+    there = (remote.host, remote.path, own.branch, remote.branch)
+    found = _usable(program.find(*there), tip(checkout.git, own.branch))
+    if found is None or found.state == "open":
+        remotes.push(checkout, remote, own.branch)
+    if found is None:
+        title, text = mask(str(job.options.get("title") or job.task_id)), mask(str(job.options.get("body") or ""))
+        try:
+            found = program.create(*there, title, text)
+        except Trouble:  # somebody else may have opened it meanwhile
+            found = _usable(program.find(*there), None)
+            if found is None:
+                raise
+    told = _told(program, remote, own, found)
+    return _after_merge(job, directory, told) if found.state == "merged" else {"done": True, "pull_request": told}
+
+
+def _usable(found: list[PullRequest], head: str | None) -> PullRequest | None:
+    """The open one; else one that has merged exactly this work."""
+    merged = (each for each in found if each.state == "merged" and each.head == head)
+    return next((each for each in found if each.state == "open"), None) or next(merged, None)
+
+
+def _told(program: Program, remote: remotes.Remote, own: Worktree, found: PullRequest) -> dict[str, Any]:
+    return {
+        "program": program.name,
+        "host": remote.host,
+        "repository": remote.path,
+        "branch": own.branch,
+        "base": remote.branch,
+        **_state(found),
+    }
+
+
+def _state(found: PullRequest) -> dict[str, Any]:
+    return {
+        "number": found.number,
+        "url": found.url,
+        "state": found.state,
+        "head": found.head,
+        "merged_commit": found.merged_commit,
+    }
+
+
+def _looked(job: WorktreeJob, look: Mapping[str, Any], directory: Path) -> dict[str, Any]:
+    """Asks the repository in which it was opened, whatever the configuration says by now."""
+    program = pull_request_programs.named(str(look["program"]))
+    found = program.view(str(look["host"]), str(look["repository"]), int(look["number"]))
+    told = {**look, **_state(found)}
+    if found.state == "merged":
+        return _after_merge(job, directory, told)
+    if found.state == "open":
+        return {"done": True, "pull_request": told}
+    words = (
+        f"The pull request {found.url} was closed without being merged. The work is still on {look['branch']}. Open it "
+        f"again (toryo task merge {job.task_id}), request changes, or discard the work."
+    )
+    return prevented(job.task_id, words, pull_request=told)
+
+
+# --- after it was merged ----------------------------------------------------------------------------------------------
+
+
+def _after_merge(job: WorktreeJob, directory: Path, told: dict[str, Any]) -> dict[str, Any]:
+    """Brings the base branch here up to date, if it can be, and removes what was merged."""
+    works = _works(job, directory)
+    own = works.get(job.task_id)
+    newest, note = None, ""
+    if own is not None:
+        newest, note = _caught_up(own, _base(job, own), told, directory / job.project_id)
+    into = str(told["base"])
+    commit = str(told["merged_commit"] or newest or told["head"])
+    merged: list[dict[str, str]] = []
+    left: tuple[str, str] | None = None
+    for task_id in _tasks(job):
+        try:
+            if task_id in works:
+                _remove(works[task_id], [str(told["head"]), *filter(None, [newest])])
+            merged.append({"task_id": task_id, "commit": commit, "into": into})
+        except Trouble as trouble:
+            left = (task_id, str(trouble))
+    answer: dict[str, Any] = {"merged": merged, "pull_request": told, "answer": {"message": note}}
+    return {"done": True, **answer} if left is None else prevented(left[0], left[1], **answer)
+
+
+def _caught_up(own: Worktree, into: str, told: Mapping[str, Any], directory: Path) -> tuple[str | None, str]:
+    """The newest commit of the base branch; and why the branch here was not moved there, if it was not."""
+    try:
+        checkout = opened(own.repository)
+        remote = remotes.remote_of(checkout, into)
+        if (remote.host, remote.path, remote.branch) != (told["host"], told["repository"], told["base"]):
+            return None, f"{into} was not updated: its remote is another one by now. Update it by hand: git pull"
+        newest = remotes.fetch(checkout, remote)
+    except Trouble as trouble:
+        return None, f"{into} was not updated: {trouble} Update it by hand: git pull"
+    try:
+        remotes.forward(checkout, into, newest, directory)
+    except Trouble as trouble:
+        return newest, f"{into} was not updated: {trouble} Update it by hand: git pull"
+    return newest, ""
+
+
+def _remove(worktree: Worktree, merged: list[str]) -> None:
+    """Removes directory and branch, if all of it was merged. Raises Trouble otherwise."""
+    checkout = opened(worktree.repository)
+    last = tip(checkout.git, worktree.branch)
+    words = worktrees.unkept(worktree)
+    if not words and last is not None and not any(_has(checkout, each, last) for each in merged):
+        words = f"{worktree.branch} has commits that came after the merge of its pull request."
+    if words:
+        raise Trouble(f"{worktree.path} was not removed. {words} Merge the rest again, or discard it.")
+    worktrees.discard(worktree)
+
+
+def _has(checkout: Checkout, whole: str, part: str) -> bool:
+    return whole == part or contains(checkout.git, whole, part)
+
+
+# --- what is in a job -------------------------------------------------------------------------------------------------
+
+
+def _tasks(job: WorktreeJob) -> list[str]:
+    return [str(each["task_id"]) for each in job.options.get("order") or ()]
+
+
+def _works(job: WorktreeJob, directory: Path) -> dict[str, Worktree]:
+    """What is left of the worktrees of the tasks, by task."""
+    order = job.options.get("order") or ()
+    found = {
+        str(each["task_id"]): worktree_of(job, str(each["task_id"]), str(each["path"]), directory) for each in order
+    }
+    return {task_id: worktree for task_id, worktree in found.items() if worktree is not None}
+
+
+def _base(job: WorktreeJob, own: Worktree) -> str:
+    into = job.options.get("into") or own.base_branch
+    if into is None:
+        raise Trouble(
+            f"{own.branch} was not started from a branch (detached HEAD). Choose the branch to merge into: toryo task "
+            f"merge {job.task_id} --into BRANCH"
+        )
+    return str(into)

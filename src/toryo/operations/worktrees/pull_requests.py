@@ -1,0 +1,145 @@
+"""Pull requests of tasks' work: what a Coordinator is told to open, what its report changes, and when it looks again.
+
+The worktree job that opens a pull request is its record: its answer has the address and the last known state. While
+that is `open`, the same job is given to its Coordinator again, to look. Until it is merged, the work stays open: its
+branch and directory stay, and what people can do with it stays possible.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any
+
+from toryo.domain.fast_dataclasses import replace
+from toryo.domain.projects import Project, PullRequests
+from toryo.domain.tasks import CheckOutcome, Task
+from toryo.domain.texts import one_line
+from toryo.domain.wording import Worded, constant, say
+from toryo.domain.worktrees import LOOK_EVERY, UNSEEN_AFTER, Kind, Worktree, WorktreeJob
+from toryo.operations.calls.call import WORK, Call
+from toryo.operations.calls.fault_isolation import each_fenced
+from toryo.operations.translations import translated
+from toryo.operations.worktrees import worktree_locks
+
+PULL_REQUESTS = "pull_requests"
+LONGEST_TITLE = 200
+LONGEST_SUMMARY = 10_000
+LONGEST_CHECK = 300
+MOST_LINES = 50
+"""Checks, and parts of the work, that the text of a pull request names."""
+
+
+def kind_of_merge(project: Project) -> Kind:
+    """What a person's order to merge does in this project."""
+    return Kind.PULL_REQUEST if project.settings.pull_requests is PullRequests.OPEN else Kind.MERGE
+
+
+def words(call: Call, project: Project, task: Task, found: Sequence[Worktree], message: str | None) -> dict[str, Any]:
+    """Title and text of a pull request, in the language of the project; and the agents that have done the work."""
+    language = project.settings.language
+    parts = call.tx.tasks.find_all(sorted({each.task_id for each in found}))
+    text = "\n\n".join(translated(each, language) for each in _text(call, task, parts, message))
+    authors = sorted({each.assignee_id for each in (task, *parts) if each.assignee_id is not None})
+    return {"title": one_line(task.title)[:LONGEST_TITLE] or task.id, "body": text, "authors": authors}
+
+
+def _text(call: Call, task: Task, parts: Sequence[Task], message: str | None) -> Iterator[Worded]:
+    if message is not None:
+        yield constant(message)
+    summary = call.tx.tasks.details(task.id).summary
+    if summary:
+        yield constant(summary[:LONGEST_SUMMARY])
+    check = call.tx.launches.check(task.check_id) if task.check_id is not None else None
+    passed = [each for each in (check.evidence or () if check is not None else ()) if _passed(each)]
+    if passed:
+        named = "\n".join(f"- {_code(str(each['check']))}" for each in passed[:MOST_LINES])
+        yield say("Checks that passed:\n\n{checks}", checks=named)
+    others = [each for each in parts if each.id != task.id][:MOST_LINES]
+    if others:
+        named = "\n".join(f"- {one_line(each.title)[:LONGEST_TITLE]} ({each.id})" for each in others)
+        yield say("With the work of its subtasks:\n\n{tasks}", tasks=named)
+    yield say("Toryo task: {task_id}", task_id=task.id)
+
+
+def _passed(evidence: dict[str, Any]) -> bool:
+    return bool(evidence["outcome"] != CheckOutcome.FAILED.value)
+
+
+def _code(text: str) -> str:
+    """As code in Markdown, whatever is in it."""
+    line = one_line(text)[:LONGEST_CHECK]
+    fence = "`" * (max(map(len, re.findall("`+", line)), default=0) + 1)
+    return f"{fence} {line} {fence}" if "`" in line else f"`{line}`"
+
+
+# --- what a report changes --------------------------------------------------------------------------------------------
+
+
+def known(job: WorktreeJob) -> dict[str, Any]:
+    """What stays in the answer of a job whatever else is told."""
+    return {"pull_request": job.pull_request} if job.pull_request is not None else {}
+
+
+def reported(call: Call, before: WorktreeJob, after: WorktreeJob, told: dict[str, Any] | None) -> WorktreeJob:
+    """The job after a report. `told`: what was found out about the pull request; None: nothing this time."""
+    options = dict(before.options or {})
+    if told is None:
+        if before.looks:
+            options.setdefault("unseen_since", call.now)
+        return replace(after, options=options, answer={**(after.answer or {}), **known(before)})
+    options.pop("unseen_since", None)
+    if told["state"] == "open":
+        _clear(call, before)
+    old = before.pull_request or {}
+    if (old.get("url"), old.get("state")) != (told["url"], told["state"]) and told["state"] != "merged":
+        task = call.tx.tasks.find(before.task_id)
+        event = "worktree.pull_request_opened" if told["state"] == "open" else "worktree.pull_request_closed"
+        call.event(event, task=task, data={"url": told["url"], "number": told["number"]})
+    return replace(after, options=options, answer={**(after.answer or {}), "pull_request": told})
+
+
+def is_news(call: Call, job: WorktreeJob, trouble: str | None) -> bool:
+    """Whether people are told of a report. A look without an answer is repeated first, and told once."""
+    since = (job.options or {}).get("unseen_since")
+    if not job.looks or since is None or trouble is None:
+        return True
+    worktree = call.tx.worktrees.find(job.task_id)
+    return call.now - since >= UNSEEN_AFTER and (worktree is None or worktree.trouble is None)
+
+
+def _clear(call: Call, job: WorktreeJob) -> None:
+    """What prevented it before does so no longer."""
+    for worktree in call.tx.worktrees.of(job.tasks):
+        if worktree.open and worktree.trouble is not None:
+            call.tx.worktrees.put(replace(worktree, trouble=None, updated_at=call.now))
+
+
+# --- looking again ----------------------------------------------------------------------------------------------------
+
+
+def look(call: Call) -> int:
+    """Has Coordinators look at pull requests that were open a minute ago; how many."""
+    work = [each.task_id for each in call.tx.worktrees.open() if each.changed]
+    found = call.tx.worktrees.pull_requests(work).values() if work else ()
+    due = [job for job in found if job.is_open and _is_due(call, job)]
+    return sum(each_fenced(call, PULL_REQUESTS, due, partial(_look, call)))
+
+
+def _is_due(call: Call, job: WorktreeJob) -> bool:
+    return job.finished_at is not None and call.now - job.finished_at >= LOOK_EVERY
+
+
+def _look(call: Call, job: WorktreeJob) -> bool:
+    worktree = call.tx.worktrees.find(job.task_id)
+    if worktree is None or worktree_locks.is_away(call, job.coordinator_id):
+        return False
+    if worktree_locks.at_work(call, job.tasks) is not None or worktree_locks.moving(call, worktree) is not None:
+        return False  # if it was merged, the directory goes
+    options = {**(job.options or {}), "look": job.pull_request}
+    call.tx.worktrees.save_job(
+        job, replace(job, options=options, taken_at=None, finished_at=None, done=None, answer=known(job))
+    )
+    call.tx.hint(WORK)
+    return True

@@ -1,0 +1,222 @@
+"""Pull requests at the server: what a merge orders in such a project, what a report changes, who is told, and when the
+Coordinator looks again. Reports are those that a real Coordinator gives (tests/coordinator/test_pull_requests.py).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.operations.test_merge_queue import Queue
+from tests.stories import Answer, World
+from toryo.domain.coordinators import GONE_AFTER
+from toryo.domain.times import SECOND
+from toryo.domain.worktrees import LOOK_EVERY, LOST_AFTER, UNSEEN_AFTER
+
+URL = "https://github.com/shop/till/pull/7"
+
+
+class Shop(Queue):
+    """A yard whose merges open pull requests."""
+
+    def __init__(self, world: World) -> None:
+        super().__init__(world, "off")
+        self.set(pull_requests="open", required_checks=[])
+
+    def pull_request(self, task: str, state: str = "open", **more: Any) -> dict[str, Any]:
+        known = {"url": URL, "number": 7, "program": "gh", "host": "github.com", "repository": "shop/till"}
+        return {**known, "branch": f"toryo/{task}", "base": "main", "head": "h1", "state": state, **more}
+
+    def opened(self, task: str, **more: Any) -> str:
+        """A person has ordered it, and the Coordinator has opened it."""
+        job_id = self.ask("merge", task)
+        (job,) = self.worktree_jobs()
+        assert (job["job_id"], job["kind"]) == (job_id, "pull_request")
+        self.report(job_id, done=True, pull_request=self.pull_request(task, **more))
+        return job_id
+
+    def looks(self, **more: Any) -> list[Answer]:
+        """What the Coordinator is given to look at after the next round of housekeeping."""
+        self.world.housekeep()
+        found = self.worktree_jobs(**more)
+        assert all(job["kind"] == "pull_request" and "look" in job["options"] for job in found)
+        return found
+
+    def after(self, millis: int) -> None:
+        """Time passes, and the Coordinator goes on calling."""
+        left = millis
+        while left > 0:
+            step = min(left, GONE_AFTER // 2)
+            self.world.advance(step / SECOND)
+            self.c1.claim(free_slots=0)
+            left -= step
+
+    def next_look(self) -> Answer:
+        self.after(LOOK_EVERY)
+        (job,) = self.looks()
+        return job
+
+
+@pytest.fixture
+def shop(world: World) -> Shop:
+    return Shop(world)
+
+
+def test_a_merge_orders_a_pull_request_with_title_text_and_checks(shop: Shop):
+    shop.set(required_checks=[{"command": "make test"}])
+    task = shop.worked("w1", title="--force `prices`")
+    shop.ask("merge", task, message="As discussed.")
+    (job,) = shop.worktree_jobs()
+    assert job["kind"] == "pull_request"
+    given = job["options"]
+    assert given["title"] == "--force `prices`"
+    assert given["authors"] == ["w1"]
+    assert [each["task_id"] for each in given["order"]] == [task]
+    assert given["body"].startswith("As discussed.\n\ndone\n\n")
+    assert f"Toryo task: {task}" in given["body"]
+
+
+def test_the_text_names_the_parts_and_is_in_the_language_of_the_project(shop: Shop):
+    main, part = shop.whole()
+    shop.set(language="ja")
+    shop.ask("merge", main)
+    (job,) = shop.worktree_jobs()
+    assert f"- Part ({part})" in job["options"]["body"]
+    assert f"Toryo のタスク: {main}" in job["options"]["body"]
+
+
+def test_an_open_pull_request_is_shown_and_its_work_waits_for_nobody(shop: Shop):
+    task = shop.worked("w1")
+    assert shop.needs("review")
+    job_id = shop.opened(task)
+    shown = {"url": URL, "number": 7, "state": "open"}
+    work = shop.worktree(task)
+    assert (work["state"], work["review"], work["pull_request"]) == ("open", "in_pull_request", shown)
+    assert shop.world.owner.call("show_task", task_id=task)["task"]["pull_request"] == shown
+    assert shop.job(job_id)["answer"]["pull_request"]["url"] == URL
+    assert shop.needs("review") == []
+    assert len(shop.world.events("worktree.pull_request_opened")) == 1
+
+
+def test_it_is_looked_at_once_a_minute_while_it_is_open(shop: Shop):
+    task = shop.worked("w1")
+    job_id = shop.opened(task)
+    assert shop.looks() == []
+    job = shop.next_look()
+    assert (job["job_id"], job["options"]["look"]) == (job_id, shop.pull_request(task, merged_commit=None))
+    assert shop.looks(worktree_jobs=[job_id]) == [], "not twice at the same time"
+    shop.report(job_id, done=True, pull_request=shop.pull_request(task))
+    assert shop.looks() == []
+    assert shop.next_look()["job_id"] == job_id
+    assert len(shop.world.events("worktree.pull_request_opened")) == 1
+
+
+def test_after_the_merge_the_work_is_merged_and_nobody_looks_any_longer(shop: Shop):
+    main, part = shop.whole()
+    job_id = shop.opened(main)
+    shop.next_look()
+    told = shop.pull_request(main, "merged", merged_commit="m1")
+    shop.report(job_id, done=True, merged=shop.merged(part, main), pull_request=told)
+    for each in (main, part):
+        assert (shop.worktree(each)["state"], shop.worktree(each)["merged_into"]) == ("merged", "main")
+    assert shop.worktree(main)["pull_request"]["state"] == "merged"
+    shop.after(LOOK_EVERY)
+    assert shop.looks() == []
+    assert shop.needs("review") == []
+
+
+def test_a_pull_request_that_was_closed_is_told_to_a_person_and_can_be_opened_again(shop: Shop):
+    task = shop.worked("w1")
+    job_id = shop.opened(task)
+    shop.next_look()
+    trouble = f"The pull request {URL} was closed without being merged."
+    shop.report(job_id, done=False, trouble=trouble, task_id=task, pull_request=shop.pull_request(task, "closed"))
+    assert (shop.worktree(task)["review"], shop.worktree(task)["pull_request"]["state"]) == ("to_review", "closed")
+    (need,) = shop.needs("review")
+    assert trouble in need["text"]
+    assert f"toryo task merge {task}" in [each["command"] for each in need["actions"]]
+    assert len(shop.world.events("worktree.pull_request_closed")) == 1
+    shop.after(LOOK_EVERY)
+    assert shop.looks() == []
+    shop.opened(task, url=f"{URL}1", number=71)
+    assert shop.worktree(task)["pull_request"] == {"url": f"{URL}1", "number": 71, "state": "open"}
+    assert shop.worktree(task)["trouble"] is None
+    assert shop.needs("review") == []
+
+
+def test_what_prevents_it_is_told_to_a_person_and_the_work_stays(shop: Shop):
+    task = shop.worked("w1")
+    job_id = shop.ask("merge", task)
+    shop.worktree_jobs()
+    shop.report(job_id, done=False, trouble="gh is not on the PATH of the Coordinator.", task_id=task)
+    assert shop.worktree(task)["state"] == "open"
+    assert shop.worktree(task)["pull_request"] is None
+    (need,) = shop.needs("review")
+    assert "gh is not on the PATH" in need["text"]
+    shop.opened(task)
+    assert shop.needs("review") == []
+
+
+def test_a_look_without_an_answer_is_repeated_and_told_once_after_a_quarter_of_an_hour(shop: Shop):
+    task = shop.worked("w1")
+    job_id = shop.opened(task)
+    for _ in range(UNSEEN_AFTER // LOOK_EVERY):
+        shop.next_look()
+        shop.report(job_id, done=False, trouble="gh failed: HTTP 502", task_id=task)
+        assert shop.needs("review") == []
+    for _ in range(2):
+        shop.next_look()
+        shop.report(job_id, done=False, trouble="gh failed: HTTP 502", task_id=task)
+        (need,) = shop.needs("review")
+        assert "HTTP 502" in need["text"]
+    assert len(shop.world.events("worktree.hindered")) == 1
+    assert shop.worktree(task)["pull_request"]["state"] == "open"
+    shop.next_look()
+    shop.report(job_id, done=True, pull_request=shop.pull_request(task))
+    assert shop.needs("review") == []
+
+
+def test_a_look_is_in_nobodys_way(shop: Shop):
+    task = shop.worked("w1")
+    shop.opened(task)
+    shop.next_look()
+    job_id = shop.ask("discard", task)
+    shop.report(job_id, done=True, gone=[task])
+    assert shop.worktree(task)["state"] == "discarded"
+    shop.after(LOOK_EVERY)
+    assert [job for job in shop.looks() if job["job_id"] == job_id] == []
+
+
+def test_its_address_is_not_lost_while_its_coordinator_is_away(shop: Shop):
+    task = shop.worked("w1")
+    job_id = shop.opened(task)
+    shop.next_look()
+    shop.world.advance(LOST_AFTER / SECOND + 1)
+    shop.world.housekeep()
+    assert shop.worktree(task)["pull_request"] == {"url": URL, "number": 7, "state": "open"}
+    assert shop.job(job_id)["answer"]["given_up"]
+    assert shop.next_look()["job_id"] == job_id
+
+
+def test_pull_requests_are_looked_at_after_the_setting_was_turned_off(shop: Shop):
+    task = shop.worked("w1")
+    shop.opened(task)
+    shop.set(pull_requests="off")
+    assert shop.next_look()["task_id"] == task
+
+
+@pytest.mark.parametrize("url", ["http://github.com/x/y/pull/1", "javascript:alert(1)", "https://a b", ""])
+def test_only_an_https_address_is_taken(shop: Shop, url: str):
+    task = shop.worked("w1")
+    job_id = shop.ask("merge", task)
+    shop.worktree_jobs()
+    told = shop.pull_request(task, url=url)
+    shop.c1.refused("report_worktree_job", "validationError", job_id=job_id, done=True, pull_request=told)
+    assert shop.worktree(task)["pull_request"] is None
+
+
+def test_work_whose_changes_were_requested_opens_none_by_mistake(shop: Shop):
+    task = shop.worked("w1")
+    shop.world.owner.call("request_changes", task_id=task, text="Round up.")
+    shop.world.owner.refused("merge_task", "notNow", task_id=task)
