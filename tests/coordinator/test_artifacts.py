@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from toryo import artifact_limits
+from toryo import artifact_limits, untrusted_files
 from toryo.client import RefusalError, Unreachable
 from toryo.coordinator import acceptance_checks, artifact_uploads, artifacts
 from toryo.coordinator.acceptance_checks import Evidence
@@ -158,7 +158,34 @@ def test_a_huge_file_is_left_out_without_being_read_to_its_end(tmp_path: Path) -
     write(tmp_path, "small.bin")
     found = collected(tmp_path, "*.bin")
     assert names(found) == ["small.bin"]
-    assert "larger than 2 MB" in told(found)
+    assert "huge.bin is left out. A file can have 2 MB." in told(found)
+
+
+def test_files_that_do_not_fit_are_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(200):
+        with (tmp_path / f"{number}.bin").open("wb") as each:
+            each.truncate(artifact_limits.LARGEST + number % 2)
+    reads: list[int] = []
+    read, grown = untrusted_files.read, [b""]
+
+    def counted(*given: Any) -> bytes:
+        reads.append(1)
+        return grown[0] or read(*given)
+
+    monkeypatch.setattr(untrusted_files, "read", counted)
+    assert len(collected(tmp_path, "*.bin").files) == 2
+    assert len(reads) == 2
+    reads.clear()
+    grown[0] = b"x" * 6_000_000  # they grow while they are looked at
+    assert collected(tmp_path, "*.bin").files == ()
+    assert len(reads) == artifacts.MOST_READ
+
+
+def test_a_name_that_holds_a_secret_is_neither_stored_nor_told(tmp_path: Path) -> None:
+    write(tmp_path, f"{SECRET}.txt")
+    found = collected(tmp_path, "*.txt")
+    assert found.files == ()
+    assert SECRET not in told(found)
 
 
 def test_a_check_leaves_at_most_ten_files_and_says_how_many_more_there_are(tmp_path: Path) -> None:
@@ -183,7 +210,7 @@ def test_an_expensive_pattern_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(artifacts, "MOST_STEPS", 100_000)
     found = collected(tmp_path, *(["*a" * 300] * 5))
     assert found.files == ()
-    assert "too many files" in told(found)
+    assert found.left_out == ("There are too many files to compare with these patterns. Name their directory.",)
 
 
 def test_more_files_than_can_be_looked_at_are_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,6 +6,7 @@ files are read, and looking for them is bounded. `artifact_uploads.py` sends the
 
 from __future__ import annotations
 
+import errno
 import os
 import threading
 from collections.abc import Iterator, Sequence
@@ -30,6 +31,8 @@ from toryo.path_patterns import MOST_STEPS, TooMuchWork, Work, matches
 MOST_ENTRIES = 100_000
 """Files and directories that are looked at for one check."""
 DEEPEST = 40
+MOST_READ = 3 * MOST_FILES
+"""Files that are read for one check; those that turn out not to fit count, too."""
 _SKIPPED = ".git"
 
 
@@ -94,7 +97,7 @@ def collected(patterns: Sequence[str], place: Place, mask: Mask, room: Room) -> 
     try:
         taking.below(top, "", 0)
     except TooMuchWork:
-        taking.note("There are too many files to compare with these patterns. Name their directory.")
+        taking.stop()
     finally:
         os.close(top)
     return taking.done()
@@ -109,21 +112,29 @@ class _Taking:
         self._matched: set[str] = set()
         """The patterns that some file matches."""
         self._files: list[File] = []
-        self._size = 0
+        self._size = self._read = 0
+        self._all_seen = True
         self._notes: list[str] = []
         self._unnoted = 0
 
     def done(self) -> Collected:
-        nothing = [f"No file matches {each}." for each in self._patterns if each not in self._matched]
+        without = [each for each in self._patterns if each not in self._matched] if self._all_seen else []
+        nothing = [f"No file matches {each}." for each in without]
         more = [f"{self._unnoted} more are left out."] if self._unnoted else []
         notes = [*self._notes[: MOST_LEFT_OUT - len(nothing) - len(more)], *more, *nothing]
         return Collected(tuple(self._files), tuple(each[:LONGEST_NOTE] for each in notes))
 
     def note(self, text: str) -> None:
         if len(self._notes) < MOST_LEFT_OUT - MOST_PATTERNS - 1:
-            self._notes.append("".join(each if each.isprintable() else "\N{REPLACEMENT CHARACTER}" for each in text))
+            shown = "".join(each if each.isprintable() else "\N{REPLACEMENT CHARACTER}" for each in text)
+            self._notes.append(self._mask(shown))
         else:
             self._unnoted += 1
+
+    def stop(self) -> None:
+        """There is more than can be looked at."""
+        self._all_seen = False
+        self._notes.insert(0, "There are too many files to compare with these patterns. Name their directory.")
 
     def below(self, directory: int, path: str, depth: int) -> None:
         """Takes what matches in an open directory and below it. Raises TooMuchWork."""
@@ -166,23 +177,39 @@ class _Taking:
         return any(all(a == b for a, b in zip(parts, each, strict=False)) for each in self._towards)
 
     def _take(self, directory: int, own: str, name: str) -> None:
-        if not may_be_name(name):
+        if not may_be_name(name) or self._mask(name) != name:
             self.note(f"{name} has a name that cannot be stored.")
-        elif len(self._files) >= MOST_FILES:
+        elif len(self._files) >= MOST_FILES or self._read >= MOST_READ:
             self.note(f"{name} is one file too many: a check can leave {MOST_FILES}.")
         else:
             try:
-                content = self._masked(_read(directory, own, name))
+                content = self._masked(self._content(directory, own, name))
             except OSError as problem:
                 self.note(f"{name} is left out. {problem.strerror or problem}.")
                 return
-            if self._size + len(content) > LARGEST_OF_CHECK:
-                self.note(f"{name} is left out. The files of one check can have {LARGEST_OF_CHECK / 1e6:g} MB.")
-            elif not self._room.take(len(content)):
+            if not self._room.take(len(content)):
                 self.note(f"{name} is left out. The files of all checks can have {LARGEST_OF_RUN / 1e6:g} MB.")
             else:
                 self._size += len(content)
                 self._files.append(File(name, content))
+
+    def _content(self, directory: int, own: str, name: str) -> bytes:
+        """Raises OSError for what is no regular file, or too large. What is too large is not read, unless it grows."""
+        descriptor = untrusted_files.opened(own, untrusted_files.READING | os.O_NOFOLLOW, directory=directory)
+        try:
+            self._refuse_size(os.fstat(descriptor).st_size)
+            self._read += 1
+            content = untrusted_files.read(descriptor, LARGEST, name)
+        finally:
+            os.close(descriptor)
+        self._refuse_size(len(content))
+        return content
+
+    def _refuse_size(self, size: int) -> None:
+        if size > LARGEST:
+            raise OSError(errno.EFBIG, f"A file can have {LARGEST / 1e6:g} MB")
+        if self._size + size > LARGEST_OF_CHECK:
+            raise OSError(errno.EFBIG, f"The files of one check can have {LARGEST_OF_CHECK / 1e6:g} MB")
 
     def _masked(self, content: bytes) -> bytes:
         """Texts without secrets; what is no text in UTF-8 stays as it is."""
@@ -200,14 +227,6 @@ def _is_directory(entry: os.DirEntry[str]) -> bool:
         return entry.is_dir(follow_symlinks=False)
     except OSError:
         return False
-
-
-def _read(directory: int, own: str, name: str) -> bytes:
-    descriptor = untrusted_files.opened(own, untrusted_files.READING | os.O_NOFOLLOW, directory=directory)
-    try:
-        return untrusted_files.read(descriptor, LARGEST, name)
-    finally:
-        os.close(descriptor)
 
 
 def _directories(pattern: str) -> list[str]:
