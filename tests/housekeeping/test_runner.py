@@ -27,6 +27,7 @@ def test_every_chore_has_a_name_of_its_own():
         "logs",
         "worktrees",
         "merge_queues",
+        "pull_requests",
         "people",
         "keys",
         "search",
