@@ -8,4 +8,4 @@ from pydantic import Field
 
 MOST_PARAMETERS = 50
 LONGEST_VALUE = 1_000
-Name = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9_][\w-]*$")]
+Name = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^\w[\w-]*$")]

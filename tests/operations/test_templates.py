@@ -74,6 +74,15 @@ def test_each_use_creates_new_tasks_and_what_was_saved_last_counts(crew: World) 
     assert first[1]["description"] == "From next."
 
 
+def test_names_can_be_in_any_script(crew: World) -> None:
+    """A template is named by its file, and a parameter by what people call it."""
+    content = {"parameters": {"版": {}}, "tasks": [{"title": "リリース {{版}}"}]}
+    save(crew, content, name="リリース")
+    asked = {"project_id": crew.project_id, "name": "リリース", "values": {"版": "1.4.0"}}
+    [made] = crew.owner.call("use_template", **asked)["task_ids"]
+    assert crew.show(made)["title"] == "リリース 1.4.0"
+
+
 def test_a_value_is_one_word_of_a_command_whatever_it_contains(crew: World) -> None:
     save(crew)
     build = use(crew, version="1", branch="x; rm -rf $HOME")[1]

@@ -13,7 +13,7 @@ import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-VARIABLE = re.compile(r"\{\{\s*([A-Za-z0-9_][\w.-]*)\s*\}\}")
+VARIABLE = re.compile(r"\{\{\s*(\w[\w.-]*)\s*\}\}")
 CONTROL = r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]"
 """Characters that no value may contain: control characters except tab and line feed, and unpaired surrogates."""
 
