@@ -156,6 +156,30 @@ def test_a_learnt_limit_that_is_too_low_is_raised_by_use_and_forgotten_after_two
     assert (window(crew)["limit"], window(crew)["learnt"]) == (None, False)
 
 
+def test_a_refusal_after_less_use_does_not_lower_what_was_learnt(crew: World) -> None:
+    refused(crew, "w1", 1_000, quota_reset_seconds=HOUR, quota_window="5h")
+    crew.advance(6 * HOUR)
+    refused(crew, "w1", 100, quota_reset_seconds=HOUR, quota_window="5h")  # the rest was used elsewhere
+    assert (window(crew)["limit"], window(crew)["used"]) == (1_000, 100)
+    assert abs(parse(window(crew)["ends_at"]) - crew.now - HOUR * 1000) < 5_000
+    crew.advance(14 * 24 * HOUR)
+    refused(crew, "w1", 100, quota_reset_seconds=HOUR, quota_window="5h")
+    assert window(crew)["limit"] == 100
+
+
+@pytest.mark.parametrize("kept", [{"reserve": 20}, {"low_priority": "spare"}])
+def test_a_learnt_limit_that_use_has_disproved_holds_nothing_back(crew: World, kept: dict[str, Any]) -> None:
+    limit(crew, **kept)
+    refused(crew, "w1", 1_000, quota_reset_seconds=HOUR, quota_window="week")
+    crew.advance(6 * HOUR)
+    uses(crew, "w1", 900)
+    crew.task("w1", priority="low")
+    assert crew.why("w1").startswith("hold")
+    uses(crew, "w2", 500)
+    assert window(crew, "week")["limit"] == 1_400
+    assert crew.coordinator().starts() == ["w1"]
+
+
 def test_usage_and_refusals_belong_to_the_account_that_the_launch_was_started_with(crew: World) -> None:
     task = crew.task("w1", priority="critical")
     process = crew.start("w1")

@@ -2,7 +2,8 @@
 
 A window begins with the first use after the last one has ended, as the providers' windows do. Its limit is what a
 person has set; without that, what had been used when the provider refused (learnt). What was learnt can be too low,
-because the account is also used elsewhere: it is raised when more is used, and forgotten after two weeks.
+because the account is also used elsewhere: it is raised when more is used, a refusal after less use does not lower it,
+and it is forgotten after two weeks. One that was reached says nothing: the provider has refused, or the limit is higher.
 
 A reserve keeps the last part of every limit for tasks of high priority: the server starts no others on the account
 until the window ends. Tasks of low priority can be limited to quota that would lapse: they are started only while the
@@ -71,6 +72,11 @@ class Window:
         """Tokens; None: unknown."""
         return self.set_limit if self.set_limit is not None else self.learnt(now)
 
+    def open_limit(self, now: Millis) -> int | None:
+        """The limit, where it says how much of it is left; None: unknown. A learnt limit that was reached does not."""
+        limit = self.limit(now)
+        return None if limit is not None and self.set_limit is None and self.used >= limit else limit
+
     def ends_at(self, now: Millis) -> Millis | None:
         """None: none is open."""
         if self.began_at is None or self.began_at > now + CLOCK_SKEW:
@@ -83,7 +89,7 @@ class Window:
 
     def kept_until(self, now: Millis) -> Millis | None:
         """Until when only tasks of high priority are started; None: all are."""
-        end, limit = self.ends_at(now), self.limit(now)
+        end, limit = self.ends_at(now), self.open_limit(now)
         if end is None or limit is None or self.reserve == 0:
             return None
         return end if self.used * 100 >= limit * (100 - self.reserve) else None
@@ -91,7 +97,7 @@ class Window:
     def spare_from(self, now: Millis) -> Millis | None:
         """From when tasks of low priority are started: when as much of the window has passed as is used of what is not
         reserved. None: they are now."""
-        end, limit = self.ends_at(now), self.limit(now)
+        end, limit = self.ends_at(now), self.open_limit(now)
         if end is None or limit is None or self.began_at is None or not self.low_spare:
             return None
         part = self.length.millis * self.used * 100 // (limit * (100 - self.reserve))
@@ -99,13 +105,12 @@ class Window:
         return at if at > now else None
 
     def runs_dry_at(self, now: Millis) -> Millis | None:
-        """When its limit is reached at the pace of this window so far; None: not in this window, or not known. A
-        learnt limit that was reached says nothing: the provider has refused, or the limit is higher."""
-        end, limit = self.ends_at(now), self.limit(now)
+        """When its limit is reached at the pace of this window so far; None: not in this window, or not known."""
+        end, limit = self.ends_at(now), self.open_limit(now)
         if end is None or limit is None or self.began_at is None:
             return None
         if self.used >= limit:
-            return now if self.set_limit is not None else None
+            return now
         elapsed = now - self.began_at
         if elapsed < _ENOUGH or self.used == 0:
             return None

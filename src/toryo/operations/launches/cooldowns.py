@@ -102,7 +102,10 @@ def _cool_account(call: Call, account: str, reason: str, told: QuotaMessage, age
 
 
 def _learn_limit(call: Call, account: str, told: QuotaMessage) -> None:
-    """What an account had used in a window when it was refused is what it may use; the message says when that ends."""
+    """What an account had used in a window when it was refused is what it may use; the message says when that ends.
+
+    Not if it could use more before, not long ago: then it was also used elsewhere this time.
+    """
     if told.seconds is None:
         return
     windows, left = call.tx.quota_windows.of([account]), told.seconds * SECOND
@@ -111,8 +114,10 @@ def _learn_limit(call: Call, account: str, told: QuotaMessage) -> None:
     used = window.used_now(call.now) if window is not None else 0
     if window is None or used == 0:
         return
-    began = call.now + left - window.length.millis
-    call.tx.quota_windows.learn(replace(window, began_at=began, learnt_limit=used, learnt_at=call.now))
+    window = replace(window, began_at=call.now + left - window.length.millis)
+    if used >= (window.learnt(call.now) or 0):
+        window = replace(window, learnt_limit=used, learnt_at=call.now)
+    call.tx.quota_windows.learn(window)
 
 
 def _explain_missing(call: Call, launch: Launch, reason: str, seconds: int | None) -> int | None:
