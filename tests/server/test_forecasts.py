@@ -8,6 +8,7 @@ import shlex
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import orjson
@@ -17,6 +18,7 @@ from tests.scenarios.sites import Bell, Gate
 from toryo.client import Client, RefusalError
 from toryo.operations.calls.forecasting import GOOD_FOR, Forecasted
 from toryo.operations.overview.forecasts import read
+from toryo.server import forecasts as server_forecasts
 from toryo.server.app import Running
 from toryo.server.forecasts import LOWEST_PRIORITY, Forecasts
 
@@ -130,11 +132,25 @@ def test_one_that_fails_says_why(beside: Beside, script: str, reason: str) -> No
     assert (known(forecasts).state, known(forecasts).reason) == ("failed", reason)
 
 
-def test_a_program_that_cannot_be_started_is_a_failure_and_the_next_one_still_runs(beside: Beside) -> None:
+def test_a_program_that_cannot_be_started_is_a_failure_and_the_next_one_still_runs(
+    beside: Beside, monkeypatch: pytest.MonkeyPatch
+) -> None:
     forecasts = Forecasts(beside.directory, lambda: 1_000, (str(beside.directory / "none"),))
+    held: set[int] = set()
+
+    def pipe() -> tuple[int, int]:
+        held.update(ends := os.pipe())
+        return ends
+
+    def close(end: int) -> None:
+        held.remove(end)
+        os.close(end)
+
+    monkeypatch.setattr(server_forecasts, "os", SimpleNamespace(**{**vars(os), "pipe": pipe, "close": close}))
     for project_id in ("prj_1", "prj_2"):
         forecasts.start(project_id, 3)
     settled()
+    assert held == set()
     assert {known(forecasts).state, known(forecasts, "prj_2").state} == {"failed"}
 
 

@@ -139,6 +139,25 @@ def test_what_is_no_answer_to_the_question_answers_nothing(house: House, content
     assert [each["state"] for each in house.questions()] == ["open"]
 
 
+def test_who_answers_nothing_that_fits_is_told_so_and_asked_again(house: House) -> None:
+    seen: list[str] = []
+
+    async def asked(params: types.ElicitRequestFormParams) -> types.ElicitResult:
+        seen.append(params.message)
+        return types.ElicitResult(action="accept", content={"choice": "Red"} if len(seen) == 2 else {})
+
+    assert house.ask(asked, options=COLORS)["answered_before"]["answer"] == "Red"
+    assert seen[0] == "Which color?"
+    assert seen[1].startswith("The answer is empty. Choose one of")
+    assert seen[1].endswith("\n\nWhich color?")
+
+
+def test_who_never_answers_anything_that_fits_is_not_asked_for_ever(house: House) -> None:
+    seen: list[types.ElicitRequestFormParams] = []
+    assert house.ask(accepting(seen), options=COLORS)["message"].startswith("Asked.")
+    assert len(seen) == mcp_elicitation.MOST_TIMES
+
+
 def raw(result: dict[str, Any]) -> Asked:
     async def asked(_: types.ElicitRequestFormParams) -> types.ElicitResult:
         return types.ElicitResult.model_construct(**result)
@@ -271,10 +290,11 @@ class Raw:
     def url(self) -> str:
         return f"{self.house.url}/mcp"
 
-    def asking(self) -> Any:
+    def asking(self, **meta: str) -> Any:
         """The answer to `ask_person`, as a stream."""
         arguments = {"question": "Which color?", "session_token": self.token}
-        call = message("tools/call", {"name": "ask_person", "arguments": arguments})
+        more = {"_meta": meta} if meta else {}
+        call = message("tools/call", {"name": "ask_person", "arguments": arguments, **more})
         return self.http.stream("POST", self.url, json=call, headers=self.headers)
 
 
@@ -339,6 +359,23 @@ def test_a_connection_that_is_lost_leaves_the_question_open_and_nothing_behind(s
 
     run(story())
     assert [each["state"] for each in house.questions()] == ["open"]
+
+
+def test_what_happens_in_the_project_is_not_told_to_a_client_that_waits(house: House) -> None:
+    async def story() -> None:
+        client = Raw(house)
+        await client.begin()
+        path = f"/projects/{house.project}/tasks"
+        async with client.asking(progressToken="p") as stream:
+            lines = stream.aiter_lines()
+            asked = await event(lines)
+            for number in range(5):
+                await asyncio.to_thread(house.owner.rest, "POST", path, {"title": f"Task {number}"})
+            await client.reply(asked["id"])
+            assert "result" in await event(lines)
+        await client.http.aclose()
+
+    run(story())
 
 
 def test_it_passes_through_the_bridge_for_clients_that_start_commands(house: House) -> None:

@@ -3,7 +3,7 @@
 A window begins with the first use after the last one has ended, as the providers' windows do. Its limit is what a
 person has set; without that, what had been used when the provider refused (learnt). What was learnt can be too low,
 because the account is also used elsewhere: it is raised when more is used, a refusal after less use does not lower it,
-and it is forgotten after two weeks. One that was reached says nothing: the provider has refused, or the limit is higher.
+and it is forgotten after two weeks. One that was reached says nothing: the provider has refused, or it can be more.
 
 A reserve keeps the last part of every limit for tasks of high priority: the server starts no others on the account
 until the window ends. Tasks of low priority can be limited to quota that would lapse: they are started only while the

@@ -138,10 +138,10 @@ class Forecasts:
         """What it prints. Raises _Failed."""
         lifeline, ours = os.pipe()
         try:
-            process = self._begun(project_id, max_concurrent, lifeline)
-        finally:
-            os.close(lifeline)
-        try:
+            try:
+                process = self._begun(project_id, max_concurrent, lifeline)
+            finally:
+                os.close(lifeline)
             printed, told = process.communicate(timeout=self._longest_seconds)
         except subprocess.TimeoutExpired:
             process.kill()

@@ -16,6 +16,7 @@ from typing import Any
 
 import orjson
 
+from toryo.domain.errors import Code
 from toryo.domain.questions import LONGEST_ANSWER
 from toryo.operations.calls.callers import Credentials, Login
 from toryo.operations.calls.grants import Door
@@ -31,6 +32,8 @@ WAITS_SECONDS = 45.0
 """Clients give a call up after about 60 s."""
 WAITS_WITH_PROGRESS_SECONDS = 600.0
 """Where the client hears of progress."""
+MOST_TIMES = 3
+"""How often one call asks: again where what was answered is no answer to the question."""
 _LISTS_SINCE = b"2025-11-25"
 """The protocol version in which a form has lists to choose several from."""
 _VERSION = b"mcp-protocol-version"
@@ -61,11 +64,21 @@ class Elicitation:
             return
         await sse.begin(send)
         lists = headers.get(_VERSION, b"") >= _LISTS_SINCE
-        said = await self._asked(session, question, form(question, lists=lists), call, person, send)
-        given = answer_of(question, said) if said is not None else None
-        if given is not None:
+        until = asyncio.get_running_loop().time() + _patience(call)
+        wrong = ""
+        for _ in range(MOST_TIMES):
+            said = await self._asked(
+                session, question, form(question, lists=lists, wrong=wrong), call, until, person, send
+            )
+            given = answer_of(question, said) if said is not None else None
+            if given is None:
+                break
             given = {**given, "question_id": question["question_id"]}
-            await self._waiting.answer("answer_question", given, person, Door.OWN)
+            taken = await self._waiting.answer("answer_question", given, person, Door.OWN)
+            refusal = taken.result or {}
+            if not taken.refused or refusal.get("error") != Code.VALIDATION_ERROR:
+                break
+            wrong = f"{refusal['message']} {refusal['instruction']}"
         question = await self._question(question["question_id"], person)
         if question is not None and question["state"] == "answered":
             # Asked again, it answers what a person has answered, and what follows.
@@ -94,7 +107,14 @@ class Elicitation:
     # --- the request to the client -----------------------------------------------------------------------------------
 
     async def _asked(
-        self, session: Session, question: Shown, form: Mapping[str, Any], call: Call, person: Credentials, send: Send
+        self,
+        session: Session,
+        question: Shown,
+        form: Mapping[str, Any],
+        call: Call,
+        until: float,
+        person: Credentials,
+        send: Send,
     ) -> Said | None:
         """What the client answers; None if it does not in time, or the question ended in another way."""
         request_id = f"ask-{secrets.token_urlsafe(18)}"
@@ -102,7 +122,7 @@ class Elicitation:
         session.asked[request_id] = reply
         try:
             await _write(send, {"id": request_id, "method": "elicitation/create", "params": form})
-            said = await self._heard(reply, question, call, person, send)
+            said = await self._heard(reply, question, call, until, person, send)
         finally:
             del session.asked[request_id]
         if said is None:
@@ -111,18 +131,24 @@ class Elicitation:
         return said
 
     async def _heard(
-        self, reply: asyncio.Future[Said], question: Shown, call: Call, person: Credentials, send: Send
+        self,
+        reply: asyncio.Future[Said],
+        question: Shown,
+        call: Call,
+        until: float,
+        person: Credentials,
+        send: Send,
     ) -> Said | None:
         loop = asyncio.get_running_loop()
-        begun = loop.time()
-        until = begun + (WAITS_SECONDS if call.progress is None else WAITS_WITH_PROGRESS_SECONDS)
+        told = loop.time()
         async with self._waiting.listen({f"project:{question['project_id']}"}) as hints:
             while True:
                 current = await self._question(question["question_id"], person)
                 left = until - loop.time()
                 if current is None or current["state"] != "open" or self._waiting.stopping or left <= 0:
                     return reply.result() if reply.done() else None
-                hint = asyncio.create_task(hints.wait(min(left, mcp_progress.EVERY)))
+                next_told = told + mcp_progress.EVERY
+                hint = asyncio.create_task(hints.wait(max(0.0, min(left, next_told - loop.time()))))
                 either: list[asyncio.Future[Any]] = [reply, hint]
                 try:
                     await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
@@ -132,7 +158,13 @@ class Elicitation:
                         await hint
                 if reply.done():
                     return reply.result()
-                await sse.write(send, _still_waiting(call.progress, loop.time() - begun))
+                if loop.time() >= next_told:  # not at every hint: a busy project has many
+                    told = loop.time()
+                    await sse.write(send, _still_waiting(call.progress, _patience(call) - (until - told)))
+
+
+def _patience(call: Call) -> float:
+    return WAITS_SECONDS if call.progress is None else WAITS_WITH_PROGRESS_SECONDS
 
 
 async def _write(send: Send, message: Mapping[str, Any]) -> None:
@@ -146,8 +178,9 @@ def _still_waiting(token: bytes | None, seconds: float) -> bytes:
 # --- the form ---------------------------------------------------------------------------------------------------------
 
 
-def form(question: Shown, *, lists: bool) -> dict[str, Any]:
-    """The parameters of `elicitation/create`. `lists`: whether the client knows lists to choose several from."""
+def form(question: Shown, *, lists: bool, wrong: str = "") -> dict[str, Any]:
+    """The parameters of `elicitation/create`. `lists`: whether the client knows lists to choose several from. `wrong`:
+    why what was answered before is no answer."""
     properties: dict[str, Any] = {}
     required: list[str] = []
     options = question["options"]
@@ -165,7 +198,8 @@ def form(question: Shown, *, lists: bool) -> dict[str, Any]:
         properties["text"] = {"type": "string", "title": title, "maxLength": LONGEST_ANSWER}
         required += [] if options else ["text"]
     schema = {"type": "object", "properties": properties, "required": required}
-    return {"message": question["question"], "requestedSchema": schema}
+    message = f"{wrong}\n\n{question['question']}" if wrong else question["question"]
+    return {"message": message, "requestedSchema": schema}
 
 
 def answer_of(question: Shown, said: Said) -> dict[str, Any] | None:
