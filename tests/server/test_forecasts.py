@@ -157,10 +157,11 @@ def test_a_program_that_cannot_be_started_is_a_failure_and_the_next_one_still_ru
 def test_what_was_computed_before_is_shown_until_there_is_something_newer(beside: Beside) -> None:
     once = beside.directory / "once"
     forecasts = beside.forecasts(f"test -e {once} && exit 1; touch {once}; {printing(PRINTED)}")
-    for _ in range(2):
-        forecasts.start("prj_1", 3)
+    for processes in (3, 50):
+        forecasts.start("prj_1", processes)
         settled()
     assert (known(forecasts).state, known(forecasts).found, known(forecasts).found_at) == ("failed", FOUND, 1_000)
+    assert (known(forecasts).max_concurrent, known(forecasts).found_with) == (50, 3)
 
 
 def test_the_end_of_the_server_ends_it(beside: Beside) -> None:
@@ -235,8 +236,9 @@ def test_the_server_answers_what_the_command_would_and_remembers_it(owner: Clien
     assert found["assumed_minutes"] > 0
     assert owner.rest("GET", "/status")["last_event"] == before
     assert owner.rest("POST", path, {"max_concurrent": 2}) == done
-    again = owner.rest("POST", path, {"max_concurrent": 2, "refresh": True})
+    again = owner.rest("POST", path, {"max_concurrent": 5, "refresh": True})
     assert (again["state"] in ("waiting", "running"), again["forecast"]) == (True, found)
+    assert (again["max_concurrent"], again["forecast"]["max_concurrent"]) == (5, 2)
 
 
 def test_a_project_without_open_tasks_has_a_forecast_without_ranges(owner: Client) -> None:

@@ -81,9 +81,9 @@ class Forecasts:
                     self._known[project_id] = before
                 return
             begun = Forecasted("waiting", max_concurrent, self._now())
-            self._known[project_id] = (
-                begun if before is None else replace(begun, found=before.found, found_at=before.found_at)
-            )
+            if before is not None:
+                begun = replace(begun, found=before.found, found_at=before.found_at, found_with=before.found_with)
+            self._known[project_id] = begun
             self._forget_old()
             self._waiting.append(project_id)
             if self._worker is None:
@@ -112,7 +112,7 @@ class Forecasts:
             known = self._known[project_id]
             try:
                 found = self._computed(project_id, known.max_concurrent)
-                self._end(project_id, state="done", found=found, found_at=self._now())
+                self._end(project_id, state="done", found=found, found_at=self._now(), found_with=known.max_concurrent)
             except _Failed as failed:
                 self._end(project_id, state="failed", reason=failed.args[0])
             except Exception as error:  # noqa: BLE001 - who waits for it must be told that it failed

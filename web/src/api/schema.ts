@@ -5298,7 +5298,7 @@ export interface components {
         };
         /**
          * Forecast
-         * @description Hours are from `computed_at`.
+         * @description Hours are from `computed_at`. `max_concurrent`: of this one; the newest one may be another.
          */
         Forecast: {
             /** Open Tasks */
@@ -5326,6 +5326,8 @@ export interface components {
             accounts: components["schemas"]["DryAccount"][];
             /** Computed At */
             computed_at: string;
+            /** Max Concurrent */
+            max_concurrent: number;
         };
         /**
          * Range

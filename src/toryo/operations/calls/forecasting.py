@@ -26,6 +26,8 @@ class Forecasted:
     found: Mapping[str, Any] | None = None
     """What was computed last, perhaps by an earlier one."""
     found_at: Millis | None = None
+    found_with: int | None = None
+    """With how many processes at a time that was."""
 
     @property
     def under_way(self) -> bool:

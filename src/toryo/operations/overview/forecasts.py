@@ -73,9 +73,10 @@ class Computed(TypedDict):
 
 
 class Forecast(Computed):
-    """Hours are from `computed_at`."""
+    """Hours are from `computed_at`. `max_concurrent`: of this one; the newest one may be another."""
 
     computed_at: str
+    max_concurrent: int
 
 
 class ForecastResult(Result):
@@ -149,11 +150,16 @@ def _shown(known: Forecasted | None) -> ForecastResult:
 
 
 def _forecast(known: Forecasted | None) -> Forecast | None:
-    if known is None or known.found is None or known.found_at is None:
+    if known is None or known.found is None or known.found_at is None or known.found_with is None:
         return None
     found = cast("Computed", known.found)
     unfinished: list[Unfinished] = [{**each, "reason": constant(each["reason"])} for each in found["unfinished"]]
-    return {**found, "unfinished": unfinished, "computed_at": iso(known.found_at)}
+    return {
+        **found,
+        "unfinished": unfinished,
+        "computed_at": iso(known.found_at),
+        "max_concurrent": known.found_with,
+    }
 
 
 def read(document: Mapping[str, Any]) -> Computed:

@@ -43,7 +43,7 @@ export function Forecast({ projectId }: { projectId: string }) {
         {answer.forecast === null ? (
           <p className="text-soft">{t("forecast.help")}</p>
         ) : (
-          <Figures found={answer.forecast} processes={answer.max_concurrent ?? USUAL} />
+          <Figures found={answer.forecast} />
         )}
         <div className="flex flex-wrap items-end gap-3">
           <div className="w-40">
@@ -72,7 +72,7 @@ export function Forecast({ projectId }: { projectId: string }) {
   );
 }
 
-function Figures({ found, processes }: { found: Found; processes: number }) {
+function Figures({ found }: { found: Found }) {
   const { t, i18n } = useTranslation("usage");
   const { hours, dollars, tokens } = found;
   if (hours === null || dollars === null || tokens === null)
@@ -98,8 +98,8 @@ function Figures({ found, processes }: { found: Found; processes: number }) {
         <Figure name={t("tokens")}>{range(tokens, (each) => compact(each, i18n.language))}</Figure>
       </dl>
       <p className="text-[13px] text-soft">
-        {t("forecast.covers", { count: found.open_tasks })} {t("forecast.runs", { runs: found.runs, processes })}{" "}
-        <Computed at={found.computed_at} />
+        {t("forecast.covers", { count: found.open_tasks })}{" "}
+        {t("forecast.runs", { runs: found.runs, processes: found.max_concurrent })} <Computed at={found.computed_at} />
       </p>
       <History found={found} />
       {found.accounts.map((each) => (

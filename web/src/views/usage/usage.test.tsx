@@ -80,6 +80,7 @@ describe("usage", () => {
 const range = (low: number, middle: number, high: number) => ({ low, middle, high });
 const computed = {
   computed_at: AT,
+  max_concurrent: 3,
   open_tasks: 2,
   runs: 20,
   runs_completed: 19,
@@ -136,10 +137,15 @@ describe("the forecast", () => {
   });
 
   it("says why it failed, and still shows the one before", async () => {
-    const failed = state("failed", { reason: "It took longer than 300 seconds.", forecast: computed });
+    const failed = state("failed", {
+      reason: "It took longer than 300 seconds.",
+      max_concurrent: 50,
+      forecast: computed,
+    });
     serve({ ...ANSWERS, [`GET ${FORECAST}`]: failed });
     await usage();
     expect((await screen.findByRole("alert")).textContent).toContain("It took longer than 300 seconds.");
+    expect(screen.getByText(/processes at a time: 3\./)).toBeTruthy();
     expect(screen.getByText("$0.50 to $1.25")).toBeTruthy();
   });
 
