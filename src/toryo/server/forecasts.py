@@ -116,7 +116,14 @@ class Forecasts:
             except _Failed as failed:
                 self._end(project_id, state="failed", reason=failed.args[0])
             except Exception as error:  # noqa: BLE001 - who waits for it must be told that it failed
-                _log.error("forecast_failed", project_id=project_id, exc_info=error)
+                if b"MemoryError" in told[-_LONGEST_TOLD:]:
+        raise _Failed(
+            say(
+                "It needs more than {gigabytes} GB of memory. Use the command line: toryo forecast.",
+                gigabytes=MOST_MEMORY // 2**30,
+            )
+        )
+    _log.error("forecast_failed", project_id=project_id, exc_info=error)
                 self._end(project_id, state="failed", reason=say("It could not be computed; see the server's log."))
 
     def _next(self) -> str | None:

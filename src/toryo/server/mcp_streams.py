@@ -52,6 +52,10 @@ class Session:
     asked: dict[str, asyncio.Future[dict[str, Any]]] = field(default_factory=dict)
     """What the client was asked and has not answered, by the id of the request."""
 
+    @property
+    def in_use(self) -> bool:
+        return self.stream is not None or bool(self.asked)
+
     def changed(self) -> None:
         """Makes an open stream look again: at the subscriptions, and whether it is still wanted."""
         if self.stream is not None:
@@ -84,7 +88,7 @@ class Streams:
         async def with_session(message: Message) -> None:
             if message["type"] == "http.response.start" and message["status"] == 200:
                 if len(self._sessions) >= MOST_SESSIONS:
-                    idle = next((name for name, session in self._sessions.items() if session.stream is None), None)
+                    idle = next((name for name, session in self._sessions.items() if not session.in_use), None)
                     if idle is not None:
                         del self._sessions[idle]
                 name = secrets.token_urlsafe(24)

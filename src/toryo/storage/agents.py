@@ -110,14 +110,13 @@ _now = _p("now", type_=sa.BigInteger)
 _window_end = _w.c.began_at + _w.c.length_ms
 _window_open = _w.c.began_at <= _now + CLOCK_SKEW
 _limit = sa.func.coalesce(_w.c.set_limit, _w.c.learnt_limit)
-_spare_from = _w.c.began_at + sa.cast(
-    1.0 * _w.c.length_ms * _w.c.used / _limit * 100 / (100 - _w.c.reserve), sa.BigInteger
-)
+_part_used = 100.0 * _w.c.used / _limit / (100 - _w.c.reserve)
+_spare_from = _w.c.began_at + sa.case((_part_used < 1, sa.cast(_part_used * _w.c.length_ms, sa.BigInteger) + 1))
 _ends = sa.union_all(
     sa.select(_c.c.until),
     sa.select(_a.c.until),
     sa.select(_window_end).where(sa.or_(_w.c.reserve > 0, _w.c.low_spare), _window_open),
-    sa.select(_spare_from).where(_w.c.low_spare, _window_open, _spare_from < _window_end),
+    sa.select(_spare_from).where(_w.c.low_spare, _window_open),
 ).subquery("ends")
 _NEXT_END = Statement(sa.select(sa.func.min(_ends.c.until)).where(_ends.c.until > _now))
 _ACCOUNTS = Statement(sa.select(_a.c.id, _a.c.until, _a.c.reason).where(in_list(_a.c.id, "ids")))
