@@ -57,10 +57,11 @@ def shown(each):
     if gitlab:
         state = {{"open": "opened"}}.get(each["state"], each["state"])
         return {{"iid": each["number"], "web_url": link, "state": state, "sha": each["head"],
-                 "merge_commit_sha": each["merged_commit"]}}
+                 "merge_commit_sha": each["merged_commit"], "target_branch": each["base"],
+                 "source_project_id": 8 if each.get("fork") else 7, "target_project_id": 7}}
     return {{"number": each["number"], "html_url": link, "state": "closed" if merged else each["state"],
              "merged_at": "2026-01-01T00:00:00Z" if merged else None, "head": {{"sha": each["head"]}},
-             "merge_commit_sha": each["merged_commit"]}}
+             "base": {{"ref": each["base"]}}, "merge_commit_sha": each["merged_commit"]}}
 
 
 collection = "projects/shop%2Ftill/merge_requests" if gitlab else "repos/shop/till/pulls"
@@ -69,12 +70,15 @@ if not url.path.startswith(collection):
 if method == "POST":
     body = json.load(sys.stdin)
     branch = body["source_branch" if gitlab else "head"]
-    if any(each["branch"] == branch and each["state"] == "open" for each in facts["pulls"]):
+    if any(each["branch"] == branch and each["state"] == "open" and not each.get("fork") for each in facts["pulls"]):
         fail(1, "HTTP 422: A pull request already exists")
     each = {{"number": len(facts["pulls"]) + 1, "branch": branch, "base": body["target_branch" if gitlab else "base"],
              "title": body["title"], "body": body["description" if gitlab else "body"], "state": "open",
              "head": head(branch), "merged_commit": None}}
     facts["pulls"].append(each)
+    kind = "merge-requests" if gitlab else "pull"
+    there = "git --git-dir=" + facts["remote"]
+    os.system(f"{{there}} symbolic-ref refs/{{kind}}/{{each['number']}}/head refs/heads/{{branch}}")
     state.write_text(json.dumps(facts))
     if facts["dies_after_creation"]:
         facts["dies_after_creation"] = False
@@ -85,7 +89,9 @@ if method == "POST":
     print(json.dumps(shown(each)))
 elif url.path == collection:
     branch = asked["source_branch"] if gitlab else asked["head"].split(":", 1)[1]
-    print(json.dumps([shown(each) for each in reversed(facts["pulls"]) if each["branch"] == branch]))
+    base = asked.get("target_branch" if gitlab else "base")
+    print(json.dumps([shown(each) for each in reversed(facts["pulls"])
+                      if each["branch"] == branch and base in (None, each["base"])]))
 else:
     print(json.dumps(shown(facts["pulls"][int(url.path.rsplit("/", 1)[1]) - 1])))
 """

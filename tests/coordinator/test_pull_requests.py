@@ -4,6 +4,8 @@ as `gh` and `glab` do.
 
 from __future__ import annotations
 
+import os
+import re
 import shlex
 from pathlib import Path
 from typing import Any
@@ -14,7 +16,7 @@ from tests.coordinator.test_task_worktrees import PROJECT, job, since
 from tests.coordinator.test_worktrees import first, nobody, place, repository, worked
 from tests.pull_request_services import Service, with_only
 from tests.repositories import Repository
-from toryo.coordinator import pull_requests
+from toryo.coordinator import pull_request_programs, pull_requests, worktrees
 from toryo.coordinator.worktrees import Trouble, remotes
 from toryo.coordinator.worktrees.repository import opened
 
@@ -431,3 +433,88 @@ def test_only_the_branch_of_a_task_can_be_pushed(github):
     checkout = opened(github.repository.path)
     with pytest.raises(Trouble, match="never pushes"):
         remotes.push(checkout, remotes.remote_of(checkout, "main"), "main")
+
+
+# --- what was found in a review --------------------------------------------------------------------------------------
+
+
+def test_what_no_commit_can_keep_stays_after_the_merge_and_is_told(github, tmp_path):
+    made = github.worked()
+    Repository(made.path / "cloned").commit(x="x")
+    told = github.open()
+    github.service.merge(tmp_path)
+    answer = github.run(look=told)
+    assert (answer["done"], answer["merged"], answer["task_id"]) == (False, [], "t1")
+    assert "cloned/" in answer["trouble"]
+    assert (made.path / "cloned" / "x").read_text() == "x"
+
+
+def test_work_whose_branch_got_commits_there_is_merged_with_it_though_it_was_squashed(either, tmp_path):
+    made = either.worked()
+    told = either.open()
+    updated = either.service.git("commit-tree", "-p", "toryo/t1", "-m", "theirs", "toryo/t1^{tree}")
+    either.service.git("update-ref", "refs/heads/toryo/t1", updated)
+    commit = either.service.merge(tmp_path, squash=True)
+    answer = either.run(look=told)
+    assert answer["merged"] == [{"task_id": "t1", "commit": commit, "into": "main"}], answer
+    assert not made.path.exists()
+
+
+def test_the_branch_into_which_it_was_merged_there_is_told(either, tmp_path):
+    either.worked()
+    told = either.open()
+    before = either.repository.git("rev-parse", "main")
+    either.service.git("branch", "release", "main")
+    either.service.change(base="release")
+    either.service.merge(tmp_path)
+    answer = either.run(look=told)
+    assert [each["into"] for each in answer["merged"]] == ["release"]
+    assert answer["pull_request"]["base"] == "release"
+    assert either.repository.git("rev-parse", "main") == before
+
+
+def test_one_that_somebody_has_moved_to_another_base_is_not_opened_a_second_time(either):
+    either.worked()
+    either.open()
+    either.service.git("branch", "release", "main")
+    either.service.change(base="release")
+    assert either.open()["number"] == 1
+
+
+def test_one_from_a_fork_is_not_taken_for_that_of_the_task(repository, place, tmp_path, monkeypatch):
+    gitlab = shop(repository, place, tmp_path, monkeypatch, "glab")
+    gitlab.worked()
+    strange = {"number": 1, "branch": "toryo/t1", "base": "main", "state": "open", "head": "f00", "fork": True}
+    gitlab.service.set(pulls=[{**strange, "merged_commit": None}])
+    assert gitlab.open()["number"] == 2
+
+
+def test_a_text_of_an_agent_is_no_order_to_gitlab(repository, place, tmp_path, monkeypatch):
+    gitlab = shop(repository, place, tmp_path, monkeypatch, "glab")
+    gitlab.worked()
+    gitlab.open(body="Done.\n/target_branch production\r\n/assign @ann\rx /y")
+    assert not re.search(r"(?m)^/", gitlab.service.pulls[0]["body"].replace("\r", ""))
+    assert "target_branch production" in gitlab.service.pulls[0]["body"]
+
+
+def test_tokens_of_the_environment_are_given_to_their_own_host_alone(monkeypatch):
+    names = ("GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN", "GITLAB_TOKEN", "GITLAB_ACCESS_TOKEN", "OAUTH_TOKEN")
+    for name in names:
+        monkeypatch.setenv(name, "s3cret")
+    found = pull_request_programs.environment_for("git.evil.example", os.environ)
+    assert not set(names) & set(found)
+    assert pull_request_programs.environment_for("gitlab.com", os.environ)["GITLAB_TOKEN"] == "s3cret"
+    monkeypatch.setenv("GH_HOST", "github.example.org")
+    monkeypatch.setenv("GITLAB_HOST", "https://gitlab.example.org/")
+    assert pull_request_programs.environment_for("github.example.org", os.environ)["GH_ENTERPRISE_TOKEN"] == "s3cret"
+    assert pull_request_programs.environment_for("gitlab.example.org", os.environ)["GITLAB_TOKEN"] == "s3cret"
+    assert "GITLAB_TOKEN" not in pull_request_programs.environment_for("gitlab.com", os.environ)
+
+
+def test_work_that_was_only_pushed_is_not_removed(github):
+    made = github.worked()
+    github.open()
+    with pytest.raises(Trouble, match="in no other branch"):
+        worktrees.remove(made)
+    said = worktrees.discard(made)
+    assert said.commit is not None

@@ -220,3 +220,52 @@ def test_work_whose_changes_were_requested_opens_none_by_mistake(shop: Shop):
     task = shop.worked("w1")
     shop.world.owner.call("request_changes", task_id=task, text="Round up.")
     shop.world.owner.refused("merge_task", "notNow", task_id=task)
+
+
+# --- what was found in a review --------------------------------------------------------------------------------------
+
+
+def test_one_of_a_task_without_changes_of_its_own_is_looked_at_too(shop: Shop):
+    main = shop.world.task("boss", title="All")
+    part = shop.worked("w1", title="Part", parent_task_id=main)
+    launch = shop.launch("boss")
+    shop.completed(launch)
+    none = {"commits": 0, "files_changed": 0, "insertions": 0, "deletions": 0, "head_commit": "c1"}
+    shop.told(launch, **none)
+    shop.c1.exited(launch["launch_id"], exit_code=0)
+    shop.after(LOOK_EVERY)
+    assert shop.worktree(main)["commits"] == 0
+    job_id = shop.opened(main)
+    assert shop.next_look()["job_id"] == job_id
+    told = shop.pull_request(main, "merged", merged_commit="m1")
+    shop.report(job_id, done=True, merged=shop.merged(part, main), pull_request=told)
+    assert shop.worktree(part)["state"] == "merged"
+
+
+def test_a_look_does_not_take_away_what_else_is_wrong_with_the_work(shop: Shop):
+    task = shop.worked("w1")
+    first = shop.opened(task)
+    second = shop.ask("merge", task)
+    shop.worktree_jobs()
+    shop.report(second, done=False, trouble="toryo/t1 was not pushed.", task_id=task)
+    shop.after(LOOK_EVERY)
+    shop.looks()
+    shop.report(first, done=True, pull_request=shop.pull_request(task))
+    assert shop.worktree(task)["trouble"] == "toryo/t1 was not pushed."
+    (need,) = shop.needs("review")
+    assert "was not pushed" in need["text"]
+
+
+def test_work_that_was_added_after_the_pull_request_is_to_be_reviewed(shop: Shop):
+    task = shop.world.task("w1")
+    shop.ended(shop.launch("w1"))
+    shop.after(LOOK_EVERY)
+    shop.opened(task)
+    launch = shop.launch("w1")
+    shop.completed(launch)
+    shop.told(launch, head_commit="h2", commits=2, files_changed=2, insertions=3, deletions=0)
+    shop.c1.exited(launch["launch_id"], exit_code=0)
+    assert shop.worktree(task)["review"] == "to_review"
+    shop.after(LOOK_EVERY)
+    shop.opened(task)
+    assert shop.worktree(task)["review"] == "in_pull_request"

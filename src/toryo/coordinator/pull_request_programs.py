@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Mapping
@@ -27,6 +28,12 @@ QUIET = {
     "NO_PROMPT": "1",
     "NO_COLOR": "1",
 }
+TOKENS = {
+    ("GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN"): (("GH_HOST",), None),
+    ("GITLAB_TOKEN", "GITLAB_ACCESS_TOKEN", "OAUTH_TOKEN"): (("GITLAB_HOST", "GITLAB_URI", "GL_HOST"), "gitlab.com"),
+}
+"""Tokens that the programs send to any host, the variables that name the host that they are for, and their usual one:
+agents may have written the address of a remote."""
 _SIGNED_OUT = ("auth login", "HTTP 401", "401 Unauthorized", "Bad credentials")
 
 
@@ -37,6 +44,8 @@ class PullRequest:
     state: str
     """`open`, `merged` or `closed`."""
     head: str
+    base: str
+    """The branch that it goes to: people may have changed that there."""
     merged_commit: str | None
 
 
@@ -45,9 +54,9 @@ class Program:
     sign = ""
     """What is in the name of its service's hosts."""
 
-    def find(self, host: str, repository: str, branch: str, base: str) -> list[PullRequest]:
-        """Those from one branch into another, newest first."""
-        path, asked = self._listed(repository, branch, base)
+    def find(self, host: str, repository: str, branch: str) -> list[PullRequest]:
+        """Those from a branch of the repository itself into any other one, newest first."""
+        path, asked = self._listed(repository, branch)
         return self._read(self._api(host, "GET", f"{path}?{urlencode(asked)}"), many=True)
 
     def view(self, host: str, repository: str, number: int) -> PullRequest:
@@ -57,13 +66,17 @@ class Program:
         body = self._wanted(branch, base, title, text)
         return self._read(self._api(host, "POST", self._path(repository), body))[0]
 
+    def ref(self, number: int) -> str:
+        """Where its last commit is in its repository, also after its branch was deleted."""
+        raise NotImplementedError
+
     def signed_in(self, host: str) -> bool:
         return self._run(["auth", "status", "--hostname", host], host).returncode == 0
 
     def _path(self, repository: str) -> str:
         raise NotImplementedError
 
-    def _listed(self, repository: str, branch: str, base: str) -> tuple[str, dict[str, str]]:
+    def _listed(self, repository: str, branch: str) -> tuple[str, dict[str, str]]:
         raise NotImplementedError
 
     def _wanted(self, branch: str, base: str, title: str, text: str) -> dict[str, str]:
@@ -72,9 +85,13 @@ class Program:
     def _one(self, told: Mapping[str, Any]) -> PullRequest:
         raise NotImplementedError
 
+    def _is_own(self, told: Mapping[str, Any]) -> bool:  # noqa: ARG002 - for those services that list others, too
+        """Whether its branch is in the repository itself."""
+        return True
+
     def _read(self, told: Any, *, many: bool = False) -> list[PullRequest]:
         try:
-            found = [self._one(each) for each in (told if many else [told])]
+            found = [self._one(each) for each in (filter(self._is_own, told) if many else [told])]
         except (KeyError, TypeError, ValueError, AttributeError) as problem:
             raise Trouble(f"{self.name} answered something else than a pull request. Update {self.name}.") from problem
         for each in found:
@@ -104,7 +121,7 @@ class Program:
         return f"{self.name} failed at {host}: {said}. {step}"
 
     def _run(self, words: list[str], host: str, given: str = "") -> subprocess.CompletedProcess[str]:
-        there = environment(os.environ) | QUIET
+        there = environment_for(host, os.environ) | QUIET
         try:
             return subprocess.run(
                 [self.name, *words],
@@ -130,9 +147,12 @@ class GitHub(Program):
     def _path(self, repository: str) -> str:
         return f"repos/{quote(repository)}/pulls"
 
-    def _listed(self, repository: str, branch: str, base: str) -> tuple[str, dict[str, str]]:
+    def ref(self, number: int) -> str:
+        return f"refs/pull/{number}/head"
+
+    def _listed(self, repository: str, branch: str) -> tuple[str, dict[str, str]]:
         owner = repository.split("/", 1)[0]
-        return self._path(repository), {"state": "all", "head": f"{owner}:{branch}", "base": base}
+        return self._path(repository), {"state": "all", "head": f"{owner}:{branch}"}
 
     def _wanted(self, branch: str, base: str, title: str, text: str) -> dict[str, str]:
         return {"head": branch, "base": base, "title": title, "body": text}
@@ -141,7 +161,8 @@ class GitHub(Program):
         merged = told.get("merged_at") is not None
         state = "merged" if merged else str(told["state"])
         commit = told.get("merge_commit_sha") if merged else None
-        return PullRequest(int(told["number"]), str(told["html_url"]), state, str(told["head"]["sha"]), commit)
+        head, base = str(told["head"]["sha"]), str(told["base"]["ref"])
+        return PullRequest(int(told["number"]), str(told["html_url"]), state, head, base, commit)
 
 
 class GitLab(Program):
@@ -150,16 +171,27 @@ class GitLab(Program):
     def _path(self, repository: str) -> str:
         return f"projects/{quote(repository, safe='')}/merge_requests"
 
-    def _listed(self, repository: str, branch: str, base: str) -> tuple[str, dict[str, str]]:
-        return self._path(repository), {"state": "all", "source_branch": branch, "target_branch": base}
+    def ref(self, number: int) -> str:
+        return f"refs/merge-requests/{number}/head"
+
+    def _listed(self, repository: str, branch: str) -> tuple[str, dict[str, str]]:
+        return self._path(repository), {"state": "all", "source_branch": branch}
 
     def _wanted(self, branch: str, base: str, title: str, text: str) -> dict[str, str]:
-        return {"source_branch": branch, "target_branch": base, "title": title, "description": text}
+        """GitLab obeys lines of a description that begin with a slash (`/target_branch …`), as if who has signed in
+        had given the order: none does."""
+        said = re.sub("(?m)^/", r"\\/", text.replace("\r", ""))
+        return {"source_branch": branch, "target_branch": base, "title": title, "description": said}
+
+    def _is_own(self, told: Mapping[str, Any]) -> bool:
+        """Everybody can open one from a branch of the same name in a fork."""
+        return bool(told["source_project_id"] == told["target_project_id"])
 
     def _one(self, told: Mapping[str, Any]) -> PullRequest:
         state = {"merged": "merged", "closed": "closed"}.get(str(told["state"]), "open")  # also while it is locked
         commit = told.get("merge_commit_sha") or told.get("squash_commit_sha") if state == "merged" else None
-        return PullRequest(int(told["iid"]), str(told["web_url"]), state, str(told["sha"]), commit)
+        head, base = str(told["sha"]), str(told["target_branch"])
+        return PullRequest(int(told["iid"]), str(told["web_url"]), state, head, base, commit)
 
 
 PROGRAMS: tuple[Program, ...] = (GitHub(), GitLab())
@@ -192,3 +224,14 @@ def chosen(host: str) -> Program:
             f"gh auth login --hostname {host} (GitHub) or glab auth login --hostname {host} (GitLab)"
         )
     return signed_in
+
+
+def environment_for(host: str, inherited: Mapping[str, str]) -> dict[str, str]:
+    """Without tokens that are for another host."""
+    kept = environment(inherited)
+    for tokens, (names, usual) in TOKENS.items():
+        named = next((kept[name] for name in names if kept.get(name)), usual or "")
+        if named.rpartition("://")[2].partition("/")[0].lower() != host:
+            for token in tokens:
+                kept.pop(token, None)
+    return kept

@@ -12,11 +12,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from toryo.check_names import some
 from toryo.coordinator import pull_request_programs, task_worktrees, worktrees
 from toryo.coordinator.orders import WorktreeJob
 from toryo.coordinator.pull_request_programs import Program, PullRequest
 from toryo.coordinator.task_worktrees import prevented, worktree_of
-from toryo.coordinator.worktrees import Trouble, Worktree, remotes
+from toryo.coordinator.worktrees import Trouble, Worktree, commits_and_diffs, remotes
 from toryo.coordinator.worktrees.paths import contains, tip
 from toryo.coordinator.worktrees.repository import Checkout, opened
 
@@ -49,24 +50,27 @@ def _opened(job: WorktreeJob, directory: Path, mask: Mask) -> dict[str, Any]:
     remote = remotes.remote_of(checkout, into)
     remotes.refuse_other(remote, directory / job.project_id)
     program = pull_request_programs.chosen(remote.host)
-    there = (remote.host, remote.path, own.branch, remote.branch)
-    found = _usable(program.find(*there), tip(checkout.git, own.branch))
+    there = (remote.host, remote.path, own.branch)
+    other = not job.options.get("into")
+    found = _usable(program.find(*there), remote.branch, tip(checkout.git, own.branch), other=other)
     if found is None or found.state == "open":
         remotes.push(checkout, remote, own.branch)
     if found is None:
         title, text = mask(str(job.options.get("title") or job.task_id)), mask(str(job.options.get("body") or ""))
         try:
-            found = program.create(*there, title, text)
+            found = program.create(*there, remote.branch, title, text)
         except Trouble:  # somebody else may have opened it meanwhile
-            found = _usable(program.find(*there), None)
+            found = _usable(program.find(*there), remote.branch, None, other=other)
             if found is None:
                 raise
     told = _told(program, remote, own, found)
     return _after_merge(job, directory, told) if found.state == "merged" else {"done": True, "pull_request": told}
 
 
-def _usable(found: list[PullRequest], head: str | None) -> PullRequest | None:
-    """The open one; else one that has merged exactly this work."""
+def _usable(found: list[PullRequest], base: str, head: str | None, *, other: bool) -> PullRequest | None:
+    """The open one; else one that has merged exactly this work. `other`: without one into this branch also one into
+    another branch, where somebody may have changed that at the service."""
+    found = sorted((each for each in found if other or each.base == base), key=lambda each: each.base != base)
     merged = (each for each in found if each.state == "merged" and each.head == head)
     return next((each for each in found if each.state == "open"), None) or next(merged, None)
 
@@ -77,7 +81,6 @@ def _told(program: Program, remote: remotes.Remote, own: Worktree, found: PullRe
         "host": remote.host,
         "repository": remote.path,
         "branch": own.branch,
-        "base": remote.branch,
         **_state(found),
     }
 
@@ -88,6 +91,7 @@ def _state(found: PullRequest) -> dict[str, Any]:
         "url": found.url,
         "state": found.state,
         "head": found.head,
+        "base": found.base,
         "merged_commit": found.merged_commit,
     }
 
@@ -138,8 +142,13 @@ def _caught_up(own: Worktree, into: str, told: Mapping[str, Any], directory: Pat
     try:
         checkout = opened(own.repository)
         remote = remotes.remote_of(checkout, into)
-        if (remote.host, remote.path, remote.branch) != (told["host"], told["repository"], told["base"]):
+        if (remote.host, remote.path) != (told["host"], told["repository"]):
             return None, f"{into} was not updated: its remote is another one by now. Update it by hand: git pull"
+        if not checkout.git.holds("cat-file", "-e", f"{told['head']}^{{commit}}"):  # somebody has added commits there
+            program = pull_request_programs.named(str(told["program"]))
+            remotes.fetch_objects(checkout, remote, program.ref(int(told["number"])))
+        if remote.branch != told["base"]:
+            return None, f"{into} was not updated: the pull request was merged into {told['base']}."
         newest = remotes.fetch(checkout, remote)
     except Trouble as trouble:
         return None, f"{into} was not updated: {trouble} Update it by hand: git pull"
@@ -155,8 +164,13 @@ def _remove(worktree: Worktree, merged: list[str]) -> None:
     checkout = opened(worktree.repository)
     last = tip(checkout.git, worktree.branch)
     words = worktrees.unkept(worktree)
+    if not words and (others := commits_and_diffs.others(worktree)):
+        words = f"These files cannot be saved and exist nowhere else: {some(others)}. Move away what you need."
     if not words and last is not None and not any(_has(checkout, each, last) for each in merged):
-        words = f"{worktree.branch} has commits that came after the merge of its pull request."
+        words = (
+            f"{worktree.branch} has commits that were not in its pull request when that was merged: they came later, "
+            "or somebody has rewritten the branch there."
+        )
     if words:
         raise Trouble(f"{worktree.path} was not removed. {words} Merge the rest again, or discard it.")
     worktrees.discard(worktree)

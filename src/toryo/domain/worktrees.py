@@ -130,6 +130,12 @@ class WorktreeJob:
         """Whether its pull request was open when it was last looked at."""
         return (self.pull_request or {}).get("state") == "open"
 
+    def has_opened(self, work: Worktree) -> bool:
+        """Whether its pull request is open and has all of this work: nothing was added since it was ordered."""
+        heads = (self.options or {}).get("heads") or {}
+        same = heads.get(work.task_id, work.head_commit) == work.head_commit
+        return self.is_open and self.coordinator_id == work.coordinator_id and same
+
     @property
     def looks(self) -> bool:
         """Whether it only looks at a pull request that is open already."""

@@ -153,6 +153,14 @@ def fetch(checkout: Checkout, remote: Remote) -> str:
     return checkout.git("rev-parse", "--verify", f"{remote.tracked}^{{commit}}")
 
 
+def fetch_objects(checkout: Checkout, remote: Remote, ref: str) -> None:
+    """Fetches what is there under this name, and names it nowhere. Raises Trouble."""
+    kinds = ("--no-tags", "--no-prune", "--no-recurse-submodules", "--no-write-fetch-head")
+    answer = _online(checkout).ask("fetch", "--quiet", *kinds, "--", remote.url, ref, seconds=TIME_LIMIT)
+    if answer.code != 0:
+        raise Trouble(f"{ref} could not be fetched from {remote}: {_said(answer, remote)}")
+
+
 def forward(checkout: Checkout, base: str, commit: str, directory: Path) -> None:
     """Moves the branch here forward to what the remote has. Raises Trouble, and changes nothing, if it cannot."""
     with alone(directory):

@@ -74,9 +74,12 @@ def _refuse_loss(git: Git, worktree: Worktree, *, force: bool) -> None:
 
 
 def _elsewhere(git: Git, worktree: Worktree, commit: str) -> bool:
-    """Whether another branch, or a HEAD that is on none, has this commit too."""
-    names = git("for-each-ref", f"--contains={commit}", "--format=%(refname)", "refs/heads", "refs/remotes")
-    return bool(set(names.split()) - {f"refs/heads/{worktree.branch}"}) or contains(git, "HEAD", commit)
+    """Whether another branch, or a HEAD that is on none, has this commit too. What was pushed for a pull request is
+    the same branch: it may be gone there when that was closed."""
+    names = git("for-each-ref", f"--contains={commit}", "--format=%(refname)", "refs/heads", "refs/remotes").split()
+    own = {f"refs/heads/{worktree.branch}"}
+    own |= {each for each in names if each.startswith("refs/remotes/") and each.endswith(f"/{worktree.branch}")}
+    return bool(set(names) - own) or contains(git, "HEAD", commit)
 
 
 def _thrown_away(git: Git, worktree: Worktree) -> tuple[str, ...]:

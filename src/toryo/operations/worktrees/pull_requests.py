@@ -42,7 +42,8 @@ def words(call: Call, project: Project, task: Task, found: Sequence[Worktree], m
     parts = call.tx.tasks.find_all(sorted({each.task_id for each in found}))
     text = "\n\n".join(translated(each, language) for each in _text(call, task, parts, message))
     authors = sorted({each.assignee_id for each in (task, *parts) if each.assignee_id is not None})
-    return {"title": one_line(task.title)[:LONGEST_TITLE] or task.id, "body": text, "authors": authors}
+    heads = {each.task_id: each.head_commit for each in found}
+    return {"title": one_line(task.title)[:LONGEST_TITLE] or task.id, "body": text, "authors": authors, "heads": heads}
 
 
 def _text(call: Call, task: Task, parts: Sequence[Task], message: str | None) -> Iterator[Worded]:
@@ -86,12 +87,17 @@ def reported(call: Call, before: WorktreeJob, after: WorktreeJob, told: dict[str
     """The job after a report. `told`: what was found out about the pull request; None: nothing this time."""
     options = dict(before.options or {})
     if told is None:
+        after = replace(after, options=options, answer={**(after.answer or {}), **known(before)})
         if before.looks:
             options.setdefault("unseen_since", call.now)
-        return replace(after, options=options, answer={**(after.answer or {}), **known(before)})
+            trouble = (after.answer or {}).get("trouble")
+            if is_news(call, after, trouble):
+                options["unseen"] = trouble
+        return after
     options.pop("unseen_since", None)
-    if told["state"] == "open":
-        _clear(call, before)
+    unseen = options.pop("unseen", None)
+    if told["state"] == "open" and (unseen is not None or not before.looks):
+        _clear(call, before, unseen)
     old = before.pull_request or {}
     if (old.get("url"), old.get("state")) != (told["url"], told["state"]) and told["state"] != "merged":
         task = call.tx.tasks.find(before.task_id)
@@ -109,10 +115,10 @@ def is_news(call: Call, job: WorktreeJob, trouble: str | None) -> bool:
     return call.now - since >= UNSEEN_AFTER and (worktree is None or worktree.trouble is None)
 
 
-def _clear(call: Call, job: WorktreeJob) -> None:
-    """What prevented it before does so no longer."""
+def _clear(call: Call, job: WorktreeJob, trouble: str | None) -> None:
+    """What prevented it before does so no longer. Without words, whatever it was: the work was kept and pushed now."""
     for worktree in call.tx.worktrees.of(job.tasks):
-        if worktree.open and worktree.trouble is not None:
+        if worktree.open and worktree.trouble is not None and trouble in (None, worktree.trouble):
             call.tx.worktrees.put(replace(worktree, trouble=None, updated_at=call.now))
 
 
@@ -121,7 +127,7 @@ def _clear(call: Call, job: WorktreeJob) -> None:
 
 def look(call: Call) -> int:
     """Has Coordinators look at pull requests that were open a minute ago; how many."""
-    work = [each.task_id for each in call.tx.worktrees.open() if each.changed]
+    work = [each.task_id for each in call.tx.worktrees.open()]  # what has no changes may contain those of its subtasks
     found = call.tx.worktrees.pull_requests(work).values() if work else ()
     due = [job for job in found if job.is_open and _is_due(call, job)]
     return sum(each_fenced(call, PULL_REQUESTS, due, partial(_look, call)))
@@ -133,7 +139,9 @@ def _is_due(call: Call, job: WorktreeJob) -> bool:
 
 def _look(call: Call, job: WorktreeJob) -> bool:
     worktree = call.tx.worktrees.find(job.task_id)
-    if worktree is None or worktree_locks.is_away(call, job.coordinator_id):
+    if worktree is None or worktree.coordinator_id != job.coordinator_id:
+        return False  # another one has started again from the base: this is not the work of that pull request
+    if worktree_locks.is_away(call, job.coordinator_id):
         return False
     if worktree_locks.at_work(call, job.tasks) is not None or worktree_locks.moving(call, worktree) is not None:
         return False  # if it was merged, the directory goes

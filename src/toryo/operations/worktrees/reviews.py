@@ -49,7 +49,7 @@ def standing(
             return Reviewed(task, Review.CHANGES_REQUESTED, asked[task.id])
         if task.id in queued:
             return Reviewed(task, Review.IN_MERGE_QUEUE, None)
-        if task.id in opened and opened[task.id].is_open:
+        if task.id in opened and opened[task.id].has_opened(worktree):
             return Reviewed(task, Review.IN_PULL_REQUEST, None)
         if any(each.id in changed and each.status is Status.COMPLETED for each in above.over(task, known)):
             return Reviewed(task, Review.WITH_PARENT, None)
