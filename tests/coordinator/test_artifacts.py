@@ -85,6 +85,34 @@ def test_texts_are_masked_and_other_files_stay_as_they_are(tmp_path: Path) -> No
     assert binaries == [b"\xff hush-hush", b"\0 hush-hush"]
 
 
+def test_masking_a_large_text_holds_nothing_else_up_and_misses_no_secret(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = "-----BEGIN RSA PRIVATE KEY-----\n" + "QUJD\n" * 3000 + "-----END RSA PRIVATE KEY-----"
+    line = "what a program prints\n"
+    text = line * (artifacts.PORTION // len(line) - 1) + key + "\n" + line * 20_000 + SECRET
+    write(tmp_path, "a.log", content=text.encode())
+    longest: list[int] = []
+    mask = Mask.__call__
+
+    def measured(self: Mask, part: str) -> str:
+        longest.append(len(part))
+        return mask(self, part)
+
+    monkeypatch.setattr(Mask, "__call__", measured)
+    (file,) = collected(tmp_path, "*.log").files
+    assert file.content.decode() == text.replace(key, "********").replace(SECRET, "********")
+    assert max(longest) < 2 * artifacts.PORTION
+
+
+def test_what_does_not_fit_is_not_masked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path, "a.txt", "b.txt", content=b"x" * 10)
+    masked: list[str] = []
+    monkeypatch.setattr(Mask, "__call__", lambda _, text: masked.append(text) or text)
+    assert names(collected(tmp_path, "*.txt", room=Room(10))) == ["a.txt"]
+    assert masked.count("x" * 10) == 1
+
+
 # --- what an agent may have put there --------------------------------------------------------------------------------
 
 
@@ -238,6 +266,11 @@ def test_names_that_cannot_be_shown_are_left_out_and_told_without_them(tmp_path:
 def test_what_git_keeps_is_no_artifact(tmp_path: Path) -> None:
     write(tmp_path, ".git/config", "config")
     assert names(collected(tmp_path, "config", ".git/*")) == ["config"]
+
+
+def test_where_a_worktree_says_what_it_belongs_to_is_no_artifact(tmp_path: Path) -> None:
+    write(tmp_path, ".git", "a.txt")
+    assert names(collected(tmp_path, "**")) == ["a.txt"]
 
 
 # --- sending ---------------------------------------------------------------------------------------------------------

@@ -265,3 +265,71 @@ def test_patterns_are_checked_when_they_are_written(crew: World) -> None:
 def test_a_project_requires_no_impossible_patterns(check: Answer, why: str) -> None:
     with pytest.raises(Refusal, match=why):
         acceptance.required([check])
+
+
+def test_a_check_that_takes_long_is_handed_to_nobody_else_while_its_coordinator_runs_it(crew: World) -> None:
+    task, _, check = checking(crew)
+    mine = [check["check_id"]]
+    for _ in range(5):
+        crew.advance(40)
+        assert crew.coordinator().claim(free_slots=0, checking=mine)["checks"] == []
+        assert crew.coordinator("other").claim(free_slots=0, checking=[])["checks"] == []
+    report(crew, check, store(crew, check))
+    assert listed(crew, task) == ["shots/a.png"]
+
+
+def test_files_of_a_run_that_was_interrupted_leave_the_room_to_the_next(crew: World) -> None:
+    task, _, check = checking(crew)
+    for number in range(artifact_limits.MOST_FILES):
+        store(crew, check, f"shots/before-{number}.png")
+    (again,) = crew.coordinator().claim(free_slots=0, checking=[])["checks"]
+    assert again["check_id"] == check["check_id"]
+    stored = [store(crew, again, f"shots/after-{number}.png") for number in range(artifact_limits.MOST_FILES)]
+    report(crew, again, *stored)
+    assert listed(crew, task) == [f"shots/after-{number}.png" for number in range(artifact_limits.MOST_FILES)]
+
+
+def test_what_is_still_arriving_is_not_listed(crew: World) -> None:
+    task, worker, check = checking(crew)
+    report(crew, check, store(crew, check), outcome="failed")
+    worker.refused("report_completed", "checksFailed", result="success", summary="done")
+    again = reporting(worker)
+    second = store(crew, again, "shots/b.png")
+    store(crew, again, "shots/c.png", content=b"half", size=8)
+    assert listed(crew, task) == ["shots/a.png"]
+    report(crew, again, second)
+    assert listed(crew, task) == ["shots/b.png", "shots/a.png"]
+
+
+def required(crew: World, *commands: str) -> None:
+    found = [{"command": each, "artifacts": ["shots/*.png"]} for each in commands]
+    crew.owner.call("edit_project", project_id=crew.project_id, settings={"required_checks": found})
+
+
+@pytest.mark.parametrize("runs_again", [True, False])
+def test_checks_that_run_again_after_a_review_have_room_and_take_away_nothing_else(
+    crew: World, runs_again: bool
+) -> None:
+    required(crew, "make test")
+    task = crew.task("w1", acceptance=[{"review": {"by": "w2"}}])
+    worker = crew.start("w1")
+    check = reporting(worker)
+    first = [store(crew, check, f"shots/before-{number}.png") for number in range(artifact_limits.MOST_FILES)]
+    report(crew, check, *first)
+    worker.ask("report_completed", result="success", summary="done")
+    crew.coordinator().exited(worker.launch_id, exit_code=0)
+    reviewer = crew.start("w2")
+    reviewer.next()
+    required(crew, *(["make test"] if runs_again else []), "make lint")
+    reviewer.call("submit_review", verdict="approve", summary="Fine.")
+    (again,) = crew.coordinator().claim(free_slots=0, checking=[])["checks"]
+    assert again["check_id"] == check["check_id"]
+    assert len(read(crew, task, first[0])) == len(PNG)  # the evidence still names it
+    names = [each["command"] for each in again["checks"]]
+    second = [store(crew, again, f"shots/after-{number}.png") for number in range(artifact_limits.MOST_FILES)]
+    results = [{"check": each, "outcome": "passed", "artifacts": [] if at else second} for at, each in enumerate(names)]
+    crew.coordinator().call("report_check_result", check_id=check["check_id"], failures=[], results=results)
+    evidence = crew.show(task)["check_results"]
+    named = [file["artifact_id"] for each in evidence for file in each.get("artifacts", ())]
+    assert sorted(named) == sorted(second if runs_again else [*first, *second])
+    assert all(read(crew, task, each) == PNG for each in named)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
-from toryo import untrusted_files
+from toryo import output_redaction, untrusted_files
 from toryo.artifact_limits import (
     LARGEST,
     LARGEST_OF_CHECK,
@@ -33,6 +33,10 @@ MOST_ENTRIES = 100_000
 DEEPEST = 40
 MOST_READ = 3 * MOST_FILES
 """Files that are read for one check; those that turn out not to fit count, too."""
+PORTION = 50_000
+"""Characters that are masked at a time. Meanwhile nothing else in this Coordinator goes on, however many threads it
+has; so one check at a time has its files masked."""
+_MASKING = threading.Lock()
 _SKIPPED = ".git"
 
 
@@ -140,8 +144,10 @@ class _Taking:
         """Takes what matches in an open directory and below it. Raises TooMuchWork."""
         for entry in self._entries(directory):
             name = path + entry.name
+            if entry.name == _SKIPPED:  # in a worktree it is a file
+                continue
             if _is_directory(entry):
-                if entry.name != _SKIPPED and depth < DEEPEST and self._leads_on(name):
+                if depth < DEEPEST and self._leads_on(name):
                     self._enter(directory, entry.name, name, depth)
                 continue
             found = [each for each in self._patterns if matches(each, name, self._work)]
@@ -183,15 +189,15 @@ class _Taking:
             self.note(f"{name} is one file too many: a check can leave {MOST_FILES}.")
         else:
             try:
-                content = self._masked(self._content(directory, own, name))
+                content = self._content(directory, own, name)
             except OSError as problem:
                 self.note(f"{name} is left out. {problem.strerror or problem}.")
                 return
-            if not self._room.take(len(content)):
+            if not self._room.take(len(content)):  # before it is masked, which takes long, and makes nothing larger
                 self.note(f"{name} is left out. The files of all checks can have {LARGEST_OF_RUN / 1e6:g} MB.")
             else:
                 self._size += len(content)
-                self._files.append(File(name, content))
+                self._files.append(File(name, self._masked(content)))
 
     def _content(self, directory: int, own: str, name: str) -> bytes:
         """Raises OSError for what is no regular file, or too large. What is too large is not read, unless it grows."""
@@ -219,7 +225,27 @@ class _Taking:
             text = content.decode()
         except UnicodeDecodeError:
             return content
-        return self._mask(text).encode()
+        with _MASKING:
+            return "".join(self._mask(each) for each in _portions(text)).encode()
+
+
+def _portions(text: str) -> Iterator[str]:
+    """Whole lines, and no part of a key of several lines."""
+    begun = ""
+    for lines in _some_lines(text):
+        whole = begun + lines
+        end = output_redaction.unfinished(whole) if len(whole) < 2 * PORTION else len(whole)
+        yield whole[:end]
+        begun = whole[end:]
+    yield begun
+
+
+def _some_lines(text: str) -> Iterator[str]:
+    start = 0
+    while start < len(text):
+        end = text.find("\n", start + PORTION) + 1 or len(text)
+        yield text[start:end]
+        start = end
 
 
 def _is_directory(entry: os.DirEntry[str]) -> bool:

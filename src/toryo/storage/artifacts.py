@@ -17,9 +17,10 @@ _p = sa.bindparam
 ROWS = Rows(Artifact, _t)
 _ONE = Statement(ROWS.select().where(_t.c.id == _p("id")))
 _OF_CHECK = Statement(ROWS.select().where(_t.c.check_id == _p("check_id")).order_by(_t.c.place, _t.c.name))
+_ended = sa.exists().where(schema.checks.c.id == _t.c.check_id, schema.checks.c.finished_at.is_not(None))
 _OF_TASK = Statement(
     ROWS.select()
-    .where(_t.c.task_id == _p("task_id"))
+    .where(_t.c.task_id == _p("task_id"), _ended)
     .order_by(_t.c.check_id.desc(), _t.c.place, _t.c.name)
     .limit(_p("limit", type_=sa.Integer))
 )
@@ -32,7 +33,7 @@ _after = sa.or_(
 )
 _NEXT_OF_TASK = Statement(
     ROWS.select()
-    .where(_t.c.task_id == _p("task_id"), _after)
+    .where(_t.c.task_id == _p("task_id"), _ended, _after)
     .order_by(_t.c.check_id.desc(), _t.c.place, _t.c.name)
     .limit(_p("limit", type_=sa.Integer))
 )
@@ -62,7 +63,8 @@ class Artifacts:
         return ROWS.nouns(self._connection.all(_OF_CHECK, check_id=check_id))
 
     def of_task(self, task_id: str, limit: int, after: tuple[str, int, str] | None = None) -> list[Artifact]:
-        """Those of the newest run of its checks first; `after`: check, place and name of the last one shown."""
+        """Those of the newest run of its checks first, of runs that have ended: all of these are whole. `after`: check,
+        place and name of the last one shown."""
         if after is None:
             return ROWS.nouns(self._connection.all(_OF_TASK, task_id=task_id, limit=limit))
         check_id, place, name = after

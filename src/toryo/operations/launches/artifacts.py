@@ -26,6 +26,7 @@ from toryo.operations.calls.catalogue import Parameters, operation
 from toryo.operations.calls.fields import Id, Printed
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
+from toryo.operations.launches import kept_artifacts
 from toryo.storage.launches import Check
 
 
@@ -81,7 +82,8 @@ def _begun(call: Call, check: Check, told: StoreArtifact, beginning: bytes) -> A
     """A file that was sent before is replaced: the check may have run again since."""
     others = call.tx.artifacts.of_check(check.id)
     same = [each for each in others if (each.place, each.name) == (told.place, told.name)]
-    _refuse_more(told, [each for each in others if each not in same])
+    before = kept_artifacts.in_evidence(check.evidence)  # of a run before the reviews: they take no room of this one
+    _refuse_more(told, [each for each in others if each not in same and each.id not in before])
     call.tx.artifacts.delete(each.id for each in same)
     kind = domain.media_type(told.name, beginning)
     made = Artifact(

@@ -9,14 +9,19 @@ from typing_extensions import TypedDict
 from toryo.domain.coordinators import gone
 from toryo.domain.fast_dataclasses import replace
 from toryo.domain.launches import Launch
+from toryo.domain.times import SECOND, Millis
 from toryo.operations.calls import schemas
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.fault_isolation import each_fenced
 from toryo.operations.calls.results import JsonObject
+from toryo.operations.launches import kept_artifacts
 from toryo.operations.launches.claim_request import CLAIM, ClaimStarts
 from toryo.operations.tasks import due_checks
 from toryo.operations.worktrees import worktree_locks
 from toryo.storage.launches import Check
+
+RENEWED_AFTER: Millis = 15 * SECOND
+"""A claim does not write for each check each time."""
 
 
 class CheckOrder(TypedDict):
@@ -40,6 +45,9 @@ def checks_for(call: Call, asked: ClaimStarts) -> list[CheckOrder]:
     """Checks that nobody runs yet, for the Coordinator whose launch asks for them, or for anybody after a while."""
     given: list[CheckOrder] = []
     for check in call.tx.launches.checks_waiting():
+        if _still_runs(check, asked):
+            _renew(call, check)
+            continue
         launch = call.tx.launches.find(check.launch_id)
         lost = gone(check.taken_at or check.created_at, call.now)
         if launch is None or (check.taken_at is not None and not lost and not _answer_lost(check, asked)):
@@ -50,7 +58,19 @@ def checks_for(call: Call, asked: ClaimStarts) -> list[CheckOrder]:
     return given
 
 
+def _still_runs(check: Check, asked: ClaimStarts) -> bool:
+    """Whether this Coordinator has it, and says so: however long it takes, nobody else is given it."""
+    mine = check.taken_at is not None and check.coordinator_id == asked.coordinator_id
+    return mine and asked.checking is not None and check.id in asked.checking
+
+
+def _renew(call: Call, check: Check) -> None:
+    if call.now - (check.taken_at or 0) >= RENEWED_AFTER:
+        call.tx.launches.save_check(check, replace(check, taken_at=call.now))
+
+
 def _hand_out_check(call: Call, asked: ClaimStarts, launch: Launch, check: Check) -> CheckOrder:
+    kept_artifacts.forget_interrupted(call, check)
     taken = replace(check, taken_at=call.now, coordinator_id=asked.coordinator_id)
     call.tx.launches.save_check(check, taken)
     return _shown_check(call, check, launch)

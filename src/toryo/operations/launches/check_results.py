@@ -64,7 +64,9 @@ def report_check_result(call: Call, reported: CheckResult) -> CheckTaken:
             {"check": failure.check, "message": failure.message} for failure in reported.failures
         ]
         runs = reported.results or ()
-        stored = kept_artifacts.keep(call, check, [run.artifacts for run in runs])
+        names = {run.check for run in runs} or {each["check"] for each in failures}
+        staying = [each for each in check.evidence or () if each["check"] not in names]  # of before the reviews
+        stored = kept_artifacts.keep(call, check, [run.artifacts for run in runs], staying)
         evidence = [_evidence(run, files) for run, files in zip(runs, stored, strict=True)]
         # Nothing passes because a failure was named in one place only.
         failures += [
@@ -73,8 +75,7 @@ def report_check_result(call: Call, reported: CheckResult) -> CheckTaken:
             if each["outcome"] == domain.CheckOutcome.FAILED and all(each["check"] != one["check"] for one in failures)
         ]
         evidence = evidence or acceptance.evidence_of_failures(failures)
-        names = {each["check"] for each in evidence}
-        evidence += [each for each in check.evidence or () if each["check"] not in names]  # of the reviews before
+        evidence += staying
         call.tx.launches.save_check(check, replace(check, finished_at=call.now, failures=failures, evidence=evidence))
         if task.check_id == check.id:
             flaky = [each["check"] for each in evidence if each["outcome"] == domain.CheckOutcome.FLAKY]

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from toryo.artifact_limits import RUNS_KEPT
 from toryo.domain.artifacts import Artifact
@@ -15,9 +15,11 @@ from toryo.operations.calls.call import Call
 from toryo.storage.launches import Check
 
 
-def keep(call: Call, check: Check, named: Sequence[Sequence[str]]) -> list[list[StoredArtifact]]:
-    """The files that each result names, in their order, as far as they are stored; all others of this run, and those of
-    runs long ago, are deleted."""
+def keep(
+    call: Call, check: Check, named: Sequence[Sequence[str]], staying: Iterable[CheckEvidence] = ()
+) -> list[list[StoredArtifact]]:
+    """The files that each result names, in their order, as far as they are stored; all others of this run but those of
+    the evidence that stays, and those of runs long ago, are deleted."""
     of_run = {each.id: each for each in call.tx.artifacts.of_check(check.id)}
     arrived = call.tx.artifacts.arrived(of_run) if of_run else {}
     kept = [
@@ -28,11 +30,22 @@ def keep(call: Call, check: Check, named: Sequence[Sequence[str]]) -> list[list[
         ]
         for place, one in enumerate(named)
     ]
-    call.tx.artifacts.delete(of_run.keys() - {each.id for one in kept for each in one})
+    call.tx.artifacts.delete(of_run.keys() - {each.id for one in kept for each in one} - in_evidence(staying))
     if any(kept):
         for old in call.tx.artifacts.checks_with_some(check.task_id)[RUNS_KEPT:]:
             _forget(call, old)
     return [[_stored(each) for each in one] for one in kept]
+
+
+def in_evidence(evidence: Iterable[CheckEvidence] | None) -> set[str]:
+    """The files that it names."""
+    return {file["artifact_id"] for each in evidence or () for file in each.get("artifacts", ())}
+
+
+def forget_interrupted(call: Call, check: Check) -> None:
+    """What was sent by a run that never reported: it is run again."""
+    sent = {each.id for each in call.tx.artifacts.of_check(check.id)}
+    call.tx.artifacts.delete(sent - in_evidence(check.evidence))
 
 
 def _stored(each: Artifact) -> StoredArtifact:
