@@ -116,14 +116,7 @@ class Forecasts:
             except _Failed as failed:
                 self._end(project_id, state="failed", reason=failed.args[0])
             except Exception as error:  # noqa: BLE001 - who waits for it must be told that it failed
-                if b"MemoryError" in told[-_LONGEST_TOLD:]:
-        raise _Failed(
-            say(
-                "It needs more than {gigabytes} GB of memory. Use the command line: toryo forecast.",
-                gigabytes=MOST_MEMORY // 2**30,
-            )
-        )
-    _log.error("forecast_failed", project_id=project_id, exc_info=error)
+                _log.error("forecast_failed", project_id=project_id, exc_info=error)
                 self._end(project_id, state="failed", reason=say("It could not be computed; see the server's log."))
 
     def _next(self) -> str | None:
@@ -208,5 +201,12 @@ def _read(code: int, printed: bytes, told: bytes) -> Mapping[str, Any]:
             return forecasts.read(document)
     elif isinstance(document, dict) and isinstance(document.get("message"), str):
         raise _Failed(together(constant(str(document.get(each) or "")) for each in ("message", "instruction")))
+    if b"MemoryError" in told[-_LONGEST_TOLD:]:
+        raise _Failed(
+            say(
+                "It needs more than {gigabytes} GB of memory. Use the command line: toryo forecast.",
+                gigabytes=MOST_MEMORY // 2**30,
+            )
+        )
     _log.error("forecast_failed", exit_code=code, told=told.decode(errors="replace")[-_LONGEST_TOLD:])
     raise _Failed(say("Its process ended with code {code}; see the server's log.", code=code))
