@@ -39,11 +39,14 @@ def test_limits_and_the_reserve_are_set_where_the_windows_are_shown(mill: Site, 
         form = page.get_by_role("dialog")
         form.get_by_label("Limit, 5 hours (tokens)").fill("2000")
         form.get_by_label("Reserve (%)").fill("20")
+        form.get_by_label("Tasks of low priority start").select_option("Only with quota to spare")
+        mill.people.rest("PATCH", "/quotas/second", {"limit_week": 90_000})  # by somebody else, meanwhile
         form.get_by_role("button", name="Save").click()
         expect(panel.get_by_role("meter", name="second, 5 hours")).to_have_attribute("aria-valuenow", "95")
         expect(panel.get_by_text("Reserve: only tasks of high and critical priority start")).to_be_visible()
     quota = mill.people.rest("GET", "/quotas/second")["quota"]
-    assert (quota["limit_5h"], quota["limit_day"], quota["reserve"]) == (2_000, None, 20)
+    assert (quota["limit_5h"], quota["limit_day"], quota["limit_week"]) == (2_000, None, 90_000)
+    assert (quota["reserve"], quota["low_priority"]) == (20, "spare")
 
 
 @pytest.mark.parametrize(("language", "theme"), [("en", "light"), ("ja", "dark")])
@@ -54,6 +57,9 @@ def test_on_a_phone_nothing_is_cut_off(mill: Site, chrome: Browser, language: st
         browsers.settled(page)
         assert page.evaluate("() => document.documentElement.scrollWidth") <= PHONE["width"]
         browsers.screenshot(page, tmp_path / f"quotas-{language}.png")
+        page.get_by_role("button", name="second").click()
+        expect(page.get_by_role("dialog").get_by_role("combobox")).to_be_visible()
+        browsers.screenshot(page, tmp_path / f"quota-edit-{language}.png")
 
 
 def test_a_viewer_reads_them_and_cannot_edit(mill: Site, chrome: Browser) -> None:
