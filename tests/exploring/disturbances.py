@@ -29,6 +29,11 @@ ENDS: dict[str, Answer] = {
     "ends with its Coordinator": {"error": "coordinator_stopped"},
 }
 
+KEPT: dict[str, Answer] = {
+    "all but the reserve": {"reserve": 50},
+    "more than passes": {"low_priority": "spare", "limit_day": 2_000},
+}
+"""What is kept of an account's quota from tasks that are not urgent."""
 SETTINGS: dict[str, tuple[object, ...]] = {
     "budget_per_day": (0, 0.1, None),
     "retry_attempts": (1, 5),
@@ -155,6 +160,8 @@ def _about_processes(crew: Crew) -> Iterator[Disturbance]:
         for raises in (False, True):
             after = ", which is raised" if raises else ""
             yield f"{name} uses up the budget{after}", partial(_spends, launch_id=launch_id, raises=raises)
+        for what, given in KEPT.items():
+            yield f"{name} uses up its quota: {what}", partial(_uses_quota, launch_id=launch_id, given=given)
         yield f"{name} ends having used up the budget", partial(_spends_at_last, launch_id=launch_id)
         if one.agent.process.launch.get("workspace", {}).get("name"):
             for trouble in ("too large", KILLED):
@@ -232,6 +239,16 @@ def _spends_at_last(crew: Crew, launch_id: str) -> bool:
     cost = crew.working[launch_id].cost + _limited(crew, launch_id)
     crew.crashes += 1
     crew.gone(launch_id, exit_code=0, usage={"cost_usd": cost})
+    return True
+
+
+def _uses_quota(crew: Crew, launch_id: str, given: Answer) -> bool:
+    """What is left of its account is kept until the window ends, or until as much of it has passed."""
+    desk = crew.desks[crew.working[launch_id].desk]
+    if not desk.alive or crew.world.owner.ask("edit_quota", account="claude", limit_5h=1_000, **given).refused:
+        return False
+    usage = {"input_tokens": 700, "output_tokens": 50}
+    desk.caller.call("append_log", launch_id=launch_id, offset=0, text="", usage=usage)
     return True
 
 
