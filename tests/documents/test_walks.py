@@ -537,6 +537,8 @@ def _quotas(reader: Reader) -> None:
     reader.read("toryo quota list")
     assert "updated claude" in reader.read("toryo quota edit claude --limit-5h")
     assert "20 %" in reader.read("toryo quota edit claude --reserve 20") + reader.type("toryo quota list")
+    reader.read("toryo quota edit claude --low-priority")
+    assert "only with quota to spare; it has some now" in reader.type("toryo quota show claude")
 
 
 @walks("docs/how-to/merge-queue.md")
