@@ -263,6 +263,15 @@ def test_names_that_cannot_be_shown_are_left_out_and_told_without_them(tmp_path:
     assert told(found).isprintable()
 
 
+SHOWN_NAMES = ["Screenshot 9.41.00\u202fAM.png", "全角\u3000空白.png", "👩\u200d💻.png", "葛\U000e0100.png"]
+
+
+def test_names_as_people_and_systems_give_them_are_stored(tmp_path: Path) -> None:
+    write(tmp_path, *SHOWN_NAMES)
+    found = collected(tmp_path, "*.png")
+    assert (sorted(names(found)), found.left_out) == (sorted(SHOWN_NAMES), ())
+
+
 def test_what_git_keeps_is_no_artifact(tmp_path: Path) -> None:
     write(tmp_path, ".git/config", "config")
     assert names(collected(tmp_path, "config", ".git/*")) == ["config"]

@@ -184,6 +184,13 @@ def test_a_name_that_leads_elsewhere_or_cannot_be_shown_is_refused(crew: World, 
     crew.coordinator().refused("store_artifact", code, check_id=check["check_id"], **asked)
 
 
+@pytest.mark.parametrize("name", ["Screenshot 9.41.00\u202fAM.png", "全角\u3000空白.png", "👩\u200d💻.png"])
+def test_a_name_as_people_and_systems_give_it_is_taken(crew: World, name: str) -> None:
+    task, _, check = checking(crew)
+    report(crew, check, store(crew, check, name))
+    assert listed(crew, task) == [name]
+
+
 def test_pieces_that_do_not_fit_together_are_refused(crew: World) -> None:
     _, _, check = checking(crew)
     assert "base64" in refused(crew, check, content="a!")

@@ -27,6 +27,7 @@ from toryo.artifact_limits import (
 )
 from toryo.output_redaction import Mask
 from toryo.path_patterns import MOST_STEPS, TooMuchWork, Work, matches
+from toryo.shown_characters import on_a_line
 
 MOST_ENTRIES = 100_000
 """Files and directories that are looked at for one check."""
@@ -130,8 +131,7 @@ class _Taking:
 
     def note(self, text: str) -> None:
         if len(self._notes) < MOST_LEFT_OUT - MOST_PATTERNS - 1:
-            shown = "".join(each if each.isprintable() else "\N{REPLACEMENT CHARACTER}" for each in text)
-            self._notes.append(self._mask(shown))
+            self._notes.append(self._mask(on_a_line(text)))
         else:
             self._unnoted += 1
 
