@@ -108,7 +108,12 @@ def test_masking_a_large_text_holds_nothing_else_up_and_misses_no_secret(
 def test_what_does_not_fit_is_not_masked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path, "a.txt", "b.txt", content=b"x" * 10)
     masked: list[str] = []
-    monkeypatch.setattr(Mask, "__call__", lambda _, text: masked.append(text) or text)
+
+    def noted(_: Mask, text: str) -> str:
+        masked.append(text)
+        return text
+
+    monkeypatch.setattr(Mask, "__call__", noted)
     assert names(collected(tmp_path, "*.txt", room=Room(10))) == ["a.txt"]
     assert masked.count("x" * 10) == 1
 
