@@ -196,7 +196,8 @@ def test_the_list_goes_on_behind_the_longest_name(crew: World, letter: str) -> N
     task, _, check = checking(crew)
     named = [letter * 499 + end for end in "123"]
     report(crew, check, *(store(crew, check, each) for each in named))
-    found, cursor = [], None
+    found: list[str] = []
+    cursor = None
     while cursor or not found:
         page = crew.owner.call("list_artifacts", task_id=task, limit=1, cursor=cursor)
         found += [each["name"] for each in page["artifacts"]]
