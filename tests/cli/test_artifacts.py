@@ -135,6 +135,22 @@ def test_files_of_two_checks_with_one_name_are_both_saved(tmp_path: Path) -> Non
     assert save(tmp_path, "out/a.txt", "out/a.txt", "out/A.txt") == ["out/a.txt", "out/a-2.txt", "out/A-3.txt"]
 
 
+@pytest.mark.parametrize(
+    ("left", "saved"),
+    [
+        (["report", "report/index.html"], ["report-2", "report/index.html"]),
+        (["report/index.html", "report"], ["report/index.html", "report-2"]),
+        (["Report", "report/a", "report-2/b"], ["Report-3", "report/a", "report-2/b"]),
+        (["a/b.html", "a/b.html/c"], ["a/b-2.html", "a/b.html/c"]),
+    ],
+)
+def test_a_file_that_has_the_name_of_a_directory_gets_another_one(
+    tmp_path: Path, left: list[str], saved: list[str]
+) -> None:
+    assert save(tmp_path, *left) == saved
+    assert [(tmp_path / each).read_text() for each in saved] == left
+
+
 def test_a_task_without_files_writes_nothing(tmp_path: Path) -> None:
     assert save(tmp_path / "into") == []
     assert not (tmp_path / "into").exists()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any
 
@@ -67,13 +67,14 @@ def _size(count: int) -> str:
     return f"{count} B"
 
 
-def _targets(found: Iterable[dict[str, Any]]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Where each goes; two checks may have left a file of the same name. Raises Failure for a name that leads
-    elsewhere."""
-    taken: set[str] = set()
+def _targets(found: Sequence[dict[str, Any]]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Where each goes; two checks may have left a file of the same name, or one a file where the other has a directory.
+    Raises Failure for a name that leads elsewhere."""
     for each in found:
         if not may_be_name(each["name"]):
             raise Failure(f"The server named a file that cannot be written: {each['name']!r}.", "Nothing was written.")
+    taken = {str(above).casefold() for each in found for above in PurePosixPath(each["name"]).parents}
+    for each in found:
         name, number = PurePosixPath(each["name"]), 1
         while str(name).casefold() in taken:
             number += 1
