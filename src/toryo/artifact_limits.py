@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from toryo.shown_characters import is_a_line
+
 MOST_PATTERNS = 5
 """Of one check."""
 MOST_FILES = 10
@@ -24,7 +26,7 @@ LONGEST_NOTE = 1_000
 def may_be_name(name: str) -> bool:
     """Whether it is a path below a directory, of characters that can be shown."""
     parts = name.split("/")
-    return len(name) <= LONGEST_NAME and name.isprintable() and not {"", ".", ".."} & set(parts) and "\\" not in name
+    return len(name) <= LONGEST_NAME and is_a_line(name) and not {"", ".", ".."} & set(parts) and "\\" not in name
 
 
 def may_be_pattern(pattern: str) -> bool:

@@ -74,7 +74,7 @@ def test_the_files_that_a_check_left_are_shown_as_pictures_and_downloads(chrome:
             checks.get_by_role("link", name="report.html").click()
         assert download.value.suggested_filename == "report.html"
         assert download.value.path().read_text().startswith("<script>")
-        checks.get_by_text("Files left out", exact=True).click()
+        checks.get_by_text("About its files", exact=True).click()
         expect(checks.get_by_text("No file matches *.gif.")).to_be_visible()
         address = shown.get_attribute("src")
         page.goto(f"{window.url}{address}")

@@ -83,17 +83,23 @@ class Server:
 
     def __init__(self, *names: str) -> None:
         self.files = [
-            {"artifact_id": str(number), "name": name, "check_id": "chk_1"} for number, name in enumerate(names)
+            {"artifact_id": str(number), "name": name, "check_id": "chk_1", "created_at": "2026-11-23T14:03:00Z"}
+            for number, name in enumerate(names)
         ]
+        self.results: list[dict[str, Any]] = [{"artifacts": self.files}]
 
     def every(self, _path: str, _key: str) -> list[dict[str, Any]]:
         return self.files
 
+    def get(self, _path: str) -> dict[str, Any]:
+        return {"task": {"check_results": self.results}}
+
     def file(self, path: str) -> bytes:
         return str(self.files[int(path.rpartition("/")[2])]["name"]).encode()
 
-    def answer(self, document: Any, _show: Any) -> None:
-        self.saved = document["saved"]
+    def answer(self, document: Any, show: Any) -> None:
+        self.saved, self.earlier = document["saved"], document["earlier_run"]
+        show()
 
 
 def save(directory: Path, *names: str, force: bool = False) -> list[str]:
@@ -135,6 +141,42 @@ def test_files_of_two_checks_with_one_name_are_both_saved(tmp_path: Path) -> Non
     assert save(tmp_path, "out/a.txt", "out/a.txt", "out/A.txt") == ["out/a.txt", "out/a-2.txt", "out/A-3.txt"]
 
 
+@pytest.mark.parametrize(
+    ("left", "saved"),
+    [
+        (["report", "report/index.html"], ["report-2", "report/index.html"]),
+        (["report/index.html", "report"], ["report/index.html", "report-2"]),
+        (["Report", "report/a", "report-2/b"], ["Report-3", "report/a", "report-2/b"]),
+        (["a/b.html", "a/b.html/c"], ["a/b-2.html", "a/b.html/c"]),
+    ],
+)
+def test_a_file_that_has_the_name_of_a_directory_gets_another_one(
+    tmp_path: Path, left: list[str], saved: list[str]
+) -> None:
+    assert save(tmp_path, *left) == saved
+    assert [(tmp_path / each).read_text() for each in saved] == left
+
+
 def test_a_task_without_files_writes_nothing(tmp_path: Path) -> None:
     assert save(tmp_path / "into") == []
     assert not (tmp_path / "into").exists()
+
+
+@pytest.mark.parametrize(
+    ("results", "earlier"),
+    [
+        ([{"check": "make test", "left_out": ["No file matches *.png."]}], True),
+        ([{"check": "make test"}, {"check": "make lint", "artifacts": [{"artifact_id": "0"}]}], False),
+        ([], False),  # the checks are running
+    ],
+)
+def test_files_of_an_earlier_run_are_saved_with_the_words_that_the_last_one_left_none(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], results: list[dict[str, Any]], earlier: bool
+) -> None:
+    server = Server("a.png")
+    server.results = results
+    artifacts.artifacts(cast("Here", server), "tsk_1", tmp_path, False)
+    told = capsys.readouterr()
+    assert told.out == f"{tmp_path / 'a.png'}\n"
+    assert server.earlier is earlier
+    assert ("The last run of the checks left no files. These are of the run of 2026-11-2" in told.err) is earlier

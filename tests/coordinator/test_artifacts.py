@@ -23,17 +23,26 @@ from toryo.output_redaction import Mask
 SECRET = "sk-" + "a1B2" * 8
 
 
-def write(directory: Path, *names: str, content: bytes = b"x") -> None:
+WRITTEN = 1_000_000_000.0
+
+
+def write(directory: Path, *names: str, content: bytes = b"x", at: float = WRITTEN) -> None:
     for name in names:
         path = directory / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
+        os.utime(path, (at, at))
 
 
 def collected(
-    directory: Path, *patterns: str, within: Path | None = None, room: Room | None = None, secret: str = ""
+    directory: Path,
+    *patterns: str,
+    within: Path | None = None,
+    room: Room | None = None,
+    secret: str = "",
+    began: float = 0.0,
 ) -> Collected:
-    return artifacts.collected(patterns, Place(directory, within), Mask([secret]), room or Room())
+    return artifacts.collected(patterns, began, Place(directory, within), Mask([secret]), room or Room())
 
 
 def names(found: Collected) -> list[str]:
@@ -56,18 +65,21 @@ def test_a_check_reports_what_its_command_left_whether_it_passed_or_not(tmp_path
     def wall(argv: Any) -> Walled:
         return Walled(tuple(argv), {"PATH": os.environ["PATH"]})
 
-    def collect(patterns: Sequence[str]) -> Collected:
-        return artifacts.collected(patterns, Place(tmp_path), Mask([]), Room())
+    def collect(patterns: Sequence[str], began: float) -> Collected:
+        return artifacts.collected(patterns, began, Place(tmp_path), Mask([]), Room())
 
     def run(*checks: dict[str, Any]) -> list[Evidence]:
         return asyncio.run(acceptance_checks.evidence(checks, tmp_path, wall, _no_changes, Mask([]), collect))
 
+    write(tmp_path, "before.txt")
     passed, failed, other = run(
-        {"command": "echo 1 > one.txt", "artifacts": ["one.txt"]},
+        {"command": "echo 1 > one.txt", "artifacts": ["one.txt", "before.txt"]},
         {"command": "echo 2 > two.txt; exit 1", "artifacts": ["two.txt"], "retries": 1},
         {"command": "echo 3 > three.txt"},
     )
-    assert (passed.outcome, passed.files) == ("passed", (File("one.txt", b"1\n"),))
+    assert (passed.outcome, passed.files) == ("passed", (File("before.txt", b"x"), File("one.txt", b"1\n")))
+    assert passed.left_out == ("Kept, but older than the run of the command: before.txt.",)
+    assert failed.left_out == ()
     assert (failed.outcome, failed.runs, failed.files) == ("failed", 2, (File("two.txt", b"2\n"),))
     assert other.files == ()
 
@@ -109,11 +121,11 @@ def test_what_does_not_fit_is_not_masked(tmp_path: Path, monkeypatch: pytest.Mon
     write(tmp_path, "a.txt", "b.txt", content=b"x" * 10)
     masked: list[str] = []
 
-    def unchanged(_: Mask, text: str) -> str:
+    def noted(_: Mask, text: str) -> str:
         masked.append(text)
         return text
 
-    monkeypatch.setattr(Mask, "__call__", unchanged)
+    monkeypatch.setattr(Mask, "__call__", noted)
     assert names(collected(tmp_path, "*.txt", room=Room(10))) == ["a.txt"]
     assert masked.count("x" * 10) == 1
 
@@ -160,20 +172,21 @@ def test_a_directory_that_is_gone_or_elsewhere_is_said(tmp_path: Path) -> None:
     assert "not in its worktree" in told(collected(tmp_path / "a", "*", within=tmp_path / "c"))
 
 
+@pytest.mark.parametrize("at", ["_enter", "_content"])
 def test_a_directory_that_is_replaced_while_it_is_looked_at_is_not_followed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: str
 ) -> None:
-    write(tmp_path, "outside/a.png", "work/shots/b.png")
+    write(tmp_path, "outside/a.png", "work/shots/a.png")
     shots = tmp_path / "work" / "shots"
-    enter = artifacts._Taking._enter
+    step = getattr(artifacts._Taking, at)
 
-    def swapped(self: Any, *given: Any) -> None:
-        (shots / "b.png").unlink()
+    def swapped(self: Any, *given: Any) -> Any:
+        (shots / "a.png").unlink()
         shots.rmdir()
         shots.symlink_to(tmp_path / "outside")
-        enter(self, *given)
+        return step(self, *given)
 
-    monkeypatch.setattr(artifacts._Taking, "_enter", swapped)
+    monkeypatch.setattr(artifacts._Taking, at, swapped)
     assert collected(tmp_path / "work", "shots/*.png").files == ()
 
 
@@ -226,8 +239,24 @@ def test_a_check_leaves_at_most_ten_files_and_says_how_many_more_there_are(tmp_p
     found = collected(tmp_path, "*.txt")
     assert names(found) == [f"{number:03}.txt" for number in range(10)]
     assert found.left_out[0] == "010.txt is one file too many: a check can leave 10."
-    assert "26 more are left out." in told(found)
+    assert "27 more are left out." in told(found)
     assert len(found.left_out) <= artifact_limits.MOST_LEFT_OUT
+
+
+def test_the_newest_files_are_kept_where_more_match_than_fit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for day in range(30):
+        write(tmp_path, f"shots/day-{day:02}.png", at=WRITTEN + 60 * day)
+    newest = [f"shots/day-{day}.png" for day in range(20, 30)]
+    found = collected(tmp_path, "*.png", began=WRITTEN + 60 * 22)
+    assert names(found) == newest
+    assert "older than the run of the command: shots/day-20.png, shots/day-21.png." in told(found)
+    monkeypatch.setattr(artifacts, "MOST_CANDIDATES", 12)
+    few = collected(tmp_path, "*.png")
+    assert names(few) == newest
+    assert few.left_out[1:] == (
+        "shots/day-18.png is one file too many: a check can leave 10.",
+        "18 more are left out.",
+    )
 
 
 def test_the_files_of_one_check_and_of_all_checks_have_a_size_together(tmp_path: Path) -> None:
@@ -266,6 +295,15 @@ def test_names_that_cannot_be_shown_are_left_out_and_told_without_them(tmp_path:
     assert names(found) == ["c.txt"]
     assert len(found.left_out) == 3
     assert told(found).isprintable()
+
+
+SHOWN_NAMES = ["Screenshot 9.41.00\u202fAM.png", "全角\u3000空白.png", "👩\u200d💻.png", "葛\U000e0100.png"]
+
+
+def test_names_as_people_and_systems_give_them_are_stored(tmp_path: Path) -> None:
+    write(tmp_path, *SHOWN_NAMES)
+    found = collected(tmp_path, "*.png")
+    assert (sorted(names(found)), found.left_out) == (sorted(SHOWN_NAMES), ())
 
 
 def test_what_git_keeps_is_no_artifact(tmp_path: Path) -> None:

@@ -538,7 +538,7 @@ def _quotas(reader: Reader) -> None:
     assert "updated claude" in reader.read("toryo quota edit claude --limit-5h")
     assert "20 %" in reader.read("toryo quota edit claude --reserve 20") + reader.type("toryo quota list")
     reader.read("toryo quota edit claude --low-priority")
-    assert "only with quota to spare; it has some now" in reader.type("toryo quota show claude")
+    assert '"spare"' in reader.type("toryo quota show claude --json")
 
 
 @walks("docs/how-to/merge-queue.md")

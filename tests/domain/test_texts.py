@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from toryo import shown_characters
 from toryo.domain import texts
 
 VISIBLE = Path(__file__).parents[2] / "web/src/ui/visible.ts"
@@ -26,7 +27,7 @@ def test_a_form_of_a_character_reads_as_the_character() -> None:
 @pytest.mark.parametrize("text", ["a\U000e0101", "葛\U000e0100\U000e0101", "😀\U000e0110", "a\U000e0041"])
 def test_characters_that_hide_data_are_no_part_of_a_line(text: str) -> None:
     assert texts.not_of_a_line(text) is not None
-    assert texts.REPLACEMENT in texts.printable(text)
+    assert shown_characters.REPLACEMENT in texts.printable(text)
 
 
 def test_what_copying_leaves_at_the_ends_is_taken_away_and_nothing_within() -> None:
@@ -41,4 +42,4 @@ def test_the_dashboard_shows_the_same_characters_by_their_numbers() -> None:
     signs = [chr(each) for each in range(sys.maxunicode + 1) if chr(each) not in "\r\x85\u2028\u2029"]
     for before in ("x", "葛"):
         text = "".join(before + sign for sign in signs)
-        assert theirs.sub(texts.REPLACEMENT, text) == texts.printable(text)
+        assert theirs.sub(shown_characters.REPLACEMENT, text) == texts.printable(text)

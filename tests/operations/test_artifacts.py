@@ -184,6 +184,27 @@ def test_a_name_that_leads_elsewhere_or_cannot_be_shown_is_refused(crew: World, 
     crew.coordinator().refused("store_artifact", code, check_id=check["check_id"], **asked)
 
 
+@pytest.mark.parametrize("name", ["Screenshot 9.41.00\u202fAM.png", "全角\u3000空白.png", "👩\u200d💻.png"])
+def test_a_name_as_people_and_systems_give_it_is_taken(crew: World, name: str) -> None:
+    task, _, check = checking(crew)
+    report(crew, check, store(crew, check, name))
+    assert listed(crew, task) == [name]
+
+
+@pytest.mark.parametrize("letter", ["a", "鏡", "🖼", '"'])
+def test_the_list_goes_on_behind_the_longest_name(crew: World, letter: str) -> None:
+    task, _, check = checking(crew)
+    named = [letter * 499 + end for end in "123"]
+    report(crew, check, *(store(crew, check, each) for each in named))
+    found: list[str] = []
+    cursor = None
+    while cursor or not found:
+        page = crew.owner.call("list_artifacts", task_id=task, limit=1, cursor=cursor)
+        found += [each["name"] for each in page["artifacts"]]
+        cursor = page.get("next_cursor")
+    assert found == named
+
+
 def test_pieces_that_do_not_fit_together_are_refused(crew: World) -> None:
     _, _, check = checking(crew)
     assert "base64" in refused(crew, check, content="a!")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any
 
@@ -30,7 +30,7 @@ def artifacts(
     save: Annotated[
         Path | None,
         typer.Option(
-            "--save", metavar="DIR", help="Write the files of the last run of the checks into this directory."
+            "--save", metavar="DIR", help="Write the files of the last run that left any into this directory."
         ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace files that exist, with --save.")] = False,
@@ -44,8 +44,17 @@ def artifacts(
         return
     last = [each for each in found if each["check_id"] == found[0]["check_id"]]
     targets = list(_targets(last))
+    earlier = bool(last) and _left_nothing_since(here, task, last)
     written = _saved(here, task, save.expanduser(), targets, force=force)
-    here.answer({"success": True, "saved": written}, lambda: _print_saved(written))
+    document = {"success": True, "saved": written, "earlier_run": earlier}
+    here.answer(document, lambda: _print_saved(written, last[0]["created_at"] if earlier else None))
+
+
+def _left_nothing_since(here: Here, task: str, files: list[dict[str, Any]]) -> bool:
+    """Whether the checks have run again, and left no files."""
+    results = here.get(f"/tasks/{task}")["task"]["check_results"]
+    left = {file["artifact_id"] for each in results for file in each.get("artifacts") or ()}
+    return bool(results) and left.isdisjoint(each["artifact_id"] for each in files)
 
 
 def _print(found: list[dict[str, Any]]) -> None:
@@ -56,8 +65,10 @@ def _print(found: list[dict[str, Any]]) -> None:
     output.table(("ARTIFACT", "STORED", "SIZE", "TYPE", "FILE"), rows, empty="No check has left files.")
 
 
-def _print_saved(written: list[str]) -> None:
+def _print_saved(written: list[str], of_earlier: str | None) -> None:
     output.done(*written or ["No check has left files."])
+    if of_earlier is not None:
+        output.say(f"The last run of the checks left no files. These are of the run of {output.clock(of_earlier)}.")
 
 
 def _size(count: int) -> str:
@@ -67,13 +78,14 @@ def _size(count: int) -> str:
     return f"{count} B"
 
 
-def _targets(found: Iterable[dict[str, Any]]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Where each goes; two checks may have left a file of the same name. Raises Failure for a name that leads
-    elsewhere."""
-    taken: set[str] = set()
+def _targets(found: Sequence[dict[str, Any]]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Where each goes; two checks may have left a file of the same name, or one a file where the other has a directory.
+    Raises Failure for a name that leads elsewhere."""
     for each in found:
         if not may_be_name(each["name"]):
             raise Failure(f"The server named a file that cannot be written: {each['name']!r}.", "Nothing was written.")
+    taken = {str(above).casefold() for each in found for above in PurePosixPath(each["name"]).parents}
+    for each in found:
         name, number = PurePosixPath(each["name"]), 1
         while str(name).casefold() in taken:
             number += 1

@@ -563,7 +563,7 @@ def _print_files(task: str, results: list[dict[str, Any]]) -> None:
         output.done("", f"{kept}. List them: toryo task artifacts {task}")
     for each in results:
         if each.get("left_out"):
-            output.done("", f"{each['check']}: files left out:", *each["left_out"])
+            output.done("", f"{each['check']}: about its files:", *each["left_out"])
 
 
 def _run_time(seconds: float) -> str:

@@ -40,8 +40,8 @@ TOLD = 2000
 
 Wall = Callable[[Sequence[str]], Walled]
 """What is executed for a command. Raises StartFailure."""
-Collect = Callable[[Sequence[str]], Collected]
-"""The files below the directory that match these patterns. Blocks."""
+Collect = Callable[[Sequence[str], float], Collected]
+"""The files below the directory that match these patterns; the command was started at this time. Blocks."""
 Changes = Callable[[], Diff]
 """The changes of the task, for limits on them. Blocks. Raises Trouble."""
 
@@ -59,7 +59,7 @@ class Evidence:
     exit_code: int | None = None
     output: str = ""
     files: tuple[File, ...] = ()
-    """What the command left; `left_out` says what is missing."""
+    """What the command left; `left_out` says what is missing, or older."""
     left_out: tuple[str, ...] = ()
 
     def told(self) -> dict[str, Any]:
@@ -106,12 +106,13 @@ async def evidence(
 async def _evidence(
     check: Mapping[str, Any], directory: Path, wall: Wall, changes: Changes, mask: Mask, collect: Collect | None
 ) -> Evidence:
+    began = time.time()
     judged = await _judged(check, directory, wall, changes, mask)
     patterns = check.get("artifacts")
     if collect is None or "command" not in check or not isinstance(patterns, list) or not patterns:
         return judged
     try:
-        found = await asyncio.to_thread(collect, patterns)
+        found = await asyncio.to_thread(collect, patterns, began)
     except (ArithmeticError, LookupError, OSError, TypeError, ValueError) as problem:
         found = Collected((), (f"The files cannot be collected: {type(problem).__name__}: {problem}.",))
     return replace(judged, files=found.files, left_out=found.left_out)

@@ -7,6 +7,7 @@ files are read, and looking for them is bounded. `artifact_uploads.py` sends the
 from __future__ import annotations
 
 import errno
+import heapq
 import os
 import threading
 from collections.abc import Iterator, Sequence
@@ -27,10 +28,13 @@ from toryo.artifact_limits import (
 )
 from toryo.output_redaction import Mask
 from toryo.path_patterns import MOST_STEPS, TooMuchWork, Work, matches
+from toryo.shown_characters import on_a_line
 
 MOST_ENTRIES = 100_000
 """Files and directories that are looked at for one check."""
 DEEPEST = 40
+MOST_CANDIDATES = 1_000
+"""Files that match, the newest of which are taken as far as they fit."""
 MOST_READ = 3 * MOST_FILES
 """Files that are read for one check; those that turn out not to fit count, too."""
 PORTION = 50_000
@@ -38,6 +42,8 @@ PORTION = 50_000
 has; so one check at a time has its files masked."""
 _MASKING = threading.Lock()
 _SKIPPED = ".git"
+_COARSE = 2.0
+"""Seconds that a file system may be wrong about when a file was written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +56,7 @@ class File:
 
 @dataclass(frozen=True, slots=True)
 class Collected:
-    """`left_out`: what was not taken, and why, in sentences."""
+    """`left_out`: what was not taken, and why, and what is older than the run of the command, in sentences."""
 
     files: tuple[File, ...] = ()
     left_out: tuple[str, ...] = ()
@@ -90,32 +96,41 @@ class Place:
         return untrusted_files.directory_beneath(untrusted_files.real(self.within), *between)
 
 
-def collected(patterns: Sequence[str], place: Place, mask: Mask, room: Room) -> Collected:
-    """Blocks. The first files by their names; never raises for what an agent has made of the directory."""
+def collected(patterns: Sequence[str], began: float, place: Place, mask: Mask, room: Room) -> Collected:
+    """Blocks. The newest files; never raises for what an agent has made of the directory. `began`: when the command was
+    started, by the clock of the files."""
     given = [str(each).removeprefix("./") for each in patterns][:MOST_PATTERNS]
-    taking = _Taking(given, mask, room)
+    taking = _Taking(given, began, mask, room)
     try:
         top = place.opened()
     except OSError as problem:
         return Collected((), (f"The files cannot be collected: {problem.strerror or problem}.",))
     try:
-        taking.below(top, "", 0)
-    except TooMuchWork:
-        taking.stop()
+        taking.newest(top)
     finally:
         os.close(top)
     return taking.done()
 
 
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """`written`: when, in seconds."""
+
+    name: str
+    written: float
+
+
 class _Taking:
-    def __init__(self, patterns: Sequence[str], mask: Mask, room: Room) -> None:
-        self._patterns, self._mask, self._room = patterns, mask, room
+    def __init__(self, patterns: Sequence[str], began: float, mask: Mask, room: Room) -> None:
+        self._patterns, self._began, self._mask, self._room = patterns, began, mask, room
         self._towards = [_directories(each) for each in patterns]
         self._work = Work(MOST_STEPS)
         self._looked_at = 0
         self._matched: set[str] = set()
         """The patterns that some file matches."""
+        self._many = 0
         self._files: list[File] = []
+        self._old: list[str] = []
         self._size = self._read = 0
         self._all_seen = True
         self._notes: list[str] = []
@@ -125,35 +140,48 @@ class _Taking:
         without = [each for each in self._patterns if each not in self._matched] if self._all_seen else []
         nothing = [f"No file matches {each}." for each in without]
         more = [f"{self._unnoted} more are left out."] if self._unnoted else []
-        notes = [*self._notes[: MOST_LEFT_OUT - len(nothing) - len(more)], *more, *nothing]
-        return Collected(tuple(self._files), tuple(each[:LONGEST_NOTE] for each in notes))
+        old = [f"Kept, but older than the run of the command: {', '.join(sorted(self._old))}."] if self._old else []
+        notes = [*self._notes[: MOST_LEFT_OUT - len(nothing) - len(more) - len(old)], *more, *old, *nothing]
+        files = sorted(self._files, key=lambda each: each.name)
+        return Collected(tuple(files), tuple(each[:LONGEST_NOTE] for each in notes))
 
     def note(self, text: str) -> None:
-        if len(self._notes) < MOST_LEFT_OUT - MOST_PATTERNS - 1:
-            shown = "".join(each if each.isprintable() else "\N{REPLACEMENT CHARACTER}" for each in text)
-            self._notes.append(self._mask(shown))
+        if len(self._notes) < MOST_LEFT_OUT - MOST_PATTERNS - 2:
+            self._notes.append(self._mask(on_a_line(text)))
         else:
             self._unnoted += 1
 
-    def stop(self) -> None:
-        """There is more than can be looked at."""
-        self._all_seen = False
-        self._notes.insert(0, "There are too many files to compare with these patterns. Name their directory.")
+    def newest(self, top: int) -> None:
+        """Takes what matches below an open directory."""
+        newest_first = heapq.nsmallest(MOST_CANDIDATES, self._all(top), key=lambda each: (-each.written, each.name))
+        for each in newest_first:
+            self._take(top, each)
+        self._unnoted += self._many - len(newest_first)
 
-    def below(self, directory: int, path: str, depth: int) -> None:
-        """Takes what matches in an open directory and below it. Raises TooMuchWork."""
+    def _all(self, top: int) -> Iterator[_Candidate]:
+        """What matches, as far as it can be looked at."""
+        try:
+            for each in self._below(top, "", 0):
+                self._many += 1
+                yield each
+        except TooMuchWork:
+            self._all_seen = False
+            self._notes.insert(0, "There are too many files to compare with these patterns. Name their directory.")
+
+    def _below(self, directory: int, path: str, depth: int) -> Iterator[_Candidate]:
+        """Raises TooMuchWork."""
         for entry in self._entries(directory):
             name = path + entry.name
             if entry.name == _SKIPPED:  # in a worktree it is a file
                 continue
             if _is_directory(entry):
                 if depth < DEEPEST and self._leads_on(name):
-                    self._enter(directory, entry.name, name, depth)
+                    yield from self._enter(directory, entry.name, name, depth)
                 continue
             found = [each for each in self._patterns if matches(each, name, self._work)]
             if found:
                 self._matched.update(found)
-                self._take(directory, entry.name, name)
+                yield _Candidate(name, _written(entry))
 
     def _entries(self, directory: int) -> Iterator[os.DirEntry[str]]:
         try:
@@ -166,13 +194,13 @@ class _Taking:
             raise TooMuchWork
         yield from entries
 
-    def _enter(self, directory: int, own: str, name: str, depth: int) -> None:
+    def _enter(self, directory: int, own: str, name: str, depth: int) -> Iterator[_Candidate]:
         try:
             inner = untrusted_files.directory_beneath(directory, own)
         except OSError:
             return  # it was replaced meanwhile, or is none of ours to read
         try:
-            self.below(inner, name + "/", depth + 1)
+            yield from self._below(inner, name + "/", depth + 1)
         finally:
             os.close(inner)
 
@@ -182,14 +210,15 @@ class _Taking:
         self._work.spend(len(self._towards))
         return any(all(a == b for a, b in zip(parts, each, strict=False)) for each in self._towards)
 
-    def _take(self, directory: int, own: str, name: str) -> None:
+    def _take(self, top: int, candidate: _Candidate) -> None:
+        name = candidate.name
         if not may_be_name(name) or self._mask(name) != name:
             self.note(f"{name} has a name that cannot be stored.")
         elif len(self._files) >= MOST_FILES or self._read >= MOST_READ:
             self.note(f"{name} is one file too many: a check can leave {MOST_FILES}.")
         else:
             try:
-                content = self._content(directory, own, name)
+                content = self._content(top, name)
             except OSError as problem:
                 self.note(f"{name} is left out. {problem.strerror or problem}.")
                 return
@@ -198,10 +227,17 @@ class _Taking:
             else:
                 self._size += len(content)
                 self._files.append(File(name, self._masked(content)))
+                if candidate.written < self._began - _COARSE:
+                    self._old.append(name)
 
-    def _content(self, directory: int, own: str, name: str) -> bytes:
+    def _content(self, top: int, name: str) -> bytes:
         """Raises OSError for what is no regular file, or too large. What is too large is not read, unless it grows."""
-        descriptor = untrusted_files.opened(own, untrusted_files.READING | os.O_NOFOLLOW, directory=directory)
+        *between, own = name.split("/")
+        directory = untrusted_files.directory_beneath(top, *between)
+        try:
+            descriptor = untrusted_files.opened(own, untrusted_files.READING | os.O_NOFOLLOW, directory=directory)
+        finally:
+            os.close(directory)
         try:
             self._refuse_size(os.fstat(descriptor).st_size)
             self._read += 1
@@ -246,6 +282,13 @@ def _some_lines(text: str) -> Iterator[str]:
         end = text.find("\n", start + PORTION) + 1 or len(text)
         yield text[start:end]
         start = end
+
+
+def _written(entry: os.DirEntry[str]) -> float:
+    try:
+        return entry.stat(follow_symlinks=False).st_mtime
+    except OSError:
+        return 0.0  # it is gone
 
 
 def _is_directory(entry: os.DirEntry[str]) -> bool:

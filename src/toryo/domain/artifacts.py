@@ -5,8 +5,9 @@ from __future__ import annotations
 from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.times import Millis
 
-PICTURES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
-"""What a page may show. HTML and SVG may contain scripts, so they are only downloaded."""
+PICTURES = {"image/png": ("png",), "image/jpeg": ("jpg", "jpeg"), "image/gif": ("gif",), "image/webp": ("webp",)}
+"""What a page may show, and how the names of such files end. HTML and SVG may contain scripts, so they are only
+downloaded."""
 UNKNOWN = "application/octet-stream"
 _BY_ENDING = {
     "css": "text/css",
@@ -49,4 +50,15 @@ def media_type(name: str, beginning: bytes) -> str:
         return "image/gif"
     if beginning.startswith(b"RIFF") and beginning[8:12] == b"WEBP":
         return "image/webp"
-    return _BY_ENDING.get(name.rpartition("/")[2].rpartition(".")[2].lower(), UNKNOWN)
+    return _BY_ENDING.get(_ending(name), UNKNOWN)
+
+
+def saved_as(name: str, media_type: str) -> str:
+    """How a browser names the file. A picture can be a page, too: opened from a disk, its ending decides what it is."""
+    own, endings = name.rpartition("/")[2], PICTURES.get(media_type)
+    return own if endings is None or _ending(own) in endings else f"{own}.{endings[0]}"
+
+
+def _ending(name: str) -> str:
+    _, dot, ending = name.rpartition("/")[2].rpartition(".")
+    return ending.lower() if dot else ""

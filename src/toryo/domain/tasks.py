@@ -302,7 +302,7 @@ class StoredArtifact(TypedDict):
 
 class CheckEvidence(TypedDict):
     """How one acceptance check ended. `exit_code` is null where no program ended by itself; `output` is its end.
-    `left_out` says which files are missing, and why."""
+    `left_out` says which files are missing and why, and which are older."""
 
     check: str
     outcome: str

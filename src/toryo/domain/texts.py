@@ -1,7 +1,8 @@
 """Text from outside: what may be stored, how it is shown, and which names are confusable.
 
-All rules about characters are here. `LINE` fields refuse characters that do not belong on one line; multi-line texts
-keep newlines and tabs; texts that are shown contain nothing that controls a terminal or changes the reading order.
+Which characters are shown is in `shown_characters.py`, all other rules about characters are here. `LINE` fields refuse
+characters that do not belong on one line; multi-line texts keep newlines and tabs; texts that are shown contain nothing
+that controls a terminal or changes the reading order.
 """
 
 from __future__ import annotations
@@ -11,24 +12,11 @@ import re
 import unicodedata
 from typing import Any
 
-NUL, SIGN_FOR_NUL = "\0", "\u2400"
-REPLACEMENT = "\ufffd"
+from toryo.shown_characters import NOT_OF_A_LINE, NOT_SHOWN, REPLACEMENT
 
-_INVISIBLE = (
-    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff"
-    "\uffa0\ufff9-\ufffb\ufffe\uffff\U000e0000-\U000e00ff\U000e01f0-\U000e0fff"
-)
-"""Invisible, or changing the order of other characters: bidirectional controls, zero-width and blank characters, line
-separators, tags. The joiners U+200C and U+200D stay: languages and emoji need them.
-"""
-_CONTROLS = "\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff"
-_VARIANTS = "(?<![\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff])[\U000e0100-\U000e01ef]"
-"""Variation selectors that select the form of a Chinese character, as in names (葛󠄀): one behind each. Elsewhere they
-can hide data.
-"""
-_NOT_SHOWN = re.compile(f"[{_CONTROLS}{_INVISIBLE}]|{_VARIANTS}")
+NUL, SIGN_FOR_NUL = "\0", "\u2400"
+
 _NOT_OF_LINES = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-_NOT_OF_A_LINE = re.compile(f"[\t\n{_CONTROLS}{_INVISIBLE}]|{_VARIANTS}")
 _AROUND = "\u200b\u200e\u200f\u2060\ufeff"
 """Zero-width characters that copying leaves at the ends of a text."""
 _COLOUR = re.compile("\x1b\\[[0-9;:]*m")
@@ -52,7 +40,7 @@ def trimmed(text: str) -> str:
 
 def not_of_a_line(text: str) -> str | None:
     """The first character that a title, a name or an id may not contain, as `U+001B`; None if there is none."""
-    found = _NOT_OF_A_LINE.search(text)
+    found = NOT_OF_A_LINE.search(text)
     return f"U+{ord(found[0]):04X}" if found is not None else None
 
 
@@ -67,7 +55,7 @@ def several_lines(text: str) -> str:
 
 def printable(text: str) -> str:
     """The text with its newlines and tabs, without anything that controls the reader's terminal."""
-    return _NOT_SHOWN.sub(REPLACEMENT, _LINE_END.sub("\n", text))
+    return NOT_SHOWN.sub(REPLACEMENT, _LINE_END.sub("\n", text))
 
 
 def one_line(text: str) -> str:
@@ -92,7 +80,7 @@ def coloured(text: str) -> str:
 def exact(value: Any, *, indent: int | None = None) -> str:
     """The value as JSON; only characters that cannot be shown are escaped (`\\u001b`)."""
     written = json.dumps(value, ensure_ascii=False, indent=indent)
-    return _NOT_SHOWN.sub(lambda each: json.dumps(each[0])[1:-1], written)
+    return NOT_SHOWN.sub(lambda each: json.dumps(each[0])[1:-1], written)
 
 
 # --- names -----------------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from starlette.responses import Response
 
-from toryo.domain.artifacts import PICTURES, UNKNOWN
+from toryo.domain.artifacts import PICTURES, UNKNOWN, saved_as
 
 _GUARDS = {
     "x-content-type-options": "nosniff",
@@ -21,7 +21,7 @@ _GUARDS = {
 def file(result: Mapping[str, Any]) -> Response:
     """The bytes of a result with `content` (in base64), `name` and `media_type`."""
     picture = result["media_type"] in PICTURES
-    name = str(result["name"]).rpartition("/")[2]
+    name = saved_as(str(result["name"]), result["media_type"])
     plain = "".join(each if each.isascii() and (each.isalnum() or each in "._-") else "_" for each in name)
     shown = "inline" if picture else "attachment"
     headers = {"content-disposition": f"{shown}; filename=\"{plain}\"; filename*=UTF-8''{quote(name, safe='')}"}

@@ -32,7 +32,9 @@ class CheckedRun(CheckRun):
         default_factory=list, max_length=MOST_FILES, description="The files it left, from store_artifact."
     )
     left_out: list[Annotated[Printed, Field(max_length=LONGEST_NOTE)]] = Field(
-        default_factory=list, max_length=MOST_LEFT_OUT, description="Files that are not stored, and why."
+        default_factory=list,
+        max_length=MOST_LEFT_OUT,
+        description="Notes on its files: which are not stored and why, and which are older.",
     )
 
 

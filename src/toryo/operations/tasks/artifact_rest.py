@@ -6,6 +6,7 @@ import base64
 
 from pydantic import Field
 
+from toryo.artifact_limits import LONGEST_NAME
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.times import iso
 from toryo.domain.wording import say
@@ -14,14 +15,20 @@ from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Parameters, Route, operation
 from toryo.operations.calls.fields import Id
 from toryo.operations.calls.grants import Grant
+from toryo.operations.calls.listed_parameters import PLAIN
 from toryo.operations.calls.pagination import Page, Paged, cursor_of, key_of, paged
 from toryo.operations.calls.results import Result
 
 USUAL = 100
+_LONGEST_CURSOR = 200 + LONGEST_NAME * 4 * 4 // 3
+"""It holds a name, in UTF-8 and base64."""
 
 
 class ListArtifacts(Paged):
     task_id: Id = Field(description="The task.")
+    cursor: str | None = Field(
+        None, max_length=_LONGEST_CURSOR, description="next_cursor of the previous page.", json_schema_extra=PLAIN
+    )
 
 
 class Artifact(schemas.StoredArtifact):

@@ -46,7 +46,7 @@ export const en = {
     failed: "Failed in {{time}}",
     flaky: "Flaky: passed at run {{runs}}, in {{time}}",
     output: "Output",
-    leftOut: "Files left out",
+    leftOut: "About its files",
   },
   checks: {
     none: "not run yet",
@@ -265,7 +265,7 @@ export const ja: typeof en = {
     failed: "不合格（{{time}}）",
     flaky: "不安定：{{runs}} 回目で合格（{{time}}）",
     output: "出力",
-    leftOut: "保存しなかったファイル",
+    leftOut: "ファイルについて",
   },
   checks: { none: "未実行", running: "実行中", in_review: "レビュー中", passed: "合格", failed: "不合格" },
   field: {
