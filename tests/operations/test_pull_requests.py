@@ -269,3 +269,43 @@ def test_work_that_was_added_after_the_pull_request_is_to_be_reviewed(shop: Shop
     shop.after(LOOK_EVERY)
     shop.opened(task)
     assert shop.worktree(task)["review"] == "in_pull_request"
+
+
+def test_a_base_branch_that_was_not_updated_is_told_once_to_a_person_until_it_was(shop: Shop):
+    task = shop.worked("w1")
+    job_id = shop.opened(task)
+    told, trouble = shop.pull_request(task, "merged", merged_commit="m1"), "main was not updated: …"
+    for _ in range(2):
+        assert shop.next_look()["job_id"] == job_id
+        shop.report(job_id, done=False, trouble=trouble, task_id=task, pull_request=told)
+        (need,) = shop.needs("review")
+        assert trouble in need["text"]
+    assert len(shop.world.events("worktree.hindered")) == 1
+    shop.next_look()
+    shop.report(job_id, done=True, merged=shop.merged(task), pull_request=told)
+    assert shop.worktree(task)["state"] == "merged"
+    assert shop.needs("review") == []
+
+
+def test_what_else_is_to_know_about_a_merge_is_in_its_event(shop: Shop):
+    task = shop.worked("w1")
+    job_id = shop.opened(task)
+    shop.next_look()
+    told, note = shop.pull_request(task, "merged", base="release"), "main was not updated: merged into release."
+    shop.report(job_id, done=True, merged=shop.merged(task), pull_request=told, answer={"message": note})
+    (event,) = shop.world.events("worktree.merged")
+    assert event["data"]["message"] == note
+
+
+def test_nobody_looks_at_the_old_pull_request_of_work_that_was_started_again(shop: Shop):
+    task = shop.world.task("w1")
+    shop.ended(shop.launch("w1"))
+    shop.after(LOOK_EVERY)
+    shop.opened(task)
+    job_id = shop.ask("discard", task)
+    shop.worktree_jobs()
+    shop.report(job_id, done=True, gone=[task])
+    shop.ended(shop.launch("w1"))
+    assert shop.worktree(task)["state"] == "open"
+    shop.after(2 * LOOK_EVERY)
+    assert shop.looks() == []

@@ -91,7 +91,7 @@ def reported(call: Call, before: WorktreeJob, after: WorktreeJob, told: dict[str
         if before.looks:
             options.setdefault("unseen_since", call.now)
             trouble = (after.answer or {}).get("trouble")
-            if is_news(call, after, trouble):
+            if is_news(call, before, after, trouble):
                 options["unseen"] = trouble
         return after
     options.pop("unseen_since", None)
@@ -106,13 +106,17 @@ def reported(call: Call, before: WorktreeJob, after: WorktreeJob, told: dict[str
     return replace(after, options=options, answer={**(after.answer or {}), "pull_request": told})
 
 
-def is_news(call: Call, job: WorktreeJob, trouble: str | None) -> bool:
-    """Whether people are told of a report. A look without an answer is repeated first, and told once."""
-    since = (job.options or {}).get("unseen_since")
-    if not job.looks or since is None or trouble is None:
+def is_news(call: Call, before: WorktreeJob, after: WorktreeJob, trouble: str | None) -> bool:
+    """Whether people are told what prevented it. What a look has found is told once; a look without an answer is
+    repeated before that."""
+    if not before.looks or trouble is None:
         return True
-    worktree = call.tx.worktrees.find(job.task_id)
-    return call.now - since >= UNSEEN_AFTER and (worktree is None or worktree.trouble is None)
+    worktree = call.tx.worktrees.find(before.task_id)
+    known_trouble = worktree.trouble if worktree is not None else None
+    since = (after.options or {}).get("unseen_since")
+    if since is not None:
+        return call.now - since >= UNSEEN_AFTER and known_trouble is None
+    return trouble != known_trouble
 
 
 def _clear(call: Call, job: WorktreeJob, trouble: str | None) -> None:
@@ -126,11 +130,16 @@ def _clear(call: Call, job: WorktreeJob, trouble: str | None) -> None:
 
 
 def look(call: Call) -> int:
-    """Has Coordinators look at pull requests that were open a minute ago; how many."""
+    """Has Coordinators look at pull requests that were open a minute ago, or whose merge could not be brought here; how
+    many."""
     work = [each.task_id for each in call.tx.worktrees.open()]  # what has no changes may contain those of its subtasks
     found = call.tx.worktrees.pull_requests(work).values() if work else ()
-    due = [job for job in found if job.is_open and _is_due(call, job)]
+    due = [job for job in found if _may_change(job) and _is_due(call, job)]
     return sum(each_fenced(call, PULL_REQUESTS, due, partial(_look, call)))
+
+
+def _may_change(job: WorktreeJob) -> bool:
+    return (job.pull_request or {}).get("state") in ("open", "merged")
 
 
 def _is_due(call: Call, job: WorktreeJob) -> bool:
@@ -139,8 +148,8 @@ def _is_due(call: Call, job: WorktreeJob) -> bool:
 
 def _look(call: Call, job: WorktreeJob) -> bool:
     worktree = call.tx.worktrees.find(job.task_id)
-    if worktree is None or worktree.coordinator_id != job.coordinator_id:
-        return False  # another one has started again from the base: this is not the work of that pull request
+    if worktree is None or worktree.coordinator_id != job.coordinator_id or worktree.created_at > job.created_at:
+        return False  # somebody has started again from the base: this is not the work of that pull request
     if worktree_locks.is_away(call, job.coordinator_id):
         return False
     if worktree_locks.at_work(call, job.tasks) is not None or worktree_locks.moving(call, worktree) is not None:
