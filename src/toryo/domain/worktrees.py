@@ -10,14 +10,25 @@ from enum import StrEnum
 from typing import Any
 
 from toryo.domain.fast_dataclasses import dataclass
-from toryo.domain.times import MINUTE, Millis
+from toryo.domain.times import MINUTE, SECOND, Millis
 
 LOOK_EVERY: Millis = MINUTE
-"""How often an open pull request is looked at."""
+"""How often an open pull request is looked at; with many of them more seldom."""
+LOOK_APART: Millis = 2 * SECOND
+"""What each open pull request of a Coordinator adds to that: services limit how often they are asked."""
+LOOK_SELDOM: Millis = 30 * MINUTE
+"""How often one is looked at after many looks that have settled nothing."""
 UNSEEN_AFTER: Millis = 15 * MINUTE
 """A person is told if a pull request could not be looked at for this long."""
 LOST_AFTER: Millis = 15 * MINUTE
 """A worktree job that was taken this long ago is handed out again."""
+
+
+def look_after(others: int, in_vain: int) -> Millis:
+    """How long after the last look a pull request is looked at again. `others`: how many its Coordinator looks at;
+    `in_vain`: how many looks, one after the other, have settled nothing."""
+    usual = max(LOOK_EVERY, others * LOOK_APART)
+    return min(usual << min(in_vain, 10), max(usual, LOOK_SELDOM))
 
 
 class State(StrEnum):
@@ -140,6 +151,11 @@ class WorktreeJob:
     def looks(self) -> bool:
         """Whether it only looks at a pull request that is open already."""
         return "look" in (self.options or {})
+
+    @property
+    def looks_in_vain(self) -> int:
+        """How many looks at its pull request, one after the other, have settled nothing."""
+        return int((self.options or {}).get("looks_in_vain", 0))
 
     @property
     def tasks(self) -> frozenset[str]:

@@ -8,6 +8,7 @@ branch and directory stay, and what people can do with it stays possible.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
@@ -17,7 +18,7 @@ from toryo.domain.projects import Project, PullRequests
 from toryo.domain.tasks import CheckOutcome, Task
 from toryo.domain.texts import one_line
 from toryo.domain.wording import Worded, constant, say
-from toryo.domain.worktrees import LOOK_EVERY, UNSEEN_AFTER, Kind, Worktree, WorktreeJob
+from toryo.domain.worktrees import UNSEEN_AFTER, Kind, Worktree, WorktreeJob, look_after
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.calls.fault_isolation import each_fenced
 from toryo.operations.translations import translated
@@ -86,6 +87,9 @@ def known(job: WorktreeJob) -> dict[str, Any]:
 def reported(call: Call, before: WorktreeJob, after: WorktreeJob, told: dict[str, Any] | None) -> WorktreeJob:
     """The job after a report. `told`: what was found out about the pull request; None: nothing this time."""
     options = dict(before.options or {})
+    in_vain = options.pop("looks_in_vain", 0)
+    if before.looks and not after.done:
+        options["looks_in_vain"] = in_vain + 1
     if told is None:
         after = replace(after, options=options, answer={**(after.answer or {}), **known(before)})
         if before.looks:
@@ -115,7 +119,8 @@ def is_news(call: Call, before: WorktreeJob, after: WorktreeJob, trouble: str | 
     known_trouble = worktree.trouble if worktree is not None else None
     since = (after.options or {}).get("unseen_since")
     if since is not None:
-        return call.now - since >= UNSEEN_AFTER and known_trouble is None
+        next_look = call.now + look_after(0, after.looks_in_vain)
+        return next_look - since > UNSEEN_AFTER and known_trouble is None
     return trouble != known_trouble
 
 
@@ -130,11 +135,13 @@ def _clear(call: Call, job: WorktreeJob, trouble: str | None) -> None:
 
 
 def look(call: Call) -> int:
-    """Has Coordinators look at pull requests that were open a minute ago, or whose merge could not be brought here; how
+    """Has Coordinators look again at pull requests that are open, or whose merge could not be brought here; how
     many."""
     work = [each.task_id for each in call.tx.worktrees.open()]  # what has no changes may contain those of its subtasks
     found = call.tx.worktrees.pull_requests(work).values() if work else ()
-    due = [job for job in found if _may_change(job) and _is_due(call, job)]
+    changing = [job for job in found if _may_change(job)]
+    others = Counter(job.coordinator_id for job in changing)
+    due = [job for job in changing if _is_due(call, job, others[job.coordinator_id])]
     return sum(each_fenced(call, PULL_REQUESTS, due, partial(_look, call)))
 
 
@@ -142,8 +149,8 @@ def _may_change(job: WorktreeJob) -> bool:
     return (job.pull_request or {}).get("state") in ("open", "merged")
 
 
-def _is_due(call: Call, job: WorktreeJob) -> bool:
-    return job.finished_at is not None and call.now - job.finished_at >= LOOK_EVERY
+def _is_due(call: Call, job: WorktreeJob, others: int) -> bool:
+    return job.finished_at is not None and call.now - job.finished_at >= look_after(others, job.looks_in_vain)
 
 
 def _look(call: Call, job: WorktreeJob) -> bool:
