@@ -335,3 +335,25 @@ def test_nobody_looks_at_the_old_pull_request_of_work_that_was_started_again(sho
     assert shop.worktree(task)["state"] == "open"
     shop.after(2 * LOOK_EVERY)
     assert shop.looks() == []
+
+
+def test_one_of_a_task_without_files_is_found_by_it_and_by_all_tasks_whose_work_it_contains(shop: Shop):
+    main = shop.world.task("boss", title="All")
+    parts = [shop.worked("w1", title=f"Part {n}", parent_task_id=main) for n in range(2)]
+    other = shop.worked("w2", title="Other")
+    shop.world.owner.call("move_task", task_id=main, status="completed")
+    shop.after(LOOK_EVERY)
+    job_id = shop.ask("merge", main)
+    (job,) = shop.worktree_jobs()
+    shop.report(job_id, done=True, pull_request=shop.pull_request(job["task_id"]))
+    shown = {"url": URL, "number": 7, "state": "open"}
+    assert shop.world.owner.call("show_task", task_id=main)["task"]["pull_request"] == shown
+    for part in parts:
+        assert (shop.worktree(part)["review"], shop.worktree(part)["pull_request"]) == ("in_pull_request", shown)
+    assert shop.worktree(other)["pull_request"] is None
+    assert [each["task_id"] for each in shop.needs("review")] == [other]
+    assert shop.next_look()["job_id"] == job_id, "one look for all of them"
+    told = shop.pull_request(job["task_id"], "merged", merged_commit="m1")
+    shop.report(job_id, done=True, merged=shop.merged(*parts), pull_request=told)
+    assert [shop.worktree(part)["pull_request"]["state"] for part in parts] == ["merged", "merged"]
+    assert shop.world.owner.call("show_task", task_id=main)["task"]["pull_request"]["state"] == "merged"

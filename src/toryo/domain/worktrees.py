@@ -162,6 +162,12 @@ class WorktreeJob:
         """The tasks whose files it concerns."""
         return frozenset({self.task_id, *(each["task_id"] for each in (self.options or {}).get("order", ()))})
 
+    @property
+    def about(self) -> frozenset[str]:
+        """The tasks whose files it concerns, and the one that people have asked for: that may have no files itself."""
+        asked_for = (self.options or {}).get("asked_for")
+        return self.tasks if asked_for is None else self.tasks | {asked_for}
+
     def lost(self, now: Millis) -> bool:
         """Whether no Coordinator took it, or the one that did has not answered for long."""
         return self.taken_at is None or now - self.taken_at >= LOST_AFTER

@@ -44,7 +44,8 @@ def words(call: Call, project: Project, task: Task, found: Sequence[Worktree], m
     text = "\n\n".join(translated(each, language) for each in _text(call, task, parts, message))
     authors = sorted({each.assignee_id for each in (task, *parts) if each.assignee_id is not None})
     heads = {each.task_id: each.head_commit for each in found}
-    return {"title": one_line(task.title)[:LONGEST_TITLE] or task.id, "body": text, "authors": authors, "heads": heads}
+    title = one_line(task.title)[:LONGEST_TITLE] or task.id
+    return {"title": title, "body": text, "authors": authors, "heads": heads, "asked_for": task.id}
 
 
 def _text(call: Call, task: Task, parts: Sequence[Task], message: str | None) -> Iterator[Worded]:
@@ -138,8 +139,8 @@ def look(call: Call) -> int:
     """Has Coordinators look again at pull requests that are open, or whose merge could not be brought here; how
     many."""
     work = [each.task_id for each in call.tx.worktrees.open()]  # what has no changes may contain those of its subtasks
-    found = call.tx.worktrees.pull_requests(work).values() if work else ()
-    changing = [job for job in found if _may_change(job)]
+    found = {job.id: job for job in call.tx.worktrees.pull_requests(work).values()} if work else {}
+    changing = [job for job in found.values() if _may_change(job)]
     others = Counter(job.coordinator_id for job in changing)
     due = [job for job in changing if _is_due(call, job, others[job.coordinator_id])]
     return sum(each_fenced(call, PULL_REQUESTS, due, partial(_look, call)))
