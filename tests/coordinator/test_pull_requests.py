@@ -368,6 +368,19 @@ def test_work_that_came_after_the_merge_is_kept_and_told(github, tmp_path):
     assert (made.path / "late").read_text() == "late\n"
 
 
+def test_all_worktrees_that_could_not_be_removed_are_told(github, tmp_path):
+    made = [github.worked("t3", third="x\n"), github.worked("t2", part="x\n"), github.worked()]
+    told = github.open("t3", "t2", "t1")
+    github.service.merge(tmp_path)
+    for each in made[:2]:
+        (each.path / "late").write_text("late\n")
+    answer = github.run("t3", "t2", "t1", look=told)
+    assert [each["task_id"] for each in answer["merged"]] == ["t1"]
+    assert answer["task_id"] in ("t2", "t3")
+    for each in made[:2]:
+        assert f"{each.path} was not removed" in answer["trouble"]
+
+
 def test_a_base_branch_that_cannot_be_updated_is_told_until_somebody_has_updated_it(either, tmp_path):
     made = either.worked()
     told = either.open()

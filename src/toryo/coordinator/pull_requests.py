@@ -129,7 +129,7 @@ def _after_merge(job: WorktreeJob, directory: Path, told: dict[str, Any]) -> dic
     into = str(told["base"])
     commit = str(told["merged_commit"] or newest or told["head"])
     merged: list[dict[str, str]] = []
-    left: tuple[str, str] | None = None
+    left: dict[str, str] = {}
     for task_id in _tasks(job):
         try:
             if task_id == job.task_id and behind:
@@ -138,9 +138,9 @@ def _after_merge(job: WorktreeJob, directory: Path, told: dict[str, Any]) -> dic
                 _remove(works[task_id], [str(told["head"]), *filter(None, [newest])])
             merged.append({"task_id": task_id, "commit": commit, "into": into})
         except Trouble as trouble:
-            left = (task_id, str(trouble))
+            left[task_id] = str(trouble)
     answer: dict[str, Any] = {"merged": merged, "pull_request": told, "answer": {"message": note}}
-    return {"done": True, **answer} if left is None else prevented(left[0], left[1], **answer)
+    return prevented(next(reversed(left)), " ".join(left.values()), **answer) if left else {"done": True, **answer}
 
 
 def _caught_up(
