@@ -368,15 +368,49 @@ def test_work_that_came_after_the_merge_is_kept_and_told(github, tmp_path):
     assert (made.path / "late").read_text() == "late\n"
 
 
-def test_a_base_branch_with_commits_of_its_own_stays_and_the_work_counts_as_merged(github, tmp_path):
-    github.worked()
-    told = github.open()
-    commit = github.service.merge(tmp_path)
-    own = github.repository.commit("own", other="x\n")
-    answer = github.run(look=told)
-    assert answer["merged"] == [{"task_id": "t1", "commit": commit, "into": "main"}]
-    assert "git pull" in answer["answer"]["message"]
-    assert github.repository.git("rev-parse", "main") == own
+def test_all_worktrees_that_could_not_be_removed_are_told(github, tmp_path):
+    made = [github.worked("t3", third="x\n"), github.worked("t2", part="x\n"), github.worked()]
+    told = github.open("t3", "t2", "t1")
+    github.service.merge(tmp_path)
+    for each in made[:2]:
+        (each.path / "late").write_text("late\n")
+    answer = github.run("t3", "t2", "t1", look=told)
+    assert [each["task_id"] for each in answer["merged"]] == ["t1"]
+    assert answer["task_id"] in ("t2", "t3")
+    for each in made[:2]:
+        assert f"{each.path} was not removed" in answer["trouble"]
+
+
+def test_a_base_branch_that_cannot_be_updated_is_told_until_somebody_has_updated_it(either, tmp_path):
+    made = either.worked()
+    told = either.open()
+    commit = either.service.merge(tmp_path)
+    own = either.repository.commit("own", other="x\n")
+    answer = either.run(look=told)
+    assert (answer["done"], answer["merged"], answer["task_id"]) == (False, [], "t1")
+    assert answer["pull_request"]["state"] == "merged"
+    assert "main was not updated, so other tasks start without that work" in answer["trouble"]
+    assert "git pull" in answer["trouble"]
+    assert either.repository.git("rev-parse", "main") == own
+    assert made.path.is_dir()
+    either.repository.git("fetch", "--quiet", "origin", "main")
+    either.repository.git("merge", "--quiet", "--no-edit", "FETCH_HEAD")
+    answer = either.run(look=told)
+    assert (answer["done"], answer["merged"]) == (True, [{"task_id": "t1", "commit": commit, "into": "main"}]), answer
+    assert not made.path.exists()
+
+
+def test_who_has_updated_the_base_branch_need_not_wait_for_the_next_look(either, tmp_path):
+    either.worked()
+    told = either.open()
+    updated = either.service.git("commit-tree", "-p", "toryo/t1", "-m", "theirs", "toryo/t1^{tree}")
+    either.service.git("update-ref", "refs/heads/toryo/t1", updated)
+    either.service.merge(tmp_path)
+    (either.repository.path / "new").write_text("mine\n")
+    assert not either.run(look=told)["done"]
+    (either.repository.path / "new").unlink()
+    assert either.run()["merged"]
+    assert len(either.service.pulls) == 1
 
 
 def test_uncommitted_changes_in_the_checkout_are_never_overwritten(github, tmp_path):
@@ -384,9 +418,7 @@ def test_uncommitted_changes_in_the_checkout_are_never_overwritten(github, tmp_p
     told = github.open()
     github.service.merge(tmp_path)
     (github.repository.path / "new").write_text("mine\n")
-    answer = github.run(look=told)
-    assert answer["merged"]
-    assert "would overwrite" in answer["answer"]["message"]
+    assert "would overwrite" in github.run(look=told)["trouble"]
     assert (github.repository.path / "new").read_text() == "mine\n"
 
 
@@ -415,9 +447,7 @@ def test_it_is_looked_for_where_it_was_opened_whatever_the_configuration_says_by
     github.service.merge(tmp_path)
     before = github.repository.git("rev-parse", "main")
     github.repository.git("config", "remote.origin.url", "https://github.com/evil/evil")
-    answer = github.run(look=told)
-    assert answer["merged"]
-    assert "remote is another one" in answer["answer"]["message"]
+    assert "remote is another one" in github.run(look=told)["trouble"]
     assert github.repository.git("rev-parse", "main") == before
 
 
@@ -469,6 +499,7 @@ def test_the_branch_into_which_it_was_merged_there_is_told(either, tmp_path):
     either.service.merge(tmp_path)
     answer = either.run(look=told)
     assert [each["into"] for each in answer["merged"]] == ["release"]
+    assert "merged into release" in answer["answer"]["message"]
     assert answer["pull_request"]["base"] == "release"
     assert either.repository.git("rev-parse", "main") == before
 

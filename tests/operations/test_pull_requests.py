@@ -10,9 +10,10 @@ import pytest
 
 from tests.operations.test_merge_queue import Queue
 from tests.stories import Answer, World
+from toryo.domain import worktrees
 from toryo.domain.coordinators import GONE_AFTER
-from toryo.domain.times import SECOND
-from toryo.domain.worktrees import LOOK_EVERY, LOST_AFTER, UNSEEN_AFTER
+from toryo.domain.times import MINUTE, SECOND
+from toryo.domain.worktrees import LOOK_EVERY, LOOK_SELDOM, LOST_AFTER, look_after
 
 URL = "https://github.com/shop/till/pull/7"
 
@@ -52,8 +53,8 @@ class Shop(Queue):
             self.c1.claim(free_slots=0)
             left -= step
 
-    def next_look(self) -> Answer:
-        self.after(LOOK_EVERY)
+    def next_look(self, after: int = LOOK_EVERY) -> Answer:
+        self.after(after)
         (job,) = self.looks()
         return job
 
@@ -158,23 +159,48 @@ def test_what_prevents_it_is_told_to_a_person_and_the_work_stays(shop: Shop):
     assert shop.needs("review") == []
 
 
-def test_a_look_without_an_answer_is_repeated_and_told_once_after_a_quarter_of_an_hour(shop: Shop):
+def test_a_look_without_an_answer_is_repeated_and_told_once_after_about_a_quarter_of_an_hour(shop: Shop):
     task = shop.worked("w1")
     job_id = shop.opened(task)
-    for _ in range(UNSEEN_AFTER // LOOK_EVERY):
-        shop.next_look()
+    for minutes, told in ((1, 0), (2, 0), (4, 0), (8, 1), (16, 1)):
+        assert shop.next_look(minutes * MINUTE)["job_id"] == job_id
         shop.report(job_id, done=False, trouble="gh failed: HTTP 502", task_id=task)
-        assert shop.needs("review") == []
-    for _ in range(2):
-        shop.next_look()
-        shop.report(job_id, done=False, trouble="gh failed: HTTP 502", task_id=task)
-        (need,) = shop.needs("review")
-        assert "HTTP 502" in need["text"]
+        assert len(shop.needs("review")) == told
+    assert "HTTP 502" in shop.needs("review")[0]["text"]
     assert len(shop.world.events("worktree.hindered")) == 1
     assert shop.worktree(task)["pull_request"]["state"] == "open"
-    shop.next_look()
+    shop.next_look(LOOK_SELDOM)
     shop.report(job_id, done=True, pull_request=shop.pull_request(task))
     assert shop.needs("review") == []
+
+
+def test_a_service_that_refuses_is_asked_more_and_more_seldom_until_it_answers(shop: Shop):
+    task = shop.worked("w1")
+    job_id = shop.opened(task)
+    for minutes in (1, 2, 4, 8, 16, 30, 30):
+        shop.after(minutes * MINUTE - 10 * SECOND)
+        assert shop.looks() == []
+        shop.next_look(10 * SECOND)
+        shop.report(job_id, done=False, trouble="gh failed: HTTP 403: rate limit exceeded", task_id=task)
+    shop.next_look(LOOK_SELDOM)
+    shop.report(job_id, done=True, pull_request=shop.pull_request(task))
+    assert shop.next_look()["job_id"] == job_id
+
+
+def test_what_is_open_counts_for_how_often_its_coordinator_looks(shop: Shop, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(worktrees, "LOOK_APART", MINUTE)
+    shop.opened(shop.worked("w1"))
+    shop.opened(shop.worked("w2"))
+    shop.after(LOOK_EVERY)
+    assert shop.looks() == []
+    shop.after(LOOK_EVERY)
+    assert len(shop.looks()) == 2
+
+
+def test_many_open_pull_requests_are_looked_at_more_seldom():
+    assert (look_after(1, 0), look_after(30, 0), look_after(90, 0)) == (MINUTE, MINUTE, 3 * MINUTE)
+    assert (look_after(90, 1), look_after(90, 9), look_after(90, 10**6)) == (6 * MINUTE, LOOK_SELDOM, LOOK_SELDOM)
+    assert look_after(1_800, 3) == 60 * MINUTE, "never more often than without failures"
 
 
 def test_a_look_is_in_nobodys_way(shop: Shop):
@@ -269,3 +295,65 @@ def test_work_that_was_added_after_the_pull_request_is_to_be_reviewed(shop: Shop
     shop.after(LOOK_EVERY)
     shop.opened(task)
     assert shop.worktree(task)["review"] == "in_pull_request"
+
+
+def test_a_base_branch_that_was_not_updated_is_told_once_to_a_person_until_it_was(shop: Shop):
+    task = shop.worked("w1")
+    job_id = shop.opened(task)
+    told, trouble = shop.pull_request(task, "merged", merged_commit="m1"), "main was not updated: …"
+    for minutes in (1, 2):
+        assert shop.next_look(minutes * MINUTE)["job_id"] == job_id
+        shop.report(job_id, done=False, trouble=trouble, task_id=task, pull_request=told)
+        (need,) = shop.needs("review")
+        assert trouble in need["text"]
+    assert len(shop.world.events("worktree.hindered")) == 1
+    shop.next_look(4 * MINUTE)
+    shop.report(job_id, done=True, merged=shop.merged(task), pull_request=told)
+    assert shop.worktree(task)["state"] == "merged"
+    assert shop.needs("review") == []
+
+
+def test_what_else_is_to_know_about_a_merge_is_in_its_event(shop: Shop):
+    task = shop.worked("w1")
+    job_id = shop.opened(task)
+    shop.next_look()
+    told, note = shop.pull_request(task, "merged", base="release"), "main was not updated: merged into release."
+    shop.report(job_id, done=True, merged=shop.merged(task), pull_request=told, answer={"message": note})
+    (event,) = shop.world.events("worktree.merged")
+    assert event["data"]["message"] == note
+
+
+def test_nobody_looks_at_the_old_pull_request_of_work_that_was_started_again(shop: Shop):
+    task = shop.world.task("w1")
+    shop.ended(shop.launch("w1"))
+    shop.after(LOOK_EVERY)
+    shop.opened(task)
+    job_id = shop.ask("discard", task)
+    shop.worktree_jobs()
+    shop.report(job_id, done=True, gone=[task])
+    shop.ended(shop.launch("w1"))
+    assert shop.worktree(task)["state"] == "open"
+    shop.after(2 * LOOK_EVERY)
+    assert shop.looks() == []
+
+
+def test_one_of_a_task_without_files_is_found_by_it_and_by_all_tasks_whose_work_it_contains(shop: Shop):
+    main = shop.world.task("boss", title="All")
+    parts = [shop.worked("w1", title=f"Part {n}", parent_task_id=main) for n in range(2)]
+    other = shop.worked("w2", title="Other")
+    shop.world.owner.call("move_task", task_id=main, status="completed")
+    shop.after(LOOK_EVERY)
+    job_id = shop.ask("merge", main)
+    (job,) = shop.worktree_jobs()
+    shop.report(job_id, done=True, pull_request=shop.pull_request(job["task_id"]))
+    shown = {"url": URL, "number": 7, "state": "open"}
+    assert shop.world.owner.call("show_task", task_id=main)["task"]["pull_request"] == shown
+    for part in parts:
+        assert (shop.worktree(part)["review"], shop.worktree(part)["pull_request"]) == ("in_pull_request", shown)
+    assert shop.worktree(other)["pull_request"] is None
+    assert [each["task_id"] for each in shop.needs("review")] == [other]
+    assert shop.next_look()["job_id"] == job_id, "one look for all of them"
+    told = shop.pull_request(job["task_id"], "merged", merged_commit="m1")
+    shop.report(job_id, done=True, merged=shop.merged(*parts), pull_request=told)
+    assert [shop.worktree(part)["pull_request"]["state"] for part in parts] == ["merged", "merged"]
+    assert shop.world.owner.call("show_task", task_id=main)["task"]["pull_request"]["state"] == "merged"

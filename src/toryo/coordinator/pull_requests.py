@@ -52,7 +52,10 @@ def _opened(job: WorktreeJob, directory: Path, mask: Mask) -> dict[str, Any]:
     program = pull_request_programs.chosen(remote.host)
     there = (remote.host, remote.path, own.branch)
     other = not job.options.get("into")
-    found = _usable(program.find(*there), remote.branch, tip(checkout.git, own.branch), other=other)
+    last = tip(checkout.git, own.branch)
+    found = _usable(
+        program.find(*there), remote.branch, lambda head: last is not None and _has(checkout, head, last), other=other
+    )
     if found is None or found.state == "open":
         remotes.push(checkout, remote, own.branch)
     if found is None:
@@ -60,18 +63,18 @@ def _opened(job: WorktreeJob, directory: Path, mask: Mask) -> dict[str, Any]:
         try:
             found = program.create(*there, remote.branch, title, text)
         except Trouble:  # somebody else may have opened it meanwhile
-            found = _usable(program.find(*there), remote.branch, None, other=other)
+            found = _usable(program.find(*there), remote.branch, lambda _: False, other=other)
             if found is None:
                 raise
     told = _told(program, remote, own, found)
     return _after_merge(job, directory, told) if found.state == "merged" else {"done": True, "pull_request": told}
 
 
-def _usable(found: list[PullRequest], base: str, head: str | None, *, other: bool) -> PullRequest | None:
-    """The open one; else one that has merged exactly this work. `other`: without one into this branch also one into
+def _usable(found: list[PullRequest], base: str, has_all: Callable[[str], bool], *, other: bool) -> PullRequest | None:
+    """The open one; else one that has merged all of this work. `other`: without one into this branch also one into
     another branch, where somebody may have changed that at the service."""
     found = sorted((each for each in found if other or each.base == base), key=lambda each: each.base != base)
-    merged = (each for each in found if each.state == "merged" and each.head == head)
+    merged = (each for each in found if each.state == "merged" and has_all(each.head))
     return next((each for each in found if each.state == "open"), None) or next(merged, None)
 
 
@@ -116,47 +119,57 @@ def _looked(job: WorktreeJob, look: Mapping[str, Any], directory: Path) -> dict[
 
 
 def _after_merge(job: WorktreeJob, directory: Path, told: dict[str, Any]) -> dict[str, Any]:
-    """Brings the base branch here up to date, if it can be, and removes what was merged."""
+    """Brings the base branch here up to date, and removes what was merged. As long as the base branch cannot be brought
+    there, the work itself stays: later tasks would start without it, and nobody would know."""
     works = _works(job, directory)
     own = works.get(job.task_id)
-    newest, note = None, ""
+    newest, note, behind = None, "", ""
     if own is not None:
-        newest, note = _caught_up(own, _base(job, own), told, directory / job.project_id)
+        newest, note, behind = _caught_up(job, own, told, directory / job.project_id)
     into = str(told["base"])
     commit = str(told["merged_commit"] or newest or told["head"])
     merged: list[dict[str, str]] = []
-    left: tuple[str, str] | None = None
+    left: dict[str, str] = {}
     for task_id in _tasks(job):
         try:
+            if task_id == job.task_id and behind:
+                raise Trouble(behind)
             if task_id in works:
                 _remove(works[task_id], [str(told["head"]), *filter(None, [newest])])
             merged.append({"task_id": task_id, "commit": commit, "into": into})
         except Trouble as trouble:
-            left = (task_id, str(trouble))
+            left[task_id] = str(trouble)
     answer: dict[str, Any] = {"merged": merged, "pull_request": told, "answer": {"message": note}}
-    return {"done": True, **answer} if left is None else prevented(left[0], left[1], **answer)
+    return prevented(next(reversed(left)), " ".join(left.values()), **answer) if left else {"done": True, **answer}
 
 
-def _caught_up(own: Worktree, into: str, told: Mapping[str, Any], directory: Path) -> tuple[str | None, str]:
-    """The newest commit of the base branch; and why the branch here was not moved there, if it was not."""
+def _caught_up(
+    job: WorktreeJob, own: Worktree, told: Mapping[str, Any], directory: Path
+) -> tuple[str | None, str, str]:
+    """The newest commit of the base branch; a note; and what prevents the base branch here from having what was merged,
+    with the next step."""
+    newest, into, checkout = None, _base(job, own), opened(own.repository)
     try:
-        checkout = opened(own.repository)
         remote = remotes.remote_of(checkout, into)
         if (remote.host, remote.path) != (told["host"], told["repository"]):
-            return None, f"{into} was not updated: its remote is another one by now. Update it by hand: git pull"
-        if not checkout.git.holds("cat-file", "-e", f"{told['head']}^{{commit}}"):  # somebody has added commits there
+            raise Trouble("its remote is another one by now.")
+        if not _known(checkout, str(told["head"])):  # somebody has added commits there
             program = pull_request_programs.named(str(told["program"]))
             remotes.fetch_objects(checkout, remote, program.ref(int(told["number"])))
         if remote.branch != told["base"]:
-            return None, f"{into} was not updated: the pull request was merged into {told['base']}."
+            return None, f"{into} was not updated: the pull request was merged into {told['base']}.", ""
         newest = remotes.fetch(checkout, remote)
-    except Trouble as trouble:
-        return None, f"{into} was not updated: {trouble} Update it by hand: git pull"
-    try:
         remotes.forward(checkout, into, newest, directory)
     except Trouble as trouble:
-        return newest, f"{into} was not updated: {trouble} Update it by hand: git pull"
-    return newest, ""
+        here = tip(checkout.git, into)
+        if here is not None and _has(checkout, here, str(told["merged_commit"] or told["head"])):
+            return newest, "", ""
+        behind = (
+            f"The pull request {told['url']} was merged, but {into} was not updated, so other tasks start without that "
+            f"work: {trouble} Update it by hand (git pull, in {checkout.top}), then: toryo task merge {job.task_id}"
+        )
+        return newest, "", behind
+    return newest, "", ""
 
 
 def _remove(worktree: Worktree, merged: list[str]) -> None:
@@ -177,7 +190,11 @@ def _remove(worktree: Worktree, merged: list[str]) -> None:
 
 
 def _has(checkout: Checkout, whole: str, part: str) -> bool:
-    return whole == part or contains(checkout.git, whole, part)
+    return whole == part or (_known(checkout, part) and contains(checkout.git, whole, part))
+
+
+def _known(checkout: Checkout, commit: str) -> bool:
+    return checkout.git.holds("cat-file", "-e", f"{commit}^{{commit}}")
 
 
 # --- what is in a job -------------------------------------------------------------------------------------------------

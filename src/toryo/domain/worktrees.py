@@ -10,14 +10,25 @@ from enum import StrEnum
 from typing import Any
 
 from toryo.domain.fast_dataclasses import dataclass
-from toryo.domain.times import MINUTE, Millis
+from toryo.domain.times import MINUTE, SECOND, Millis
 
 LOOK_EVERY: Millis = MINUTE
-"""How often an open pull request is looked at."""
+"""How often an open pull request is looked at; with many of them more seldom."""
+LOOK_APART: Millis = 2 * SECOND
+"""What each open pull request of a Coordinator adds to that: services limit how often they are asked."""
+LOOK_SELDOM: Millis = 30 * MINUTE
+"""How often one is looked at after many looks that have settled nothing."""
 UNSEEN_AFTER: Millis = 15 * MINUTE
 """A person is told if a pull request could not be looked at for this long."""
 LOST_AFTER: Millis = 15 * MINUTE
 """A worktree job that was taken this long ago is handed out again."""
+
+
+def look_after(others: int, in_vain: int) -> Millis:
+    """How long after the last look a pull request is looked at again. `others`: how many its Coordinator looks at;
+    `in_vain`: how many looks, one after the other, have settled nothing."""
+    usual = max(LOOK_EVERY, others * LOOK_APART)
+    return min(usual << min(in_vain, 10), max(usual, LOOK_SELDOM))
 
 
 class State(StrEnum):
@@ -142,9 +153,20 @@ class WorktreeJob:
         return "look" in (self.options or {})
 
     @property
+    def looks_in_vain(self) -> int:
+        """How many looks at its pull request, one after the other, have settled nothing."""
+        return int((self.options or {}).get("looks_in_vain", 0))
+
+    @property
     def tasks(self) -> frozenset[str]:
         """The tasks whose files it concerns."""
         return frozenset({self.task_id, *(each["task_id"] for each in (self.options or {}).get("order", ()))})
+
+    @property
+    def about(self) -> frozenset[str]:
+        """The tasks whose files it concerns, and the one that people have asked for: that may have no files itself."""
+        asked_for = (self.options or {}).get("asked_for")
+        return self.tasks if asked_for is None else self.tasks | {asked_for}
 
     def lost(self, now: Millis) -> bool:
         """Whether no Coordinator took it, or the one that did has not answered for long."""

@@ -13,7 +13,7 @@ from toryo.storage.engine.database import Connection
 from toryo.storage.engine.statements import Statement, by_index, in_list, upsert
 from toryo.storage.rows import JSON, Rows, enum, update_by_id
 
-_w, _e = schema.worktrees, schema.worktree_jobs
+_w, _e, _t = schema.worktrees, schema.worktree_jobs, schema.tasks
 _p = sa.bindparam
 
 WORKTREES = Rows(Worktree, _w, {"state": enum(State)})
@@ -36,11 +36,14 @@ _OPEN = Statement(
     .where(_w.c.state == "open")
     .order_by(_w.c.created_at, _w.c.task_id)
 )
+_roots = sa.select(_t.c.root_id).where(in_list(_t.c.id, "ids"))
 _PULL_REQUESTS = Statement(
     WORKTREE_JOBS.select()
-    .where(in_list(_e.c.task_id, "ids"), _e.c.kind == Kind.PULL_REQUEST.value)
-    .order_by(_e.c.task_id, _e.c.created_at, _e.c.id)
+    .where(_e.c.task_id.in_(sa.select(_t.c.id).where(_t.c.root_id.in_(_roots))))
+    .where(_e.c.kind == Kind.PULL_REQUEST.value)
+    .order_by(_e.c.created_at, _e.c.id)
 )
+"""Of whole trees: what contains the work of a task may be a job of any other task there."""
 _WORKTREE_JOB = Statement(WORKTREE_JOBS.select().where(_e.c.id == _p("id")))
 _ADD = Statement(sa.insert(_e), columns=WORKTREE_JOBS.names)
 _WAITING = Statement(
@@ -89,9 +92,11 @@ class Worktrees:
             self._connection.run(update_by_id(_e, tuple(changes)), this_id=after.id, **changes)
 
     def pull_requests(self, task_ids: Iterable[str]) -> dict[str, WorktreeJob]:
-        """For each of these tasks the job that has opened its pull request; of several the newest."""
-        found = WORKTREE_JOBS.nouns(self._connection.all(_PULL_REQUESTS, ids=sorted(task_ids)))
-        return {job.task_id: job for job in found if job.pull_request is not None}
+        """For each of these tasks the job that has opened the pull request with its work; of several the newest."""
+        ids = frozenset(task_ids)
+        found = WORKTREE_JOBS.nouns(self._connection.all(_PULL_REQUESTS, ids=sorted(ids)))
+        opened = [job for job in found if job.pull_request is not None]
+        return {task_id: job for job in opened for task_id in job.about & ids}
 
     def jobs_for(self, coordinator_id: str) -> list[WorktreeJob]:
         """Unfinished jobs, oldest first."""

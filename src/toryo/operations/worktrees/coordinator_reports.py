@@ -250,8 +250,7 @@ def report_worktree_job(call: Call, told: ReportWorktreeJob) -> Taken:
         found = told.pull_request.model_dump() if told.pull_request is not None else None
         after = pull_requests.reported(call, job, after, found)
     call.tx.worktrees.save_job(job, after)
-    if pull_requests.is_news(call, after, told.trouble):
-        _carry_over(call, job, told)
+    _carry_over(call, job, told, news=pull_requests.is_news(call, job, after, told.trouble))
     if job.kind is Kind.QUEUE_MERGE:
         merge_queue.settle(call, job, merge_queue.verdict(told.queue, told.merged, told.gone, job, told.trouble))
     else:
@@ -260,8 +259,11 @@ def report_worktree_job(call: Call, told: ReportWorktreeJob) -> Taken:
     return {"success": True}
 
 
-def _carry_over(call: Call, job: WorktreeJob, told: ReportWorktreeJob) -> None:
-    """What the worktree job did to worktrees: only to those that it was about."""
+def _carry_over(call: Call, job: WorktreeJob, told: ReportWorktreeJob, *, news: bool) -> None:
+    """What the worktree job did to worktrees: only to those that it was about. `news`: whether people are told what
+    prevented it."""
+    said = told.answer.model_dump(exclude_unset=True)
+    note = {"message": said["message"]} if said.get("message") else {}
     merged = {each.task_id: each for each in told.merged}
     named = {*merged, *told.gone, *filter(None, [told.task_id])}
     for worktree in call.tx.worktrees.of(named & job.tasks):
@@ -269,12 +271,11 @@ def _carry_over(call: Call, job: WorktreeJob, told: ReportWorktreeJob) -> None:
             continue
         if (one := merged.get(worktree.task_id)) is not None:
             _put(call, worktree, State.MERGED, merged_commit=one.commit, merged_into=one.into, trouble=None)
-            _event(call, "worktree.merged", worktree.task_id, {"commit": one.commit, "into": one.into})
+            _event(call, "worktree.merged", worktree.task_id, {"commit": one.commit, "into": one.into, **note})
         elif worktree.task_id in told.gone:
             _put(call, worktree, State.DISCARDED, trouble=None)
-            said = told.answer.model_dump(exclude_unset=True)
             _event(call, "worktree.discarded", worktree.task_id, {"by": job.kind.value, **said})
-        elif job.kind is not Kind.DIFF:
+        elif job.kind is not Kind.DIFF and news:
             _put(call, worktree, State.OPEN, trouble=told.trouble)
             _event(call, "worktree.hindered", worktree.task_id, {"kind": job.kind.value, "trouble": told.trouble})
 

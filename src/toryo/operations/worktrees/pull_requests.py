@@ -8,6 +8,7 @@ branch and directory stay, and what people can do with it stays possible.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
@@ -17,7 +18,7 @@ from toryo.domain.projects import Project, PullRequests
 from toryo.domain.tasks import CheckOutcome, Task
 from toryo.domain.texts import one_line
 from toryo.domain.wording import Worded, constant, say
-from toryo.domain.worktrees import LOOK_EVERY, UNSEEN_AFTER, Kind, Worktree, WorktreeJob
+from toryo.domain.worktrees import UNSEEN_AFTER, Kind, Worktree, WorktreeJob, look_after
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.calls.fault_isolation import each_fenced
 from toryo.operations.translations import translated
@@ -43,7 +44,8 @@ def words(call: Call, project: Project, task: Task, found: Sequence[Worktree], m
     text = "\n\n".join(translated(each, language) for each in _text(call, task, parts, message))
     authors = sorted({each.assignee_id for each in (task, *parts) if each.assignee_id is not None})
     heads = {each.task_id: each.head_commit for each in found}
-    return {"title": one_line(task.title)[:LONGEST_TITLE] or task.id, "body": text, "authors": authors, "heads": heads}
+    title = one_line(task.title)[:LONGEST_TITLE] or task.id
+    return {"title": title, "body": text, "authors": authors, "heads": heads, "asked_for": task.id}
 
 
 def _text(call: Call, task: Task, parts: Sequence[Task], message: str | None) -> Iterator[Worded]:
@@ -86,12 +88,15 @@ def known(job: WorktreeJob) -> dict[str, Any]:
 def reported(call: Call, before: WorktreeJob, after: WorktreeJob, told: dict[str, Any] | None) -> WorktreeJob:
     """The job after a report. `told`: what was found out about the pull request; None: nothing this time."""
     options = dict(before.options or {})
+    in_vain = options.pop("looks_in_vain", 0)
+    if before.looks and not after.done:
+        options["looks_in_vain"] = in_vain + 1
     if told is None:
         after = replace(after, options=options, answer={**(after.answer or {}), **known(before)})
         if before.looks:
             options.setdefault("unseen_since", call.now)
             trouble = (after.answer or {}).get("trouble")
-            if is_news(call, after, trouble):
+            if is_news(call, before, after, trouble):
                 options["unseen"] = trouble
         return after
     options.pop("unseen_since", None)
@@ -106,13 +111,18 @@ def reported(call: Call, before: WorktreeJob, after: WorktreeJob, told: dict[str
     return replace(after, options=options, answer={**(after.answer or {}), "pull_request": told})
 
 
-def is_news(call: Call, job: WorktreeJob, trouble: str | None) -> bool:
-    """Whether people are told of a report. A look without an answer is repeated first, and told once."""
-    since = (job.options or {}).get("unseen_since")
-    if not job.looks or since is None or trouble is None:
+def is_news(call: Call, before: WorktreeJob, after: WorktreeJob, trouble: str | None) -> bool:
+    """Whether people are told what prevented it. What a look has found is told once; a look without an answer is
+    repeated before that."""
+    if not before.looks or trouble is None:
         return True
-    worktree = call.tx.worktrees.find(job.task_id)
-    return call.now - since >= UNSEEN_AFTER and (worktree is None or worktree.trouble is None)
+    worktree = call.tx.worktrees.find(before.task_id)
+    known_trouble = worktree.trouble if worktree is not None else None
+    since = (after.options or {}).get("unseen_since")
+    if since is not None:
+        next_look = call.now + look_after(0, after.looks_in_vain)
+        return next_look - since > UNSEEN_AFTER and known_trouble is None
+    return trouble != known_trouble
 
 
 def _clear(call: Call, job: WorktreeJob, trouble: str | None) -> None:
@@ -126,21 +136,28 @@ def _clear(call: Call, job: WorktreeJob, trouble: str | None) -> None:
 
 
 def look(call: Call) -> int:
-    """Has Coordinators look at pull requests that were open a minute ago; how many."""
+    """Has Coordinators look again at pull requests that are open, or whose merge could not be brought here; how
+    many."""
     work = [each.task_id for each in call.tx.worktrees.open()]  # what has no changes may contain those of its subtasks
-    found = call.tx.worktrees.pull_requests(work).values() if work else ()
-    due = [job for job in found if job.is_open and _is_due(call, job)]
+    found = {job.id: job for job in call.tx.worktrees.pull_requests(work).values()} if work else {}
+    changing = [job for job in found.values() if _may_change(job)]
+    others = Counter(job.coordinator_id for job in changing)
+    due = [job for job in changing if _is_due(call, job, others[job.coordinator_id])]
     return sum(each_fenced(call, PULL_REQUESTS, due, partial(_look, call)))
 
 
-def _is_due(call: Call, job: WorktreeJob) -> bool:
-    return job.finished_at is not None and call.now - job.finished_at >= LOOK_EVERY
+def _may_change(job: WorktreeJob) -> bool:
+    return (job.pull_request or {}).get("state") in ("open", "merged")
+
+
+def _is_due(call: Call, job: WorktreeJob, others: int) -> bool:
+    return job.finished_at is not None and call.now - job.finished_at >= look_after(others, job.looks_in_vain)
 
 
 def _look(call: Call, job: WorktreeJob) -> bool:
     worktree = call.tx.worktrees.find(job.task_id)
-    if worktree is None or worktree.coordinator_id != job.coordinator_id:
-        return False  # another one has started again from the base: this is not the work of that pull request
+    if worktree is None or worktree.coordinator_id != job.coordinator_id or worktree.created_at > job.created_at:
+        return False  # somebody has started again from the base: this is not the work of that pull request
     if worktree_locks.is_away(call, job.coordinator_id):
         return False
     if worktree_locks.at_work(call, job.tasks) is not None or worktree_locks.moving(call, worktree) is not None:
