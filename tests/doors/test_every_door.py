@@ -103,7 +103,8 @@ def site(world: World, monkeypatch: pytest.MonkeyPatch) -> Doors:
 def _probe(operation: Operation, reached: list[str]) -> Operation:
     def handler(_call: Any, _wanted: Any) -> dict[str, Any]:
         reached.append(operation.name)
-        return {"success": True, "resources": [], "etag": "1", "text": "", "description": ""}
+        file = {"name": "a.txt", "media_type": "text/plain", "content": ""}
+        return {"success": True, "resources": [], "etag": "1", "text": "", "description": "", **file}
 
     return replace(
         operation, handler=handler, parameters=Anything, beforehand=None, waits=False, leads=False, bare=None

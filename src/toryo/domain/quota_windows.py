@@ -6,7 +6,7 @@ because the account is also used elsewhere: it is raised when more is used, a re
 and it is forgotten after two weeks. One that was reached says nothing: the provider has refused, or it can be more.
 
 A reserve keeps the last part of every limit for tasks of high priority: the server starts no others on the account
-until the window ends. Tasks of low priority can be limited to quota that would lapse: they are started only while the
+until the window ends. Tasks of low priority can be limited to quota that would expire: they are started only while the
 windows are used no faster than they pass. A used-up window stops nothing: the provider refuses by itself
 (`operations/launches/cooldowns.py`).
 """
@@ -51,7 +51,7 @@ class Window:
     """One window of an account. `used` counts tokens as budgets do: all input, cached too, and output.
 
     `reserve` is the percentage of the limit that is kept, and `low_spare` says whether tasks of low priority get only
-    what would lapse; both are the same in all windows of an account.
+    what would expire; both are the same in all windows of an account.
     """
 
     account: str
