@@ -420,7 +420,7 @@ def test_a_look_at_a_closed_one_hides_nothing_else_that_is_wrong(shop: Shop):
 
 def test_the_pull_request_of_a_whole_is_no_longer_looked_at_for_a_part_that_was_started_again(shop: Shop):
     main = shop.world.task("boss", title="All")
-    parts = {agent: shop.world.task(agent, title="Part", parent_task_id=main) for agent in ("w1", "w2")}
+    parts = {agent: shop.world.task(agent, title=f"Part of {agent}", parent_task_id=main) for agent in ("w1", "w2")}
     for agent in parts:
         shop.ended(shop.launch(agent))
     shop.after(LOOK_EVERY)
@@ -433,3 +433,15 @@ def test_the_pull_request_of_a_whole_is_no_longer_looked_at_for_a_part_that_was_
     assert shop.worktree(parts[again])["state"] == "open"
     shop.after(2 * LOOK_EVERY)
     assert shop.looks() == []
+
+
+def test_the_pull_request_with_requested_changes_names_the_one_that_it_replaces(shop: Shop):
+    task = shop.worked("w1")
+    shop.opened(task)
+    asked = shop.world.owner.call("request_changes", task_id=task, text="Round up.")
+    changes = asked["changes_requested"]["task_id"]
+    shop.work("w1", changes)
+    shop.after(LOOK_EVERY)
+    job_id = shop.ask("merge", changes)
+    (job,) = [each for each in shop.worktree_jobs() if each["job_id"] == job_id]
+    assert f"It contains the work of these pull requests, which can be closed:\n\n- {URL}" in job["options"]["body"]

@@ -21,6 +21,7 @@ from toryo.domain.wording import Worded, constant, say
 from toryo.domain.worktrees import LOOK_SELDOM, UNSEEN_AFTER, Kind, Worktree, WorktreeJob, look_after
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.calls.fault_isolation import each_fenced
+from toryo.operations.tasks import requested_changes
 from toryo.operations.translations import translated
 from toryo.operations.worktrees import worktree_locks
 
@@ -63,7 +64,20 @@ def _text(call: Call, task: Task, parts: Sequence[Task], message: str | None) ->
     if others:
         named = "\n".join(f"- {one_line(each.title)[:LONGEST_TITLE]} ({each.id})" for each in others)
         yield say("With the work of its subtasks:\n\n{tasks}", tasks=named)
+    replaced = _replaced(call, {task.id, *(each.id for each in parts)})
+    if replaced:
+        named = "\n".join(f"- {each}" for each in replaced[:MOST_LINES])
+        yield say(
+            "It contains the work of these pull requests, which can be closed:\n\n{pull_requests}", pull_requests=named
+        )
     yield say("Toryo task: {task_id}", task_id=task.id)
+
+
+def _replaced(call: Call, task_ids: set[str]) -> list[str]:
+    """The open pull requests of the work that these tasks have changed on request: that has a branch of its own."""
+    changed = requested_changes.about(call, task_ids) - task_ids
+    opened = call.tx.worktrees.pull_requests(changed).values() if changed else ()
+    return sorted({str(job.pull_request["url"]) for job in opened if job.pull_request is not None and job.is_open})
 
 
 def _passed(evidence: dict[str, Any]) -> bool:
