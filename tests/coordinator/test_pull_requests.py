@@ -368,6 +368,16 @@ def test_work_that_came_after_the_merge_is_kept_and_told(github, tmp_path):
     assert (made.path / "late").read_text() == "late\n"
 
 
+def test_work_that_was_started_again_meanwhile_is_not_removed_with_the_old_one(github, tmp_path):
+    part = github.worked("t2", part="x\n")
+    github.worked()
+    told = github.open("t2", "t1")
+    github.service.merge(tmp_path)
+    answer = github.run("t2", "t1", look=told, restarted=["t2"])
+    assert (answer["done"], [each["task_id"] for each in answer["merged"]]) == (True, ["t1"])
+    assert part.path.is_dir()
+
+
 def test_all_worktrees_that_could_not_be_removed_are_told(github, tmp_path):
     made = [github.worked("t3", third="x\n"), github.worked("t2", part="x\n"), github.worked()]
     told = github.open("t3", "t2", "t1")

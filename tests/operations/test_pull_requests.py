@@ -357,3 +357,91 @@ def test_one_of_a_task_without_files_is_found_by_it_and_by_all_tasks_whose_work_
     shop.report(job_id, done=True, merged=shop.merged(*parts), pull_request=told)
     assert [shop.worktree(part)["pull_request"]["state"] for part in parts] == ["merged", "merged"]
     assert shop.world.owner.call("show_task", task_id=main)["task"]["pull_request"]["state"] == "merged"
+
+
+def closed(shop: Shop) -> tuple[str, str]:
+    task = shop.worked("w1")
+    job_id = shop.opened(task)
+    shop.next_look()
+    _report_closed(shop, job_id, task)
+    return task, job_id
+
+
+def _report_closed(shop: Shop, job_id: str, task: str) -> None:
+    told = shop.pull_request(task, "closed")
+    shop.report(job_id, done=False, trouble="It was closed.", task_id=task, pull_request=told)
+
+
+def test_a_closed_pull_request_is_looked_at_seldom_and_told_once(shop: Shop):
+    task, job_id = closed(shop)
+    for _ in range(2):
+        shop.after(LOOK_SELDOM - MINUTE)
+        assert shop.looks() == []
+        assert shop.next_look(MINUTE)["job_id"] == job_id
+        _report_closed(shop, job_id, task)
+    assert len(shop.world.events("worktree.hindered")) == 1
+    assert len(shop.world.events("worktree.pull_request_closed")) == 1
+    job_id = shop.ask("discard", task)
+    shop.worktree_jobs()
+    shop.report(job_id, done=True, gone=[task])
+    shop.after(LOOK_SELDOM)
+    assert shop.looks() == []
+
+
+def test_a_pull_request_that_was_opened_again_is_open_again(shop: Shop):
+    task, job_id = closed(shop)
+    assert shop.needs("review")
+    shop.next_look(LOOK_SELDOM)
+    shop.report(job_id, done=True, pull_request=shop.pull_request(task))
+    assert shop.worktree(task)["review"] == "in_pull_request"
+    assert (shop.worktree(task)["trouble"], shop.needs("review")) == (None, [])
+    assert len(shop.world.events("worktree.pull_request_opened")) == 2
+    assert shop.next_look()["job_id"] == job_id
+
+
+def test_a_pull_request_that_was_opened_again_and_merged_is_noticed(shop: Shop):
+    task, job_id = closed(shop)
+    shop.next_look(LOOK_SELDOM)
+    told = shop.pull_request(task, "merged", merged_commit="m1")
+    shop.report(job_id, done=True, merged=shop.merged(task), pull_request=told)
+    assert shop.worktree(task)["state"] == "merged"
+    assert shop.needs("review") == []
+
+
+def test_a_look_at_a_closed_one_hides_nothing_else_that_is_wrong(shop: Shop):
+    task, job_id = closed(shop)
+    second = shop.ask("merge", task)
+    shop.worktree_jobs()
+    shop.report(second, done=False, trouble="toryo/t1 was not pushed.", task_id=task)
+    shop.next_look(LOOK_SELDOM)
+    _report_closed(shop, job_id, task)
+    assert shop.worktree(task)["trouble"] == "toryo/t1 was not pushed."
+
+
+def test_the_pull_request_of_a_whole_is_no_longer_looked_at_for_a_part_that_was_started_again(shop: Shop):
+    main = shop.world.task("boss", title="All")
+    parts = {agent: shop.world.task(agent, title=f"Part of {agent}", parent_task_id=main) for agent in ("w1", "w2")}
+    for agent in parts:
+        shop.ended(shop.launch(agent))
+    shop.after(LOOK_EVERY)
+    job_id = shop.ask("merge", main)
+    (job,) = shop.worktree_jobs()
+    told = shop.pull_request(job["task_id"], "merged", merged_commit="m1")
+    shop.report(job_id, done=True, merged=shop.merged(*parts.values()), pull_request=told)
+    again = next(agent for agent, part in parts.items() if part != job["task_id"])
+    shop.ended(shop.launch(again))
+    assert shop.worktree(parts[again])["state"] == "open"
+    shop.after(2 * LOOK_EVERY)
+    assert shop.looks() == []
+
+
+def test_the_pull_request_with_requested_changes_names_the_one_that_it_replaces(shop: Shop):
+    task = shop.worked("w1")
+    shop.opened(task)
+    asked = shop.world.owner.call("request_changes", task_id=task, text="Round up.")
+    changes = asked["changes_requested"]["task_id"]
+    shop.work("w1", changes)
+    shop.after(LOOK_EVERY)
+    job_id = shop.ask("merge", changes)
+    (job,) = [each for each in shop.worktree_jobs() if each["job_id"] == job_id]
+    assert f"It contains the work of these pull requests, which can be closed:\n\n- {URL}" in job["options"]["body"]

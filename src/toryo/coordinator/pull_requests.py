@@ -200,15 +200,21 @@ def _known(checkout: Checkout, commit: str) -> bool:
 # --- what is in a job -------------------------------------------------------------------------------------------------
 
 
+def _order(job: WorktreeJob) -> list[Mapping[str, Any]]:
+    """Without tasks that were started again from the base since: what is in their worktrees now is other work."""
+    restarted = job.options.get("restarted") or ()
+    return [each for each in job.options.get("order") or () if each["task_id"] not in restarted]
+
+
 def _tasks(job: WorktreeJob) -> list[str]:
-    return [str(each["task_id"]) for each in job.options.get("order") or ()]
+    return [str(each["task_id"]) for each in _order(job)]
 
 
 def _works(job: WorktreeJob, directory: Path) -> dict[str, Worktree]:
     """What is left of the worktrees of the tasks, by task."""
-    order = job.options.get("order") or ()
     found = {
-        str(each["task_id"]): worktree_of(job, str(each["task_id"]), str(each["path"]), directory) for each in order
+        str(each["task_id"]): worktree_of(job, str(each["task_id"]), str(each["path"]), directory)
+        for each in _order(job)
     }
     return {task_id: worktree for task_id, worktree in found.items() if worktree is not None}
 

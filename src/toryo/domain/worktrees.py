@@ -17,7 +17,7 @@ LOOK_EVERY: Millis = MINUTE
 LOOK_APART: Millis = 2 * SECOND
 """What each open pull request of a Coordinator adds to that: services limit how often they are asked."""
 LOOK_SELDOM: Millis = 30 * MINUTE
-"""How often one is looked at after many looks that have settled nothing."""
+"""How often one is looked at after many looks that have settled nothing; and one that was closed."""
 UNSEEN_AFTER: Millis = 15 * MINUTE
 """A person is told if a pull request could not be looked at for this long."""
 LOST_AFTER: Millis = 15 * MINUTE
@@ -140,6 +140,11 @@ class WorktreeJob:
     def is_open(self) -> bool:
         """Whether its pull request was open when it was last looked at."""
         return (self.pull_request or {}).get("state") == "open"
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether its pull request was closed without being merged when it was last looked at."""
+        return (self.pull_request or {}).get("state") == "closed"
 
     def has_opened(self, work: Worktree) -> bool:
         """Whether its pull request is open and has all of this work: nothing was added since it was ordered."""

@@ -1,7 +1,7 @@
 """Pull requests of tasks' work: what a Coordinator is told to open, what its report changes, and when it looks again.
 
 The worktree job that opens a pull request is its record: its answer has the address and the last known state. While
-that is `open`, the same job is given to its Coordinator again, to look. Until it is merged, the work stays open: its
+its work is open, the same job is given to its Coordinator again, to look. Until it is merged, the work stays open: its
 branch and directory stay, and what people can do with it stays possible.
 """
 
@@ -18,9 +18,10 @@ from toryo.domain.projects import Project, PullRequests
 from toryo.domain.tasks import CheckOutcome, Task
 from toryo.domain.texts import one_line
 from toryo.domain.wording import Worded, constant, say
-from toryo.domain.worktrees import UNSEEN_AFTER, Kind, Worktree, WorktreeJob, look_after
+from toryo.domain.worktrees import LOOK_SELDOM, UNSEEN_AFTER, Kind, Worktree, WorktreeJob, look_after
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.calls.fault_isolation import each_fenced
+from toryo.operations.tasks import requested_changes
 from toryo.operations.translations import translated
 from toryo.operations.worktrees import worktree_locks
 
@@ -63,7 +64,20 @@ def _text(call: Call, task: Task, parts: Sequence[Task], message: str | None) ->
     if others:
         named = "\n".join(f"- {one_line(each.title)[:LONGEST_TITLE]} ({each.id})" for each in others)
         yield say("With the work of its subtasks:\n\n{tasks}", tasks=named)
+    replaced = _replaced(call, {task.id, *(each.id for each in parts)})
+    if replaced:
+        named = "\n".join(f"- {each}" for each in replaced[:MOST_LINES])
+        yield say(
+            "It contains the work of these pull requests, which can be closed:\n\n{pull_requests}", pull_requests=named
+        )
     yield say("Toryo task: {task_id}", task_id=task.id)
+
+
+def _replaced(call: Call, task_ids: set[str]) -> list[str]:
+    """The open pull requests of the work that these tasks have changed on request: that has a branch of its own."""
+    changed = requested_changes.about(call, task_ids) - task_ids
+    opened = call.tx.worktrees.pull_requests(changed).values() if changed else ()
+    return sorted({str(job.pull_request["url"]) for job in opened if job.pull_request is not None and job.is_open})
 
 
 def _passed(evidence: dict[str, Any]) -> bool:
@@ -97,18 +111,22 @@ def reported(call: Call, before: WorktreeJob, after: WorktreeJob, told: dict[str
             options.setdefault("unseen_since", call.now)
             trouble = (after.answer or {}).get("trouble")
             if is_news(call, before, after, trouble):
-                options["unseen"] = trouble
+                options["looks_told"] = trouble
         return after
     options.pop("unseen_since", None)
-    unseen = options.pop("unseen", None)
-    if told["state"] == "open" and (unseen is not None or not before.looks):
-        _clear(call, before, unseen)
+    after = replace(after, options=options, answer={**(after.answer or {}), "pull_request": told})
+    if told["state"] == "open":
+        looks_told = options.pop("looks_told", None)
+        if looks_told is not None or not before.looks:
+            _clear(call, before, looks_told)
+    elif before.looks and is_news(call, before, after, trouble := (after.answer or {}).get("trouble")):
+        options["looks_told"] = trouble
     old = before.pull_request or {}
     if (old.get("url"), old.get("state")) != (told["url"], told["state"]) and told["state"] != "merged":
         task = call.tx.tasks.find(before.task_id)
         event = "worktree.pull_request_opened" if told["state"] == "open" else "worktree.pull_request_closed"
         call.event(event, task=task, data={"url": told["url"], "number": told["number"]})
-    return replace(after, options=options, answer={**(after.answer or {}), "pull_request": told})
+    return after
 
 
 def is_news(call: Call, before: WorktreeJob, after: WorktreeJob, trouble: str | None) -> bool:
@@ -116,6 +134,8 @@ def is_news(call: Call, before: WorktreeJob, after: WorktreeJob, trouble: str | 
     repeated before that."""
     if not before.looks or trouble is None:
         return True
+    if before.is_closed and after.is_closed:
+        return False
     worktree = call.tx.worktrees.find(before.task_id)
     known_trouble = worktree.trouble if worktree is not None else None
     since = (after.options or {}).get("unseen_since")
@@ -136,22 +156,18 @@ def _clear(call: Call, job: WorktreeJob, trouble: str | None) -> None:
 
 
 def look(call: Call) -> int:
-    """Has Coordinators look again at pull requests that are open, or whose merge could not be brought here; how
-    many."""
+    """Has Coordinators look again at the pull requests of open work; how many. At closed ones, too: people open them
+    again. Of merged ones, those are left whose merge could not be brought here."""
     work = [each.task_id for each in call.tx.worktrees.open()]  # what has no changes may contain those of its subtasks
     found = {job.id: job for job in call.tx.worktrees.pull_requests(work).values()} if work else {}
-    changing = [job for job in found.values() if _may_change(job)]
-    others = Counter(job.coordinator_id for job in changing)
-    due = [job for job in changing if _is_due(call, job, others[job.coordinator_id])]
+    others = Counter(job.coordinator_id for job in found.values() if not job.is_closed)
+    due = [job for job in found.values() if _is_due(call, job, others[job.coordinator_id])]
     return sum(each_fenced(call, PULL_REQUESTS, due, partial(_look, call)))
 
 
-def _may_change(job: WorktreeJob) -> bool:
-    return (job.pull_request or {}).get("state") in ("open", "merged")
-
-
 def _is_due(call: Call, job: WorktreeJob, others: int) -> bool:
-    return job.finished_at is not None and call.now - job.finished_at >= look_after(others, job.looks_in_vain)
+    wait = LOOK_SELDOM if job.is_closed else look_after(others, job.looks_in_vain)
+    return job.finished_at is not None and call.now - job.finished_at >= wait
 
 
 def _look(call: Call, job: WorktreeJob) -> bool:
@@ -162,7 +178,11 @@ def _look(call: Call, job: WorktreeJob) -> bool:
         return False
     if worktree_locks.at_work(call, job.tasks) is not None or worktree_locks.moving(call, worktree) is not None:
         return False  # if it was merged, the directory goes
-    options = {**(job.options or {}), "look": job.pull_request}
+    found = call.tx.worktrees.of(job.tasks)
+    restarted = sorted(each.task_id for each in found if each.created_at > job.created_at)
+    if not any(each.open and each.task_id not in restarted for each in found):
+        return False
+    options = {**(job.options or {}), "look": job.pull_request, "restarted": restarted}
     call.tx.worktrees.save_job(
         job, replace(job, options=options, taken_at=None, finished_at=None, done=None, answer=known(job))
     )
