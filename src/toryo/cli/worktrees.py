@@ -102,8 +102,8 @@ def merge(
     ] = False,
     wait: Patience = PATIENCE_SECONDS,
 ) -> None:
-    """Merge the changes of a task and its subtasks, or open a pull request. A conflict is reported and changes
-    nothing."""
+    """Merge the changes of a task and its subtasks. A conflict is reported and changes nothing. If the project opens
+    pull requests, one is opened instead."""
     body = {"into": into, "message": message, "below": not only, "anyway": anyway}
     job = _over(here, _merge_asked(here, _merge_path(task), body), wait)
     merged = job["answer"].get("merged", [])

@@ -29,8 +29,10 @@ def kept_from(s: Snapshot, priority: Priority) -> bool:
 
 
 def _kept_until(s: Snapshot, program: Program, priority: Priority | None) -> Millis | None:
-    kept = s.kept.get(program.account) if program.account is not None else None
-    return kept.until(priority) if kept is not None and priority is not None else None
+    if priority is None or program.account is None:
+        return None
+    kept = s.kept.get(program.account)
+    return kept.until(priority) if kept is not None else None
 
 
 def hindrance(s: Snapshot, purpose: Purpose) -> Cooldown | None:
