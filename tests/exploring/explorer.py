@@ -527,7 +527,8 @@ def times_left(crew: Crew) -> Iterator[str]:
 
 
 def work_left(crew: Crew) -> Iterator[str]:
-    """Whatever was kept of a completed task, and neither merged nor discarded, is for somebody to review."""
+    """Whatever was kept of a completed task, and neither merged nor discarded, is for somebody to review; except what a
+    reviewer has changed, which belongs to nobody."""
     rows = crew.reader.rows()
     kept = {
         event["task_id"]
@@ -540,6 +541,7 @@ def work_left(crew: Crew) -> Iterator[str]:
         task = rows.tasks[worktree["task_id"]]
         above = [task, *rows.above(task)]
         done = worktree["state"] == "open" and task["id"] in kept and task["status"] == "completed"
+        done = done and task["review_of"] is None
         if done and not any(_by_agent(rows, one) for one in above) and not told & {one["id"] for one in above}:
             yield f"nobody is asked to review {task['title']}"
         if worktree["state"] != "open" and task["id"] in told:
