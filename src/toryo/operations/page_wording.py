@@ -80,6 +80,7 @@ STATES: Mapping[tuple[str, str], str] = {
     ("tasks.Status", "in_progress"): "in progress",
     ("tasks.Approval", "pending_approval"): "waiting for approval",
     ("worktrees.Kind", "queue_merge"): "check by the merge queue",
+    ("worktrees.Kind", "pull_request"): "pull request",
 }
 """How English names a state whose name is not a word. Other languages have words for all of them."""
 

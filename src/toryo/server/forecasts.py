@@ -148,7 +148,8 @@ class Forecasts:
             process.communicate()
             raise _Failed(
                 say(
-                    "It took longer than {seconds} seconds. Run toryo forecast instead, with fewer --runs.",
+                    "It took longer than {seconds} seconds. Use the command line, with fewer runs: "
+                    "toryo forecast --runs N",
                     seconds=round(self._longest_seconds),
                 )
             ) from None
@@ -204,7 +205,7 @@ def _read(code: int, printed: bytes, told: bytes) -> Mapping[str, Any]:
     if b"MemoryError" in told[-_LONGEST_TOLD:]:
         raise _Failed(
             say(
-                "It needs more than {gigabytes} GB of memory. Use the command line: toryo forecast.",
+                "It needs more than {gigabytes} GB of memory. Use the command line: toryo forecast",
                 gigabytes=MOST_MEMORY // 2**30,
             )
         )

@@ -130,7 +130,7 @@ def start_forecast(call: Call, wanted: StartForecast) -> ForecastResult:
     project = call.project(wanted.project_id)
     forecasts = call.context.forecasts
     if forecasts is None:
-        raise Refusal(Code.UNAVAILABLE, "This server computes no forecasts.", "Run toryo forecast.")
+        raise Refusal(Code.UNAVAILABLE, "This server computes no forecasts.", "Use the command line: toryo forecast")
     known = forecasts.of(project.id)
     if known is None or wanted.refresh or not known.answers(wanted.max_concurrent, call.now):
         forecasts.start(project.id, wanted.max_concurrent)
