@@ -193,7 +193,7 @@ def test_a_question_that_is_answered_elsewhere_ends_the_wait_without_the_client(
         path = f"/questions/{question['question_id']}/answer"
         await asyncio.to_thread(house.owner.rest, "POST", path, {"text": "Blue"})
         try:
-            await asyncio.Event().wait()
+            await asyncio.get_running_loop().create_future()
         finally:
             cancelled.set()
         raise AssertionError
@@ -217,7 +217,7 @@ def test_who_takes_too_long_finds_the_question_open(house: House, monkeypatch: p
     monkeypatch.setattr(mcp_elicitation, "WAITS_SECONDS", 0.1)
 
     async def asked(_: types.ElicitRequestFormParams) -> types.ElicitResult:
-        await asyncio.Event().wait()
+        await asyncio.get_running_loop().create_future()
         raise AssertionError
 
     assert house.ask(asked)["message"].startswith("Asked.")

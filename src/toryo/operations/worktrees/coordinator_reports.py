@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -202,7 +203,7 @@ class QueueTold(Parameters):
 
 
 class PullRequestTold(Parameters):
-    url: str = Field(max_length=2_000, pattern=r"^https://[!-~]+$", description="Its address.")
+    url: Printed = Field(max_length=2_000, description="Its address, with https.")
     number: int = Field(ge=1, le=10**15, description="Its number in its repository.")
     state: Literal["open", "merged", "closed"] = Field(description="closed: it was not merged.")
     program: Literal["gh", "glab"] = Field(description="The program that knows it.")
@@ -212,6 +213,9 @@ class PullRequestTold(Parameters):
     base: Printed = Field(min_length=1, max_length=300, description="The branch that it is merged into.")
     head: Printed = Field(min_length=1, max_length=100, description="The last commit of its branch.")
     merged_commit: Printed | None = Field(None, max_length=100, description="The commit that has merged it.")
+
+
+_ADDRESS = re.compile(r"https://[!-~]+")
 
 
 class ReportWorktreeJob(Parameters):
@@ -242,6 +246,12 @@ def report_worktree_job(call: Call, told: ReportWorktreeJob) -> Taken:
     job = call.tx.worktrees.job(told.job_id) or job
     if job.over and not job.given_up:
         return {"success": True}
+    if told.pull_request is not None and not _ADDRESS.fullmatch(told.pull_request.url):
+        raise Refusal(
+            Code.VALIDATION_ERROR,
+            "The address of a pull request must begin with https://.",
+            "Report the address as the service names it.",
+        )
     answer = {**told.answer.model_dump(exclude_unset=True), "trouble": told.trouble, "hindered_by": told.task_id}
     if job.kind in (Kind.MERGE, Kind.QUEUE_MERGE, Kind.PULL_REQUEST):
         answer["merged"] = [each.model_dump() for each in told.merged]
