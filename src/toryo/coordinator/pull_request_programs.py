@@ -13,6 +13,7 @@ import os
 import re
 import shutil
 import subprocess
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -49,7 +50,7 @@ class PullRequest:
     merged_commit: str | None
 
 
-class Program:
+class Program(ABC):
     name = ""
     sign = ""
     """What is in the name of its service's hosts."""
@@ -66,24 +67,24 @@ class Program:
         body = self._wanted(branch, base, title, text)
         return self._read(self._api(host, "POST", self._path(repository), body))[0]
 
+    @abstractmethod
     def ref(self, number: int) -> str:
         """Where its last commit is in its repository, also after its branch was deleted."""
-        raise NotImplementedError
 
     def signed_in(self, host: str) -> bool:
         return self._run(["auth", "status", "--hostname", host], host).returncode == 0
 
-    def _path(self, repository: str) -> str:
-        raise NotImplementedError
+    @abstractmethod
+    def _path(self, repository: str) -> str: ...
 
-    def _listed(self, repository: str, branch: str) -> tuple[str, dict[str, str]]:
-        raise NotImplementedError
+    @abstractmethod
+    def _listed(self, repository: str, branch: str) -> tuple[str, dict[str, str]]: ...
 
-    def _wanted(self, branch: str, base: str, title: str, text: str) -> dict[str, str]:
-        raise NotImplementedError
+    @abstractmethod
+    def _wanted(self, branch: str, base: str, title: str, text: str) -> dict[str, str]: ...
 
-    def _one(self, told: Mapping[str, Any]) -> PullRequest:
-        raise NotImplementedError
+    @abstractmethod
+    def _one(self, told: Mapping[str, Any]) -> PullRequest: ...
 
     def _is_own(self, told: Mapping[str, Any]) -> bool:  # noqa: ARG002 - for those services that list others, too
         """Whether its branch is in the repository itself."""
