@@ -31,7 +31,7 @@ RIGHT: Mapping[Kind, Any] = {
     Kind.TEXT: "Two lines,\nand more.",
     Kind.WORDS: ["gpu"],
     Kind.DIRECTORY: "/srv/work",
-    Kind.PROGRAM: {"provider": "codex", "model": "gpt-5", "account": "second"},
+    Kind.PROGRAMS: {"provider": "codex", "model": "gpt-5", "account": "second"},
     Kind.PLAN: {"tasks": []},
 }
 
@@ -57,7 +57,7 @@ def mistakes(option: Option) -> Iterator[Mistake]:
     for word in (each for each in option.values if isinstance(each, str)):
         for spelt in misspelt(word) - set(option.values):
             yield Mistake({name: spelt}, f"Did you mean {word}?")
-    if option.kind is Kind.PROGRAM:
+    if option.kind is Kind.PROGRAMS:
         yield Mistake({name: {"provider": "codex", "modle": "gpt-5"}}, "Did you mean model?")
         yield Mistake({name: {"model": "gpt-5"}}, f"{name}.provider")
         yield Mistake({name: {"provider": "codex", "model": "--yolo"}}, f"{name}.model")

@@ -28,7 +28,7 @@ class Kind(StrEnum):
     TEXT = "text"
     WORDS = "words"
     DIRECTORY = "directory"
-    PROGRAM = "program"
+    PROGRAMS = "programs"
     PLAN = "plan"
 
 
@@ -124,9 +124,9 @@ COMMON: tuple[Option, ...] = (
     ),
     Option(
         "fallback",
-        Kind.PROGRAM,
-        "The program that is used while its own cannot run.",
-        "a mapping with its provider, and model and account where needed",
+        Kind.PROGRAMS,
+        "The program that is used while its own cannot run, or a list of them; the first that can run is used.",
+        "a mapping with its provider, and model and account where needed, or a list of them",
         widens=Widens.BY_PROVIDER,
     ),
     Option(
@@ -187,6 +187,7 @@ EVERY: tuple[Option, ...] = tuple({option.name: option for options in DECLARED.v
 TEXTS = frozenset(option.name for option in EVERY if option.kind in (Kind.WORD, Kind.TEXT, Kind.DIRECTORY))
 """Options whose values are texts."""
 _PROGRAM_KEYS = ("provider", "model", "account")
+MOST_FALLBACKS = 10
 
 
 def of(provider: str | None) -> tuple[Option, ...]:
@@ -293,8 +294,11 @@ def _impossible(name: str, given: Any, possible: str) -> Wrong:
 
 
 def _wrong_values(option: Option, given: Any) -> Iterator[Wrong]:
-    if option.kind is Kind.PROGRAM and isinstance(given, Mapping):
-        yield from _wrong_program(option, given)
+    if option.kind is Kind.PROGRAMS and isinstance(given, Mapping):
+        yield from _wrong_program(option.name, option.possible, given)
+    elif option.kind is Kind.PROGRAMS and programs(given) and len(given) <= MOST_FALLBACKS:
+        for number, each in enumerate(given):
+            yield from _wrong_program(f"{option.name}[{number}]", option.possible, each)
     elif not _CHECKS[option.kind](option, given):
         yield _impossible_choice(option, given) or _impossible(option.name, given, option.possible)
 
@@ -310,17 +314,23 @@ def _impossible_choice(option: Option, given: Any) -> Wrong | None:
     )
 
 
-def _wrong_program(option: Option, given: Mapping[str, Any]) -> Iterator[Wrong]:
+def _wrong_program(option: str, possible: str, given: Mapping[str, Any]) -> Iterator[Wrong]:
     for name in given:
         if name not in _PROGRAM_KEYS:
-            what = say("{option} has no key {name}.", option=option.name, name=shown(name))
-            yield Wrong(f"{option.name}.{name}", what, _instead(name, list(_PROGRAM_KEYS)))
+            what = say("{option} has no key {name}.", option=option, name=shown(name))
+            yield Wrong(f"{option}.{name}", what, _instead(name, list(_PROGRAM_KEYS)))
     if not _is_word(given.get("provider")):
-        yield _impossible(f"{option.name}.provider", given.get("provider"), option.possible)
+        yield _impossible(f"{option}.provider", given.get("provider"), possible)
     if "model" in given and not _is_model(given["model"]):
-        yield _impossible(f"{option.name}.model", given["model"], "the name of a model")
+        yield _impossible(f"{option}.model", given["model"], "the name of a model")
     if "account" in given and not _is_word(given["account"]):
-        yield _impossible(f"{option.name}.account", given["account"], "the account's name")
+        yield _impossible(f"{option}.account", given["account"], "the account's name")
+
+
+def programs(given: Any) -> tuple[Mapping[str, Any], ...]:
+    """The programs that an option of that kind names, in order: of one mapping, or of a list; of nonsense, none."""
+    each = given if isinstance(given, list) else [given]
+    return tuple(each) if all(isinstance(one, Mapping) for one in each) else ()
 
 
 def _is_word(given: Any) -> bool:
@@ -360,7 +370,7 @@ _CHECKS: Mapping[Kind, Callable[[Option, Any], bool]] = {
     Kind.TEXT: lambda _, given: isinstance(given, str) and bool(given.strip()),
     Kind.WORDS: lambda _, given: _are_words(given),
     Kind.DIRECTORY: lambda _, given: _is_word(given) and given.startswith(("/", "~")),
-    Kind.PROGRAM: lambda *_: False,
+    Kind.PROGRAMS: lambda *_: False,
     Kind.PLAN: lambda _, given: _is_plan(given),
 }
 
@@ -405,8 +415,9 @@ def _wider(before: Given, after: Given) -> list[str]:
             found.append(_further(option, before, after))
         elif option.widens is Widens.ANY and now and now != was:
             found.append(_change(option.name, was, now))
-        elif option.widens is Widens.BY_PROVIDER and now != was and isinstance(now, Mapping):
-            found.append(_unlimited(option.name, after.provider, was, now.get("provider")))
+        elif option.widens is Widens.BY_PROVIDER and now != was:
+            new = [each.get("provider") for each in programs(now) if each not in programs(was)]
+            found += [_unlimited(option.name, after.provider, was, each) for each in new]
     return [each for each in found if each is not None]
 
 

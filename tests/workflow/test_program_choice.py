@@ -46,19 +46,19 @@ def test_without_any_failure_its_own_program_is_started() -> None:
     "reason", ["quota", "rate_limited", "not_logged_in", "model_not_available", "command_not_found"]
 )
 def test_another_program_stands_in_where_that_helps(reason: str) -> None:
-    assert asked(scene(Cooldown(SOON, reason, 1, OWN))) == (OTHER, None)
+    assert asked(scene(Cooldown(SOON, reason, 1, (OWN,)))) == (OTHER, None)
 
 
 @pytest.mark.parametrize(
     "reason", ["crashed", "killed", "timed_out", "bad_config", "turn_limit", "output_flood", "could_not_connect"]
 )
 def test_nobody_stands_in_after_what_another_program_would_not_mend(reason: str) -> None:
-    assert asked(scene(Cooldown(SOON, reason, 1, OWN))) == (None, SOON)
+    assert asked(scene(Cooldown(SOON, reason, 1, (OWN,)))) == (None, SOON)
 
 
 @pytest.mark.parametrize("reason", ["quota", "crashed"])
 def test_a_failure_of_no_certain_program_holds_them_all(reason: str) -> None:
-    assert asked(scene(Cooldown(SOON, reason, 1, None))) == (None, SOON)
+    assert asked(scene(Cooldown(SOON, reason, 1))) == (None, SOON)
 
 
 def test_a_used_up_account_hands_over_to_a_program_of_another_one() -> None:
@@ -67,20 +67,20 @@ def test_a_used_up_account_hands_over_to_a_program_of_another_one() -> None:
 
 def test_a_crash_during_anothers_quota_is_waited_for_and_then_the_other_one_stands_in() -> None:
     """The account was used up by somebody else, for longer than this agent's own crash holds it."""
-    crashed = Cooldown(SOON, "crashed", 1, OWN)
+    crashed = Cooldown(SOON, "crashed", 1, (OWN,))
     assert asked(scene(crashed, {"claude": LATER})) == (None, SOON)
     assert asked(scene(replace(crashed, until=PAST), {"claude": LATER})) == (OTHER, None)
 
 
 @pytest.mark.parametrize("reason", ["crashed", "rate_limited"])
 def test_when_the_one_that_stands_in_fails_too_nobody_is_started_until_one_of_them_may(reason: str) -> None:
-    failed = Cooldown(SOON, reason, 1, OTHER)
+    failed = Cooldown(SOON, reason, 1, (OTHER,))
     assert asked(scene(failed, {"claude": LATER})) == (None, SOON)
     assert asked(scene(replace(failed, until=LATER), {"claude": SOON})) == (None, SOON)
 
 
 def test_a_failure_of_the_one_that_stands_in_does_not_speak_against_its_own() -> None:
-    assert asked(scene(Cooldown(LATER, "crashed", 3, OTHER))) == (OWN, None)
+    assert asked(scene(Cooldown(LATER, "crashed", 3, (OTHER,)))) == (OWN, None)
 
 
 def test_two_used_up_accounts_hold_until_the_first_of_them_may_be_used() -> None:
@@ -88,32 +88,32 @@ def test_two_used_up_accounts_hold_until_the_first_of_them_may_be_used() -> None
 
 
 def test_what_ends_now_holds_nobody() -> None:
-    assert asked(scene(Cooldown(NOW, "quota", 1, OWN), {"claude": NOW})) == (OWN, None)
-    assert asked(scene(Cooldown(NOW + 1, "crashed", 1, OWN), {"claude": NOW})) == (None, NOW + 1)
+    assert asked(scene(Cooldown(NOW, "quota", 1, (OWN,)), {"claude": NOW})) == (OWN, None)
+    assert asked(scene(Cooldown(NOW + 1, "crashed", 1, (OWN,)), {"claude": NOW})) == (None, NOW + 1)
 
 
 def test_another_model_of_the_same_provider_stands_in_for_a_model_that_is_not_there() -> None:
     options = {"fallback": {"provider": "claude", "model": "sonnet"}}
-    assert asked(scene(Cooldown(SOON, "model_not_available", 1, OWN), options=options)) == ("claude sonnet", None)
-    assert asked(scene(Cooldown(SOON, "model_not_available", 1, "claude sonnet"), options=options)) == (OWN, None)
+    assert asked(scene(Cooldown(SOON, "model_not_available", 1, (OWN,)), options=options)) == ("claude sonnet", None)
+    assert asked(scene(Cooldown(SOON, "model_not_available", 1, ("claude sonnet",)), options=options)) == (OWN, None)
 
 
 def test_another_model_on_the_same_account_does_not_help_where_the_account_is_used_up() -> None:
     same = {"fallback": {"provider": "claude", "model": "sonnet"}}
     assert asked(scene(accounts={"claude": SOON}, options=same)) == (None, SOON)
     other = {"fallback": {"provider": "claude", "model": "sonnet", "account": "second"}}
-    assert asked(scene(accounts={"claude": SOON}, options=other)) == ("claude sonnet", None)
+    assert asked(scene(accounts={"claude": SOON}, options=other)) == ("claude sonnet (second)", None)
 
 
 def test_a_stand_in_that_is_the_very_same_program_stands_in_for_nothing() -> None:
     options = {"fallback": {"provider": "claude", "model": "opus"}}
-    assert asked(scene(Cooldown(SOON, "rate_limited", 1, OWN), options=options)) == (None, SOON)
+    assert asked(scene(Cooldown(SOON, "rate_limited", 1, (OWN,)), options=options)) == (None, SOON)
 
 
 def test_what_another_program_did_before_the_agent_was_changed_holds_the_new_one_up_not_at_all() -> None:
     """F47: provider and model are read when they are used."""
-    assert asked(scene(Cooldown(LATER, "crashed", 5, "codex"))) == (OWN, None)
-    assert asked(scene(Cooldown(LATER, "model_not_available", 5, "claude opsu"))) == (OWN, None)
+    assert asked(scene(Cooldown(LATER, "crashed", 5, ("codex",)))) == (OWN, None)
+    assert asked(scene(Cooldown(LATER, "model_not_available", 5, ("claude opsu",)))) == (OWN, None)
 
 
 @pytest.mark.parametrize("provider", ["command", "script", "playbook"])
@@ -124,7 +124,7 @@ def test_behind_some_programs_there_is_no_account(provider: str) -> None:
 
 
 def test_task_and_chat_cool_down_each_for_itself_and_an_account_for_both() -> None:
-    s = scene(Cooldown(SOON, "crashed", 1, OWN), options={})
+    s = scene(Cooldown(SOON, "crashed", 1, (OWN,)), options={})
     assert program_choice.chosen(s, Purpose.CHAT) is not None
     s = scene(accounts={"claude": SOON}, options={})
     assert program_choice.chosen(s, Purpose.CHAT) is None

@@ -263,7 +263,8 @@ def _programs(config: Config) -> list[Program]:
     from toryo.coordinator.providers import configured
 
     every = configured(config.ai_providers)
-    return agent_programs.seen((every[name] for name in sorted(every)), os.environ)
+    logins = (login for name in sorted(every) for login in every[name].logins)
+    return agent_programs.seen(logins, os.environ)
 
 
 def _sandbox(config: Config) -> str:

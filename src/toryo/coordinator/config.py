@@ -37,6 +37,16 @@ class Price(Section):
     cached: float | None = Field(None, ge=0, description="For input read from a cache. Default: the price of input.")
 
 
+class AccountConfig(Section):
+    """A further login of a provider on this machine."""
+
+    env: dict[str, str] = Field(
+        min_length=1,
+        description="Environment variables that select the login. Of the provider's other variables the program gets "
+        "only those of proxies.",
+    )
+
+
 class ProviderConfig(Section):
     """How one provider's program is started on this machine."""
 
@@ -63,6 +73,14 @@ class ProviderConfig(Section):
     )
     resume: bool = Field(
         False, description="Whether a later launch for the same task continues the session of the program."
+    )
+    account: str | None = Field(
+        None,
+        pattern=r"\S",
+        description="The account of this machine's own login. Default, where accounts are named: the provider's name.",
+    )
+    accounts: dict[str, AccountConfig] = Field(
+        {}, description="Further accounts of this provider on this machine, by name. Agents select one by name."
     )
     prices: dict[str, Price] = Field(
         {}, description="US dollars per million tokens, by model or *, for programs that report tokens but no cost."
@@ -209,6 +227,15 @@ class Config(Section):
         return f"unix://{self.mcp_socket_path}" if self.mcp_socket_path else self.server_url
 
     @property
+    def accounts(self) -> dict[str, list[str]]:
+        """By provider, the accounts that this file names, that of the machine's own login first."""
+        return {
+            name: [section.account or name, *section.accounts]
+            for name, section in self.ai_providers.items()
+            if section.account is not None or section.accounts
+        }
+
+    @property
     def chat_slots(self) -> int:
         return self.max_concurrent if self.max_chat is None else self.max_chat
 
@@ -245,6 +272,12 @@ def parse(text: str, source: str, environ: Mapping[str, str] | None = None) -> C
         if section.cli_command is None and name not in KNOWN:
             document.mistake(
                 ("ai_providers", name), f"ai_providers.{name}: cli_command is missing. Enter the name of its program."
+            )
+        if (section.account or name) in section.accounts:
+            document.mistake(
+                ("ai_providers", name, "accounts"),
+                f"ai_providers.{name}.accounts: {section.account or name} is the account of this machine's own login. "
+                f"Give the further one another name, or set ai_providers.{name}.account.",
             )
     document.fail_if_mistaken()
     return config

@@ -538,7 +538,7 @@ class Coordinator:
         launch = entry.launch
         entry.adopted, entry.beside_at = True, None
         entry.provider = self._starter.providers.get(launch.ai_type)
-        entry.mask = self._starter.mask(launch, entry.provider)
+        entry.mask = self._starter.mask(launch)
         entry.log = Log(logs.path_of(self._logs_in, launch.launch_id), entry.mask, self._starter.reading(launch))
         self._shipping.add(launch.launch_id, entry.log)
         entry.worktree = _opened(launch, worktree, self._starter)
@@ -620,6 +620,7 @@ class Coordinator:
                 self._instance.id,
                 agent_ids=None if self.config.agents is None else sorted(self.config.agents),
                 providers=self._starter.offered,
+                accounts=self.config.accounts,
                 labels=self.config.labels,
                 free_slots=free_slots,
                 free_chat_slots=free_chat_slots,

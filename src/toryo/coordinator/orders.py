@@ -20,6 +20,7 @@ class Launch:
     purpose: str = "task"
     ai_type: str = ""
     model: str | None = None
+    account: str | None = None
     working_directory: str = ""
     workspace: Any = None
     credential: str | None = field(default=None, repr=False)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -141,7 +141,7 @@ class Starter:
         except BaseException:
             self._workspaces.remove(launch.launch_id)
             raise
-        return Started(process, provider, self.mask(launch, provider), self.reading(launch))
+        return Started(process, provider, self.mask(launch), self.reading(launch))
 
     def reading(self, launch: Launch) -> Reading | None:
         """The reader of a launch's output, from its first line; None if the output is plain text."""
@@ -188,20 +188,23 @@ class Starter:
     def clean_up(self, launch_id: str) -> None:
         self._workspaces.remove(launch_id)
 
-    def mask(self, launch: Launch, provider: Provider | None = None) -> Mask:
-        """Hides this launch's credential, the Coordinator's own, and what the provider was trusted with."""
-        passkey = self._config.agent(launch.agent_id).passkey
+    def mask(self, launch: Launch) -> Mask:
+        """Hides this launch's credential, the Coordinator's own, and what its provider was trusted with."""
+        passkey, provider = self._config.agent(launch.agent_id).passkey, self.providers.get(launch.ai_type)
         own = [launch.credential, self._config.coordinator_token, passkey]
-        return Mask([*own, *(output_redaction.among(self._trusted(provider)) if provider else ())])
+        trusted = self._trusted(provider) if provider is not None else ()
+        return Mask([*own, *(secret for each in trusted for secret in output_redaction.among(each))])
 
     def mask_of(self, agent_ids: Iterable[str]) -> Mask:
         """Hides the passkeys of these agents, and the Coordinator's own token."""
         return Mask([self._config.coordinator_token, *(self._config.agent(each).passkey for each in agent_ids)])
 
-    def _trusted(self, provider: Provider) -> dict[str, str]:
-        """What a provider's programs get of this machine's environment and of the file's, beside the allow-list."""
-        passed = {name: self._inherited[name] for name in provider.env if name in self._inherited}
-        return {**passed, **provider.settings}
+    def _trusted(self, provider: Provider) -> Iterator[Mapping[str, str]]:
+        """What a provider's programs get of this machine's environment and of the file's, beside the allow-list: all
+        accounts', since a program without a sandbox may read those of the others.
+        """
+        yield {name: self._inherited[name] for name in provider.env if name in self._inherited}
+        yield from (provider.settings, *provider.accounts.values())
 
     def _walled(
         self,
@@ -297,7 +300,7 @@ class Starter:
                 f"{', '.join(sorted(self.providers))}. Add ai_providers.{launch.ai_type} to the Coordinator's "
                 "file, or give the agent another provider."
             )
-        return provider
+        return provider.for_account(launch.account)
 
     def _directory(self, launch: Launch, workspace: Path) -> Path:
         """The working directory. A chat only talks: if there is none, it runs in the launch's own directory."""

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal
 
 from toryo import provider_options
+from toryo.coordinator.environment import PROXIES
 from toryo.coordinator.orders import Launch
 from toryo.coordinator.prices import Prices
 from toryo.coordinator.program_output import Event, Parse, Troubled
@@ -193,6 +194,10 @@ class Provider:
     """Variables of the Coordinator's environment that it gets in addition to the allow-list."""
     settings: Mapping[str, str] = field(default_factory=dict, hash=False)
     """Additional environment from the configuration."""
+    account: str | None = None
+    """The account of this machine's own login; None: it has no name, so it is whatever account is asked for."""
+    accounts: Mapping[str, Mapping[str, str]] = field(default_factory=dict, hash=False)
+    """The environment of each further account, instead of `env` and `settings`."""
     time_limit: float | None = None
     max_turns: int | None = None
     max_output: int = 64 * 1024 * 1024
@@ -228,6 +233,28 @@ class Provider:
     """How to log in, as a sentence."""
     tried: str = ""
     """The version of the program with which this provider was tested."""
+
+    def for_account(self, account: str | None) -> Provider:
+        """With the login of this account; raises BadConfig for one that the configuration does not have.
+
+        A further account gets nothing else of this machine's environment that could be a login: no program may use one
+        account for another unnoticed.
+        """
+        if account is None or self.account in (None, account):
+            return self
+        if account not in self.accounts:
+            have = ", ".join(sorted({self.account, *self.accounts} - {None}))
+            raise BadConfig(
+                f"This Coordinator has no account {account!r} of {self.name}. It has: {have}. Add "
+                f"ai_providers.{self.name}.accounts.{account} to the Coordinator's file."
+            )
+        return replace(self, env=self.env & PROXIES, settings=self.accounts[account])
+
+    @property
+    def logins(self) -> tuple[Provider, ...]:
+        """Itself, and with each further account under a name that says so."""
+        further = (replace(self.for_account(each), name=f"{self.name} ({each})") for each in self.accounts)
+        return (self, *further)
 
     @property
     def model_cli(self) -> bool:

@@ -7,7 +7,7 @@ call repeated once.
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import toryo
@@ -58,6 +58,7 @@ class Server:
         *,
         agent_ids: Sequence[str] | None,
         providers: Sequence[str],
+        accounts: Mapping[str, Sequence[str]],
         labels: Sequence[str],
         free_slots: int,
         free_chat_slots: int,
@@ -73,6 +74,7 @@ class Server:
             **_said(
                 coordinator_id=coordinator_id,
                 agent_ids=agent_ids,
+                accounts=accounts or None,
                 labels=labels or None,
                 capabilities=capabilities,
                 directories=directories or None,

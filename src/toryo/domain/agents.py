@@ -50,12 +50,11 @@ class Program:
 
     @property
     def name(self) -> str:
-        """The key under which its failures are stored: two models of one provider are two programs."""
-        return program_name(self.provider, self.model)
-
-
-def program_name(provider: str, model: str | None) -> str:
-    return provider if model is None else f"{provider} {model}"
+        """The key under which its failures are stored: two models, or two accounts, of one provider are two programs.
+        The account is in it if it is not the provider's default: `claude opus (second)`.
+        """
+        named = self.provider if self.model is None else f"{self.provider} {self.model}"
+        return named if self.account in (None, self.provider) else f"{named} ({self.account})"
 
 
 class Kind(StrEnum):
@@ -124,21 +123,23 @@ class Agent:
         return Program(self.provider, self.model, _account(self.provider, self.provider_options))
 
     @property
-    def fallback(self) -> Program | None:
-        """The program that replaces its own while that cannot run (`provider_options.fallback`)."""
-        given = self.provider_options.get("fallback")
-        if not isinstance(given, Mapping) or not isinstance(given.get("provider"), str):
-            return None
-        provider, model = given["provider"], given.get("model")
-        return Program(provider, model if isinstance(model, str) else None, _account(provider, given))
+    def fallbacks(self) -> tuple[Program, ...]:
+        """The programs that replace its own while that cannot run, in their order (`provider_options.fallback`)."""
+        given = provider_options.programs(self.provider_options.get("fallback"))
+        return tuple(_fallback(each) for each in given if isinstance(each.get("provider"), str))
 
     @property
     def programs(self) -> tuple[Program, ...]:
-        """Its own program, then its fallback if that is another one; empty for an agent that no Coordinator starts."""
-        own, other = self.program, self.fallback
+        """Its own program, then those of its fallbacks that are other ones; empty for an agent that no Coordinator
+        starts.
+        """
+        own = self.program
         if own is None:
             return ()
-        return (own,) if other is None or other.name == own.name else (own, other)
+        found = {own.name: own}
+        for each in self.fallbacks:
+            found.setdefault(each.name, each)
+        return tuple(found.values())
 
     @property
     def mistakes(self) -> list[Wrong]:
@@ -179,6 +180,11 @@ class Agent:
     def labels(self) -> frozenset[str]:
         """The labels that a Coordinator needs to start it (`provider_options.labels`)."""
         return frozenset(_words(self.provider_options.get("labels")))
+
+
+def _fallback(given: Mapping[str, Any]) -> Program:
+    provider, model = given["provider"], given.get("model")
+    return Program(provider, model if isinstance(model, str) else None, _account(provider, given))
 
 
 def _account(provider: str, options: Mapping[str, Any]) -> str | None:

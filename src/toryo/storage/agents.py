@@ -239,10 +239,10 @@ class Agents:
     def leave(self, project_id: str, agent_id: str, now: Millis) -> bool:
         return self._connection.run(_LEAVE, project=project_id, agent=agent_id, at=now) > 0
 
-    def cooldowns(self, agent_id: str) -> dict[str, tuple[Millis, str, int, str | None]]:
-        """By purpose: until when, reason, consecutive failures, and the name of the failed program."""
+    def cooldowns(self, agent_id: str) -> dict[str, tuple[Millis, str, int, tuple[str, ...]]]:
+        """By purpose: until when, reason, consecutive failures, and the names of the failed programs."""
         rows = self._connection.all(_COOLDOWNS, agent_id=agent_id)
-        return {row[0]: (row[1], row[2], row[3], row[4]) for row in rows}
+        return {row[0]: (row[1], row[2], row[3], failed_programs(row[4])) for row in rows}
 
     def accounts(self, names: Iterable[str]) -> dict[str, tuple[Millis, str]]:
         """Until when and why each of these accounts is unusable; usable accounts are missing."""
@@ -256,7 +256,7 @@ class Agents:
         return self._connection.run(_WARM_ACCOUNT, id=name) > 0
 
     def cool(
-        self, agent_id: str, purpose: str, until: Millis, reason: str, failures: int, program: str | None = None
+        self, agent_id: str, purpose: str, until: Millis, reason: str, failures: int, programs: Iterable[str] = ()
     ) -> None:
         self._connection.run(
             _COOL,
@@ -266,7 +266,7 @@ class Agents:
             reason=reason,
             failures=failures,
             message=None,
-            provider=program,
+            provider="\n".join(programs) or None,
         )
 
     def warm(self, agent_id: str, purpose: str) -> bool:
@@ -276,3 +276,8 @@ class Agents:
         """The earliest end of a cooldown of an agent or an account, or of what is kept in a quota window."""
         found: Millis | None = self._connection.value(_NEXT_END, now=now)
         return found
+
+
+def failed_programs(stored: str | None) -> tuple[str, ...]:
+    """The names of programs in a row of cooldowns, one in a line."""
+    return tuple(stored.split("\n")) if stored else ()

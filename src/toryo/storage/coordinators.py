@@ -46,10 +46,12 @@ class Seen:
     disk: Disk | None = None
     directories: dict[str, str] = field(default_factory=dict)
     """Working directories from its configuration, by `agent:ID` and `project:ID`."""
+    accounts: dict[str, list[str]] = field(default_factory=dict)
+    """By provider, the accounts that its configuration names."""
 
     @property
     def offer(self) -> Offer:
-        return Offer(self.providers, self.agents, self.capabilities, self.labels)
+        return Offer(self.providers, self.agents, self.capabilities, self.labels, self.accounts)
 
     def directory(self, agent_id: str, project_id: str) -> str | None:
         """The agent's directory, else the project's: the same order as in the Coordinator."""
@@ -61,7 +63,7 @@ class Coordinators:
         self._connection = connection
 
     def see(self, seen: Seen, now: Millis) -> None:
-        can = {"providers": seen.providers, "labels": seen.labels}
+        can = {"providers": seen.providers, "accounts": seen.accounts, "labels": seen.labels}
         only = {"capabilities": seen.capabilities, "agents": seen.agents, "directories": seen.directories}
         self._connection.run(
             _SEE,

@@ -98,6 +98,7 @@ _LEFT_BEHIND = Statement(
         _t.c.agent_id == _p("agent_id"),
         _t.c.purpose == _p("purpose"),
         _t.c.provider == _p("provider"),
+        sa.func.coalesce(_t.c.account, _t.c.provider) == _p("account"),
         _t.c.coordinator_id == _p("coordinator_id"),
         _t.c.exit_reported_at.is_not(None),
     )
@@ -261,7 +262,7 @@ class Launches:
         return int(newest or 0) + 1
 
     def session_left_behind(self, launch: Launch) -> Any:
-        """The program session id of the previous launch on the same task and machine.
+        """The program session id of the previous launch on the same task, machine and account.
 
         None if that launch reported none, for example because it could not resume an older one: the next one starts
         fresh.
@@ -274,6 +275,7 @@ class Launches:
             agent_id=launch.agent_id,
             purpose=launch.purpose.value,
             provider=launch.provider,
+            account=launch.account or launch.provider,
             coordinator_id=launch.coordinator_id,
         )
         return None if row is None else from_json(row[0])

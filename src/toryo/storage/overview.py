@@ -17,6 +17,7 @@ from toryo.domain.tasks import Task
 from toryo.domain.times import Millis
 from toryo.domain.usages import day_of
 from toryo.storage import schema
+from toryo.storage.agents import failed_programs
 from toryo.storage.engine.database import Connection
 from toryo.storage.engine.statements import Statement, by_index, implied, in_list, upsert
 from toryo.storage.queues import CLAIMS
@@ -416,10 +417,10 @@ class Overview:
         """Number of open delegations with an awaited result, by main task."""
         return {row[0]: int(row[1]) for row in self._connection.all(_AWAITED)}
 
-    def cooldowns(self, now: Millis) -> list[tuple[str, str, Millis, str, int, str | None]]:
-        """Current cooldowns: agent, purpose, end, reason, failures, program."""
+    def cooldowns(self, now: Millis) -> list[tuple[str, str, Millis, str, int, tuple[str, ...]]]:
+        """Current cooldowns: agent, purpose, end, reason, failures, failed programs."""
         rows: list[Any] = self._connection.all(_COOLDOWNS, now=now)
-        return [(row[0], row[1], row[2], row[3], row[4], row[5]) for row in rows]
+        return [(row[0], row[1], row[2], row[3], row[4], failed_programs(row[5])) for row in rows]
 
     def accounts(self, now: Millis) -> dict[str, tuple[Millis, str]]:
         """Until when and why accounts are unusable."""

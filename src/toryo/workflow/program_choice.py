@@ -1,7 +1,7 @@
-"""The program that would run an agent if it were started now: its own, its fallback, or none during a cooldown.
+"""The program that would run an agent if it were started now: its own, a fallback, or none during a cooldown.
 
 A failure puts the agent in cooldown; a used-up quota puts its account in cooldown, and so all agents of that account.
-The fallback is used only where it can help; if it fails too, the agent waits.
+A fallback is used only where it can help; if it fails too, the next one is used, and after the last the agent waits.
 """
 
 from __future__ import annotations
@@ -67,17 +67,18 @@ def hindrances(s: Snapshot, purpose: Purpose, program: Program) -> list[Cooldown
 def _concerns(row: Cooldown, program: Program, programs: tuple[Program, ...]) -> bool:
     """Whether a cooldown applies to this program.
 
-    It does for a failure of this program or of an unknown one, and for a failure of the agent's own program that
-    another program would repeat. A failure of the fallback does not affect the agent's own program, nor does one of a
-    program that the agent no longer has.
+    It does for a failure of this program or of an unknown one, and for a failure of one before it that another program
+    would repeat. A failure of a fallback does not affect the programs before it, nor does one of a program that the
+    agent no longer has.
     """
-    if row.program in (None, program.name):
+    if not row.programs or program.name in row.programs:
         return True
-    return row.program == programs[0].name and not _a_fallback_helps(row.reason)
+    before = programs[: programs.index(program)]
+    return not _a_fallback_helps(row.reason) and any(each.name in row.programs for each in before)
 
 
 def _programs(s: Snapshot) -> tuple[Program, ...]:
-    """Its own program, then its fallback."""
+    """Its own program, then its fallbacks."""
     return s.agent.programs if s.agent is not None else ()
 
 

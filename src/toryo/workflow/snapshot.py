@@ -41,8 +41,8 @@ class Cooldown:
     until: Millis
     reason: str
     failures: int = 0
-    program: str | None = None
-    """The name of the program that failed; None: any program would fail."""
+    programs: tuple[str, ...] = ()
+    """The names of the programs that failed; empty: any program would fail."""
 
 
 @dataclass(frozen=True, slots=True)

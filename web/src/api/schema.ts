@@ -4646,12 +4646,19 @@ export interface components {
             /** At */
             at: string;
         };
-        /** Coordinator */
+        /**
+         * Coordinator
+         * @description `accounts`: by provider, those that its file names; of other providers it has one login.
+         */
         Coordinator: {
             /** Coordinator Id */
             coordinator_id: string;
             /** Providers */
             providers: string[];
+            /** Accounts */
+            accounts: {
+                [key: string]: string[];
+            };
             /** Labels */
             labels: string[];
             /** Capabilities */

@@ -74,6 +74,8 @@ def _adjusted(base: Provider, section: ProviderConfig) -> Provider:
         base,
         env=base.env | names,
         settings=values,
+        account=(section.account or base.name) if section.account or section.accounts else None,
+        accounts={name: account.env for name, account in section.accounts.items()},
         time_limit=section.time_limit,
         max_turns=section.max_turns,
         max_output=round(section.max_output_mb * 1024 * 1024),

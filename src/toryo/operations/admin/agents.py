@@ -142,7 +142,9 @@ def create_agent(call: Call, wanted: CreateAgent) -> AgentResult:
 
 def _agent(call: Call, agent: Agent) -> AgentResult:
     """`warnings`: the request is valid, but the agent will not work like this."""
-    warnings = wider_rights.warnings(agent, wider_rights.reported_providers(call))
+    seen = call.tx.coordinators.all()
+    warnings = wider_rights.warnings(agent, wider_rights.reported_providers(seen))
+    warnings += wider_rights.without_account(agent, seen)
     answer: AgentResult = {"success": True, "agent_id": agent.id, "agent": rendering.agent(agent)}
     return {**answer, "warnings": warnings} if warnings else answer
 
@@ -209,7 +211,7 @@ def _cooldowns(call: Call, agent: Agent) -> list[schemas.Cooldown]:
     rows = sorted(call.tx.agents.cooldowns(agent.id).items(), reverse=True)
     names = {each.account for each in agent.programs if each.account is not None}
     used_up = sorted(call.tx.agents.accounts(names).items())
-    failed = [(name, until, reason, program) for name, (until, reason, _, program) in rows]
+    failed = [(name, until, reason, ", ".join(programs) or None) for name, (until, reason, _, programs) in rows]
     held = [*failed, *((f"account {name}", until, reason, None) for name, (until, reason) in used_up)]
     return [
         {

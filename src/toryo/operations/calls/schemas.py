@@ -527,8 +527,11 @@ class Disk(TypedDict):
 
 
 class Coordinator(TypedDict):
+    """`accounts`: by provider, those that its file names; of other providers it has one login."""
+
     coordinator_id: str
     providers: list[str]
+    accounts: dict[str, list[str]]
     labels: list[str]
     capabilities: list[str] | None
     agents: list[str] | None

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, NotRequired, final
 
 from typing_extensions import TypedDict
@@ -13,8 +13,8 @@ from typing_extensions import TypedDict
 from toryo import provider_options
 from toryo.domain import agents
 from toryo.domain.agents import Agent, Role
-from toryo.domain.wording import Worded
-from toryo.operations.calls.call import Call
+from toryo.domain.wording import Worded, say
+from toryo.storage.coordinators import Seen
 
 _ROLES = ("worker", "manager", "owner")
 """From narrow to wide, as _LOGINS of people."""
@@ -68,7 +68,22 @@ def warnings(agent: Agent, reported: Collection[str] | None) -> list[Worded]:
     return [agents.worded(warning) for warning in found if warning is not None]
 
 
-def reported_providers(call: Call) -> frozenset[str] | None:
+def without_account(agent: Agent, coordinators: Iterable[Seen]) -> list[Worded]:
+    """Its programs whose account no Coordinator that has their provider has: they cannot be started."""
+    lacking = ({each.offer.lacks(agent, program) for each in coordinators} for program in agent.programs)
+    return [
+        say(
+            "No Coordinator has the account {account} of {provider}, so the agent cannot use it. Add it under "
+            "ai_providers.{provider}.accounts of a Coordinator's file.",
+            account=program.account,
+            provider=program.provider,
+        )
+        for program, codes in zip(agent.programs, lacking, strict=True)
+        if "no_account" in codes and codes <= {"no_provider", "no_account"}
+    ]
+
+
+def reported_providers(coordinators: Iterable[Seen]) -> frozenset[str] | None:
     """Every provider that a Coordinator has said it can start; None: one of them does not say, and may have any."""
-    said = [coordinator.providers for coordinator in call.tx.coordinators.all()]
+    said = [coordinator.providers for coordinator in coordinators]
     return None if None in said else frozenset(name for names in said for name in names or ())

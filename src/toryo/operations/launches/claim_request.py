@@ -53,6 +53,11 @@ class ClaimStarts(Parameters):
     )
     agent_ids: list[Id] | None = Field(None, max_length=20_000, fail_fast=True, description="Only these agents.")
     providers: list[str] | None = Field(None, max_length=100, description="Only agents of these providers.")
+    accounts: dict[str, list[str]] = Field(
+        default_factory=dict,
+        max_length=100,
+        description="Of these providers only agents of these accounts. Of others it has one login.",
+    )
     labels: Labels = OFFERED
     capabilities: list[str] | None = Field(
         None, max_length=100, description="Only agents with one of these capabilities."
@@ -67,4 +72,4 @@ class ClaimStarts(Parameters):
 
     @property
     def offer(self) -> Offer:
-        return Offer(self.providers, self.agent_ids, self.capabilities, self.labels)
+        return Offer(self.providers, self.agent_ids, self.capabilities, self.labels, self.accounts)

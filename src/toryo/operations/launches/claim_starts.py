@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from functools import partial
 
 from toryo.domain import usages
+from toryo.domain.agents import Program
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.launches import Launch, Purpose
 from toryo.domain.sessions import Session
@@ -24,7 +25,7 @@ from toryo.operations.calls.results import Result
 from toryo.operations.launches import end_of_session, launch_decisions, starts
 from toryo.operations.launches.check_orders import CheckOrder, checks_for
 from toryo.operations.launches.claim_request import CLAIM, ClaimStarts
-from toryo.operations.launches.cooldowns import hindered
+from toryo.operations.launches.cooldowns import hindered, ran_by
 from toryo.operations.launches.running_launches import Stop, renew, stops_for
 from toryo.operations.launches.start_candidates import Talker, chat_candidates, task_candidates
 from toryo.operations.worktrees import worktree_locks
@@ -32,6 +33,7 @@ from toryo.operations.worktrees.job_handout import Job, jobs_for
 from toryo.storage.coordinators import Seen
 from toryo.workflow import program_choice
 from toryo.workflow.launch_rules import Action
+from toryo.workflow.snapshot import Snapshot
 
 
 class Claimed(Result):
@@ -99,6 +101,7 @@ def _seen(asked: ClaimStarts) -> Seen:
         asked.capabilities,
         asked.agent_ids,
         directories=directories,
+        accounts=asked.accounts,
     )
 
 
@@ -142,7 +145,7 @@ def _start(call: Call, asked: ClaimStarts, each: Candidate) -> list[starts.Start
     snapshot, decision = launch_decisions.decide(call, each.agent_id, each.project_id, Purpose.TASK)
     call.context.holds.remember(each, decision, call.now)
     program = program_choice.chosen(snapshot, Purpose.TASK, decision.priority)
-    if decision.action is not Action.START or program is None or not asked.offer.has(program):
+    if decision.action is not Action.START or not _offered(asked, snapshot, program):
         return []
     if worktree_locks.hindrance(call, decision.task_id, asked.coordinator_id) is not None:
         return []
@@ -150,15 +153,19 @@ def _start(call: Call, asked: ClaimStarts, each: Candidate) -> list[starts.Start
     return [starts.shown(call, *made)] if made is not None else []
 
 
+def _offered(asked: ClaimStarts, snapshot: Snapshot, program: Program | None) -> bool:
+    agent = snapshot.agent
+    return agent is not None and program is not None and asked.offer.lacks(agent, program) is None
+
+
 def _still_wanted(call: Call, launch: Launch, asked: ClaimStarts) -> bool:
     """Whether nothing has come up since the order: no pause, lost membership, used-up quota or used-up budget.
 
     The Coordinator must also still be able to perform it: it may have restarted with another configuration.
     """
-    listed = asked.agent_ids is None or launch.agent_id in asked.agent_ids
-    if not listed or (asked.providers is not None and launch.provider not in asked.providers):
-        return False
     snapshot, decision = launch_decisions.decide(call, launch.agent_id, launch.project_id, launch.purpose)
+    if not _offered(asked, snapshot, ran_by(launch)):
+        return False
     for_task = launch.purpose is Purpose.TASK
     if decision.reason != ("start_pending" if for_task else "already_running"):
         return False
@@ -187,8 +194,7 @@ def _chat(call: Call, asked: ClaimStarts, room: bool, each: Talker) -> list[star
     snapshot, decision = launch_decisions.decide(call, each.agent_id, each.project_id, Purpose.CHAT)
     if decision.action is not Action.START or not (room or snapshot.talk.answers_somebody):
         return []
-    program = program_choice.chosen(snapshot, Purpose.CHAT)
-    if program is None or not asked.offer.has(program):
+    if not _offered(asked, snapshot, program_choice.chosen(snapshot, Purpose.CHAT)):
         return []
     made = starts.order(call, snapshot, decision, Purpose.CHAT, asked.coordinator_id)
     return [starts.shown(call, *made)] if made is not None else []

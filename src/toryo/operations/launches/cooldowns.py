@@ -9,7 +9,7 @@ from collections.abc import Collection
 
 from toryo import backoff, failures
 from toryo.domain import quota_windows
-from toryo.domain.agents import program_name
+from toryo.domain.agents import Program
 from toryo.domain.fast_dataclasses import dataclass, replace
 from toryo.domain.launches import Launch, Purpose, State
 from toryo.domain.quota_windows import Length
@@ -61,8 +61,8 @@ def cool(
     """A failed start or run: the agent is not started until a moment that the server knows; answers that moment.
 
     60 s, doubling to 3600 s; `seconds` from a quota message, or what is usual for the failure, count instead, with a
-    margin of 10 %. `program` names the
-    one that failed: another may stand in. When that one fails too, the agent waits until both may be used again.
+    margin of 10 %. `program` names the one that failed: another may stand in. When that one fails too, both wait until
+    both may be used again.
     """
     limits = call.context.limits
     before = call.tx.agents.cooldowns(agent_id).get(purpose.value)
@@ -73,9 +73,11 @@ def cool(
     else:
         wait = seconds * _with_margin(call)
     until: int = call.now + wait
-    if before is not None and before[0] > call.now and before[3] != program:
-        until, program = max(until, before[0]), None
-    call.tx.agents.cool(agent_id, purpose.value, until, reason, times, program)
+    failed: tuple[str, ...] = (program,) if program is not None else ()
+    if before is not None and before[0] > call.now and before[3] != failed:
+        until = max(until, before[0])
+        failed = tuple(dict.fromkeys((*before[3], *failed))) if before[3] and failed else ()
+    call.tx.agents.cool(agent_id, purpose.value, until, reason, times, failed)
     call.event(
         "agent.cooling_down",
         agent_id=agent_id,
@@ -126,7 +128,7 @@ def _explain_missing(call: Call, launch: Launch, reason: str, seconds: int | Non
     if row is None or row[0] <= call.now or row[1] != Failure.COULD_NOT_CONNECT:
         return None
     until = call.now + seconds * _with_margin(call) if seconds is not None else row[0]
-    call.tx.agents.cool(launch.agent_id, launch.purpose.value, until, reason, row[2], program_of(launch))
+    call.tx.agents.cool(launch.agent_id, launch.purpose.value, until, reason, row[2], row[3])
     call.event(
         "agent.cooling_down",
         agent_id=launch.agent_id,
@@ -153,7 +155,7 @@ def clear(call: Call, agent_id: str, purpose: Purpose, launch: Launch | None) ->
     if row is None:
         return
     until, _, _, failed = row
-    if failed in (None, program_of(launch)) or until <= call.now:
+    if not failed or program_of(launch) in failed or until <= call.now:
         call.tx.agents.warm(agent_id, purpose.value)
 
 
@@ -171,7 +173,15 @@ OF_PROJECT = frozenset(failure.value for failure, nature in failures.NATURES.ite
 
 def program_of(launch: Launch | None) -> str | None:
     """The name of the program that a launch was for."""
-    return None if launch is None or launch.provider is None else program_name(launch.provider, launch.model)
+    ran = ran_by(launch)
+    return ran.name if ran is not None else None
+
+
+def ran_by(launch: Launch | None) -> Program | None:
+    """The program that a launch was for; None: it was for none, or there was no launch."""
+    if launch is None or launch.provider is None:
+        return None
+    return Program(launch.provider, launch.model, launch.account)
 
 
 def hindered(snapshot: Snapshot, launch: Launch) -> bool:

@@ -18,8 +18,8 @@ from toryo.workflow.snapshot import Snapshot
 
 @dataclass(frozen=True, slots=True)
 class PlacementProblem:
-    """`none`, `no_provider`, `not_listed`, `no_capability` or `no_labels`; what is missing in words, and what people do
-    about it with its command. `of_agent`: a change of the agent helps."""
+    """`none` or one of LACKS; what is missing in words, and what people do about it with its command. `of_agent`: a
+    change of the agent helps."""
 
     code: str
     words: Worded
@@ -28,7 +28,7 @@ class PlacementProblem:
 
     @property
     def of_agent(self) -> bool:
-        return self.code in ("no_provider", "no_capability", "no_labels")
+        return self.code in ("no_provider", "no_account", "no_capability", "no_labels")
 
 
 def nobody_can(
@@ -76,6 +76,8 @@ def _problem(code: str, agent: Agent, program: Program, near: list[Seen]) -> Pla
             ),
             f"toryo agent edit {agent.id} --provider NAME",
         )
+    if code == "no_account":
+        return _without_account(agent, program, names, near)
     if code == "not_listed":
         return PlacementProblem(
             code,
@@ -103,6 +105,29 @@ def _problem(code: str, agent: Agent, program: Program, near: list[Seen]) -> Pla
             "Add the label to labels: in the Coordinator's file, or remove it from the agent's provider_options.labels."
         ),
         f"toryo agent edit {agent.id} --option labels=…",
+    )
+
+
+def _without_account(agent: Agent, program: Program, names: str, near: list[Seen]) -> PlacementProblem:
+    have = ", ".join(sorted({name for seen in near for name in seen.accounts.get(program.provider, [])}))
+    option = "account=NAME" if program == agent.program else "fallback=…"
+    return PlacementProblem(
+        "no_account",
+        say(
+            "Its account {account} of {provider} is not available at {names} (available: {have}).",
+            account=program.account,
+            provider=program.provider,
+            names=names,
+            have=have or constant("only its own login"),
+        ),
+        say(
+            "Add it there, under ai_providers.{provider}.accounts of the Coordinator's file, or change the agent: "
+            "toryo agent edit {agent_id} --option {option}",
+            provider=program.provider,
+            agent_id=agent.id,
+            option=option,
+        ),
+        f"toryo agent edit {agent.id} --option {option}",
     )
 
 

@@ -104,6 +104,7 @@ class Start(TypedDict):
     reason: str
     ai_type: str | None
     model: str | None
+    account: str | None
     working_directory: str
     workspace: Workspace
     credential: str
@@ -142,6 +143,7 @@ def shown(call: Call, launch: Launch, credential: str) -> Start:
         "reason": launch.reason,
         "ai_type": launch.provider,
         "model": launch.model,
+        "account": launch.account,
         "working_directory": agent.directory or project.working_directory,
         "workspace": _workspace(call, launch, project),
         "credential": credential,

@@ -191,8 +191,10 @@ def _to_unblock(call: Call, s: Snapshot, _: Decision) -> Worded:
 
 def _of_provider(call: Call, s: Snapshot) -> Worded | str:
     """That no Coordinator could start it, although no start is due yet."""
-    found = wider_rights.warnings(s.agent, wider_rights.reported_providers(call)) if s.agent is not None else []
-    if not found or s.agent is None:
+    if s.agent is None:
+        return ""
+    found = wider_rights.warnings(s.agent, wider_rights.reported_providers(call.tx.coordinators.all()))
+    if not found:
         return ""
     correct = say("To correct it: toryo agent edit {agent_id} --provider NAME", agent_id=s.agent.id)
     return together((*found, correct), "\n")

@@ -76,6 +76,7 @@ RELEASE: Mapping[str, Moves | Kind | Condition] = {
     # What keeps a due start from being carried out
     "none": Condition.COORDINATOR_GONE,
     "no_provider": Condition.PROGRAM_MISSING,
+    "no_account": Condition.PROGRAM_MISSING,
     "not_listed": Condition.PROGRAM_MISSING,
     "no_capability": Condition.PROGRAM_MISSING,
     "no_labels": Condition.PROGRAM_MISSING,

@@ -184,8 +184,8 @@ class Picture:
     def cooldowns(self) -> dict[str, dict[Purpose, Cooldown]]:
         """Those that last, by agent."""
         found: dict[str, dict[Purpose, Cooldown]] = {}
-        for agent_id, purpose, until, reason, failures, program in self.call.tx.glances.cooldowns(self.now):
-            found.setdefault(agent_id, {})[Purpose(purpose)] = Cooldown(until, reason, failures, program)
+        for agent_id, purpose, until, reason, failures, programs in self.call.tx.glances.cooldowns(self.now):
+            found.setdefault(agent_id, {})[Purpose(purpose)] = Cooldown(until, reason, failures, programs)
         return found
 
     @cached_property

@@ -937,7 +937,7 @@ def _cannot_start(view: _View) -> Iterator[Need]:
 
 def _mistaken(view: _View) -> Iterator[Need]:
     """Agents that nothing starts because of what stands in their options, or of a provider that nobody has."""
-    reported = wider_rights.reported_providers(view.call)
+    reported = wider_rights.reported_providers(view.picture.coordinators)
     for agent in view.agents.values():
         if agent.managed and agent.active:
             yield from view.about(agent, _mistakes, reported, asks=False)
@@ -965,7 +965,7 @@ _CORRECTED_BY = {"bad_options": "--option NAME=VALUE", "no_provider": "--provide
 def _unplaced(view: _View) -> Iterator[Need]:
     """Agents with work that no Coordinator can start: one need for each program that is missing in a project."""
     told = {agent.id for agent, _ in _ended_for(view, _FIXED_BY_PEOPLE)}
-    reported = wider_rights.reported_providers(view.call)
+    reported = wider_rights.reported_providers(view.picture.coordinators)
     alike: dict[tuple[str, ...], list[Unplaced]] = {}
     for each in unplaced.found(view.picture):
         if each.agent.id in told or mistakes_of(each.agent) or wider_rights.warnings(each.agent, reported):

@@ -51,6 +51,7 @@ def _coordinator(call: Call, seen: Seen, agents: set[str]) -> schemas.Coordinato
     return {
         "coordinator_id": seen.id,
         "providers": seen.providers or [],
+        "accounts": seen.accounts,
         "labels": seen.labels,
         "capabilities": seen.capabilities,
         "agents": seen.agents if seen.agents is None else [agent for agent in seen.agents if agent in agents],

@@ -40,7 +40,8 @@ class Unplaced:
         """The same for all agents that one change would help: the program, or what is missing of the agent itself."""
         if self.obstacle.code == "none":
             return (self.project_id, "none")
-        own = () if self.obstacle.code == "no_provider" else (self.agent.id,)
+        shared = {"no_provider": (), "no_account": (self.program.account or "",)}
+        own = shared.get(self.obstacle.code, (self.agent.id,))
         return (self.project_id, self.obstacle.code, self.program.provider, *own)
 
 

@@ -5,12 +5,13 @@ import type { AgentEdit, NewAgent } from "@/api/agents";
 import type { Agent } from "@/api/model";
 import { ofAgent } from "@/api/routes";
 import { listed, type Fields } from "@/views/settings/editing";
+import { fallbackOf, linesOf, wrongLine } from "@/views/settings/fallback-lines";
 import type { Seen } from "@/views/settings/use-editing";
 
 const PLAIN = ["name", "system_prompt"] as const;
 const ROLES: readonly Agent["role"][] = ["owner", "manager", "worker"];
 const OR_NOTHING = ["reports_to", "provider", "model", "agent_type"] as const;
-const OPTIONS = ["permissions", "fallback", "fallback_model", "labels", "account", "others"] as const;
+const OPTIONS = ["permissions", "fallback", "labels", "account", "others"] as const;
 
 /** Nobody has chosen yet: what fits is taken. */
 export const UNSAID = "?";
@@ -28,7 +29,6 @@ export const EMPTY: Fields = {
   max_parallel_tasks: "1",
   permissions: "",
   fallback: "",
-  fallback_model: "",
   labels: "",
   account: "",
   others: "{}",
@@ -36,7 +36,7 @@ export const EMPTY: Fields = {
 
 export function fieldsOf(agent: Agent): Seen {
   const { permissions, fallback, labels, account, ...others } = agent.provider_options;
-  const stand = typeof fallback === "object" && fallback !== null ? (fallback as Record<string, unknown>) : {};
+  const lines = linesOf(fallback);
   const fields: Fields = {
     name: agent.name,
     role: agent.role,
@@ -48,11 +48,10 @@ export function fieldsOf(agent: Agent): Seen {
     capabilities: agent.capabilities.join(", "),
     max_parallel_tasks: String(agent.max_parallel_tasks),
     permissions: text(permissions),
-    fallback: text(stand["provider"]),
-    fallback_model: text(stand["model"]),
+    fallback: lines ?? "",
     labels: Array.isArray(labels) ? labels.join(", ") : "",
     account: text(account),
-    others: JSON.stringify({ ...others, ...(stand["account"] ? { fallback_account: stand["account"] } : {}) }, null, 2),
+    others: JSON.stringify({ ...others, ...(lines === null ? { fallback } : {}) }, null, 2),
   };
   return { fields, version: agent.version };
 }
@@ -79,19 +78,14 @@ export function editOf(changes: Fields, all: Fields): AgentEdit {
   return "provider_options" in body ? { ...body, replace_options: true } : body;
 }
 
-/** Raises SyntaxError where the other options are no JSON object. */
+/** Raises SyntaxError where `wrongOptions` says that something is wrong. */
 export function optionsOf(all: Fields): Record<string, unknown> {
-  const { fallback_account: account, ...others } = objectOf(all["others"] ?? "");
-  const stand = {
-    provider: all["fallback"],
-    ...(all["fallback_model"] ? { model: all["fallback_model"] } : {}),
-    ...(account === undefined ? {} : { account }),
-  };
+  const fallback = fallbackOf(all["fallback"] ?? "");
   const labels = listed(all["labels"] ?? "");
   return {
-    ...others,
+    ...objectOf(all["others"] ?? ""),
     ...(all["permissions"] ? { permissions: all["permissions"] } : {}),
-    ...(all["fallback"] ? { fallback: stand } : {}),
+    ...(fallback === undefined ? {} : { fallback }),
     ...(labels.length > 0 ? { labels } : {}),
     ...(all["account"] ? { account: all["account"] } : {}),
   };
@@ -112,6 +106,10 @@ export function wrongJson(said: string): string | null {
     return error instanceof Error ? error.message : String(error);
   }
 }
+
+/** Whether something of the options can be no option, so that nothing can be sent. */
+export const wrongOptions = (said: Fields) =>
+  wrongJson(said["others"] ?? "") !== null || wrongLine(said["fallback"] ?? "") !== null;
 
 export const lookAt = (id: string) =>
   api.get("/agents/{agent_id}", ofAgent(id)).then((answer) => fieldsOf(answer.agent));

@@ -5,6 +5,7 @@ import { agents, serverStatus } from "@/api/queries";
 import { useTranslation } from "@/i18n/use-words";
 import { SelectField, TextArea, TextField } from "@/ui";
 import { wrongJson } from "@/views/settings/agent-fields";
+import { wrongLine } from "@/views/settings/fallback-lines";
 import type { Fields } from "@/views/settings/editing";
 import { Programs } from "@/views/settings/program-cards";
 import { programsOf } from "@/views/settings/programs";
@@ -135,6 +136,7 @@ function Options({ draft, set }: Omit<AgentFieldsProps, "self">) {
   const { t } = useTranslation("settings");
   const value = (name: string) => ({ value: draft[name] ?? "", onChange: set(name) });
   const wrong = wrongJson(draft["others"] ?? "");
+  const line = wrongLine(draft["fallback"] ?? "");
   const permissions = ["read", "edit", "full"] as const;
   return (
     <fieldset className="space-y-4">
@@ -149,16 +151,19 @@ function Options({ draft, set }: Omit<AgentFieldsProps, "self">) {
         ]}
       />
       <div className="grid gap-4 sm:grid-cols-2">
-        <TextField
-          label={t("agent.fallback")}
-          help={t("agent.fallbackHelp")}
-          list="toryo-providers"
-          {...value("fallback")}
-        />
-        <TextField label={t("agent.fallbackModel")} {...value("fallback_model")} />
         <TextField label={t("agent.labels")} help={t("agent.labelsHelp")} {...value("labels")} />
         <TextField label={t("agent.account")} help={t("agent.accountHelp")} {...value("account")} />
       </div>
+      <TextArea
+        label={t("agent.fallback")}
+        help={t("agent.fallbackHelp")}
+        error={line === null ? null : t("agent.noProgram", { line })}
+        className="font-mono text-[13px]"
+        autoCapitalize="none"
+        spellCheck={false}
+        rows={2}
+        {...value("fallback")}
+      />
       <TextArea
         label={t("agent.others")}
         help={t("agent.othersHelp")}

@@ -11,7 +11,7 @@ import { useOwns } from "@/app/may";
 import { useWidening } from "@/app/widening";
 import { useTranslation } from "@/i18n/use-words";
 import { Button, Confirm, Failed, ReadOnly, useToast } from "@/ui";
-import { editOf, fieldsOf, lookAt, wrongJson } from "@/views/settings/agent-fields";
+import { editOf, fieldsOf, lookAt, wrongOptions } from "@/views/settings/agent-fields";
 import { AgentFields } from "@/views/settings/agent-form";
 import { Outcome, SaveRow } from "@/views/settings/parts";
 import { useEditing } from "@/views/settings/use-editing";
@@ -31,7 +31,7 @@ export function AgentForm({ agent, onPasskey }: { agent: Agent; onPasskey: (pass
       ),
   );
   const owns = useOwns();
-  const wrong = wrongJson(editing.draft["others"] ?? "") !== null;
+  const wrong = wrongOptions(editing.draft);
   async function save() {
     if (wrong || !(await editing.save())) return;
     await client.invalidateQueries({ queryKey: ["agents"] });

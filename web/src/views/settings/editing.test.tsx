@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 
 import { Refused } from "@/api/client";
 import type { Agent } from "@/api/model";
-import { EMPTY, bodyOf, editOf, fieldsOf } from "@/views/settings/agent-fields";
+import { EMPTY, bodyOf, editOf, fieldsOf, wrongOptions } from "@/views/settings/agent-fields";
 import { changed, type Fields } from "@/views/settings/editing";
 import { bodyOf as projectBody } from "@/views/settings/project-fields";
 import { useEditing, type Seen } from "@/views/settings/use-editing";
@@ -87,6 +87,37 @@ describe("an agent as fields", () => {
         permissions: "edit",
       },
     });
+  });
+
+  it("shows fallbacks as lines, and sends them as they were stored", () => {
+    const several = [
+      { provider: "claude", account: "second" },
+      { provider: "gemini", model: "gemini-2.5-flash" },
+    ];
+    const { fields } = fieldsOf({ ...agent, provider_options: { fallback: several } } as Agent);
+    expect(fields["fallback"]).toBe("claude (second)\ngemini gemini-2.5-flash");
+    const draft = { ...fields, labels: "gpu" };
+    expect(bodyOf(changed(fields, draft), draft)).toEqual({ provider_options: { fallback: several, labels: ["gpu"] } });
+    const less = { ...fields, fallback: "  claude opus (second) \n" };
+    expect(bodyOf(changed(fields, less), less)).toEqual({
+      provider_options: { fallback: { provider: "claude", model: "opus", account: "second" } },
+    });
+  });
+
+  it("leaves a fallback that fits on no line among the other options", () => {
+    const odd = { provider: "our model", account: "a (b)" };
+    const { fields } = fieldsOf({ ...agent, provider_options: { fallback: odd } } as Agent);
+    expect(fields["fallback"]).toBe("");
+    const draft = { ...fields, labels: "gpu" };
+    expect(bodyOf(changed(fields, draft), draft)).toEqual({ provider_options: { fallback: odd, labels: ["gpu"] } });
+  });
+
+  it("sends nothing while a line names no program", () => {
+    const { fields } = fieldsOf(agent);
+    for (const line of ["claude opus sonnet", "(second)", "claude (second", "claude second) x"]) {
+      expect(wrongOptions({ ...fields, fallback: `gemini\n${line}` })).toBe(true);
+    }
+    expect(wrongOptions({ ...fields, fallback: "\n gemini \n" })).toBe(false);
   });
 
   it("sends all options that it shows as all that there are", () => {

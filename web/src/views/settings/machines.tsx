@@ -60,9 +60,11 @@ function Coordinator({ each }: { each: ServerStatus["coordinators"][number] }) {
       </p>
       <p className="flex flex-wrap items-center gap-1.5 text-[13px] text-soft">
         {t("machine.providers")}:{each.providers.length === 0 && t("machine.anything")}
-        {each.providers.map((name) => (
-          <Badge key={name}>{name}</Badge>
-        ))}
+        {each.providers
+          .flatMap((name) => loginsOf(name, each.accounts[name]))
+          .map((login) => (
+            <Badge key={login}>{login}</Badge>
+          ))}
       </p>
       {each.labels.length > 0 && (
         <p className="flex flex-wrap items-center gap-1.5 text-[13px] text-soft">
@@ -77,3 +79,7 @@ function Coordinator({ each }: { each: ServerStatus["coordinators"][number] }) {
     </li>
   );
 }
+
+/** A provider, or one entry for each of its accounts where the Coordinator's file names some. */
+const loginsOf = (provider: string, accounts: string[] = []) =>
+  accounts.length === 0 ? [provider] : accounts.map((each) => (each === provider ? each : `${provider} (${each})`));

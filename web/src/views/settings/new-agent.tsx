@@ -9,7 +9,7 @@ import { agents, members, projects, serverStatus } from "@/api/queries";
 import { DraftLine, useDraft } from "@/drafts";
 import { useTranslation } from "@/i18n/use-words";
 import { Button, Checkbox, Dialog, Failed, Form, More, SelectField, TextField, idOf, useToast } from "@/ui";
-import { EMPTY, UNSAID, bodyOf, wrongJson } from "@/views/settings/agent-fields";
+import { EMPTY, UNSAID, bodyOf, wrongOptions } from "@/views/settings/agent-fields";
 import { AgentBasics, AgentRest } from "@/views/settings/agent-form";
 import { changed } from "@/views/settings/editing";
 import { Once } from "@/views/settings/parts";
@@ -65,8 +65,7 @@ function Fields({ close, projectId, onPasskey }: NewAgentProps & { onPasskey: (p
     provider: program === UNSAID ? (onlyProgram(machines) ?? UNSAID) : program,
     reports_to: said["reports_to"] === UNSAID ? (said["role"] === "worker" ? manager : "") : (said["reports_to"] ?? ""),
   };
-  const ready =
-    (said["name"] ?? "").trim() !== "" && draft.provider !== UNSAID && wrongJson(said["others"] ?? "") === null;
+  const ready = (said["name"] ?? "").trim() !== "" && draft.provider !== UNSAID && !wrongOptions(said);
 
   async function create() {
     setError(null);
