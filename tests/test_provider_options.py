@@ -19,7 +19,7 @@ from toryo.coordinator.config import KNOWN, ProviderConfig
 from toryo.coordinator.orders import Launch
 from toryo.coordinator.provider import BadConfig, Command, Setting, refuse_mistakes
 from toryo.coordinator.providers import BUILT_IN, configured, custom
-from toryo.provider_options import COMMON, DECLARED, EVERY, Given, Kind, Option, Widens
+from toryo.provider_options import COMMON, DECLARED, EVERY, MOST_FALLBACKS, Given, Kind, Option, Widens
 
 __all__ = ["fresh", "quiet", "world"]
 
@@ -61,6 +61,9 @@ def mistakes(option: Option) -> Iterator[Mistake]:
         yield Mistake({name: {"provider": "codex", "modle": "gpt-5"}}, "Did you mean model?")
         yield Mistake({name: {"model": "gpt-5"}}, f"{name}.provider")
         yield Mistake({name: {"provider": "codex", "model": "--yolo"}}, f"{name}.model")
+        yield Mistake({name: [{"provider": "codex"}, {"provider": "codex", "acount": "x"}]}, f"{name}[1]")
+        yield Mistake({name: [{"provider": "codex"}, "gemini"]}, name)
+        yield Mistake({name: [{"provider": "codex"}] * (MOST_FALLBACKS + 1)}, name)
 
 
 NONSENSE: tuple[Any, ...] = (None, 7, 1.5, {}, [], [[]], [None], [["read"]], {"a": {"b": 1}}, "", " ")
@@ -214,6 +217,10 @@ def test_what_takes_a_limit_away_widens() -> None:
     assert told(read, replace(read, provider="codex")) == []
     stands_in = {"permissions": "read", "fallback": {"provider": "command"}}
     assert [each.split(":")[0] for each in told(read, replace(read, options=stands_in))] == ["fallback"]
+    also = {"permissions": "read", "fallback": [{"provider": "gemini"}, {"provider": "command"}]}
+    assert [each.split(":")[0] for each in told(read, replace(read, options=also))] == ["fallback"]
+    more = {**also, "fallback": [*also["fallback"], {"provider": "codex"}]}
+    assert told(replace(read, options=also), replace(read, options=more)) == []
     assert told(read, replace(read, provider=None, options={})) == [], "nobody starts it"
 
 

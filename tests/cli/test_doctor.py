@@ -165,6 +165,16 @@ def test_check_says_of_a_named_program_whether_it_is_logged_in(machine: Machine)
     assert "Run codex login" in ended.out
 
 
+def test_check_says_of_each_account_whether_it_is_logged_in(machine: Machine) -> None:
+    machine.install("claude", logged_in=False)
+    text = "ai_providers: {claude: {accounts: {second: {env: {ANTHROPIC_API_KEY: key-of-second}}}}}\n"
+    (machine.place / "c.yaml").write_text(text)
+    told = machine.toryo("coordinator", "check", "-c", "c.yaml", "--json").json["providers"]
+    logins = {each["name"]: each["logged_in"] for each in told if "claude" in each["name"]}
+    assert logins == {"claude": False, "claude (second)": True}
+    assert "key-of-second" not in machine.toryo("coordinator", "check", "-c", "c.yaml").out
+
+
 def test_check_asks_the_program_that_the_file_names(machine: Machine) -> None:
     elsewhere = machine.install("claude").rename(machine.home / "claude")
     machine.install("claude", logged_in=False)

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from toryo.coordinator.config import KNOWN, Config, Mistakes, load, parse
+from toryo.coordinator.environment import PROXIES
+from toryo.coordinator.provider import BadConfig
 from toryo.coordinator.providers import BUILT_IN, configured
 
 SEED = """\
@@ -127,3 +129,61 @@ def test_the_providers_that_need_no_program_are_always_there_and_may_be_given_li
 
 def test_an_empty_sandbox_is_a_mistake_and_not_a_choice() -> None:
     assert "use auto, bwrap or none" in mistakes("sandbox:\n")
+
+
+ACCOUNTS = """\
+ai_providers:
+  claude:
+    env: {ANTHROPIC_API_KEY: key-of-first}
+    accounts:
+      second: {env: {CLAUDE_CONFIG_DIR: /srv/second}}
+  gemini: {account: ours}
+  codex: {}
+"""
+
+
+def test_a_further_account_has_an_environment_of_its_own_and_no_login_of_another() -> None:
+    config = parse(ACCOUNTS, "file", {})
+    assert config.accounts == {"claude": ["claude", "second"], "gemini": ["ours"]}
+    found = configured(config.ai_providers)
+    claude = found["claude"]
+    for own in (None, "claude"):
+        assert claude.for_account(own) is claude
+    second = claude.for_account("second")
+    assert second.settings == {"CLAUDE_CONFIG_DIR": "/srv/second"}
+    assert second.env == PROXIES
+    assert [each.name for each in claude.logins] == ["claude", "claude (second)"]
+    assert found["codex"].for_account("whatever") is found["codex"], "its one login is whatever account is asked for"
+
+
+def test_a_home_directory_is_written_in_an_environment_as_in_a_shell(monkeypatch) -> None:
+    monkeypatch.setenv("HOME", "/home/me")
+    text = (
+        "ai_providers: {claude: {env: {A: ~/a, B: a~/b}, accounts: {second: {env: {CLAUDE_CONFIG_DIR: ~/.second}}}}}\n"
+    )
+    found = configured(parse(text, "file", {}).ai_providers)["claude"]
+    assert found.settings == {"A": "/home/me/a", "B": "a~/b"}
+    assert found.for_account("second").settings == {"CLAUDE_CONFIG_DIR": "/home/me/.second"}
+
+
+@pytest.mark.parametrize(("provider", "account"), [("claude", "third"), ("gemini", "gemini")])
+def test_an_account_that_the_file_does_not_have_starts_nothing(provider: str, account: str) -> None:
+    found = configured(parse(ACCOUNTS, "file", {}).ai_providers)
+    with pytest.raises(BadConfig, match=f"no account '{account}' of {provider}") as refused:
+        found[provider].for_account(account)
+    assert f"ai_providers.{provider}.accounts.{account}" in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("section", "said"),
+    [
+        ("accounts: {second: {env: {}}}", "accounts.second.env"),
+        ("accounts: {second: {}}", "accounts.second.env"),
+        ("accounts: {second: {env: [KEY]}}", "accounts.second.env"),
+        ("accounts: {claude: {env: {A: b}}}", "claude is the account of this machine's own login"),
+        ("account: second, accounts: {second: {env: {A: b}}}", "second is the account of this machine's own login"),
+        ("account: ''", "account"),
+    ],
+)
+def test_an_account_that_cannot_be_told_from_the_own_one_is_a_mistake(section: str, said: str) -> None:
+    assert said in mistakes(f"ai_providers:\n  claude: {{{section}}}\n")

@@ -137,3 +137,50 @@ def test_of_two_accounts_one_runs_dry_and_the_work_goes_on_with_the_other_but_fo
     assert (first["windows"][0]["used"], used(quiet)["second"]) == (3_000, 2_000)
     starts = quiet.client.rest("GET", "/events", params={"agent_id": agent, "kind": "launch.ordered"})["events"]
     assert len(starts) == len(kinds) + 1, "one more, which was refused"
+
+
+HOUSE = """
+import os, pathlib, sys
+account = os.environ.get("HOUSE_LOGIN", "first")
+with open("ran", "a") as file:
+    file.write(account + " " + os.environ.get("HOUSE_KEY", "no key") + chr(10))
+if account == "first" or pathlib.Path("dry").exists():
+    print("quota will reset after 5m0s", flush=True)
+    sys.exit(1)
+"""
+"""A program whose login is in its environment. That of its first account is used up; that of the others, where there is
+a file `dry`."""
+
+
+def test_another_account_of_the_same_provider_takes_over_for_one_agent_and_after_it_the_next_of_its_list(
+    quiet: Team, tmp_path
+) -> None:
+    program = tmp_path / "house.py"
+    program.write_text(HOUSE + SIGNS_IN + AT_WORK.replace(SIGNS_IN, "") + DONE.format(summary="done"))
+    house = {
+        "cli_command": sys.executable,
+        "cli_args": [str(program), "{prompt}"],
+        "env": {"HOUSE_KEY": "key-of-first"},
+    }
+    spare = {"cli_command": sys.executable, "cli_args": [str(program), "{prompt}"], "env": {"HOUSE_LOGIN": "spare"}}
+    fallback = [{"provider": "house", "account": "second"}, {"provider": "spare"}]
+    agent = quiet.hire("one", "house", provider_options={"fallback": fallback})
+    ran = lambda: (quiet.directory / "ran").read_text().splitlines()  # noqa: E731
+    without = {"house": house}
+    with coordinating(tmp_path / "data", coordinator_id="here", ai_providers=without):
+        task = quiet.file("With nobody to take over", agent)
+        quiet.until(lambda: why(quiet, agent), lambda found: found["facts"].get("no_coordinator") == "no_account")
+        assert ran() == ["first key-of-first"], "nobody is started for nothing"
+    accounts = {"second": {"env": {"HOUSE_LOGIN": "second"}}}
+    both = {"house": {**house, "accounts": accounts}, "spare": {**spare, "accounts": {}}}
+    with coordinating(tmp_path / "data", coordinator_id="here", ai_providers=both):
+        assert quiet.closed(task)["status"] == "completed"
+        assert ran()[1:] == ["second no key"], "no login of another account is passed on"
+        (quiet.directory / "dry").touch()
+        other = quiet.file("Where the second is dry, too", agent)
+        quiet.until(lambda: why(quiet, agent), lambda found: found["reason"] == "cooling_down")
+        (quiet.directory / "dry").unlink()
+        quiet.client.rest("POST", f"/agents/{agent}/resume")
+        assert quiet.closed(other)["status"] == "completed"
+    assert [launch["account"] for launch in quiet.launches(agent)][-2:] == ["second", "house"]
+    assert [line.split()[0] for line in ran()] == ["first", "second", "second", "spare", "first", "second"]

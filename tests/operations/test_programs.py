@@ -413,6 +413,80 @@ def test_why_says_what_is_missing_where_no_coordinator_can_start_an_agent(
     assert all(word in said["explanation"] for word in words), said["explanation"]
 
 
+SECOND = {"provider": "claude", "account": "second"}
+
+
+def test_another_account_of_its_provider_is_used_only_where_a_coordinator_has_it(crew: World):
+    edit = {"provider_options": {"fallback": SECOND}}
+    assert "warnings" not in crew.owner.call("edit_agent", agent_id="w1", **edit), "nobody has called yet"
+    end(crew, start_of(crew, "w1"), "quota", NAMED)
+    [warning] = crew.owner.call("show_agent", agent_id="w1")["warnings"]
+    assert "account second of claude" in warning
+    assert crew.coordinator().claim(agent_ids=["w1"])["start"] == []
+    assert crew.coordinator().call("should_start", agent_id="w1")["should_start"] is False
+    assert crew.coordinator().call("get_agent_action", agent_id="w1")["reason"] == "no_account"
+    said = told(crew, "w1")
+    assert said["facts"]["no_coordinator"] == "no_account"
+    assert "ai_providers.claude.accounts" in said["explanation"]
+    assert "available: only its own login" in said["explanation"]
+    seen(crew, "c2", accounts={"claude": ["claude", "third"]})
+    assert "available: claude, third" in told(crew, "w1")["explanation"]
+    launch = start_of(crew, "w1", accounts={"claude": ["claude", "second"]})
+    assert (launch["ai_type"], launch["account"]) == ("claude", "second")
+    assert "warnings" not in crew.owner.call("show_agent", agent_id="w1")
+    status = crew.owner.call("server_status")["coordinators"]
+    assert {each["coordinator_id"]: each["accounts"] for each in status}["c2"] == {"claude": ["claude", "third"]}
+
+
+def test_an_order_for_an_account_is_given_again_only_to_a_coordinator_that_still_has_it(crew: World):
+    crew.owner.call("edit_agent", agent_id="w1", provider_options={"account": "second"})
+    launch = start_of(crew, "w1", accounts={"claude": ["second"]})
+    assert crew.coordinator().claim(agent_ids=["w1"], accounts={"claude": ["claude"]})["start"] == []
+    [again] = crew.coordinator().claim(agent_ids=["w1"], accounts={"claude": ["second"]})["start"]
+    assert again["launch_id"] == launch["launch_id"]
+
+
+def test_a_coordinator_that_names_no_accounts_starts_each_agent_on_the_account_that_it_uses_first(crew: World):
+    """As before there were accounts in its file: its one login is whatever account an agent says that it has."""
+    options = {"account": "second", "fallback": {"provider": "claude", "account": "claude"}}
+    crew.owner.call("edit_agent", agent_id="w1", provider_options=options)
+    launch = start_of(crew, "w1")
+    assert launch["account"] == "second"
+    end(crew, launch, "quota", NAMED)
+    assert crew.coordinator().claim(agent_ids=["w1"])["start"] == []
+
+
+def test_each_failure_of_a_stand_in_leaves_the_next_one_and_a_success_of_the_own_one_ends_all(crew: World):
+    fallback = [SECOND, {"provider": "gemini"}, {"provider": "codex"}]
+    crew.owner.call("edit_agent", agent_id="w1", provider_options={"fallback": fallback})
+    having: dict[str, Any] = {"accounts": {"claude": ["claude", "second"]}}
+    for program in ("claude", "claude (second)", "gemini", "codex"):
+        launch = start_of(crew, "w1", **having)
+        assert launch["ai_type"] == program.split()[0]
+        end(crew, launch, "rate_limited", 600)
+    [cooldown] = crew.owner.call("show_agent", agent_id="w1")["cooldowns"]
+    assert cooldown["program"] == "claude, claude (second), gemini, codex"
+    assert crew.coordinator().claim(agent_ids=["w1"], **having)["start"] == []
+    crew.now = parse(cooldown["until"])
+    process = crew.start("w1")
+    assert process.launch["account"] == "claude"
+    process.report()
+    assert crew.owner.call("show_agent", agent_id="w1")["cooldowns"] == []
+
+
+def test_a_session_of_a_program_goes_on_only_with_the_account_that_it_began_with(crew: World):
+    """Its files are where the login is."""
+    crew.owner.call("edit_agent", agent_id="w1", provider_options={"fallback": SECOND})
+    having: dict[str, Any] = {"accounts": {"claude": ["claude", "second"]}}
+    session = {"id": "s-1", "totals": {}}
+    first = start_of(crew, "w1", **having)
+    crew.coordinator().exited(first["launch_id"], error="quota", quota_reset_seconds=600, program_session=session)
+    other = start_of(crew, "w1", **having)
+    assert (other["account"], other["program_session"]) == ("second", None)
+    crew.coordinator().exited(other["launch_id"], error="stopped", signal=15, program_session={"id": "s-2"})
+    assert start_of(crew, "w1", **having)["program_session"]["id"] == "s-2"
+
+
 def test_why_says_so_when_no_coordinator_has_called_for_ninety_seconds(crew: World):
     assert told(crew, "w1")["facts"]["no_coordinator"] == "none"
     seen(crew)

@@ -213,10 +213,12 @@ def test_managed_are_the_active_programs(store: Store):
 
 
 def test_cooldowns_are_one_per_purpose_and_the_next_end_is_known(store: Store):
-    store.write(lambda tx: tx.agents.cool("w1", "task", NOW + 60, "crashed", 1, None))
-    store.write(lambda tx: tx.agents.cool("w1", "task", NOW + 120, "crashed", 2, None))
-    store.write(lambda tx: tx.agents.cool("w2", "chat", NOW + 90, "quota", 1, None))
-    assert store.read(lambda tx: tx.agents.cooldowns("w1")) == {"task": (NOW + 120, "crashed", 2, None)}
+    store.write(lambda tx: tx.agents.cool("w1", "task", NOW + 60, "crashed", 1))
+    store.write(lambda tx: tx.agents.cool("w1", "task", NOW + 120, "crashed", 2, ("claude", "gemini flash")))
+    store.write(lambda tx: tx.agents.cool("w2", "chat", NOW + 90, "quota", 1))
+    assert store.read(lambda tx: tx.agents.cooldowns("w1")) == {
+        "task": (NOW + 120, "crashed", 2, ("claude", "gemini flash"))
+    }
     assert store.read(lambda tx: tx.agents.next_cooldown_end(NOW)) == NOW + 90
     assert store.read(lambda tx: tx.agents.next_cooldown_end(NOW + 100)) == NOW + 120
     assert store.write(lambda tx: tx.agents.warm("w1", "task"))

@@ -105,6 +105,34 @@ def test_another_model_on_the_same_account_does_not_help_where_the_account_is_us
     assert asked(scene(accounts={"claude": SOON}, options=other)) == ("claude sonnet (second)", None)
 
 
+SECOND = "claude opus (second)"
+SEVERAL = {
+    "fallback": [
+        {"provider": "claude", "model": "opus", "account": "second"},
+        {"provider": "gemini", "account": "ours"},
+    ]
+}
+
+
+def several(row: Cooldown | None = None, accounts: dict[str, int] | None = None) -> tuple[str | None, int | None]:
+    return asked(scene(row, accounts, SEVERAL))
+
+
+def test_of_several_fallbacks_the_first_that_can_run_is_used() -> None:
+    assert several() == (OWN, None)
+    assert several(accounts={"claude": SOON}) == (SECOND, None)
+    assert several(accounts={"claude": SOON, "second": LATER}) == ("gemini (ours)", None)
+    assert several(accounts={"claude": LATER, "second": SOON, "ours": LATER}) == (None, SOON)
+    assert several(Cooldown(SOON, "rate_limited", 1, (OWN,))) == (SECOND, None)
+    assert several(Cooldown(SOON, "rate_limited", 2, (OWN, SECOND))) == ("gemini (ours)", None)
+    assert several(Cooldown(SOON, "rate_limited", 3, (OWN, SECOND, "gemini (ours)"))) == (None, SOON)
+
+
+def test_after_a_crash_of_one_that_stands_in_no_other_one_is_tried() -> None:
+    assert several(Cooldown(SOON, "crashed", 1, (SECOND,)), {"claude": LATER}) == (None, SOON)
+    assert several(Cooldown(SOON, "crashed", 1, ("gemini (ours)",)), {"claude": LATER}) == (SECOND, None)
+
+
 def test_a_stand_in_that_is_the_very_same_program_stands_in_for_nothing() -> None:
     options = {"fallback": {"provider": "claude", "model": "opus"}}
     assert asked(scene(Cooldown(SOON, "rate_limited", 1, (OWN,)), options=options)) == (None, SOON)

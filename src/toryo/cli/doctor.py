@@ -209,14 +209,27 @@ def _team(here: Here) -> Team:
 def _of_coordinators(team: Team, of_server: Sequence[Finding]) -> Iterator[Finding]:
     if not all(finding.ok for finding in of_server):
         return
-    there = [f"{coordinator['coordinator_id']}{_taken(coordinator.get('disk'))}" for coordinator in team.coordinators]
+    there = [
+        f"{coordinator['coordinator_id']}: {', '.join(_offered(coordinator))}{_taken(coordinator.get('disk'))}"
+        for coordinator in team.coordinators
+    ]
     yield Finding(
         "coordinators",
         bool(there),
-        ", ".join(there) or "none has connected recently",
+        "; ".join(there) or "none has connected recently",
         "" if there else "A Coordinator starts the agents: toryo coordinator (or toryo up, which includes one).",
         needed=False,
     )
+
+
+def _offered(coordinator: Mapping[str, Any]) -> list[str]:
+    """Its providers; of those whose accounts its file names, each account."""
+    accounts = coordinator.get("accounts", {})
+    return [
+        name if account == name else f"{name} ({account})"
+        for name in coordinator["providers"]
+        for account in accounts.get(name, [name])
+    ] or ["any provider"]
 
 
 def _of_sandbox(here: Here, team: Team) -> Iterator[Finding]:

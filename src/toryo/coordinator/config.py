@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from toryo import untrusted_files
 from toryo.client import server_address
@@ -37,10 +37,18 @@ class Price(Section):
     cached: float | None = Field(None, ge=0, description="For input read from a cache. Default: the price of input.")
 
 
+def _expanded(value: str) -> str:
+    return os.path.expanduser(value) if value.startswith("~/") else value  # noqa: PTH111 - not every value is a path
+
+
+Variable = Annotated[str, AfterValidator(_expanded)]
+"""The value of an environment variable; `~/` at its beginning is the home directory, as in a shell."""
+
+
 class AccountConfig(Section):
     """A further login of a provider on this machine."""
 
-    env: dict[str, str] = Field(
+    env: dict[str, Variable] = Field(
         min_length=1,
         description="Environment variables that select the login. Of the provider's other variables the program gets "
         "only those of proxies.",
@@ -60,7 +68,7 @@ class ProviderConfig(Section):
     prompt_flag: str | None = Field(
         "-p", description="The option before the prompt. Empty: the prompt is passed without one."
     )
-    env: list[str] | dict[str, str] = Field(
+    env: list[str] | dict[str, Variable] = Field(
         [], description="Names of environment variables to pass on, or names with values."
     )
     max_turns: int | None = Field(

@@ -4107,6 +4107,8 @@ export interface components {
             ai_type: string | null;
             /** Model */
             model: string | null;
+            /** Account */
+            account: string | null;
             /** Fence */
             fence: number;
             /** Coordinator Id */
@@ -4565,6 +4567,8 @@ export interface components {
             ai_type: string | null;
             /** Model */
             model: string | null;
+            /** Account */
+            account: string | null;
             /** Fence */
             fence: number;
             /** Coordinator Id */
@@ -4613,6 +4617,8 @@ export interface components {
             ai_type: string | null;
             /** Model */
             model: string | null;
+            /** Account */
+            account: string | null;
             /** Fence */
             fence: number;
             /** Coordinator Id */

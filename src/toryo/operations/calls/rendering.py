@@ -179,6 +179,7 @@ def launch(each: Launch) -> schemas.Launch:
         "state": each.state.value,
         "ai_type": each.provider,
         "model": each.model,
+        "account": each.account,
         "fence": each.fence,
         "coordinator_id": each.coordinator_id,
         "ordered_at": iso(each.ordered_at),

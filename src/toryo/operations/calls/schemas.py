@@ -392,6 +392,7 @@ class Launch(TypedDict):
     state: Literal["ordered", "signed_in", "exited", "expired", "lost"]
     ai_type: str | None
     model: str | None
+    account: str | None
     fence: int
     coordinator_id: str | None
     ordered_at: str

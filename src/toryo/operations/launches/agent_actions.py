@@ -8,7 +8,6 @@ from typing import Literal, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from toryo.domain.agents import Agent
 from toryo.domain.coordinators import Offer
 from toryo.domain.launches import Purpose
 from toryo.operations.calls import fault_isolation
@@ -53,13 +52,12 @@ class ShouldStart(Result):
 @operation("should_start", grant=Grant.COORDINATOR, parameters=AgentId, reads=True)
 def should_start(call: Call, wanted: AgentId) -> ShouldStart:
     """Returns whether the agent should be started now, and with which program. Creates nothing."""
-    if _elsewhere(call.tx.agents.find(wanted.agent_id), wanted.labels):
-        return {"success": True, "should_start": False}
     for purpose in Purpose:
         for project_id in call.tx.agents.projects_of(wanted.agent_id):
             snapshot, decision = launch_decisions.decide(call, wanted.agent_id, project_id, purpose, changes=False)
             program = program_choice.chosen(snapshot, purpose, decision.priority)
-            if decision.action is Action.START and program is not None:
+            starts_here = decision.action is Action.START and not _lacks(snapshot, decision, purpose, wanted.labels)
+            if starts_here and program is not None:
                 return {"success": True, "should_start": True, "ai_type": program.provider}
     return {"success": True, "should_start": False}
 
@@ -101,28 +99,32 @@ def get_agent_action(call: Call, wanted: AgentAction) -> ActionResult:
         asked += [(each, project_id, *one) for one in found]
     if places and not asked:
         return _held(agent.id, None, Purpose.TASK, fault_isolation.REASON, reason_texts.said(fault_isolation.REASON))
-    elsewhere = _elsewhere(agent, wanted.labels)
     for action in (Action.STOP, Action.START):
         for purpose, project_id, snapshot, decision in asked:
-            if decision.action is action and elsewhere and action is Action.START:
-                return _held(
-                    agent.id,
-                    project_id,
-                    purpose,
-                    "no_labels",
-                    "The agent requires labels that this Coordinator does not have",
-                )
-            if decision.action is action:
-                return _acted_on(call, snapshot, decision, purpose, project_id)
+            if decision.action is not action:
+                continue
+            missing = _lacks(snapshot, decision, purpose, wanted.labels) if action is Action.START else None
+            if missing is not None:
+                return _held(agent.id, project_id, purpose, missing, _MISSING[missing])
+            return _acted_on(call, snapshot, decision, purpose, project_id)
     if not asked:
         return _held(agent.id, None, Purpose.TASK, "agent_not_assigned", "The agent is not a member of any project")
     purpose, project_id, _, decision = asked[0]
     return _held(agent.id, project_id, purpose, decision.reason, decision.words)
 
 
-def _elsewhere(agent: Agent | None, labels: list[str]) -> bool:
-    """Whether it asks for labels that are not offered here; who asks names no more than those."""
-    return agent is not None and not Offer(None, None, None, labels).can_start(agent)
+_MISSING = {
+    "no_labels": "The agent requires labels that this Coordinator does not have",
+    "no_account": "The agent requires an account that this Coordinator does not have",
+}
+
+
+def _lacks(snapshot: Snapshot, decision: Decision, purpose: Purpose, labels: list[str]) -> str | None:
+    """What the start needs and is not offered here: who asks names no more than labels."""
+    program = program_choice.chosen(snapshot, purpose, decision.priority)
+    if snapshot.agent is None or program is None:
+        return None
+    return Offer(None, None, None, labels).lacks(snapshot.agent, program)
 
 
 def _decided(call: Call, agent_id: str, project_id: str, purpose: Purpose) -> list[tuple[Snapshot, Decision]]:

@@ -94,7 +94,7 @@ class Workspace(TypedDict):
 
 class Start(TypedDict):
     """How to start one process, without its task. `defaults`: options that are not set explicitly; `program_session`:
-    the program's own id of the session to resume.
+    the session of the program to resume, its `id` and the `totals` that it had reported.
     """
 
     launch_id: str
@@ -113,7 +113,7 @@ class Start(TypedDict):
     provider_options: JsonObject
     defaults: list[str]
     language: schemas.LanguageName
-    program_session: str | None
+    program_session: JsonObject | None
 
 
 def _workspace(call: Call, launch: Launch, project: Project) -> Workspace:

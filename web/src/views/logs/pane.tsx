@@ -11,6 +11,7 @@ import { useTranslation } from "@/i18n/use-words";
 import { Elapsed, Failed, IconButton, Loading } from "@/ui";
 import { Transcript } from "@/ui/transcript";
 import { errorOf, runs } from "@/app/launch-end";
+import { programOf } from "@/app/program-of";
 import { LaunchBadge, endWords } from "@/views/logs/ends";
 import { Lines } from "@/views/logs/lines";
 import { lineAt, linesWith, stepped } from "@/views/logs/searching";
@@ -100,9 +101,7 @@ function Facts({ page, projectId, back }: { page: LogPage; projectId: string; ba
             {names.task(launch.task_id)}
           </Link>
         )}
-        <span className="ml-auto hidden shrink-0 text-xs text-faint sm:inline">
-          {[launch.ai_type, launch.model].filter(Boolean).join(" · ")}
-        </span>
+        <span className="ml-auto hidden shrink-0 text-xs text-faint sm:inline">{programOf(launch)}</span>
       </div>
       <p className="flex flex-wrap gap-x-4 text-xs text-soft">
         <span>

@@ -1,6 +1,7 @@
 // What a bar says under the pointer: the task and its result, when and for how long, with what, and the last sign of it.
 
 import { DoingOf } from "@/app/doing-of";
+import { programOf } from "@/app/program-of";
 import { useTranslation } from "@/i18n/use-words";
 import { Badge, StatusBadge, duration } from "@/ui";
 
@@ -29,7 +30,7 @@ export function BarCard({ bar, now }: { bar: Bar; now: number }) {
 
 function Ran({ bar: { launch, tokens, to } }: { bar: LaunchBar }) {
   const { t } = useTranslation("timeline");
-  const program = [launch.ai_type, launch.model].filter(Boolean).join(" / ");
+  const program = programOf(launch);
   const facts = [program, ...(tokens === null ? [] : [t("tokens", { count: tokens })])].filter(Boolean).join(" · ");
   const sign = [launch.doing?.tool, launch.doing?.text].filter(Boolean).join(" ");
   return (

@@ -3,6 +3,7 @@ import { ArrowUpRight, ListTree, X } from "lucide-react";
 
 import type { BoardTask } from "@/api/model";
 import { DoingOf } from "@/app/doing-of";
+import { programOf } from "@/app/program-of";
 import { errorInWords, inWords } from "@/app/sentence";
 import { useTranslation } from "@/i18n/use-words";
 import { Badge, Button, Elapsed, IconButton, StatusBadge, type Tone } from "@/ui";
@@ -85,7 +86,7 @@ function LaunchFacts({ bar }: { bar: Bar & { kind: "launch" } }) {
   const { t } = useTranslation("timeline");
   const { t: audit } = useTranslation("audit");
   const { launch, tokens } = bar;
-  const program = [launch.ai_type, launch.model].filter(Boolean).join(" / ");
+  const program = programOf(launch);
   return (
     <>
       <Fact name={t("fact.purpose")}>{t(`purpose.${launch.purpose}`)}</Fact>

@@ -5,6 +5,7 @@ import { ArrowUpRight, Copy, ScrollText } from "lucide-react";
 import type { ReactNode } from "react";
 
 import { useOpenTask } from "@/app/going";
+import { programOf } from "@/app/program-of";
 import { useTranslation } from "@/i18n/use-words";
 import { Button, DecisionCard, compact, duration, money, useToast } from "@/ui";
 
@@ -122,7 +123,7 @@ function launchFacts(
       : t("story.tokens", { input: number(usage.input_tokens), output: number(usage.output_tokens) });
   return [
     [t("usage.agent"), names.agent(launch.agent_id)],
-    [t("story.fact.program"), [launch.ai_type, usage?.model ?? launch.model].filter(Boolean).join(" / ")],
+    [t("story.fact.program"), programOf(launch, usage?.model ?? launch.model)],
     [t("story.fact.reason"), spaced(launch.reason)],
     [t("story.fact.end"), spaced(launch.end_reason)],
     [t("error"), launch.exit_error],

@@ -62,6 +62,7 @@ export function launch(
     state: to === null ? "signed_in" : "exited",
     ai_type: "claude",
     model: null,
+    account: null,
     fence: 1,
     coordinator_id: "c1",
     ordered_at: at(from),
