@@ -144,7 +144,8 @@ ai_providers:
 
 def test_a_further_account_has_an_environment_of_its_own_and_no_login_of_another() -> None:
     config = parse(ACCOUNTS, "file", {})
-    assert config.accounts == {"claude": ["claude", "second"], "gemini": ["ours"]}
+    told = [(each["provider"], each["account"]) for each in config.accounts]
+    assert told == [("claude", "claude"), ("claude", "second"), ("gemini", "ours")]
     found = configured(config.ai_providers)
     claude = found["claude"]
     for own in (None, "claude"):

@@ -239,9 +239,12 @@ def _agent_clis(reader: Reader) -> None:
     reader.shop()
     reader.type("toryo agent edit keeper --provider claude")
     reader.read("toryo agent edit AGENT --option permissions=read", confirms=("toryo agent edit",))
-    reader.leave_out("toryo coordinator check -c", "how-to.md is walked.")
+    reader.leave_out("toryo coordinator check -c coordinator_config.yaml    ", "how-to.md is walked.")
     reader.leave_out("sudo install", "Makes another user.")
     reader.machine.install("claude")
+    reader.leave_out("CLAUDE_CONFIG_DIR", "Somebody logs in at a terminal.")
+    reader.save("coordinator_config.yaml", 1)
+    assert "claude (second)" in reader.read("toryo coordinator check -c coordinator_config.yaml # whether")
     reader.read("toryo doctor ", "toryo logs", fails=("toryo doctor",))
 
 

@@ -416,6 +416,11 @@ def test_why_says_what_is_missing_where_no_coordinator_can_start_an_agent(
 SECOND = {"provider": "claude", "account": "second"}
 
 
+def offering(*accounts: str) -> dict[str, Any]:
+    """What a Coordinator says whose file names these accounts of claude."""
+    return {"accounts": [{"provider": "claude", "account": account} for account in accounts]}
+
+
 def test_another_account_of_its_provider_is_used_only_where_a_coordinator_has_it(crew: World):
     edit = {"provider_options": {"fallback": SECOND}}
     assert "warnings" not in crew.owner.call("edit_agent", agent_id="w1", **edit), "nobody has called yet"
@@ -429,9 +434,9 @@ def test_another_account_of_its_provider_is_used_only_where_a_coordinator_has_it
     assert said["facts"]["no_coordinator"] == "no_account"
     assert "ai_providers.claude.accounts" in said["explanation"]
     assert "available: only its own login" in said["explanation"]
-    seen(crew, "c2", accounts={"claude": ["claude", "third"]})
+    seen(crew, "c2", **offering("claude", "third"))
     assert "available: claude, third" in told(crew, "w1")["explanation"]
-    launch = start_of(crew, "w1", accounts={"claude": ["claude", "second"]})
+    launch = start_of(crew, "w1", **offering("claude", "second"))
     assert (launch["ai_type"], launch["account"]) == ("claude", "second")
     assert "warnings" not in crew.owner.call("show_agent", agent_id="w1")
     status = crew.owner.call("server_status")["coordinators"]
@@ -440,9 +445,9 @@ def test_another_account_of_its_provider_is_used_only_where_a_coordinator_has_it
 
 def test_an_order_for_an_account_is_given_again_only_to_a_coordinator_that_still_has_it(crew: World):
     crew.owner.call("edit_agent", agent_id="w1", provider_options={"account": "second"})
-    launch = start_of(crew, "w1", accounts={"claude": ["second"]})
-    assert crew.coordinator().claim(agent_ids=["w1"], accounts={"claude": ["claude"]})["start"] == []
-    [again] = crew.coordinator().claim(agent_ids=["w1"], accounts={"claude": ["second"]})["start"]
+    launch = start_of(crew, "w1", **offering("second"))
+    assert crew.coordinator().claim(agent_ids=["w1"], **offering("claude"))["start"] == []
+    [again] = crew.coordinator().claim(agent_ids=["w1"], **offering("second"))["start"]
     assert again["launch_id"] == launch["launch_id"]
 
 
@@ -459,7 +464,7 @@ def test_a_coordinator_that_names_no_accounts_starts_each_agent_on_the_account_t
 def test_each_failure_of_a_stand_in_leaves_the_next_one_and_a_success_of_the_own_one_ends_all(crew: World):
     fallback = [SECOND, {"provider": "gemini"}, {"provider": "codex"}]
     crew.owner.call("edit_agent", agent_id="w1", provider_options={"fallback": fallback})
-    having: dict[str, Any] = {"accounts": {"claude": ["claude", "second"]}}
+    having = offering("claude", "second")
     for program in ("claude", "claude (second)", "gemini", "codex"):
         launch = start_of(crew, "w1", **having)
         assert launch["ai_type"] == program.split()[0]
@@ -477,7 +482,7 @@ def test_each_failure_of_a_stand_in_leaves_the_next_one_and_a_success_of_the_own
 def test_a_session_of_a_program_goes_on_only_with_the_account_that_it_began_with(crew: World):
     """Its files are where the login is."""
     crew.owner.call("edit_agent", agent_id="w1", provider_options={"fallback": SECOND})
-    having: dict[str, Any] = {"accounts": {"claude": ["claude", "second"]}}
+    having = offering("claude", "second")
     session = {"id": "s-1", "totals": {}}
     first = start_of(crew, "w1", **having)
     crew.coordinator().exited(first["launch_id"], error="quota", quota_reset_seconds=600, program_session=session)

@@ -235,13 +235,14 @@ class Config(Section):
         return f"unix://{self.mcp_socket_path}" if self.mcp_socket_path else self.server_url
 
     @property
-    def accounts(self) -> dict[str, list[str]]:
-        """By provider, the accounts that this file names, that of the machine's own login first."""
-        return {
-            name: [section.account or name, *section.accounts]
+    def accounts(self) -> list[dict[str, str]]:
+        """The accounts that this file names, as reported to the server; that of the machine's own login first."""
+        return [
+            {"provider": name, "account": account}
             for name, section in self.ai_providers.items()
             if section.account is not None or section.accounts
-        }
+            for account in (section.account or name, *section.accounts)
+        ]
 
     @property
     def chat_slots(self) -> int:

@@ -620,7 +620,6 @@ class Coordinator:
                 self._instance.id,
                 agent_ids=None if self.config.agents is None else sorted(self.config.agents),
                 providers=self._starter.offered,
-                accounts=self.config.accounts,
                 labels=self.config.labels,
                 free_slots=free_slots,
                 free_chat_slots=free_chat_slots,
@@ -629,6 +628,7 @@ class Coordinator:
                 worktree_jobs=sorted(self._jobs.worktree_jobs),
                 capabilities=self.config.capabilities,
                 directories=self.config.directories,
+                accounts=self.config.accounts,
             )
         except (Unreachable, ProtocolError, RefusalError) as away:
             self._contact.failed(away)

@@ -7,7 +7,7 @@ call repeated once.
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import toryo
@@ -58,7 +58,6 @@ class Server:
         *,
         agent_ids: Sequence[str] | None,
         providers: Sequence[str],
-        accounts: Mapping[str, Sequence[str]],
         labels: Sequence[str],
         free_slots: int,
         free_chat_slots: int,
@@ -67,6 +66,7 @@ class Server:
         worktree_jobs: Sequence[str] = (),
         capabilities: Sequence[str] | None = None,
         directories: Sequence[dict[str, str]] = (),
+        accounts: Sequence[dict[str, str]] = (),
     ) -> Orders:
         """Waits until there is something to start, stop or check; renews the leases of `running`."""
         answer = await self._call(

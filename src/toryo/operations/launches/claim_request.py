@@ -29,6 +29,11 @@ class Directory(Parameters):
     directory: str = Field(min_length=1, max_length=4_000, description="Its path there.")
 
 
+class ProviderAccount(Parameters):
+    provider: str = Field(min_length=1, max_length=100, description="The provider.")
+    account: str = Field(min_length=1, max_length=200, description="One of its accounts.")
+
+
 class ClaimStarts(Parameters):
     coordinator_id: Id = Field(description="The Coordinator's name; it stays the same across restarts.")
     free_slots: int = Field(ge=0, le=10_000, description="How many more task processes it can run.")
@@ -53,9 +58,10 @@ class ClaimStarts(Parameters):
     )
     agent_ids: list[Id] | None = Field(None, max_length=20_000, fail_fast=True, description="Only these agents.")
     providers: list[str] | None = Field(None, max_length=100, description="Only agents of these providers.")
-    accounts: dict[str, list[str]] = Field(
-        default_factory=dict,
-        max_length=100,
+    accounts: list[ProviderAccount] = Field(
+        default_factory=list,
+        max_length=1_000,
+        fail_fast=True,
         description="Of these providers only agents of these accounts. Of others it has one login.",
     )
     labels: Labels = OFFERED
@@ -72,4 +78,11 @@ class ClaimStarts(Parameters):
 
     @property
     def offer(self) -> Offer:
-        return Offer(self.providers, self.agent_ids, self.capabilities, self.labels, self.accounts)
+        return Offer(self.providers, self.agent_ids, self.capabilities, self.labels, self.accounts_by_provider)
+
+    @property
+    def accounts_by_provider(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for each in self.accounts:
+            found.setdefault(each.provider, []).append(each.account)
+        return found

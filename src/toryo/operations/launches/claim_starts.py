@@ -101,7 +101,7 @@ def _seen(asked: ClaimStarts) -> Seen:
         asked.capabilities,
         asked.agent_ids,
         directories=directories,
-        accounts=asked.accounts,
+        accounts=asked.accounts_by_provider,
     )
 
 
