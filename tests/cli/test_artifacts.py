@@ -180,3 +180,15 @@ def test_files_of_an_earlier_run_are_saved_with_the_words_that_the_last_one_left
     assert told.out == f"{tmp_path / 'a.png'}\n"
     assert server.earlier is earlier
     assert ("The last run of the checks left no files. These are of the run of 2026-11-2" in told.err) is earlier
+
+
+def test_they_are_deleted_one_by_one(done: tuple[Toryo, str], tmp_path: Path) -> None:
+    toryo, task = done
+    first, *others = [each["artifact_id"] for each in toryo.json("task", "artifacts", task)["artifacts"]]
+    both = toryo("task", "artifacts", task, "--save", str(tmp_path / "none"), "--delete", first)
+    assert (both.code, (tmp_path / "none").exists()) == (2, False)
+    assert toryo("task", "artifacts", task, "--delete", first).out == f"deleted {first}\n"
+    assert [each["artifact_id"] for each in toryo.json("task", "artifacts", task)["artifacts"]] == others
+    again = toryo("task", "artifacts", task, "--delete", first)
+    assert again.code == 4
+    assert f"toryo task artifacts {task}" in again.err

@@ -481,7 +481,11 @@ def _checks(reader: Reader) -> None:
     required = [{"command": "mkdir -p report; echo fine > report/summary", "artifacts": ["report/**"]}]
     reader.type(f"{setting}'{json.dumps(required)}'")
     reader.work("Sum up", "true")
-    assert "report/summary" in reader.read("toryo task artifacts TASK")
+    kept = reader.toryo("task", "artifacts", reader.words["TASK"], "--json").json["artifacts"]
+    reader.words["ARTIFACT"] = kept[0]["artifact_id"]
+    printed = reader.read("toryo task artifacts TASK")
+    assert "report/summary" in printed
+    assert f"deleted {reader.words['ARTIFACT']}" in printed
     assert (reader.directory / "evidence" / "report" / "summary").read_text() == "fine\n"
     reader.read("toryo project edit PRJ --clear", confirms=("toryo project edit PRJ --clear",))
     reader.leave_out('toryo task add "Add the tax"', "Needs a second agent: tests/scenarios/test_reviews.py has one.")

@@ -90,6 +90,26 @@ def test_what_a_check_left_stands_in_its_evidence_and_can_be_read(crew: World) -
     assert traced["checks"][0]["evidence"] == [found]
 
 
+def test_an_owner_deletes_a_file_and_the_evidence_says_so(crew: World) -> None:
+    task, _, check = checking(crew)
+    picture, page = store(crew, check), store(crew, check, "report.html", b"<p>")
+    report(crew, check, picture, page, left_out=["shots/b.png is left out."])
+    asked = {"task_id": task, "artifact_id": picture}
+    assert crew.owner.call("delete_artifact", **asked)["artifact_id"] == picture
+    found = shown(crew, task)
+    assert [each["artifact_id"] for each in found["artifacts"]] == [page]
+    assert found["left_out"] == ["shots/a.png was deleted by Owner.", "shots/b.png is left out."]
+    assert listed(crew, task) == ["report.html"]
+    [event] = crew.events("artifact.deleted")
+    assert (event["task_id"], event["data"]) == (task, {"artifact_id": picture, "name": "shots/a.png"})
+    for again in ("read_artifact", "delete_artifact"):
+        crew.owner.refused(again, "artifactNotFound", **asked)
+    crew.owner.call("delete_artifact", task_id=task, artifact_id=page)
+    assert "artifacts" not in shown(crew, task)
+    other = crew.task("w2")
+    crew.owner.refused("delete_artifact", "artifactNotFound", task_id=other, artifact_id=page)
+
+
 def test_a_failed_check_keeps_its_files_and_the_next_run_has_its_own(crew: World) -> None:
     task, worker, check = checking(crew)
     first = store(crew, check, content=b"one")

@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any
+from urllib.parse import quote
 
 import typer
 
@@ -34,10 +35,20 @@ def artifacts(
         ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace files that exist, with --save.")] = False,
+    delete: Annotated[
+        list[str] | None, typer.Option("--delete", metavar="ARTIFACT", help="Delete this file; repeatable.")
+    ] = None,
 ) -> None:
-    """List the files that a task's checks left, or save them."""
+    """List the files that a task's checks left, save them, or delete some."""
     if force and save is None:
         raise Misuse("--force only makes sense with --save.", "Name a directory: --save DIR.")
+    if delete:
+        if save is not None:
+            raise Misuse("--save and --delete cannot be combined.", "Use one after the other.")
+        for each in dict.fromkeys(delete):
+            here.send("DELETE", f"/tasks/{task}/artifacts/{quote(each, safe='')}")
+        here.answer({"success": True, "deleted": delete}, lambda: output.done(*(f"deleted {each}" for each in delete)))
+        return
     found = here.every(f"/tasks/{task}/artifacts", "artifacts")
     if save is None:
         here.answer({"success": True, "artifacts": found}, lambda: _print(found))

@@ -1346,7 +1346,8 @@ export interface paths {
         get: operations["read_artifact"];
         put?: never;
         post?: never;
-        delete?: never;
+        /** Delete a file that an acceptance check has left. The result of the check says who deleted it. */
+        delete: operations["delete_artifact"];
         options?: never;
         head?: never;
         patch?: never;
@@ -10697,6 +10698,48 @@ export interface operations {
                 };
                 content: {
                     "application/octet-stream": string;
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_artifact: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The task. */
+                task_id: string;
+                /** @description The file. */
+                artifact_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Success */
+                        success: boolean;
+                        next?: components["schemas"]["NextAction"];
+                        /** Notifications Pending */
+                        notifications_pending?: number;
+                        /** Artifact Id */
+                        artifact_id: string;
+                    };
                 };
             };
             /** @description Refused. */

@@ -1,4 +1,4 @@
-"""Takes the files that acceptance checks leave as evidence, in pieces. `kept_artifacts.py` says which are kept."""
+"""Takes the files that acceptance checks leave, in pieces. `tasks/kept_artifacts.py` says which are kept."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from toryo.operations.calls.catalogue import Parameters, operation
 from toryo.operations.calls.fields import Id, Printed
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
-from toryo.operations.launches import kept_artifacts
+from toryo.operations.tasks import kept_artifacts
 from toryo.storage.launches import Check
 
 

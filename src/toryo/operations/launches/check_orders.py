@@ -14,9 +14,8 @@ from toryo.operations.calls import schemas
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.fault_isolation import each_fenced
 from toryo.operations.calls.results import JsonObject
-from toryo.operations.launches import kept_artifacts
 from toryo.operations.launches.claim_request import CLAIM, ClaimStarts
-from toryo.operations.tasks import due_checks
+from toryo.operations.tasks import due_checks, kept_artifacts
 from toryo.operations.worktrees import worktree_locks
 from toryo.storage.launches import Check
 

@@ -17,8 +17,7 @@ from toryo.operations.calls.catalogue import Parameters, operation
 from toryo.operations.calls.fields import Id, Printed
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
-from toryo.operations.launches import kept_artifacts
-from toryo.operations.tasks import review_rounds
+from toryo.operations.tasks import kept_artifacts, review_rounds
 from toryo.operations.tasks.check_evidence import CheckRun
 
 

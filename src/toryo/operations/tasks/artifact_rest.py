@@ -7,6 +7,7 @@ import base64
 from pydantic import Field
 
 from toryo.artifact_limits import LONGEST_NAME
+from toryo.domain import artifacts as domain
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.times import iso
 from toryo.domain.wording import say
@@ -18,6 +19,7 @@ from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.listed_parameters import PLAIN
 from toryo.operations.calls.pagination import Page, Paged, cursor_of, key_of, paged
 from toryo.operations.calls.results import Result
+from toryo.operations.tasks import kept_artifacts
 
 USUAL = 100
 _LONGEST_CURSOR = 200 + LONGEST_NAME * 4 * 4 // 3
@@ -96,19 +98,51 @@ class ArtifactContent(Result):
 )
 def read_artifact(call: Call, wanted: OneArtifact) -> ArtifactContent:
     """A file that an acceptance check has left. Pictures may be shown by a page; everything else is a download."""
-    task = call.task(wanted.task_id)
-    found = call.tx.artifacts.find(wanted.artifact_id)
-    content = call.tx.artifacts.content(found.id) if found is not None and found.task_id == task.id else b""
-    if found is None or found.task_id != task.id or len(content) != found.bytes:
-        raise Refusal(
-            Code.ARTIFACT_NOT_FOUND,
-            say("Task {task_id} has no artifact {artifact_id}.", task_id=task.id, artifact_id=wanted.artifact_id),
-            say("List them: toryo task artifacts {task_id}.", task_id=task.id),
-            task_id=task.id,
-        )
+    found = _known(call, wanted)
+    content = call.tx.artifacts.content(found.id)
+    if len(content) != found.bytes:
+        raise _unknown(wanted)
     return {
         "success": True,
         "name": found.name,
         "media_type": found.media_type,
         "content": base64.b64encode(content).decode(),
     }
+
+
+class ArtifactDeleted(Result):
+    artifact_id: str
+
+
+@operation(
+    "delete_artifact",
+    grant=Grant.OWNER,
+    parameters=OneArtifact,
+    route=Route("DELETE", "/tasks/{task_id}/artifacts/{artifact_id}"),
+    tool=False,
+)
+def delete_artifact(call: Call, wanted: OneArtifact) -> ArtifactDeleted:
+    """Delete a file that an acceptance check has left. The result of the check says who deleted it."""
+    task = call.task(wanted.task_id)
+    call.enter(task.project_id)
+    found = _known(call, wanted)
+    kept_artifacts.delete_one(call, found, call.agent.name)
+    data = {"artifact_id": found.id, "name": found.name}
+    call.event("artifact.deleted", task=task, data=data)
+    return {"success": True, "artifact_id": found.id}
+
+
+def _known(call: Call, wanted: OneArtifact) -> domain.Artifact:
+    task, found = call.task(wanted.task_id), call.tx.artifacts.find(wanted.artifact_id)
+    if found is None or found.task_id != task.id:
+        raise _unknown(wanted)
+    return found
+
+
+def _unknown(wanted: OneArtifact) -> Refusal:
+    return Refusal(
+        Code.ARTIFACT_NOT_FOUND,
+        say("Task {task_id} has no artifact {artifact_id}.", task_id=wanted.task_id, artifact_id=wanted.artifact_id),
+        say("List them: toryo task artifacts {task_id}.", task_id=wanted.task_id),
+        task_id=wanted.task_id,
+    )

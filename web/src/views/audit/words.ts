@@ -179,6 +179,7 @@ export const en = {
   event: {
     other: "{{actor}}: {{kind}}",
     account_quota_edited: "{{actor}} changed the quota of account {{account}}",
+    artifact_deleted: "{{actor}} deleted the file {{name}} that a check of “{{task}}” left",
     account_used_up: "The quota of account {{account}} is used up ({{reason}})",
     agent_activated: "{{actor}} activated {{agent}}",
     agent_cooling_down: "{{agent}} is in cooldown after a failure: {{reason}}",
@@ -527,6 +528,7 @@ export const ja: typeof en = {
   event: {
     other: "{{actor}}: {{kind}}",
     account_quota_edited: "{{actor}} がアカウント {{account}} の利用枠の設定を変更しました",
+    artifact_deleted: "{{actor}} が「{{task}}」のチェックが残したファイル {{name}} を削除しました",
     account_used_up: "アカウント {{account}} の利用枠を使い切りました（{{reason}}）",
     agent_activated: "{{actor}} が {{agent}} を有効にしました",
     agent_cooling_down: "{{agent}} は失敗のためクールダウン中です: {{reason}}",

@@ -1,11 +1,12 @@
 """Which files stay with the result of a run of checks: those that the result names, and of each task the last runs.
 
-`artifacts.py` takes the files, `check_results.py` the results.
+`launches/artifacts.py` takes the files, `launches/check_results.py` the results.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import cast
 
 from toryo.artifact_limits import RUNS_KEPT
 from toryo.domain.artifacts import Artifact
@@ -48,21 +49,36 @@ def forget_interrupted(call: Call, check: Check) -> None:
     call.tx.artifacts.delete(sent - in_evidence(check.evidence))
 
 
+def delete_one(call: Call, artifact: Artifact, by: str) -> None:
+    """The result of its check says so from then on."""
+    call.tx.artifacts.delete([artifact.id])
+    _rewrite(
+        call, artifact.check_id, lambda each: _without(each, {artifact.id}, f"{artifact.name} was deleted by {by}.")
+    )
+
+
 def _stored(each: Artifact) -> StoredArtifact:
     return {"artifact_id": each.id, "name": each.name, "bytes": each.bytes, "media_type": each.media_type}
 
 
 def _forget(call: Call, check_id: str) -> None:
-    call.tx.artifacts.delete(each.id for each in call.tx.artifacts.of_check(check_id))
+    gone = {each.id for each in call.tx.artifacts.of_check(check_id)}
+    call.tx.artifacts.delete(gone)
+    note = f"The files of this run are no longer kept: only those of the last {RUNS_KEPT} runs are."
+    _rewrite(call, check_id, lambda each: _without(each, gone, note))
+
+
+def _rewrite(call: Call, check_id: str, change: Callable[[CheckEvidence], CheckEvidence]) -> None:
     check = call.tx.launches.check(check_id)
     if check is not None and check.evidence:
-        evidence = [_without_files(each) for each in check.evidence]
-        call.tx.launches.save_check(check, replace(check, evidence=evidence))
+        call.tx.launches.save_check(check, replace(check, evidence=[change(each) for each in check.evidence]))
 
 
-def _without_files(each: CheckEvidence) -> CheckEvidence:
-    if not each.get("artifacts"):
+def _without(each: CheckEvidence, gone: Collection[str], note: str) -> CheckEvidence:
+    files = each.get("artifacts", [])
+    left = [file for file in files if file["artifact_id"] not in gone]
+    if len(left) == len(files):
         return each
-    note = f"The files of this run are no longer kept: only those of the last {RUNS_KEPT} runs are."
-    without = {name: value for name, value in each.items() if name != "artifacts"}
-    return {**without, "left_out": [note, *each.get("left_out", ())]}  # type: ignore[typeddict-item]
+    others = {name: value for name, value in each.items() if name != "artifacts"}
+    told = {**others, **({"artifacts": left} if left else {}), "left_out": [note, *each.get("left_out", ())]}
+    return cast("CheckEvidence", told)
