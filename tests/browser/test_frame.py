@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Page, expect
 
 from tests.browser import browsers
 from tests.browser.pages import card
@@ -14,6 +15,19 @@ from tests.scenarios.sites import Site
 pytestmark = browsers.PATIENT
 
 MANY = 60
+HASTE = """() => {
+    const layers = () => document.querySelectorAll("[role=dialog], [role=menu]").length;
+    const before = layers();
+    window.hasty = new Promise((pressed) => {
+        new MutationObserver((_, watch) => {
+            if (layers() <= before) return;
+            watch.disconnect();
+            const key = new KeyboardEvent("keydown", { key: "Escape", bubbles: true, cancelable: true });
+            pressed(document.activeElement.dispatchEvent(key));
+        }).observe(document, { childList: true, subtree: true });
+    });
+}"""
+"""Presses Escape in the moment in which something more lies over the page, sooner than anybody could."""
 
 
 @pytest.fixture(scope="module")
@@ -59,6 +73,32 @@ def test_a_sheet_that_is_closed_gives_back_the_focus_and_back_does_not_open_it_a
     page.go_back()
     expect(card(page, "Task 00")).to_be_visible()
     expect(page.get_by_role("dialog")).to_have_count(0)
+
+
+def in_haste(page: Page, opens: Callable[[], None]) -> None:
+    """Opens something and presses Escape as soon as it is drawn."""
+    page.evaluate(HASTE)
+    opens()
+    page.evaluate("() => window.hasty")
+
+
+@browsers.BOTH
+def test_escape_closes_what_has_just_appeared_and_nothing_else(chrome: Browser, shop: Site) -> None:
+    for size in (browsers.WIDE, browsers.PHONE):
+        with browsers.window(chrome, shop, size=size) as window:
+            page = window.page("/p/shop/board")
+            sheet = page.get_by_role("dialog", name="Task", exact=True)
+            layers = page.locator("[role=dialog], [role=menu]")
+            for _ in ("first", "again"):  # what draws it is loaded for the first one
+                in_haste(page, card(page, "Task 00").click)
+                expect(sheet).to_have_count(0)
+            card(page, "Task 00").click()
+            expect(sheet.get_by_role("heading", name="Task 00")).to_be_visible()
+            for keys in ("p", "ControlOrMeta+k"):
+                for _ in ("first", "again"):
+                    in_haste(page, partial(page.keyboard.press, keys))
+                    expect(layers).to_have_count(1)
+                    expect(sheet).to_have_count(1)
 
 
 def test_zooming_the_timeline_does_not_fill_the_history(window: browsers.Window) -> None:

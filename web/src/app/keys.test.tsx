@@ -1,4 +1,5 @@
 import { cleanup, fireEvent, render, renderHook, screen, act } from "@testing-library/react";
+import { useLayoutEffect } from "react";
 import { afterEach, describe, expect, it, vi } from "vitest";
 
 import { useCursor, useKeys, useKnownKeys, type Key } from "@/app/keys";
@@ -23,6 +24,23 @@ describe("a key", () => {
     );
     fireEvent.keyDown(document.body, { key: "n" });
     expect([view.mock.calls.length, frame.mock.calls.length]).toEqual([1, 0]);
+  });
+
+  it("is heard in the moment in which its view is drawn", () => {
+    const run = vi.fn();
+    function Hasty() {
+      useLayoutEffect(
+        () => void document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "a", bubbles: true })),
+      );
+      return null;
+    }
+    render(
+      <>
+        <Listening keys={[key("a", run)]} />
+        <Hasty />
+      </>,
+    );
+    expect(run).toHaveBeenCalledOnce();
   });
 
   it("can be two, one after the other, and a letter that is typed later is one of its own", () => {

@@ -1,6 +1,6 @@
 // The keyboard: a view registers its keys while it is shown; the latest registration is asked first. Keys are ignored
 // during typing and behind an open dialog. The help (`?`) lists the registered keys.
-import { useEffect, useState, useSyncExternalStore } from "react";
+import { useLayoutEffect, useState, useSyncExternalStore } from "react";
 
 export interface Key {
   /** As `KeyboardEvent.key` says it: `j`, `Enter`, `?`; two with a blank between them are pressed one after the other. */
@@ -24,9 +24,9 @@ function changed(next: (readonly Key[])[]): void {
   for (const each of listeners) each();
 }
 
-/** The keys of a component, while it is there. */
+/** The keys of a component, from the moment in which it is drawn: an effect would hear them some turns later. */
 export function useKeys(keys: readonly Key[]): void {
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (layers.length === 0) window.addEventListener("keydown", pressed);
     changed([...layers, keys]);
     return () => {

@@ -1,6 +1,6 @@
 // Draws what lies over the view: at most one of the frame's overlays, and the task that is open beside.
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { useEffect, useMemo } from "react";
+import { useLayoutEffect, useMemo } from "react";
 
 import { useKeys, type Key } from "@/app/keys";
 import { useWrites } from "@/app/may";
@@ -67,7 +67,7 @@ function useFrameKeys(): void {
     [t, writes, navigate, projectId],
   );
   useKeys(keys);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const pressed = (event: KeyboardEvent) => {
       if (event.key.toLowerCase() !== "k" || !(event.metaKey || event.ctrlKey) || event.shiftKey) return;
       event.preventDefault();

@@ -2,7 +2,7 @@
 import { useParams, useSearch } from "@tanstack/react-router";
 import { useQuery } from "@tanstack/react-query";
 import { Command, useCommandState } from "cmdk";
-import { useEffect } from "react";
+import { useLayoutEffect } from "react";
 import { CircleDot } from "lucide-react";
 
 import { task as taskQuery } from "@/api/queries";
@@ -92,7 +92,7 @@ function Groups({ commands, asked, title, onChoose }: GroupsProps) {
 /** Leads to what can be done with the task that is selected, where the field has nothing right of its cursor. */
 function useRightArrow(commands: readonly PaletteCommand[], onChoose: GroupsProps["onChoose"]): void {
   const selected = useCommandState((state) => state.value);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const pressed = (event: KeyboardEvent) => {
       const field = event.target;
       if (event.key !== "ArrowRight" || !(field instanceof HTMLInputElement)) return;

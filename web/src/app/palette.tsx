@@ -15,7 +15,7 @@ import { used } from "@/app/recent";
 import { useTelling } from "@/app/steps";
 import { actNamed, needsWords, NOT_ASKED } from "@/app/task-acts";
 import { useTranslation } from "@/i18n/use-words";
-import { IconButton, Kbd } from "@/ui";
+import { EscapeCloses, IconButton, Kbd } from "@/ui";
 
 export function Palette() {
   const { t } = useTranslation();
@@ -42,6 +42,7 @@ export function Palette() {
           aria-describedby={undefined}
           className="fixed top-[10vh] left-1/2 z-50 w-[calc(100vw-1.5rem)] max-w-xl -translate-x-1/2 overflow-hidden rounded-xl border border-line bg-panel shadow-[var(--shadow)]"
         >
+          <EscapeCloses onClose={() => show(null)} />
           <RadixDialog.Title className="sr-only">{t("app.search")}</RadixDialog.Title>
           <Command
             shouldFilter={false}

@@ -3,6 +3,7 @@ import * as RadixDialog from "@radix-ui/react-dialog";
 import type { ReactNode } from "react";
 
 import { useTranslation } from "@/i18n/use-words";
+import { EscapeCloses } from "@/ui";
 
 export function PhoneMenu({ close, children }: { close: () => void; children: ReactNode }) {
   const { t } = useTranslation();
@@ -14,6 +15,7 @@ export function PhoneMenu({ close, children }: { close: () => void; children: Re
           aria-describedby={undefined}
           className="fixed inset-y-0 left-0 z-50 flex w-60 flex-col border-r border-line bg-sunken shadow-[var(--shadow)] outline-none md:hidden"
         >
+          <EscapeCloses onClose={close} />
           <RadixDialog.Title className="sr-only">{t("app.menu")}</RadixDialog.Title>
           {children}
         </RadixDialog.Content>

@@ -1,10 +1,11 @@
-// Dialogs and side sheets: Radix sees to focus, Escape and screen readers.
+// Dialogs and side sheets: Radix sees to focus and screen readers.
 import * as RadixDialog from "@radix-ui/react-dialog";
 import { X } from "lucide-react";
 import { useRef, type ReactNode } from "react";
 
 import { useTranslation } from "@/i18n/use-words";
 import { IconButton } from "@/ui/button";
+import { EscapeCloses } from "@/ui/escape";
 
 export interface DialogProps {
   open: boolean;
@@ -56,11 +57,8 @@ export function Dialog({
             if (event.target instanceof Element && event.target.closest("[data-toasts]") !== null)
               event.preventDefault();
           }}
-          onEscapeKeyDown={(event) => {
-            // A field that is being edited takes Escape for itself (`data-escape="own"`).
-            if (event.target instanceof HTMLElement && event.target.dataset.escape === "own") event.preventDefault();
-          }}
         >
+          <EscapeCloses onClose={onClose} />
           <div className="flex items-center justify-between gap-3 border-b border-line px-5 py-3">
             <div>
               <RadixDialog.Title className="text-[15px] font-semibold">{title}</RadixDialog.Title>

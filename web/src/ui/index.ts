@@ -9,6 +9,7 @@ export * from "./confirm";
 export * from "./copy";
 export * from "./decision";
 export * from "./doing-now";
+export * from "./escape";
 export * from "./feedback";
 export * from "./form";
 export { hold } from "./held-keys";

@@ -1,8 +1,9 @@
-// Menus: Radix sees to focus, keys and screen readers.
+// Menus: Radix sees to focus, keys but Escape, and screen readers.
 import * as RadixMenu from "@radix-ui/react-dropdown-menu";
 import { ChevronRight } from "lucide-react";
 import { useEffect, useRef, useState, type ReactNode } from "react";
 
+import { EscapeCloses } from "@/ui/escape";
 import { dispatch } from "@/ui/held-keys";
 
 export interface MenuProps {
@@ -23,6 +24,11 @@ export function Menu({ trigger, align = "end", open, onOpen, children, by }: Men
   const button = useRef<HTMLButtonElement>(null);
   const opening = useRef(by);
   const [here, setHere] = useState(false);
+  const [own, setOwn] = useState(false);
+  const change = (next: boolean) => {
+    setOwn(next);
+    onOpen?.(next);
+  };
   useEffect(() => {
     // Radix looks for keys from now on: by them it knows whether the first item gets the focus.
     if (opening.current === null) dispatch(document, new KeyboardEvent("keydown"));
@@ -32,10 +38,7 @@ export function Menu({ trigger, align = "end", open, onOpen, children, by }: Men
     setHere(true);
   }, []);
   return (
-    <RadixMenu.Root
-      {...(open === undefined ? {} : { open: open && here })}
-      {...(onOpen === undefined ? {} : { onOpenChange: onOpen })}
-    >
+    <RadixMenu.Root open={(open ?? own) && here} onOpenChange={change}>
       <RadixMenu.Trigger ref={button} asChild>
         {trigger}
       </RadixMenu.Trigger>
@@ -45,6 +48,7 @@ export function Menu({ trigger, align = "end", open, onOpen, children, by }: Men
           sideOffset={6}
           className="z-50 min-w-44 rounded-lg border border-line bg-panel p-1 shadow-[var(--shadow)]"
         >
+          <EscapeCloses onClose={() => change(false)} />
           {children}
         </RadixMenu.Content>
       </RadixMenu.Portal>

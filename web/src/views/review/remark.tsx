@@ -38,8 +38,10 @@ export function Writing({ place, text, quote, about, suggests, onKeep, onClose }
     onKeep(words.trim());
   }
   function pressed(event: KeyboardEvent) {
-    if (event.key === "Escape") onClose();
-    if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) form.current?.requestSubmit();
+    if (event.key === "Escape" && !event.nativeEvent.isComposing) onClose();
+    if (event.key !== "Enter" || !(event.metaKey || event.ctrlKey) || event.nativeEvent.isComposing) return;
+    event.preventDefault(); // Firefox would press Enter once more where the focus then is: on the line, which asks again
+    form.current?.requestSubmit();
   }
   return (
     <form

@@ -1,11 +1,13 @@
 import { cleanup, fireEvent, render, screen, within } from "@testing-library/react";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
 import type { FileChange } from "@/api/model";
+import { show } from "@/testkit";
 import { spanning } from "@/views/review/commenting";
 import { asMessage, type Comment } from "@/views/review/comments";
 import { FileTree } from "@/views/review/file-tree";
 import { hunksOf } from "@/views/review/patch";
+import { Writing } from "@/views/review/remark";
 import { Said } from "@/views/review/said";
 import { partsOf, withSuggestion } from "@/views/review/suggestion";
 import { treeOf } from "@/views/review/tree";
@@ -45,6 +47,20 @@ describe("a comment on several lines", () => {
   it("knows which lines its hunk shows", () => {
     expect(HUNKS[0]?.span).toEqual({ from: 4, to: 7 });
     expect(hunksOf("@@ -3,2 +2,0 @@\n-a\n-b\n")[0]?.span).toEqual({ from: 3, to: 4 });
+  });
+});
+
+describe("a comment that is written", () => {
+  it("is kept by Ctrl+Enter, which does nothing more, and not in the middle of a word in Japanese", async () => {
+    const keep = vi.fn();
+    const given = { place: "here", text: "Why?", quote: "one", about: null, suggests: false };
+    await show(<Writing {...given} onKeep={keep} onClose={() => undefined} />);
+    const press = (more: KeyboardEventInit) =>
+      fireEvent.keyDown(screen.getByLabelText("Comment"), { key: "Enter", ctrlKey: true, ...more });
+    press({ isComposing: true });
+    expect(keep).not.toHaveBeenCalled();
+    const goesOn = press({}); // the browser would press what then has the focus
+    expect([keep.mock.calls, goesOn]).toEqual([[["Why?"]], false]);
   });
 });
 

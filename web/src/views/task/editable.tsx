@@ -54,6 +54,7 @@ function Write({ field, editing, draft }: { field: TextField; editing: Editing; 
   const { conflict } = editing;
   const box = "w-full rounded-md border border-line-strong bg-panel px-3 py-2";
   const pressed = (event: KeyboardEvent) => {
+    if (event.nativeEvent.isComposing) return; // it ends a word in Japanese
     if (event.key === "Escape") {
       editing.leave();
     } else if (event.key === "Enter" && (field === "title" || event.metaKey || event.ctrlKey)) {

@@ -7,7 +7,7 @@ import { useState } from "react";
 import type { Decision } from "@/api/model";
 import { why } from "@/api/queries";
 import { useTranslation } from "@/i18n/use-words";
-import { Ago, Button, Countdown, DecisionFacts, Failed, Loading, Told, shownAction } from "@/ui";
+import { Ago, Button, Countdown, DecisionFacts, EscapeCloses, Failed, Loading, Told, shownAction } from "@/ui";
 
 export function Why({ agentId, name, projectId }: { agentId: string; name: string; projectId: string }) {
   const { t } = useTranslation("team");
@@ -28,6 +28,7 @@ export function Why({ agentId, name, projectId }: { agentId: string; name: strin
           aria-label={t("whyOf", { name })}
           className="z-50 max-h-[70vh] w-[min(26rem,calc(100vw-1.5rem))] overflow-auto rounded-xl border border-line bg-panel shadow-[var(--shadow)]"
         >
+          <EscapeCloses onClose={() => setOpen(false)} />
           <Reasons agentId={agentId} projectId={projectId} />
         </Popover.Content>
       </Popover.Portal>
