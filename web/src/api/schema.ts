@@ -1222,7 +1222,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What keeps projects from going on: paused, archived, nobody works there, a program or a Coordinator is missing, a budget or a quota is used up. */
+        /** What keeps projects from going on: paused, archived, nobody works there, a program or a Coordinator is missing, a budget or a quota is used up, or a quota is kept for other tasks. */
         get: operations["show_conditions"];
         put?: never;
         post?: never;
@@ -3794,14 +3794,15 @@ export interface components {
         };
         /**
          * ProjectCondition
-         * @description What is off in a project. `since` and `until` belong behind `text`; `agent_id` is whose program is missing.
+         * @description What is off in a project. `since` and `until` belong behind `text`; `agent_id` is whose program is missing,
+         *     `account` whose quota is used up or kept.
          */
         ProjectCondition: {
             /**
              * Kind
              * @enum {string}
              */
-            kind: "archived" | "paused" | "no_team" | "coordinator_gone" | "program_missing" | "budget_used_up" | "quota_used_up";
+            kind: "archived" | "paused" | "no_team" | "coordinator_gone" | "program_missing" | "budget_used_up" | "quota_used_up" | "quota_kept";
             /** Project Id */
             project_id: string;
             /** Text */
@@ -3812,6 +3813,8 @@ export interface components {
             until: string | null;
             /** Agent Id */
             agent_id: string | null;
+            /** Account */
+            account: string | null;
             /** Actions */
             actions: components["schemas"]["NeedAction"][];
         };
@@ -4683,14 +4686,15 @@ export interface components {
         /**
          * Calm
          * @description `state`: the first that applies. `tasks`: how many are held (`held`), are left to a person to start
-         *     (`not_started`; also beside `runs`), or wait (`waits`, until `until`; `paused`).
+         *     (`not_started`; also beside `runs`), or wait (`waits` and, beside work that goes on, `runs_in_part`: until `until`;
+         *     `paused`).
          */
         Calm: {
             /**
              * State
              * @enum {string}
              */
-            state: "no_project" | "archived" | "paused" | "no_team" | "nothing_open" | "held" | "waits" | "not_started" | "runs";
+            state: "no_project" | "archived" | "paused" | "no_team" | "nothing_open" | "held" | "waits" | "runs_in_part" | "not_started" | "runs";
             /** Tasks */
             tasks: number;
             /** Until */
@@ -4830,7 +4834,7 @@ export interface components {
          *     answer, or for a person whose task it is. `held` lists the most important ones.
          *
          *     Of those that are ready, `to_start` are left to a person to start. Of those that are held, `stopped` do not go on by
-         *     themselves; the first of the others that goes on at a known time does so at `next_at`.
+         *     themselves, and `timed` go on at a known time, the first of them at `next_at`.
          */
         QueueStatus: {
             /** Running */
@@ -4847,6 +4851,8 @@ export interface components {
             to_start: number;
             /** Stopped */
             stopped: number;
+            /** Timed */
+            timed: number;
             /** Next At */
             next_at: string | null;
         };
