@@ -3109,9 +3109,10 @@ export interface components {
         /**
          * PersonsTask
          * @description One task in detail, for people. `may_conflict_with`: tasks with worktrees that may change the same files.
-         *     `changes_requested`: a person has requested changes to its work, and this task
-         *     makes them. `judged`: how a request was answered; null for any other task, and until it is. `required_checks`: the
-         *     project's, where they apply to it. `check_results`: how the checks ended at the last success report.
+         *     `changes_requested`: a person has requested changes to its work, and this task makes them. `reviews`: the tasks in
+         *     which agents review its work, or did, the newest first; `review_of`: the task whose work is reviewed in this one.
+         *     `judged`: how a request was answered; null for any other task, and until it is. `required_checks`: the project's,
+         *     where they apply to it. `check_results`: how the checks ended at the last success report.
          */
         PersonsTask: {
             /** Task Id */
@@ -3209,12 +3210,32 @@ export interface components {
             /** May Conflict With */
             may_conflict_with: components["schemas"]["MayConflict"][];
             changes_requested: components["schemas"]["RequestedChanges"] | null;
+            /** Reviews */
+            reviews: components["schemas"]["TaskOfReview"][];
+            review_of: components["schemas"]["TaskOfReview"] | null;
             pull_request: components["schemas"]["PullRequest"] | null;
             judged: components["schemas"]["Judgement"] | null;
             /** Required Checks */
             required_checks: components["schemas"]["AcceptanceCheck"][];
             /** Check Results */
             check_results: components["schemas"]["CheckEvidence"][];
+        };
+        /**
+         * TaskOfReview
+         * @description The other task of a review: the one in which an agent reviews, or the one whose work is reviewed.
+         */
+        TaskOfReview: {
+            /** Task Id */
+            task_id: string;
+            /** Title */
+            title: string;
+            /**
+             * Status
+             * @enum {string}
+             */
+            status: "backlog" | "todo" | "in_progress" | "blocked" | "completed" | "failed" | "cancelled";
+            /** Assignee Id */
+            assignee_id: string | null;
         };
         /** Task */
         Task: {
