@@ -25,8 +25,8 @@ export function Overview({ task }: { task: Task }) {
       <Touches task={task} />
       <Acceptance task={task} />
       {task.result !== null && task.result !== undefined && <Result value={task.result} />}
-      {task.summary !== null && <Words title={t("summary")} text={task.summary} />}
-      {task.next_steps !== null && <Words title={t("nextSteps")} text={task.next_steps} />}
+      {task.summary && <Words title={t("summary")} text={task.summary} />}
+      {task.next_steps && <Words title={t("nextSteps")} text={task.next_steps} />}
       {task.artifacts.length > 0 && (
         <Section title={t("artifacts")}>
           <ul className="space-y-1 font-mono text-[13px]">
