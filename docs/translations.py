@@ -194,7 +194,7 @@ def _tables() -> Iterator[tuple[str, str]]:
         "operations/launches/reason_texts.py": [reason_texts.WORDS, reason_texts.REMEDIES, reason_texts.STEPS],
         "operations/overview/needs.py": [needs.GUARDS, needs.MISTAKEN],
         "operations/overview/prompts.py": [prompts.TEXTS],
-        "operations/overview/queue_status.py": [queue_status.OF_AGENTS],
+        "operations/overview/queue_status.py": [queue_status.OF_AGENTS, queue_status.SOONER],
         "workflow/instructions.py": [instructions.TEXTS],
     }
     yield from ((text, where) for where, them in tables.items() for table in them for text in table.values())

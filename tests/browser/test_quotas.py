@@ -67,3 +67,43 @@ def test_a_viewer_reads_them_and_cannot_edit(mill: Site, chrome: Browser) -> Non
         page = window.page("/p/mill/usage")
         expect(page.get_by_text("second", exact=True)).to_be_visible()
         expect(page.get_by_role("button", name="Edit the quota of second")).to_have_count(0)
+
+
+@pytest.fixture
+def waiting(mill: Site) -> Site:
+    """A task of low priority that the reserve of the account holds."""
+    mill.people.rest("PATCH", "/quotas/second", {"limit_5h": 2_000, "reserve": 20})
+    if not any(each["agent_id"] == "smith" for each in mill.people.rest("GET", "/agents")["agents"]):
+        mill.hire("smith", "mill", provider="claude", provider_options={"account": "second"})
+        mill.file("mill", "Forge", assignee_id="smith", status="in_progress", priority="low")
+    return mill
+
+
+def test_overview_says_which_quota_tasks_wait_for_and_leads_to_where_it_is_edited(
+    waiting: Site, chrome: Browser
+) -> None:
+    with browsers.window(chrome, waiting) as window:
+        page = window.page("/p/mill")
+        line = page.get_by_role("listitem").filter(has_text="What is left of the quota of the account second")
+        expect(line).to_contain_text("1 task waits.")
+        expect(page.get_by_text("1 task waits for a quota, a budget or a cooldown")).to_be_visible()
+        expect(page.get_by_text("All open work continues by itself")).to_have_count(0)
+        line.get_by_role("button", name="Edit quota").click()
+        form = page.get_by_role("dialog", name="Edit the quota of second")
+        expect(form.get_by_label("Reserve (%)")).to_have_value("20")
+        page.keyboard.press("Escape")
+        expect(form).to_have_count(0)
+        line.get_by_role("button", name="Edit quota").click()
+        expect(form).to_be_visible()
+
+
+@pytest.mark.parametrize(("language", "theme"), [("en", "light"), ("ja", "dark")])
+def test_the_line_about_a_quota_fits_a_phone(
+    waiting: Site, chrome: Browser, language: str, theme: str, tmp_path: Path
+) -> None:
+    with browsers.window(chrome, waiting, size=PHONE, touch=True, language=language, theme=theme) as window:
+        page = window.page("/p/mill")
+        expect(page.get_by_role("listitem").filter(has_text="second").first).to_be_visible()
+        browsers.settled(page)
+        assert page.evaluate("() => document.documentElement.scrollWidth") <= PHONE["width"]
+        browsers.screenshot(page, tmp_path / f"quota-kept-{language}.png")

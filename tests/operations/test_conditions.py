@@ -6,10 +6,10 @@ import pytest
 
 from tests.documents.test_pages import wrong as mistake_in
 from tests.operations.test_programs import NAMED, end, start_of
-from tests.operations.test_queue import filed, key
+from tests.operations.test_queue import filed, key, poller
 from tests.stories import Answer, Caller, World
 from toryo.domain.conditions import Condition
-from toryo.domain.times import iso
+from toryo.domain.times import iso, parse
 from toryo.operations.overview.conditions import AGAIN
 
 pytestmark = pytest.mark.crew(workers=2, decomposition="never")
@@ -127,6 +127,151 @@ def test_a_used_up_quota_is_told_until_it_is_renewed(crew: World) -> None:
     assert crew.owner.call("show_overview")["calm"]["until"] == found["until"]
 
 
+def keeps(world: World, account: str = "claude", **given: object) -> str:
+    """An account of which 900 of 1,000 tokens are used in a window that has just begun; when it ends."""
+    world.owner.call("edit_quota", account=account, limit_5h=1_000, **given)
+    task = world.task("w2", priority="critical")
+    process = world.start("w2")
+    process.report()
+    usage = {"input_tokens": 900, "cached_tokens": 0, "output_tokens": 0}
+    world.coordinator("m1").exited(process.launch_id, exit_code=0, usage=usage)
+    assert world.status(task) == "completed"
+    windows = world.owner.call("show_quota", account=account)["quota"]["windows"]
+    return str(windows[0]["spare_at"] or windows[0]["ends_at"])
+
+
+def test_a_quota_that_is_kept_is_told_with_its_account_how_many_wait_until_when_and_what_changes_it(
+    crew: World,
+) -> None:
+    until = keeps(crew, reserve=20)
+    crew.task("w1", priority="low")
+    crew.task("w2")
+    crew.task("boss", priority="high")
+    seen(crew)
+    (found,) = conditions(crew)
+    assert found["text"] == (
+        "What is left of the quota of the account claude is kept for tasks of high and critical priority. 2 tasks wait."
+    )
+    assert (found["kind"], found["account"], found["until"]) == ("quota_kept", "claude", until)
+    assert acts(found) == ["edit_quota", "usage"]
+    assert found["actions"][0]["command"] == "toryo quota edit claude --reserve PERCENT"
+    overview = crew.owner.call("show_overview")
+    assert overview["calm"] == {"state": "runs_in_part", "tasks": 2, "until": until}
+    assert [(each["reason"], each["until"]) for each in overview["queue"]["held"]] == [("reserve_kept", until)] * 2
+    assert "toryo" not in str(overview["queue"]["held"])
+    assert overview["needs"] == []
+    crew.owner.call("edit_quota", account="claude", reserve=5)
+    assert conditions(crew) == []
+    assert calm(crew) == ("runs", 0)
+
+
+def test_where_all_work_waits_for_the_quota_the_overview_says_until_when(crew: World) -> None:
+    until = keeps(crew, low_priority="spare")
+    crew.task("w1", priority="low")
+    seen(crew)
+    (found,) = conditions(crew)
+    assert found["text"] == "The account claude has no quota to spare for tasks of low priority. 1 task waits."
+    assert found["actions"][0]["command"] == "toryo quota edit claude --low-priority any"
+    assert found["until"] == until
+    assert calm(crew) == ("waits", 1)
+    crew.now = parse(until)
+    seen(crew)
+    assert conditions(crew) == []
+    assert calm(crew) == ("runs", 0)
+
+
+def queued(world: World, **given: object) -> None:
+    world.owner.call("file_task", project_id=world.project_id, title="Grind", agent_type="mill", status="todo", **given)
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_tasks_of_a_queue_wait_for_the_quota_too(crew: World, kept: bool) -> None:
+    if kept:
+        keeps(crew, reserve=20)
+    else:
+        crew.task("w1")
+        end(crew, start_of(crew, "w1"), "quota: resets after 23m", NAMED)
+        crew.move(crew.owner.call("show_overview")["queue"]["held"][0]["task_id"], "cancelled", "later")
+    crew.owner.call("edit_agent", agent_id="w2", agent_type="mill")
+    queued(crew)
+    queued(crew, priority="low")
+    seen(crew)
+    (found,) = conditions(crew)
+    assert found["kind"] == ("quota_kept" if kept else "quota_used_up")
+    assert found["text"].endswith("2 tasks wait.")
+    assert calm(crew) == ("waits", 2)
+    queued(crew, priority="critical")
+    assert calm(crew) == (("runs_in_part", 2) if kept else ("waits", 3))
+    crew.worker("w3", "boss", provider="codex")
+    crew.owner.call("edit_agent", agent_id="w3", agent_type="mill")
+    assert conditions(crew) == []
+    assert calm(crew) == ("runs", 0)
+
+
+def test_a_queue_that_an_agent_polls_by_itself_waits_for_no_account(crew: World) -> None:
+    keeps(crew, reserve=20)
+    crew.owner.call("edit_agent", agent_id="w2", agent_type="mill")
+    queued(crew)
+    poller(crew, "grinder", "mill")
+    seen(crew)
+    assert conditions(crew) == []
+
+
+def test_tasks_of_a_queue_wait_for_the_budget_too(crew: World) -> None:
+    crew.owner.call("edit_agent", agent_id="w2", agent_type="mill")
+    crew.owner.call("edit_project", project_id=crew.project_id, settings={"budget_per_day": 0})
+    queued(crew)
+    seen(crew)
+    assert calm(crew) == ("waits", 1)
+    assert [each["reason"] for each in crew.owner.call("show_overview")["queue"]["held"]] == ["budget_exhausted"]
+
+
+def test_what_waits_for_something_else_does_not_wait_for_the_quota(crew: World) -> None:
+    crew.task("boss")
+    boss = crew.start("boss")
+    crew.person("lena", "boss")
+    [part] = boss.assigned({"Ask around": "lena"})
+    boss.begin(part)
+    boss.wait()
+    task = crew.task("w1")
+    at_work = crew.start("w1")
+    keeps(crew, reserve=20)
+    seen(crew)
+    assert at_work.next()["action"] != "exit"
+    assert conditions(crew) == []
+    crew.move(task, "blocked", "later")
+    assert conditions(crew) == []
+    crew.move(part, "done")
+    assert [each["text"] for each in conditions(crew) if "1 task waits." in each["text"]] != []
+
+
+def test_checks_that_no_coordinator_runs_are_told(crew: World) -> None:
+    crew.task("w1", acceptance=[{"file": "hello.txt"}])
+    worker = crew.start("w1")
+    worker.refused("report_completed", "notNow", result="success", summary="done")
+    seen(crew)
+    last = crew.now
+    assert (conditions(crew), calm(crew)) == ([], ("runs", 0))
+    crew.advance(95)
+    (found,) = conditions(crew)
+    assert (found["kind"], found["since"]) == ("coordinator_gone", iso(last))
+    assert found["text"] == "No Coordinator is running. 1 task waits."
+    assert calm(crew) == ("held", 1)
+    crew.task("w2")
+    (found,) = conditions(crew)
+    assert found["text"] == "No Coordinator is running. 2 tasks wait."
+    seen(crew)
+    assert conditions(crew) == []
+
+
+def test_a_page_looks_again_when_a_kept_quota_is_free(crew: World) -> None:
+    until = keeps(crew, reserve=20)
+    crew.task("w1")
+    crew.now = parse(until) - 7_000
+    seen(crew)
+    assert crew.owner.call("show_conditions")["look_again_after"] in (6, 7)
+
+
 def test_viewers_are_told_the_same_and_offered_nothing(crew: World) -> None:
     viewer = crew.member("vera", login="viewer")
     crew.owner.call("add_member", project_id=crew.project_id, agent_id="vera")
@@ -165,5 +310,14 @@ def test_where_nothing_is_needed_the_overview_says_why(crew: World, story: str, 
 
 def test_every_condition_has_a_test() -> None:
     assert set(Condition) == {
-        *("archived", "paused", "no_team", "program_missing", "coordinator_gone", "budget_used_up", "quota_used_up")
+        *(
+            "archived",
+            "paused",
+            "no_team",
+            "program_missing",
+            "coordinator_gone",
+            "budget_used_up",
+            "quota_used_up",
+            "quota_kept",
+        )
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from toryo.domain.conditions import Condition
 from toryo.domain.coordinators import LACKS
 from toryo.domain.needs import Kind
 from toryo.domain.task_readiness import StartBlocker
@@ -37,6 +38,30 @@ def reasons() -> set[str]:
 
 def test_every_reason_moves_by_itself_or_is_a_need_or_a_condition_of_the_project() -> None:
     assert reasons() == set(held_reasons.RELEASE)
+
+
+SILENT = {
+    "already_running": "it is worked on, and guards end what runs too long",
+    "start_pending": "a start that is not carried out within seconds is given up",
+    "cooling_down": "a used-up account is a condition; what time does not help, a need; every other cooldown ends",
+    "handing_over": "the other session ends with its grace period",
+    "may_conflict": "an agent works on the other task; what holds that one is told",
+    "waiting_for_workers": "an agent works on a subtask, or will; what holds that one is told",
+    "in_review": "the reviewer's task is held like any other; what a person reviews is a question",
+    "checking": "a Coordinator runs them; where there is none, that is a condition",
+    "waiting_for_delegation": "a delegation that nobody takes up or ends is told, or expires",
+    "no_in_progress_task": "the agent has nothing to do",
+    "no_chat_work": "the agent has nothing to do",
+}
+"""What a launch decision holds with while Overview may say that all goes on: why that is never for long, or right."""
+
+
+def test_what_a_launch_decision_holds_with_is_told_on_overview_or_never_lasts() -> None:
+    rows = [row for _, table in launch_rules.TASK_TABLE for row in table] + list(launch_rules.CHAT_ROWS)
+    holds = {row.then.reason for row in rows if row.then.action is launch_rules.Action.HOLD}
+    told = {reason for reason in holds if isinstance(held_reasons.RELEASE[reason], Kind | Condition)}
+    assert {"reserve_kept", "no_spare_quota", "budget_exhausted"} <= told
+    assert holds - told == set(SILENT)
 
 
 def test_the_declarations_are_found() -> None:

@@ -76,6 +76,33 @@ def test_the_author_leaves_and_the_reviewer_is_started_with_what_it_needs(crew: 
     assert asked_of(crew) == []
 
 
+def test_the_task_and_its_review_name_each_other_with_their_states(crew: World) -> None:
+    task, _ = given(crew, BY_AGENT)
+    [review] = shown(crew, task)["reviews"]
+    assert (review["title"], review["status"], review["assignee_id"]) == ("Review: Invoice", "in_progress", "w2")
+    assert shown(crew, task)["review_of"] is None
+    of_review = shown(crew, review["task_id"])
+    assert of_review["review_of"] == {
+        "task_id": task,
+        "title": "Invoice",
+        "status": "in_progress",
+        "assignee_id": "w1",
+    }
+    assert of_review["reviews"] == []
+    reviewing(crew).call("submit_review", verdict="request_changes", summary="Round them.")
+    author = crew.start("w1")
+    reporting(author)
+    newest, first = shown(crew, task)["reviews"]
+    assert (newest["status"], first["status"]) == ("in_progress", "completed")
+    assert first["task_id"] == review["task_id"]
+
+
+def test_a_task_whose_person_reviews_it_names_no_task_of_a_review(crew: World) -> None:
+    crew.person("lena", "boss")
+    task, _ = given(crew, [{"review": {"by": "lena"}}])
+    assert shown(crew, task)["reviews"] == []
+
+
 def test_an_approval_completes_the_task_without_starting_its_author_again(crew: World) -> None:
     task, _ = given(crew, BY_AGENT)
     reviewer = reviewing(crew)

@@ -176,7 +176,7 @@ export const overview: Overview = {
     spent_usd: null,
   },
   team: [member({ agent_id: "ada", name: "Ada" })],
-  queue: { running: 0, ready: 0, waiting: 0, held_in_all: 0, held: [], to_start: 0, stopped: 0, next_at: null },
+  queue: { running: 0, ready: 0, waiting: 0, held_in_all: 0, held: [], to_start: 0, stopped: 0, timed: 0, next_at: null },
   fuel: { cooldowns: [], today: [] },
   plant: { version: "1", database: "sqlite", database_bytes: 4096, coordinators: [] },
   last_event: 1,

@@ -180,6 +180,8 @@ export function fullTask(given: Partial<Task> & { task_id: string }): Task {
     handoffs: [],
     dependency_failed: false,
     changes_requested: null,
+    reviews: [],
+    review_of: null,
     pull_request: null,
     judged: null,
     ...given,

@@ -575,6 +575,11 @@ _OF_AN_ATTEMPT = ("result", "summary", "error", "next_steps", "artifacts", "chec
 """What a task that is done again still has from the time before."""
 
 
+def _of_review(task: dict[str, Any]) -> str:
+    who = f", {task['assignee_id']}" if task["assignee_id"] else ""
+    return f"{task['title']} ({task['task_id']}, {task['status']}{who})"
+
+
 def _print_task(task: dict[str, Any], parts: list[dict[str, Any]]) -> None:
     apart = {"id", "status", "version", "subtasks", "check_failures", "check_results"}
     if not task.get("check_results"):
@@ -587,6 +592,9 @@ def _print_task(task: dict[str, Any], parts: list[dict[str, Any]]) -> None:
     }
     if (changes := task.get("changes_requested")) is not None:
         shown["changes_requested"] = f"{changes['title']} ({changes['task_id']}, {changes['status']})"
+    if (reviewed := task.get("review_of")) is not None:
+        shown["review_of"] = _of_review(reviewed)
+    shown["reviews"] = [_of_review(each) for each in task.get("reviews") or ()]
     if (opened := task.get("pull_request")) is not None:
         shown["pull_request"] = f"{opened['url']} ({opened['state']})"
     shown["may_conflict_with"] = [

@@ -18,3 +18,4 @@ class Condition(StrEnum):
     PROGRAM_MISSING = "program_missing"
     BUDGET_USED_UP = "budget_used_up"
     QUOTA_USED_UP = "quota_used_up"
+    QUOTA_KEPT = "quota_kept"

@@ -39,7 +39,7 @@ _p = sa.bindparam
 
 _FIRST = ("id", "project_id", "root_id", "parent_id", "depth", "ordinal", "title", "status", "priority", "assignee_id")
 _THEN = ("agent_type", "created_by", "approval", "created_at", "updated_at", "moved_at")
-_MORE = ("blocked_by", "blocked_reason", "blocked_cause", "not_before", "wait")
+_MORE = ("blocked_by", "blocked_reason", "blocked_cause", "not_before", "wait", "checks", "open_questions")
 _PART = [_t.c[name] for name in (*_FIRST, *_THEN, *_MORE)]
 _STATUS = {each.value: each for each in domain.Status}
 _PRIORITY = {each.rank: each for each in domain.Priority}
@@ -533,5 +533,5 @@ def _part(row: tuple[Any, ...]) -> Task:
     values = [*row[:16]]
     values[7], values[8], values[12] = _STATUS[row[7]], _PRIORITY[row[8]], _APPROVAL[row[12]]
     more = dict(zip(_MORE, row[16:], strict=True))
-    more["wait"] = WAIT[1](more["wait"])
+    more["wait"], more["checks"] = WAIT[1](more["wait"]), domain.Checks(more["checks"])
     return Task(*values, **more)

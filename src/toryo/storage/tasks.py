@@ -82,6 +82,12 @@ _is_review: sa.ColumnElement[bool] = sa.literal_column("review_of IS NOT NULL")
 _OPEN_REVIEWS = Statement(
     ROWS.select().where(_is_review, _t.c.review_of == _p("task_id"), _t.c.status.in_(sorted(domain.OPEN)))
 )
+_NEWEST_REVIEWS = Statement(
+    ROWS.select()
+    .where(_is_review, _t.c.review_of == _p("task_id"))
+    .order_by(_t.c.created_at.desc(), _t.c.ordinal.desc(), _t.c.id.desc())
+    .limit(_p("most", type_=sa.Integer))
+)
 _REVIEWS_TO_LOOK_AFTER = Statement(
     ROWS.select()
     .where(_is_review, _t.c.status.in_(["todo", "in_progress"]))
@@ -294,6 +300,10 @@ class Tasks:
     def open_reviews(self, task_id: str) -> list[Task]:
         """The open tasks that review the work of this one."""
         return self.kept(self._connection.all(_OPEN_REVIEWS, task_id=task_id))
+
+    def newest_reviews(self, task_id: str, most: int) -> list[Task]:
+        """The tasks in which agents review the work of this one, or did, the newest first."""
+        return self.kept(self._connection.all(_NEWEST_REVIEWS, task_id=task_id, most=most))
 
     def reviews_to_look_after(self, most: int) -> list[Task]:
         return self.kept(self._connection.all(_REVIEWS_TO_LOOK_AFTER, most=most))

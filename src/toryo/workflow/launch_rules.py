@@ -303,6 +303,13 @@ def held_back_by_unmerged(case: RuleInput) -> bool:
     return held is not None and held.finished
 
 
+def would_start(s: Snapshot, main: Task) -> bool:
+    """Whether rows 7a-13 decide a start for one of its main tasks."""
+    tree_state = s.ground_of(main.id)
+    row = first_match(MAIN_TASK_ROWS, RuleInput(s, tree_state, main)) if tree_state is not None else None
+    return row is not None and row.then.action is Action.START
+
+
 def kept_from(s: Snapshot, task: Task) -> bool:
     """Whether row 16 or 17 holds a start for it."""
     return first_match(START_ROWS, (s, task)) is not None

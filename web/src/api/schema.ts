@@ -1222,7 +1222,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What keeps projects from going on: paused, archived, nobody works there, a program or a Coordinator is missing, a budget or a quota is used up. */
+        /** What keeps projects from going on: paused, archived, nobody works there, a program or a Coordinator is missing, a budget or a quota is used up, or a quota is kept for other tasks. */
         get: operations["show_conditions"];
         put?: never;
         post?: never;
@@ -3110,9 +3110,10 @@ export interface components {
         /**
          * PersonsTask
          * @description One task in detail, for people. `may_conflict_with`: tasks with worktrees that may change the same files.
-         *     `changes_requested`: a person has requested changes to its work, and this task
-         *     makes them. `judged`: how a request was answered; null for any other task, and until it is. `required_checks`: the
-         *     project's, where they apply to it. `check_results`: how the checks ended at the last success report.
+         *     `changes_requested`: a person has requested changes to its work, and this task makes them. `reviews`: the tasks in
+         *     which agents review its work, or did, the newest first; `review_of`: the task whose work is reviewed in this one.
+         *     `judged`: how a request was answered; null for any other task, and until it is. `required_checks`: the project's,
+         *     where they apply to it. `check_results`: how the checks ended at the last success report.
          */
         PersonsTask: {
             /** Task Id */
@@ -3210,12 +3211,32 @@ export interface components {
             /** May Conflict With */
             may_conflict_with: components["schemas"]["MayConflict"][];
             changes_requested: components["schemas"]["RequestedChanges"] | null;
+            /** Reviews */
+            reviews: components["schemas"]["TaskOfReview"][];
+            review_of: components["schemas"]["TaskOfReview"] | null;
             pull_request: components["schemas"]["PullRequest"] | null;
             judged: components["schemas"]["Judgement"] | null;
             /** Required Checks */
             required_checks: components["schemas"]["AcceptanceCheck"][];
             /** Check Results */
             check_results: components["schemas"]["CheckEvidence"][];
+        };
+        /**
+         * TaskOfReview
+         * @description The other task of a review: the one in which an agent reviews, or the one whose work is reviewed.
+         */
+        TaskOfReview: {
+            /** Task Id */
+            task_id: string;
+            /** Title */
+            title: string;
+            /**
+             * Status
+             * @enum {string}
+             */
+            status: "backlog" | "todo" | "in_progress" | "blocked" | "completed" | "failed" | "cancelled";
+            /** Assignee Id */
+            assignee_id: string | null;
         };
         /** Task */
         Task: {
@@ -3795,14 +3816,15 @@ export interface components {
         };
         /**
          * ProjectCondition
-         * @description What is off in a project. `since` and `until` belong behind `text`; `agent_id` is whose program is missing.
+         * @description What is off in a project. `since` and `until` belong behind `text`; `agent_id` is whose program is missing,
+         *     `account` whose quota is used up or kept.
          */
         ProjectCondition: {
             /**
              * Kind
              * @enum {string}
              */
-            kind: "archived" | "paused" | "no_team" | "coordinator_gone" | "program_missing" | "budget_used_up" | "quota_used_up";
+            kind: "archived" | "paused" | "no_team" | "coordinator_gone" | "program_missing" | "budget_used_up" | "quota_used_up" | "quota_kept";
             /** Project Id */
             project_id: string;
             /** Text */
@@ -3813,6 +3835,8 @@ export interface components {
             until: string | null;
             /** Agent Id */
             agent_id: string | null;
+            /** Account */
+            account: string | null;
             /** Actions */
             actions: components["schemas"]["NeedAction"][];
         };
@@ -4697,14 +4721,15 @@ export interface components {
         /**
          * Calm
          * @description `state`: the first that applies. `tasks`: how many are held (`held`), are left to a person to start
-         *     (`not_started`; also beside `runs`), or wait (`waits`, until `until`; `paused`).
+         *     (`not_started`; also beside `runs`), or wait (`waits` and, beside work that goes on, `runs_in_part`: until `until`;
+         *     `paused`).
          */
         Calm: {
             /**
              * State
              * @enum {string}
              */
-            state: "no_project" | "archived" | "paused" | "no_team" | "nothing_open" | "held" | "waits" | "not_started" | "runs";
+            state: "no_project" | "archived" | "paused" | "no_team" | "nothing_open" | "held" | "waits" | "runs_in_part" | "not_started" | "runs";
             /** Tasks */
             tasks: number;
             /** Until */
@@ -4844,7 +4869,7 @@ export interface components {
          *     answer, or for a person whose task it is. `held` lists the most important ones.
          *
          *     Of those that are ready, `to_start` are left to a person to start. Of those that are held, `stopped` do not go on by
-         *     themselves; the first of the others that goes on at a known time does so at `next_at`.
+         *     themselves, and `timed` go on at a known time, the first of them at `next_at`.
          */
         QueueStatus: {
             /** Running */
@@ -4861,6 +4886,8 @@ export interface components {
             to_start: number;
             /** Stopped */
             stopped: number;
+            /** Timed */
+            timed: number;
             /** Next At */
             next_at: string | null;
         };

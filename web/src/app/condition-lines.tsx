@@ -1,7 +1,7 @@
 // What is off in a project, one line each: what, since when, until when, and the buttons that help.
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { Archive, CirclePause, Coins, PlugZap, ServerOff, UserPlus, type LucideIcon } from "lucide-react";
+import { Archive, CirclePause, Coins, PiggyBank, PlugZap, ServerOff, UserPlus, type LucideIcon } from "lucide-react";
 import { useState } from "react";
 
 import type { Condition } from "@/api/model";
@@ -19,6 +19,7 @@ const ICONS: Record<Condition["kind"], LucideIcon> = {
   program_missing: PlugZap,
   budget_used_up: Coins,
   quota_used_up: Coins,
+  quota_kept: PiggyBank,
 };
 
 type Go = { to: string; search: Record<string, string> };
@@ -33,6 +34,10 @@ const ACTS: Record<string, [needs: Deed | null, "resume" | ((condition: Conditio
   correct: ["own", ({ agent_id }) => settings({ tab: "agents", agent: agent_id ?? "" })],
   machines: [null, () => settings({ tab: "machines" })],
   raise: ["own", ({ project_id }) => settings({ tab: "projects", q: project_id })],
+  edit_quota: [
+    "own",
+    ({ project_id, account }) => ({ to: addressOf(project_id, "usage"), search: { q: account ?? "" } }),
+  ],
   usage: [null, ({ project_id }) => ({ to: addressOf(project_id, "usage"), search: {} })],
 };
 

@@ -13,6 +13,7 @@ const condition = (given: Partial<Condition>): Condition => ({
   since: "2026-01-01T00:00:00Z",
   until: null,
   agent_id: null,
+  account: null,
   actions: [{ name: "resume_project", command: "toryo project resume shop" }],
   ...given,
 });
@@ -52,6 +53,28 @@ describe("the line under the header", () => {
     const { href } = await bar();
     await press("Change program");
     expect(href()).toBe("/settings?tab=agents&agent=ada");
+  });
+
+  it("leads to the quota that is kept, and says until when", async () => {
+    serve(
+      off(
+        condition({
+          kind: "quota_kept",
+          text: "The account claude has no quota to spare for tasks of low priority. 2 tasks wait.",
+          since: null,
+          until: "2999-01-01T00:00:00Z",
+          account: "claude",
+          actions: [
+            { name: "edit_quota", command: "toryo quota edit claude --low-priority any" },
+            { name: "usage", command: "toryo usage --project shop" },
+          ],
+        }),
+      ),
+    );
+    const { href } = await bar();
+    expect((await screen.findByRole("listitem")).textContent).toContain("2 tasks wait.");
+    await press("Edit quota");
+    expect(href()).toBe("/p/shop/usage?q=claude");
   });
 
   it("offers a member only what a member may do", async () => {

@@ -17,7 +17,13 @@ export function PullRequestLink({ of }: { of: PullRequest }) {
   );
   if (!of.url.startsWith("https://")) return says;
   return (
-    <a href={of.url} target="_blank" rel="noreferrer noopener nofollow" title={of.url} className="hover:underline">
+    <a
+      href={of.url}
+      target="_blank"
+      rel="noreferrer noopener nofollow"
+      title={of.url}
+      className="inline-flex items-center hover:underline max-sm:min-h-11"
+    >
       {says}
     </a>
   );

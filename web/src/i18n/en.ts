@@ -111,6 +111,7 @@ export const en = {
       machines: "Machines",
       raise: "Increase budget",
       usage: "View usage",
+      edit_quota: "Edit quota",
     },
   },
   saved: {

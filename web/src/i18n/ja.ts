@@ -108,6 +108,7 @@ export const ja: Words = {
       machines: "マシンを表示",
       raise: "予算を増やす",
       usage: "使用量を表示",
+      edit_quota: "利用枠を編集",
     },
   },
   saved: {

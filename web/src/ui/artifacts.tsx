@@ -11,41 +11,70 @@ type File = NonNullable<Result["artifacts"]>[number];
 /** As the server decides it by the bytes, not by the name: it sends nothing else to be shown. */
 const PICTURES = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
-export function Artifacts({ task, files, size }: { task: string; files: File[]; size: (bytes: number) => string }) {
+interface ArtifactsProps {
+  task: string;
+  files: File[];
+  size: (bytes: number) => string;
+}
+
+/** Pictures of one size side by side, whatever their form; then the downloads, a line each. */
+export function Artifacts({ task, files, size }: ArtifactsProps) {
+  const pictures = files.filter((each) => PICTURES.includes(each.media_type));
+  const others = files.filter((each) => !pictures.includes(each));
   return (
-    <ul className="mt-1 flex flex-wrap items-end gap-2">
-      {files.map((each) => (
-        <li key={each.artifact_id} className="max-w-full min-w-0">
-          <Artifact file={each} at={addressOf(task, each)} size={size(each.bytes)} />
-        </li>
-      ))}
-    </ul>
+    <>
+      {pictures.length > 0 && (
+        <ul className="mt-1.5 grid grid-cols-[repeat(auto-fill,minmax(7.5rem,1fr))] gap-3">
+          {pictures.map((each) => (
+            <li key={each.artifact_id} className="min-w-0">
+              <a
+                href={addressOf(task, each)}
+                target="_blank"
+                rel="noreferrer"
+                className="flex flex-col gap-1 rounded-md text-xs text-accent hover:underline"
+              >
+                <img
+                  src={addressOf(task, each)}
+                  alt=""
+                  loading="lazy"
+                  className="h-24 w-full rounded-md border border-line bg-sunken object-contain"
+                />
+                <Named file={each} size={size} below />
+              </a>
+            </li>
+          ))}
+        </ul>
+      )}
+      {others.length > 0 && (
+        <ul className="mt-1">
+          {others.map((each) => (
+            <li key={each.artifact_id}>
+              <a
+                href={addressOf(task, each)}
+                download=""
+                className="inline-flex min-h-7 max-w-full items-center gap-1.5 text-xs text-accent hover:underline max-sm:flex max-sm:min-h-11"
+              >
+                <Download size={12} className="shrink-0" aria-hidden />
+                <Named file={each} size={size} />
+              </a>
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
   );
 }
 
-function Artifact({ file, at, size }: { file: File; at: string; size: string }) {
+/** Its name, and its size beside it or below. */
+function Named({ file, size, below = false }: { file: File; size: (bytes: number) => string; below?: boolean }) {
   const name = visible(file.name);
-  const picture = PICTURES.includes(file.media_type);
   return (
-    <a
-      href={at}
-      {...(picture ? { target: "_blank", rel: "noreferrer" } : { download: "" })}
-      className="inline-flex max-w-full flex-col gap-1 rounded-md text-xs text-accent hover:underline"
-    >
-      {picture && (
-        <img
-          src={at}
-          alt=""
-          loading="lazy"
-          className="h-24 max-w-full rounded-md border border-line bg-sunken object-contain"
-        />
-      )}
-      <span className="flex min-w-0 items-baseline gap-1">
-        {!picture && <Download size={12} className="shrink-0 self-center" aria-hidden />}
-        <span className="min-w-0 break-all">{name}</span>
-        <span className="shrink-0 text-faint">{size}</span>
+    <span className={below ? "min-w-0" : "flex min-w-0 items-baseline gap-1.5"}>
+      <span className="line-clamp-4 min-w-0 wrap-anywhere" title={name}>
+        {name}
       </span>
-    </a>
+      <span className="shrink-0 text-faint">{size(file.bytes)}</span>
+    </span>
   );
 }
 

@@ -9,7 +9,7 @@ export function bytes(count: number, language: string): string {
   return numberFormat(language, {
     style: "unit",
     unit: UNITS[step],
-    unitDisplay: "short",
+    unitDisplay: step === 0 ? "long" : "short", // the short one of English has no plural
     maximumFractionDigits: step > 0 && value < 10 ? 1 : 0,
   }).format(value);
 }

@@ -79,7 +79,7 @@ function Before({ check, passed }: { check: Declared; passed: boolean }) {
   return (
     <li className="flex gap-1.5">
       <Icon size={15} className={`mt-0.5 shrink-0 ${passed ? "text-green" : "text-faint"}`} aria-hidden />
-      <code className="min-w-0 font-mono text-xs break-all">{wordsOf(check)}</code>
+      <code className="min-w-0 font-mono text-xs wrap-anywhere">{wordsOf(check)}</code>
     </li>
   );
 }
@@ -92,12 +92,12 @@ function Ended({ task, result, words }: { task?: string; result: Result; words: 
       <Icon size={15} className={`mt-0.5 shrink-0 ${tone}`} aria-hidden />
       <div className="min-w-0 flex-1">
         <div className="flex flex-wrap items-baseline gap-x-2">
-          <code className="min-w-0 font-mono text-xs break-all">{result.check}</code>
+          <code className="min-w-0 font-mono text-xs wrap-anywhere">{result.check}</code>
           <span className="text-xs text-faint">{words.outcome(result)}</span>
         </div>
         {result.output !== "" && (
           <details open={result.outcome === "failed"}>
-            <summary className="cursor-pointer text-xs text-soft">{words.output}</summary>
+            <summary className="cursor-pointer py-0.5 text-xs text-soft max-sm:py-2.5">{words.output}</summary>
             <pre className="mt-1 max-h-64 overflow-auto rounded-md bg-sunken p-2 font-mono text-xs break-words whitespace-pre-wrap">
               {visible(result.output)}
             </pre>
@@ -108,7 +108,7 @@ function Ended({ task, result, words }: { task?: string; result: Result; words: 
         )}
         {result.left_out !== undefined && (
           <details>
-            <summary className="cursor-pointer text-xs text-soft">{words.leftOut}</summary>
+            <summary className="cursor-pointer py-0.5 text-xs text-soft max-sm:py-2.5">{words.leftOut}</summary>
             <ul className="mt-1 list-disc pl-4 text-xs text-soft">
               {result.left_out.map((each, place) => (
                 <li key={place} className="break-words">

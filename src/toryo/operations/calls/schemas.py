@@ -52,6 +52,15 @@ class RequestedChanges(TypedDict):
     requested_by: str
 
 
+class TaskOfReview(TypedDict):
+    """The other task of a review: the one in which an agent reviews, or the one whose work is reviewed."""
+
+    task_id: str
+    title: str
+    status: StatusName
+    assignee_id: str | None
+
+
 class DiffLimits(TypedDict):
     """What the changes of a task may be."""
 
@@ -325,12 +334,15 @@ class MayConflict(TypedDict):
 
 class PersonsTask(FullTask):
     """One task in detail, for people. `may_conflict_with`: tasks with worktrees that may change the same files.
-    `changes_requested`: a person has requested changes to its work, and this task
-    makes them. `judged`: how a request was answered; null for any other task, and until it is. `required_checks`: the
-    project's, where they apply to it. `check_results`: how the checks ended at the last success report."""
+    `changes_requested`: a person has requested changes to its work, and this task makes them. `reviews`: the tasks in
+    which agents review its work, or did, the newest first; `review_of`: the task whose work is reviewed in this one.
+    `judged`: how a request was answered; null for any other task, and until it is. `required_checks`: the project's,
+    where they apply to it. `check_results`: how the checks ended at the last success report."""
 
     may_conflict_with: list[MayConflict]
     changes_requested: RequestedChanges | None
+    reviews: list[TaskOfReview]
+    review_of: TaskOfReview | None
     pull_request: PullRequest | None
     judged: Judgement | None
     required_checks: list[AcceptanceCheck]

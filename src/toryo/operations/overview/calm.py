@@ -11,13 +11,23 @@ from toryo.operations.overview.home_state import Picture
 from toryo.operations.overview.queue_status import QueueStatus
 
 CalmState = Literal[
-    "no_project", "archived", "paused", "no_team", "nothing_open", "held", "waits", "not_started", "runs"
+    "no_project",
+    "archived",
+    "paused",
+    "no_team",
+    "nothing_open",
+    "held",
+    "waits",
+    "runs_in_part",
+    "not_started",
+    "runs",
 ]
 
 
 class Calm(TypedDict):
     """`state`: the first that applies. `tasks`: how many are held (`held`), are left to a person to start
-    (`not_started`; also beside `runs`), or wait (`waits`, until `until`; `paused`)."""
+    (`not_started`; also beside `runs`), or wait (`waits` and, beside work that goes on, `runs_in_part`: until `until`;
+    `paused`)."""
 
     state: CalmState
     tasks: int
@@ -40,6 +50,8 @@ def of(picture: Picture, queue: QueueStatus, only: str | None) -> Calm:
         return _calm("held", queue["stopped"])
     if not at_work and held and queue["next_at"] is not None:
         return _calm("waits", held, queue["next_at"])
+    if at_work and queue["timed"]:
+        return _calm("runs_in_part", queue["timed"], queue["next_at"])
     return _calm("runs" if at_work else "not_started", to_start)
 
 

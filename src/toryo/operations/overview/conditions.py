@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from shlex import quote
 from typing import Literal
 
 from typing_extensions import TypedDict
@@ -26,19 +27,27 @@ from toryo.operations.calls.call import Call
 from toryo.operations.calls.callers import Login
 from toryo.operations.overview import needs, unplaced
 from toryo.operations.overview.home_state import Picture
+from toryo.operations.overview.quota_waits import QuotaWaits, Wait
 from toryo.operations.overview.unplaced import Unplaced
-from toryo.workflow import program_choice
 
 AGAIN = 10
 """Seconds after which somebody looks again who waits for a Coordinator."""
 
 ConditionName = Literal[
-    "archived", "paused", "no_team", "coordinator_gone", "program_missing", "budget_used_up", "quota_used_up"
+    "archived",
+    "paused",
+    "no_team",
+    "coordinator_gone",
+    "program_missing",
+    "budget_used_up",
+    "quota_used_up",
+    "quota_kept",
 ]
 
 
 class ProjectCondition(TypedDict):
-    """What is off in a project. `since` and `until` belong behind `text`; `agent_id` is whose program is missing."""
+    """What is off in a project. `since` and `until` belong behind `text`; `agent_id` is whose program is missing,
+    `account` whose quota is used up or kept."""
 
     kind: ConditionName
     project_id: str
@@ -46,6 +55,7 @@ class ProjectCondition(TypedDict):
     since: str | None
     until: str | None
     agent_id: str | None
+    account: str | None
     actions: list[schemas.NeedAction]
 
 
@@ -57,6 +67,7 @@ class _Found:
     since: Millis | None = None
     until: Millis | None = None
     agent_id: str | None = None
+    account: str | None = None
 
 
 def of(call: Call, picture: Picture, project: Project) -> list[ProjectCondition]:
@@ -72,6 +83,9 @@ def look_again_after(picture: Picture, *, waits: bool) -> int:
     ends = [seen.seen_at + GONE_AFTER for seen in picture.coordinators if not gone(seen.seen_at, now)]
     ends += [begun + GONE_AFTER] if begun + GONE_AFTER > now else []
     ends += [usages.end_of_day(now)]
+    ends += [each.until for each in picture.accounts.values()]
+    kept = (end for each in picture.kept_quotas.values() for end in (each.from_ordinary, each.from_low))
+    ends += [end for end in kept if end is not None]
     return max(1, -(-(min(ends) - now) // SECOND))
 
 
@@ -85,6 +99,7 @@ def _shown(call: Call, project: Project, found: _Found) -> ProjectCondition:
         "since": iso_or_none(found.since),
         "until": iso_or_none(found.until),
         "agent_id": found.agent_id,
+        "account": found.account,
         "actions": [{"name": each.name, "command": each.command} for each in ([] if login is Login.VIEWER else may)],
     }
 
@@ -145,16 +160,30 @@ def _unplaced(picture: Picture, project: Project) -> Iterator[_Found]:
     for each in unplaced.found(picture):
         if each.project_id == project.id:
             alike.setdefault(each.cause, []).append(each)
+    unstarted = alike.pop((project.id, "none"), [])
+    yield from _gone(picture, project, unstarted)
     for those in alike.values():
         yield _missing(those)
 
 
+def _gone(picture: Picture, project: Project, unstarted: Sequence[Unplaced]) -> Iterator[_Found]:
+    """Without any Coordinator: what is not started, and what is not checked."""
+    unchecked = [task for task in unplaced.unchecked(picture) if task.project_id == project.id]
+    waiting = {task.id for task in (*unchecked, *(task for each in unstarted for task in each.tasks))}
+    if not waiting:
+        return
+    last = max((seen.seen_at for seen in picture.coordinators), default=0)
+    since = min((*(each.since for each in unstarted), *(max(last, task.moved_at) for task in unchecked)))
+    told = together((constant("No Coordinator is running."), _tasks_wait(len(waiting))))
+    yield _Found(Condition.COORDINATOR_GONE, told, (_MACHINES,), since)
+
+
+_MACHINES = Action("machines", "toryo doctor")
+
+
 def _missing(those: Sequence[Unplaced]) -> _Found:
-    first, machines = those[0], Action("machines", "toryo doctor")
+    first, machines = those[0], _MACHINES
     wait, since = _tasks_wait(sum(len(each.tasks) for each in those)), min(each.since for each in those)
-    if first.obstacle.code == "none":
-        told = together((constant("No Coordinator is running."), wait))
-        return _Found(Condition.COORDINATOR_GONE, told, (machines,), since)
     change = Action("change_program", f"toryo agent edit {first.agent.id} --provider NAME")
     if first.obstacle.code == "no_provider":
         told = together((say("No Coordinator has {program}.", program=first.program.provider), wait))
@@ -190,23 +219,36 @@ def _budget(picture: Picture, project: Project) -> Iterator[_Found]:
 
 
 def _quotas(picture: Picture, project: Project) -> Iterator[_Found]:
-    """Accounts without which an agent of this project with work cannot go on."""
-    waiting: dict[str, int] = {}
-    ends: dict[str, Millis] = {}
-    for place, tasks in picture.main_tasks.items():
-        agent = picture.agents[place[0]]
-        if place[1] != project.id or place not in set(picture.places) or not agent.managed or not agent.active:
-            continue
-        snapshot = picture.snapshot(place)
-        until = program_choice.until(snapshot, Purpose.TASK)
-        held = program_choice.hindrance(snapshot, Purpose.TASK)
-        account = agent.program.account if agent.program is not None else None
-        if account is None or until is None or not program_choice.cooling_down(snapshot, Purpose.TASK):
-            continue
-        if held == picture.accounts.get(account):
-            waiting[account] = waiting.get(account, 0) + len(tasks)
-            ends[account] = min(until, ends.get(account, until))
-    look = Action("usage", f"toryo usage --project {project.id}")
-    for account, count in waiting.items():
-        told = together((say("The quota of the account {account} is used up.", account=account), _tasks_wait(count)))
-        yield _Found(Condition.QUOTA_USED_UP, told, (look,), until=ends[account])
+    """Accounts for which work of this project waits: their quota is used up, or what is left of it is kept."""
+    alike: dict[tuple[str, str], list[Wait]] = {}
+    for each in QuotaWaits(picture).of_project(project.id):
+        alike.setdefault((each.reason, each.account or ""), []).append(each)
+    for (reason, account), waits in alike.items():
+        yield _quota(project, reason, account, waits)
+
+
+def _quota(project: Project, reason: str, account: str, waits: Sequence[Wait]) -> _Found:
+    used_up = reason == "cooling_down"
+    edit = [] if used_up else [Action("edit_quota", f"toryo quota edit {quote(account)} {_ENDED_BY[reason]}")]
+    return _Found(
+        Condition.QUOTA_USED_UP if used_up else Condition.QUOTA_KEPT,
+        together((_about_quota(reason, account), _tasks_wait(len(waits)))),
+        (*edit, Action("usage", f"toryo usage --project {project.id}")),
+        until=min(each.until for each in waits),
+        account=account,
+    )
+
+
+def _about_quota(reason: str, account: str) -> Worded:
+    if reason == "cooling_down":
+        return say("The quota of the account {account} is used up.", account=account)
+    if reason == "no_spare_quota":
+        return say("The account {account} has no quota to spare for tasks of low priority.", account=account)
+    return say(
+        "What is left of the quota of the account {account} is kept for tasks of high and critical priority.",
+        account=account,
+    )
+
+
+_ENDED_BY = {"reserve_kept": "--reserve PERCENT", "no_spare_quota": "--low-priority any"}
+"""The option of `toryo quota edit`, by the reason of the launch table."""

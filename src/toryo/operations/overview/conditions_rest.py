@@ -36,7 +36,7 @@ class Conditions(Result):
 )
 def show_conditions(call: Call, wanted: ShowConditions) -> Conditions:
     """What keeps projects from going on: paused, archived, nobody works there, a program or a Coordinator is missing, a
-    budget or a quota is used up."""
+    budget or a quota is used up, or a quota is kept for other tasks."""
     picture = Picture(call, wanted.project_id, idle=False)
     projects = list(picture.projects.values())
     if wanted.project_id is not None and (project := call.project(wanted.project_id)).status is Status.ARCHIVED:

@@ -50,9 +50,9 @@ RELEASE: Mapping[str, Moves | Kind | Condition] = {
     "blocked_without_in_progress": Kind.BLOCKED,
     "already_running": Moves.BY_ITSELF,
     "start_pending": Moves.BY_ITSELF,
-    "cooling_down": Moves.BY_ITSELF,  # what time does not help is told as "cannot start"
-    "reserve_kept": Moves.BY_ITSELF,
-    "no_spare_quota": Moves.BY_ITSELF,
+    "cooling_down": Moves.BY_ITSELF,  # what time does not help is told as "cannot start", an account as "quota used up"
+    "reserve_kept": Condition.QUOTA_KEPT,
+    "no_spare_quota": Condition.QUOTA_KEPT,
     "handing_over": Moves.BY_ITSELF,
     "may_conflict": Moves.BY_ITSELF,
     "waiting_for_merge": Kind.REVIEW,

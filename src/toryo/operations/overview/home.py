@@ -143,7 +143,9 @@ def show_overview(call: Call, wanted: ShowOverview) -> Overview:
         "fuel": _fuel(picture),
         "plant": _plant(picture),
         "last_event": last,
-        "look_again_after": conditions.look_again_after(picture, waits=bool(unplaced)),
+        "look_again_after": conditions.look_again_after(
+            picture, waits=bool(unplaced or unplaced_agents.unchecked(picture))
+        ),
     }
 
 

@@ -54,6 +54,7 @@ class Picture:
             if presence.project_id in self.projects
         }
         self.coordinators = call.tx.coordinators.all()
+        self._snapshots: dict[Place, Snapshot] = {}
         self._load_tasks(idle=idle)
 
     def _load_tasks(self, *, idle: bool) -> None:
@@ -239,6 +240,11 @@ class Picture:
 
     def snapshot(self, place: Place) -> Snapshot:
         """What the launch decision reads, but for what is below main tasks that wait."""
+        if place not in self._snapshots:
+            self._snapshots[place] = self._snapshot(place)
+        return self._snapshots[place]
+
+    def _snapshot(self, place: Place) -> Snapshot:
         agent, project = self.agents[place[0]], self.projects[place[1]]
         return Snapshot(
             now=self.now,

@@ -84,6 +84,7 @@ CARRIED_OUT_BY = {
     "correct_project": "edit_project",
     "discard": "discard_task_work",
     "edit": "edit_task",
+    "edit_quota": "edit_quota",
     "free": "edit_task",
     "join": "add_member",
     "list": "show_task",

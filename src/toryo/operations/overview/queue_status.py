@@ -18,8 +18,11 @@ from toryo.domain.times import Millis, iso
 from toryo.domain.tree_state import TreeState
 from toryo.domain.wording import Worded, constant, say, together
 from toryo.operations.calls.schemas import StatusName
+from toryo.operations.launches import reason_texts
 from toryo.operations.overview import held_reasons
+from toryo.operations.overview import unplaced as unplaced_agents
 from toryo.operations.overview.home_state import Picture, Place
+from toryo.operations.overview.quota_waits import QuotaWaits, Wait
 from toryo.operations.overview.team_status import Member
 from toryo.operations.overview.unplaced import Unplaced
 
@@ -51,7 +54,7 @@ class QueueStatus(TypedDict):
     answer, or for a person whose task it is. `held` lists the most important ones.
 
     Of those that are ready, `to_start` are left to a person to start. Of those that are held, `stopped` do not go on by
-    themselves; the first of the others that goes on at a known time does so at `next_at`.
+    themselves, and `timed` go on at a known time, the first of them at `next_at`.
     """
 
     running: int
@@ -61,6 +64,7 @@ class QueueStatus(TypedDict):
     held: list[Held]
     to_start: int
     stopped: int
+    timed: int
     next_at: str | None
 
 
@@ -83,6 +87,8 @@ class _Look:
     picture: Picture
     doing: Mapping[Place, Member]
     cannot_start: Mapping[str, str]
+    waits: QuotaWaits
+    unchecked: frozenset[str]
 
 
 def truth(picture: Picture, team: list[Member], unplaced: Iterable[Unplaced] = ()) -> QueueStatus:
@@ -90,7 +96,9 @@ def truth(picture: Picture, team: list[Member], unplaced: Iterable[Unplaced] = (
     counts = {"running": picture.unread.total(), "ready": 0, "waiting": 0, "to_start": 0}
     held: list[tuple[Task, _Hold]] = []
     doing: dict[Place, Member] = {(each["agent_id"], each["project_id"]): each for each in team}
-    look = _Look(picture, doing, {task.id: each.obstacle.code for each in unplaced for task in each.tasks})
+    cannot_start = {task.id: each.obstacle.code for each in unplaced for task in each.tasks}
+    unchecked = frozenset(task.id for task in unplaced_agents.unchecked(picture))
+    look = _Look(picture, doing, cannot_start, QuotaWaits(picture), unchecked)
     for task in picture.open.values():
         found = _judged(look, task)
         if isinstance(found, str):
@@ -99,6 +107,7 @@ def truth(picture: Picture, team: list[Member], unplaced: Iterable[Unplaced] = (
         elif found is not None:
             held.append((task, found))
     held.sort(key=lambda each: each[0].order)
+    ends = [hold.until for _, hold in held if hold.until is not None]
     return {
         "running": counts["running"],
         "ready": counts["ready"],
@@ -107,7 +116,8 @@ def truth(picture: Picture, team: list[Member], unplaced: Iterable[Unplaced] = (
         "held": [_shown(task, hold.why()) for task, hold in held[:MOST]],
         "to_start": counts["to_start"],
         "stopped": sum(hold.stopped for _, hold in held),
-        "next_at": min((hold.until for _, hold in held if hold.until is not None), default=None),
+        "timed": len(ends),
+        "next_at": min(ends, default=None),
     }
 
 
@@ -137,7 +147,7 @@ def _judged(look: _Look, task: Task) -> str | _Hold | None:
     if task.status is Status.BLOCKED:
         return _Hold("blocked", partial(_blocked, picture, task)) if task.blocked_cause is None else None
     if task.status in (Status.TODO, Status.BACKLOG):  # of drafts, those that wait for an approval
-        return _to_do(picture, tree_state, task)
+        return _to_do(look, tree_state, task)
     if task.id in picture.claims:
         return "running"
     return _in_progress(look, tree_state, task) if tree_state.tree.is_main(task) else None
@@ -156,7 +166,8 @@ def _blocked(picture: Picture, task: Task) -> HeldBy:
     }
 
 
-def _to_do(picture: Picture, tree_state: TreeState, task: Task) -> str | _Hold:
+def _to_do(look: _Look, tree_state: TreeState, task: Task) -> str | _Hold:
+    picture = look.picture
     for_queue = {StartBlocker.UNASSIGNED} if task.for_queue else set()
     hindrance = next(
         (blocker for blocker in task_readiness.hindrances(tree_state, task) if blocker not in for_queue), None
@@ -167,7 +178,36 @@ def _to_do(picture: Picture, tree_state: TreeState, task: Task) -> str | _Hold:
         return _Hold("resting", partial(_resting, task.not_before), iso(task.not_before))
     if task.for_queue and task.agent_type not in tree_state.served:
         return _Hold("no_agent_for_queue", partial(_unserved, task.agent_type or ""))
-    return "ready"
+    wait = look.waits.of_queue_task(task) if task.for_queue else None
+    return "ready" if wait is None else _of_quota(wait)
+
+
+def _of_quota(wait: Wait) -> _Hold:
+    return _Hold(wait.reason, partial(_not_started, wait), iso(wait.until))
+
+
+def _not_started(wait: Wait) -> HeldBy:
+    """No agent is started for it, because of an account or a budget."""
+    if wait.reason != "cooling_down":
+        explanation = reason_texts.said(wait.reason, commands=False)
+    elif wait.account is not None:
+        explanation = say("The quota of the account {account} is used up.", account=wait.account)
+    else:
+        explanation = constant("The agents of its queue are in cooldown after a failure.")
+    return {
+        "reason": wait.reason,
+        "explanation": explanation,
+        "released_by": constant(SOONER.get(wait.reason, "It continues automatically.")),
+        "until": iso(wait.until),
+    }
+
+
+SOONER = {
+    "reserve_kept": "It continues automatically, or now if you raise its priority or lower the reserve.",
+    "no_spare_quota": "It continues automatically, or now if you raise its priority or let tasks of low priority start "
+    "at any time.",
+    "budget_exhausted": "It continues automatically, or as soon as the budget is raised.",
+}
 
 
 def _hindrance(picture: Picture, tree_state: TreeState, task: Task, hindrance: StartBlocker) -> _Hold:
@@ -207,16 +247,30 @@ def _in_progress(look: _Look, tree_state: TreeState, task: Task) -> str | _Hold:
     member = look.doing.get((task.assignee_id or "", task.project_id))
     if member is None:
         return _hindrance(picture, tree_state, task, StartBlocker.ASSIGNEE_NOT_ACTIVE)
+    if task.id in look.unchecked:
+        return _Hold("none", _unchecked)
     session = picture.sessions.get((task.assignee_id or "", task.project_id), {}).get(Purpose.TASK)
     if session is not None:
         return "running" if session.task_id == task.id else "waiting"
     if member["kind"] == "human" or member["state"] == "starting":
         return "waiting" if member["kind"] == "human" else "ready"
     cannot = look.cannot_start.get(task.id)
+    wait = look.waits.of_main_task((task.assignee_id or "", task.project_id), task)
+    if wait is not None and wait.reason != "cooling_down":
+        return _of_quota(wait)
     if member["state"] == "waiting" and cannot is None:
         return "waiting" if str(member["reason"]).startswith("waiting_for") else "ready"
     reason = cannot or str(member["reason"] or member["state"])
     return _Hold(reason, partial(_by_member, member, reason), member["until"])
+
+
+def _unchecked() -> HeldBy:
+    return {
+        "reason": "none",
+        "explanation": constant("Its acceptance checks have not run: no Coordinator is running."),
+        "released_by": constant(OF_AGENTS["none"]),
+        "until": None,
+    }
 
 
 def _by_member(member: Mapping[str, Any], reason: str) -> HeldBy:

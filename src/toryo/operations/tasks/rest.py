@@ -35,6 +35,7 @@ from toryo.operations.tasks import (
     opened_pull_requests,
     requested_changes,
     review_rounds,
+    reviewed_tasks,
 )
 from toryo.operations.tasks.acceptance_checks import Acceptance
 from toryo.operations.tasks.conflict_forecast import Touches
@@ -107,6 +108,8 @@ def file_task(call: Call, wanted: FileTask) -> FiledTask:
             **below_main_task.show_created(made),
             "may_conflict_with": conflict_forecast.of(call, made.task),
             "changes_requested": None,
+            "reviews": [],
+            "review_of": None,
             "pull_request": None,
             "judged": None,
             "required_checks": required,
@@ -144,6 +147,8 @@ def _shown(call: Call, task_id: str) -> FiledTask:
         **below_main_task.show(call, task),
         "may_conflict_with": conflict_forecast.of(call, task),
         "changes_requested": changes,
+        "reviews": reviewed_tasks.reviews_of(call, task),
+        "review_of": reviewed_tasks.reviewed_in(call, task),
         "pull_request": opened_pull_requests.of(call, task.id) if task.closed else None,
         "judged": _how_judged(call, task),
         "required_checks": _required_checks(call.tree_state(task), task),

@@ -26,6 +26,7 @@ const ICONS: Record<Calm["state"], LucideIcon> = {
   runs: CircleCheckBig,
   not_started: ListTodo,
   waits: Clock,
+  runs_in_part: Clock,
   held: Hourglass,
   nothing_open: CircleDashed,
   no_team: UserPlus,

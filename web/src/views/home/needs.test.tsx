@@ -205,6 +205,7 @@ describe("what needs you", () => {
     ["runs", 2, "2 tasks are not started"],
     ["not_started", 3, "3 tasks are ready"],
     ["waits", 1, "Work continues by itself at"],
+    ["runs_in_part", 2, "2 tasks wait for a quota, a budget or a cooldown, the first until"],
     ["held", 54, "54 tasks wait for something"],
     ["nothing_open", 0, "No open tasks"],
     ["no_team", 0, "No agents in the team"],
@@ -213,7 +214,7 @@ describe("what needs you", () => {
     ["no_project", 0, "No projects"],
   ] as const)("where nothing needs anybody it says what is true: %s, %i", async (state, tasks, words) => {
     serve(agents);
-    const until = state === "waits" ? "2026-01-01T14:05:00Z" : null;
+    const until = ["waits", "runs_in_part"].includes(state) ? "2026-01-01T14:05:00Z" : null;
     const page = await show(<NeedsPanel needs={[]} calm={{ state, tasks, until }} projectId="shop" />);
     expect((await screen.findByRole("heading")).closest("section")?.textContent).toContain(words);
     expect(page.container.querySelector(".text-green") !== null).toBe(state === "runs" && tasks === 0);

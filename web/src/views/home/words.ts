@@ -5,6 +5,7 @@ export const en = {
     runs: "Nothing needs attention",
     not_started: "Nothing is running",
     waits: "Nothing needs attention now",
+    runs_in_part: "Nothing needs attention now",
     held: "No item here is for you, but work does not continue",
     nothing_open: "No open tasks",
     no_team: "No agents in the team",
@@ -19,6 +20,10 @@ export const en = {
     not_started_one: "{{count}} task is ready. It starts when a person moves it to In progress.",
     not_started_other: "{{count}} tasks are ready. They start when a person moves them to In progress.",
     waits: "Work continues by itself at {{time}}, when a quota, a budget or a cooldown ends.",
+    runs_in_part_one:
+      "{{count}} task waits for a quota, a budget or a cooldown, until {{time}}. Other work continues by itself.",
+    runs_in_part_other:
+      "{{count}} tasks wait for a quota, a budget or a cooldown, the first until {{time}}. Other work continues by itself.",
     held_one: "{{count}} task waits for something that does not happen by itself. The queue below says for what.",
     held_other: "{{count}} tasks wait for something that does not happen by itself. The queue below says for what.",
     nothing_open: "Create a task to give the team work.",
@@ -249,6 +254,7 @@ export const ja: typeof en = {
     runs: "要対応の項目はありません",
     not_started: "実行中のタスクはありません",
     waits: "今は対応の必要がありません",
+    runs_in_part: "今は対応の必要がありません",
     held: "あなた宛ての項目はありませんが、進んでいないタスクがあります",
     nothing_open: "未完了のタスクはありません",
     no_team: "チームにエージェントがいません",
@@ -263,6 +269,10 @@ export const ja: typeof en = {
     not_started_one: "{{count}} 件のタスクを開始できます。「進行中」に移すと始まります。",
     not_started_other: "{{count}} 件のタスクを開始できます。「進行中」に移すと始まります。",
     waits: "利用枠、予算、またはクールダウンが終わる {{time}} に自動的に再開します。",
+    runs_in_part_one:
+      "{{count}} 件のタスクが、利用枠、予算、またはクールダウンのため {{time}} まで待っています。ほかの作業は自動的に進みます。",
+    runs_in_part_other:
+      "{{count}} 件のタスクが、利用枠、予算、またはクールダウンのため待っています（最初の再開は {{time}}）。ほかの作業は自動的に進みます。",
     held_one: "{{count}} 件のタスクが、自動的には解除されない条件を待っています。条件は下のキューで確認できます。",
     held_other: "{{count}} 件のタスクが、自動的には解除されない条件を待っています。条件は下のキューで確認できます。",
     nothing_open: "タスクを作成すると、チームが作業を始めます。",

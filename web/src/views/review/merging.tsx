@@ -9,7 +9,7 @@ import { DraftLine, useDraft } from "@/drafts";
 import { useTranslation } from "@/i18n/use-words";
 import { Button, Checkbox, Dialog, Form, TextField, useToast } from "@/ui";
 import { Figures } from "@/views/review/figures";
-import { useOpensPullRequests } from "@/views/review/opens-pull-requests";
+import { isInPullRequest, useOpensPullRequests } from "@/views/review/opens-pull-requests";
 import { useParts } from "@/views/review/parts";
 import { Trouble } from "@/views/review/trouble";
 
@@ -26,6 +26,9 @@ export function Merging({ task, work, unsent, onClose }: MergingProps) {
   const toast = useToast();
   const parts = useParts(task);
   const opens = useOpensPullRequests(task.project_id);
+  const again = opens && isInPullRequest(work);
+  const go = again ? "pullRequest.again" : opens ? "pullRequest.go" : "merge.go";
+  const going = again ? "pullRequest.updating" : opens ? "pullRequest.going" : "merge.going";
   const [{ into, message }, , draft] = useDraft(`merge.${task.task_id}`, { into: "", message: "" });
   const [below, setBelow] = useState(true);
   const [anyway, setAnyway] = useState(false);
@@ -61,7 +64,12 @@ export function Merging({ task, work, unsent, onClose }: MergingProps) {
   }
 
   return (
-    <Dialog open onClose={onClose} title={t(opens ? "pullRequest.action" : "merge.title")} description={task.title}>
+    <Dialog
+      open
+      onClose={onClose}
+      title={t(!opens ? "merge.title" : again ? "pullRequest.again" : "pullRequest.action")}
+      description={task.title}
+    >
       <Form onSend={() => void merge()} className="space-y-4">
         <DraftLine draft={draft} />
         {unsent > 0 && (
@@ -95,7 +103,7 @@ export function Merging({ task, work, unsent, onClose }: MergingProps) {
         <div className="flex justify-end gap-2">
           <Button onClick={onClose}>{t("app.cancel")}</Button>
           <Button type="submit" look="primary" disabled={busy || (sentBack.length > 0 && !anyway)}>
-            {t(opens ? (busy ? "pullRequest.going" : "pullRequest.go") : busy ? "merge.going" : "merge.go")}
+            {t(busy ? going : go)}
           </Button>
         </div>
       </Form>

@@ -15,7 +15,7 @@ import { Button, Confirm, useToast } from "@/ui";
 import { Asking } from "@/views/review/asking";
 import type { Comments } from "@/views/review/comments";
 import { Merging } from "@/views/review/merging";
-import { useOpensPullRequests } from "@/views/review/opens-pull-requests";
+import { isInPullRequest, useOpensPullRequests } from "@/views/review/opens-pull-requests";
 import { useNextReview } from "@/views/review/waiting";
 
 interface VerdictProps {
@@ -51,7 +51,8 @@ function Verdict({ task, work, comments }: Omit<VerdictProps, "writes" | "childr
   const { t } = useTranslation("review");
   const [asked, setAsked] = useState<Asked | null>(null);
   const discard = useDiscarding(task.task_id);
-  const approve = t(useOpensPullRequests(task.project_id) ? "pullRequest.action" : "merge.action");
+  const opens = useOpensPullRequests(task.project_id);
+  const approve = t(!opens ? "merge.action" : isInPullRequest(work) ? "pullRequest.again" : "pullRequest.action");
   const close = () => setAsked(null);
   useKeys([
     { key: "a", words: approve, run: () => setAsked("merge") },
@@ -79,7 +80,7 @@ function Verdict({ task, work, comments }: Omit<VerdictProps, "writes" | "childr
       <Queueing task={task} work={work} />
       <Button
         look="primary"
-        className="max-sm:min-w-0 max-sm:flex-1 max-sm:basis-0 max-sm:px-1 max-sm:text-[13px]"
+        className="max-sm:min-w-0 max-sm:flex-1 max-sm:basis-0 max-sm:px-1 max-sm:text-[13px] max-sm:leading-tight max-sm:whitespace-normal"
         onClick={() => setAsked("merge")}
       >
         <CircleCheck size={15} aria-hidden className="max-sm:hidden" />

@@ -201,6 +201,8 @@ export const en = {
   },
   pullRequest: {
     action: "Approve and open pull request",
+    again: "Update pull request",
+    updating: "Updating…",
     message: "Introduction",
     messageHelp: "Above the summary of the agent.",
     go: "Open pull request",
@@ -471,6 +473,8 @@ export const ja: typeof en = {
   },
   pullRequest: {
     action: "承認してプルリクエストを作成",
+    again: "プルリクエストを更新",
+    updating: "更新中…",
     message: "前書き",
     messageHelp: "エージェントの要約の上に書かれます。",
     go: "プルリクエストを作成",

@@ -21,11 +21,12 @@ export function Overview({ task }: { task: Task }) {
       <EditableText task={task} field="description" />
       <Subtasks task={task} />
       <Dependencies task={task} />
+      <Reviews task={task} />
       <Touches task={task} />
       <Acceptance task={task} />
       {task.result !== null && task.result !== undefined && <Result value={task.result} />}
-      {task.summary !== null && <Words title={t("summary")} text={task.summary} />}
-      {task.next_steps !== null && <Words title={t("nextSteps")} text={task.next_steps} />}
+      {task.summary && <Words title={t("summary")} text={task.summary} />}
+      {task.next_steps && <Words title={t("nextSteps")} text={task.next_steps} />}
       {task.artifacts.length > 0 && (
         <Section title={t("artifacts")}>
           <ul className="space-y-1 font-mono text-[13px]">
@@ -128,65 +129,83 @@ function Trouble({ task }: { task: Task }) {
 
 function Subtasks({ task }: { task: Task }) {
   const { t } = useTranslation("task");
-  const open = useOpenTask();
-  const known = useQuery(agents).data;
   const all = task.subtasks.length;
   if (all === 0) return null;
   const done = task.subtasks.filter((each) => each.status === "completed").length;
   return (
     <Section title={t("subtasks")} aside={t("subtasksDone", { done, all })}>
-      <ul className="divide-y divide-line rounded-lg border border-line">
-        {task.subtasks.map((each) => {
-          const name = known?.find((one) => one.agent_id === each.assignee_id)?.name ?? each.assignee_id;
-          return (
-            <li key={each.task_id}>
-              <button
-                type="button"
-                onClick={() => open(each.task_id)}
-                className="flex min-h-9 w-full items-center gap-2.5 px-3 text-left hover:bg-sunken"
-              >
-                <StatusIcon status={each.status} size={15} />
-                <span className="min-w-0 flex-1 truncate">{each.title}</span>
-                {name !== null && (
-                  <span title={name} className="inline-flex items-center">
-                    <Avatar id={each.assignee_id ?? ""} name={name} size={20} />
-                    <span className="sr-only">{name}</span>
-                  </span>
-                )}
-              </button>
-            </li>
-          );
-        })}
-      </ul>
+      <Tasks of={task.subtasks} />
     </Section>
   );
 }
 
 function Dependencies({ task }: { task: Task }) {
   const { t } = useTranslation("task");
-  const open = useOpenTask();
   const cards = useQuery(board(task.project_id)).data?.tasks;
   if (task.dependencies.length === 0) return null;
+  const others = task.dependencies.map((id) => {
+    const card = cards?.find((each) => each.task_id === id);
+    const title = card?.title ?? titleKnown(id) ?? t("chip.older");
+    return { task_id: id, title, status: card?.status ?? null, assignee_id: null };
+  });
   return (
     <Section title={t("dependencies")}>
-      <ul className="divide-y divide-line rounded-lg border border-line">
-        {task.dependencies.map((id) => {
-          const card = cards?.find((each) => each.task_id === id);
-          return (
-            <li key={id}>
-              <button
-                type="button"
-                onClick={() => open(id)}
-                className="flex min-h-9 w-full items-center gap-2.5 px-3 text-left hover:bg-sunken"
-              >
-                {card !== undefined && <StatusIcon status={card.status} size={15} />}
-                <span className="min-w-0 flex-1 truncate">{card?.title ?? titleKnown(id) ?? t("chip.older")}</span>
-              </button>
-            </li>
-          );
-        })}
-      </ul>
+      <Tasks of={others} />
     </Section>
+  );
+}
+
+/** Both directions: the tasks in which agents review this work, and the work that is reviewed here. */
+function Reviews({ task }: { task: Task }) {
+  const { t } = useTranslation("task");
+  const cards = useQuery(board(task.project_id)).data?.tasks;
+  const now = (each: Line): Line => ({ ...each, ...cards?.find((card) => card.task_id === each.task_id) });
+  return (
+    <>
+      {task.review_of !== null && (
+        <Section title={t("reviewOf")}>
+          <Tasks of={[now(task.review_of)]} />
+        </Section>
+      )}
+      {task.reviews.length > 0 && (
+        <Section title={t("reviews")}>
+          <Tasks of={task.reviews.map(now)} />
+        </Section>
+      )}
+    </>
+  );
+}
+
+type Line = Pick<Task, "task_id" | "title" | "assignee_id"> & { status: Task["status"] | null };
+
+/** Other tasks, a line each, that lead to them. */
+function Tasks({ of }: { of: readonly Line[] }) {
+  const open = useOpenTask();
+  const known = useQuery(agents).data;
+  return (
+    <ul className="divide-y divide-line rounded-lg border border-line">
+      {of.map((each) => {
+        const name = known?.find((one) => one.agent_id === each.assignee_id)?.name ?? each.assignee_id;
+        return (
+          <li key={each.task_id}>
+            <button
+              type="button"
+              onClick={() => open(each.task_id)}
+              className="flex min-h-9 w-full items-center gap-2.5 px-3 text-left hover:bg-sunken"
+            >
+              {each.status !== null && <StatusIcon status={each.status} size={15} />}
+              <span className="min-w-0 flex-1 truncate">{each.title}</span>
+              {name !== null && (
+                <span title={name} className="inline-flex items-center">
+                  <Avatar id={each.assignee_id ?? ""} name={name} size={20} />
+                  <span className="sr-only">{name}</span>
+                </span>
+              )}
+            </button>
+          </li>
+        );
+      })}
+    </ul>
   );
 }
 

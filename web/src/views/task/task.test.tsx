@@ -52,6 +52,26 @@ describe("an open task", () => {
     expect(container.contains(panel())).toBe(false);
   });
 
+  it("names the tasks in which agents review its work, and leads to them", async () => {
+    wide(true);
+    const review = { task_id: "t2", title: "Review: Pay with a card", status: "in_progress", assignee_id: "ada" };
+    serve({ ...answers, "GET /tasks/t1": { task: { ...task, reviews: [review] } } });
+    const { href } = await open();
+    expect(screen.getByRole("heading", { name: "Reviews of this work" })).toBeTruthy();
+    fireEvent.click(screen.getByRole("button", { name: /Review: Pay with a card/ }));
+    await waitFor(() => expect(href()).toContain("t2"));
+  });
+
+  it("names the task whose work is reviewed in it", async () => {
+    wide(true);
+    const reviewed = { task_id: "t3", title: "Add the tax", status: "in_progress", assignee_id: "ada" };
+    serve({ ...answers, "GET /tasks/t1": { task: { ...task, review_of: reviewed } } });
+    await open();
+    expect(screen.getByRole("heading", { name: "Reviews the work of" }).closest("section")?.textContent).toContain(
+      "Add the tax",
+    );
+  });
+
   it("is as wide as one has drawn it, also the next time", async () => {
     wide(true);
     serve(answers);

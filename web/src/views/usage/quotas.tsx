@@ -1,10 +1,12 @@
 // The quota windows of accounts: how much of five hours, a day and a week is used, and what is kept for urgent work.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useSearch } from "@tanstack/react-router";
 import { useState } from "react";
 
 import { api } from "@/api/client";
 import type { Quota, QuotaWindow } from "@/api/model";
 import { quotas } from "@/api/queries";
+import { useSay } from "@/app/address";
 import { useOwns } from "@/app/may";
 import { DraftLine, useDraft } from "@/drafts";
 import { useTranslation } from "@/i18n/use-words";
@@ -16,8 +18,11 @@ const LIMITS = { "5h": "limit_5h", day: "limit_day", week: "limit_week" } as con
 export function Quotas() {
   const { t } = useTranslation("usage");
   const owns = useOwns();
-  const [edited, edit] = useState<Quota | null>(null);
+  const { q: asked } = useSearch({ strict: false });
+  const say = useSay();
   const found = useQuery(quotas).data ?? [];
+  const edited = owns ? found.find(({ account }) => account === asked) : undefined;
+  const edit = (account: string | undefined) => say({ q: account }, { replace: true });
   if (found.length === 0) return null;
   return (
     <Panel title={t("quota.title")}>
@@ -30,7 +35,11 @@ export function Quotas() {
                 {each.reserve > 0 && <span>{t("quota.keeps", { percent: each.reserve })}</span>}
                 {each.low_priority === "spare" && <span>{t("quota.spare")}</span>}
                 {owns && (
-                  <Button small aria-label={t("quota.editOf", { account: each.account })} onClick={() => edit(each)}>
+                  <Button
+                    small
+                    aria-label={t("quota.editOf", { account: each.account })}
+                    onClick={() => edit(each.account)}
+                  >
                     {t("quota.edit")}
                   </Button>
                 )}
@@ -49,7 +58,7 @@ export function Quotas() {
           </li>
         ))}
       </ul>
-      {edited !== null && <Edit quota={edited} close={() => edit(null)} />}
+      {edited !== undefined && <Edit quota={edited} close={() => edit(undefined)} />}
     </Panel>
   );
 }
