@@ -118,6 +118,7 @@ def test_a_key_and_a_token_open_what_they_are_for_until_they_are_revoked(chrome:
         assert Client(site.url, token).rest("GET", "/me")["person_id"] == "owner"
         row(page, "A script").get_by_role("button", name="Revoke").click()
         page.get_by_role("dialog", name="Revoke A script?").get_by_role("button", name="Revoke").click()
+        expect(page.get_by_role("dialog")).to_have_count(0)  # it hides the rows until that is done
         expect(row(page, "A script")).to_have_count(0)
     assert [answer_to(site, secret) for secret in (key, token)] == [401, 401]
     assert nowhere(site.data, key, token)
@@ -158,6 +159,7 @@ def test_a_person_is_added_gets_a_password_comes_in_and_is_removed(chrome: Brows
 
         row(page, "Mika Tanaka").get_by_role("button", name="Remove").click()
         page.get_by_role("dialog", name="Remove Mika Tanaka?").get_by_role("button", name="Remove").click()
+        expect(page.get_by_role("dialog")).to_have_count(0)
         expect(row(page, "Mika Tanaka")).to_have_count(0)
         hers.reload()
         expect(hers.get_by_role("heading", name="Sign in to Toryo")).to_be_visible()
