@@ -58,7 +58,6 @@ def evidence(place: Path) -> str:
         "日本語の長い名前のレポート－支払い画面の確認結果.txt",
         "log.txt",
         "junit.xml",
-        "more.xml",
     )
     for name in names:
         (shots / name).write_text("one\n" * 2000)
@@ -84,7 +83,7 @@ def place(site: Site, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Plac
         check = f"{left}; test ! -e bad || {{ {wrong}; exit 1; }}"
         required = [{"command": check, "artifacts": ["shots/**", "*.gif"]}, {"command": "true"}]
         shop = SiteRepository(site, "shop", pull_requests="open", required_checks=required)
-        shop.commit(**{".gitignore": "/shots/\n"})
+        shop.commit(__gitignore="/shots/\n")
         service = Service(base / "service", shop, "https://github.com/shop/till.git", "gh")
         with_only(patch, service.bin)
         site.environment |= {name: os.environ[name] for name in ("PATH", "GIT_CONFIG_GLOBAL")}

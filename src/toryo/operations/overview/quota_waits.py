@@ -6,13 +6,15 @@ for it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 
 from toryo.domain import usages
 from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.launches import Purpose
 from toryo.domain.tasks import Priority, Task
 from toryo.domain.times import Millis
+from toryo.operations.calls import fault_isolation
 from toryo.operations.overview import main_task_waits
 from toryo.operations.overview.home_state import Picture, Place
 from toryo.workflow import launch_rules, program_choice
@@ -51,6 +53,14 @@ class QuotaWaits:
 
     def of_main_task(self, place: Place, task: Task) -> Wait | None:
         """None: it waits for something else, or for nothing."""
+        return self._fenced(place, lambda: self._of_main_task(place, task))
+
+    def _fenced(self, place: Place, look: Callable[[], Wait | None]) -> Wait | None:
+        """What cannot be decided about one agent hides nothing of the others."""
+        call = self._picture.call
+        return fault_isolation.fenced(call, "needs", look, None, agent_id=place[0], project_id=place[1], asks=False)
+
+    def _of_main_task(self, place: Place, task: Task) -> Wait | None:
         picture = self._picture
         if place not in self._places or task.id in picture.claims or main_task_waits.runs(picture, place):
             return None
@@ -66,13 +76,15 @@ class QuotaWaits:
         """Of a ready one: what ends first. None: an agent of the queue can take it, or it has none."""
         key = (task.project_id, task.agent_type or "", task.priority)
         if key not in self._queues:
-            waits = (
-                [] if self._is_polled(task) else [_at(self._picture.snapshot(each), task) for each in self._of(task)]
-            )
+            places = [] if self._is_polled(task) else list(self._of(task))
+            waits = [self._fenced(each, partial(self._at, each, task)) for each in places]
             known = [each for each in waits if each is not None]
             all_wait = len(known) == len(waits)
             self._queues[key] = min(known, key=lambda each: each.until, default=None) if all_wait else None
         return self._queues[key]
+
+    def _at(self, place: Place, task: Task) -> Wait | None:
+        return _at(self._picture.snapshot(place), task)
 
     def _is_polled(self, task: Task) -> bool:
         online = self._picture.online.values()
