@@ -188,12 +188,12 @@ class Starter:
     def clean_up(self, launch_id: str) -> None:
         self._workspaces.remove(launch_id)
 
-    def mask(self, launch: Launch) -> Mask:
-        """Hides this launch's credential, the Coordinator's own, and what its provider was trusted with."""
+    def mask(self, launch: Launch, more: Iterable[str] = ()) -> Mask:
+        """Hides this launch's credential, the Coordinator's own, what its provider was trusted with, and `more`."""
         passkey, provider = self._config.agent(launch.agent_id).passkey, self.providers.get(launch.ai_type)
         own = [launch.credential, self._config.coordinator_token, passkey]
         trusted = self._trusted(provider) if provider is not None else ()
-        return Mask([*own, *(secret for each in trusted for secret in output_redaction.among(each))])
+        return Mask([*own, *more, *(secret for each in trusted for secret in output_redaction.among(each))])
 
     def mask_of(self, agent_ids: Iterable[str]) -> Mask:
         """Hides the passkeys of these agents, and the Coordinator's own token."""
