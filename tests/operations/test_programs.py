@@ -493,6 +493,16 @@ def test_a_program_that_says_late_why_it_never_signed_in_has_its_fallbacks_like_
         crew.owner.call("resume_agent", agent_id="w1")
 
 
+def test_what_a_person_can_correct_is_told_also_after_a_fallback_has_failed(crew: World):
+    stands_in(crew, "w1")
+    end(crew, start_of(crew, "w1"), "model_not_available")
+    end(crew, start_of(crew, "w1"), "rate_limited")
+    [cooldown] = crew.owner.call("show_agent", agent_id="w1")["cooldowns"]
+    assert (cooldown["reason"], cooldown["program"]) == ("model_not_available", "claude, gemini")
+    crew.owner.call("edit_agent", agent_id="w1", model="opus")
+    assert start_of(crew, "w1")["model"] == "opus", "it is corrected"
+
+
 def test_an_outage_that_takes_all_programs_counts_once_however_many_there_are(crew: World):
     fallback = [{"provider": each} for each in ("gemini", "codex", "qwen", "copilot")]
     crew.owner.call("edit_agent", agent_id="w1", provider_options={"fallback": fallback})

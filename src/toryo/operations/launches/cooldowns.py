@@ -74,10 +74,12 @@ def cool(
         wait = seconds * _with_margin(call)
     until: int = call.now + wait
     failed: tuple[str, ...] = (program,) if program is not None else ()
+    told = reason
     if before is not None and before[0] > call.now and before[3] != failed:
         until = max(until, before[0])
         failed = tuple(dict.fromkeys((*before[3], *failed))) if before[3] and failed else ()
-    call.tx.agents.cool(agent_id, purpose.value, until, reason, times, failed)
+        told = before[1] if _waits_for_people(before[1], reason) else reason
+    call.tx.agents.cool(agent_id, purpose.value, until, told, times, failed)
     call.event(
         "agent.cooling_down",
         agent_id=agent_id,
@@ -85,6 +87,12 @@ def cool(
     )
     call.tx.hint(WORK)
     return until
+
+
+def _waits_for_people(before: str, reason: str) -> bool:
+    """Whether the failure of one program needs a person, and that of the next one says nothing that outweighs this."""
+    was, now = failures.nature_of(before), failures.nature_of(reason)
+    return was is not None and was.people is not None and now is not None and now.fallback
 
 
 def _times(before: tuple[Millis, str, int, tuple[str, ...]] | None, program: str | None) -> int:
