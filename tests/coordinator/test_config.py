@@ -210,6 +210,21 @@ def test_an_account_of_which_nothing_selects_a_login_is_refused_since_it_would_u
         configured(config.ai_providers)
 
 
+@pytest.mark.parametrize(
+    ("provider", "env"),
+    [
+        ("opencode", "{TOGETHER_API_KEY: key}"),
+        ("opencode", "{XDG_DATA_HOME: /srv/second}"),
+        ("codex", "{AZURE_OPENAI_API_KEY: key}"),
+        ("claude", "{AWS_PROFILE: second}"),
+        ("gemini", "{HOME: /srv/second}"),
+    ],
+)
+def test_every_way_to_select_a_login_makes_an_account(provider: str, env: str) -> None:
+    config = parse(f"ai_providers: {{{provider}: {{accounts: {{second: {{env: {env}}}}}}}}}\n", "file", {})
+    assert list(configured(config.ai_providers)[provider].accounts) == ["second"]
+
+
 def test_what_a_program_of_the_file_makes_of_a_variable_is_its_own_affair() -> None:
     accounts = "accounts: {second: {env: {PROFILE: b}}}"
     text = f"ai_providers: {{claude: {{cli_command: mine, {accounts}}}, other: {{cli_command: other, {accounts}}}}}\n"

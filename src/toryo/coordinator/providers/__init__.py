@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from toryo.coordinator.config import ProviderConfig
@@ -22,6 +22,7 @@ from toryo.coordinator.providers import (
     script,
 )
 from toryo.formats.yaml_documents import hint
+from toryo.output_redaction import names_secret
 
 BUILT_IN: Mapping[str, Provider] = {
     each.name: each
@@ -79,12 +80,16 @@ def _refuse_own_login(base: Provider, section: ProviderConfig) -> None:
         return
     selecting = sorted(base.env - PROXIES)
     for account, login in section.accounts.items():
-        given = [name for name, value in login.env.items() if value.strip()]
-        if not any(name in selecting or name == "HOME" or name.startswith("XDG_") for name in given):
+        if not any(value.strip() and _selects(name, selecting) for name, value in login.env.items()):
             raise BadConfig(
                 f"ai_providers.{base.name}.accounts.{account}.env selects no login of {base.name}, so the account "
                 f"would use this machine's own: {hint(next(iter(login.env)), selecting)}"
             )
+
+
+def _selects(variable: str, known: Collection[str]) -> bool:
+    """Whether a variable may select a login; a key may be of any service that the program's own settings name."""
+    return variable in known or variable == "HOME" or variable.startswith("XDG_") or names_secret(variable)
 
 
 def _adjusted(base: Provider, section: ProviderConfig) -> Provider:
