@@ -493,6 +493,16 @@ def test_a_program_that_says_late_why_it_never_signed_in_has_its_fallbacks_like_
         crew.owner.call("resume_agent", agent_id="w1")
 
 
+def test_a_used_up_quota_that_is_told_late_ends_with_that_of_its_account(crew: World):
+    launch = start_of(crew, "w1")
+    crew.advance(121)
+    crew.coordinator().claim(agent_ids=["w1"], running=[launch["launch_id"]])
+    end(crew, launch, "quota", 5 * HOUR)
+    assert crew.owner.call("resume_agent", agent_id="w2")["ended"] == ["account claude"]
+    crew.advance(61)
+    assert start_of(crew, "w1")["account"] == "claude"
+
+
 def test_what_a_person_can_correct_is_told_also_after_a_fallback_has_failed(crew: World):
     stands_in(crew, "w1")
     end(crew, start_of(crew, "w1"), "model_not_available")

@@ -39,11 +39,12 @@ def after_exit(call: Call, launch: Launch, error: str | None, told: QuotaMessage
         return None
     if refused and reason != Failure.RATE_LIMITED:
         reason = Failure.QUOTA.value
+    account = launch.account if reason == Failure.QUOTA else None
     explained = None
     if launch.state is State.EXPIRED:  # The agent is already in cooldown for it.
-        explained = _explain_missing(call, launch, reason, told.seconds)
-    if reason == Failure.QUOTA and launch.account is not None:
-        return _cool_account(call, launch.account, reason, told, launch.agent_id)
+        explained = _explain_missing(call, launch, reason, told.seconds if account is None else None)
+    if account is not None:
+        return _cool_account(call, account, reason, told, launch.agent_id)
     if launch.state is State.EXPIRED:
         return explained
     program = program_of(launch)
