@@ -242,3 +242,11 @@ def test_a_switch_is_given_as_a_word_or_as_truth_and_means_the_same():
     assert provider_options.widened(narrow, wide)
     assert not provider_options.widened(wide, narrow)
     assert not provider_options.widened(narrow, Given("claude", {"sandbox_network": False}, "worker"))
+
+
+def test_a_list_of_too_many_fallbacks_is_refused_with_how_many_there_may_be() -> None:
+    each = {"provider": "gemini"}
+    assert provider_options.check("claude", {"fallback": [each] * 10}) == []
+    for wrong in ([], [each] * 11):
+        [said] = provider_options.check("claude", {"fallback": wrong})
+        assert "a list of 1 to 10 of them" in str(said)

@@ -24,13 +24,18 @@ _NAMED_SECRET = re.compile(r"KEY|TOKEN|SECRET|PASS|CREDENTIAL|HEADER|AUTH(?!OR)|
 _IN_ADDRESS = re.compile(r"\w://(?P<user>[^/?#\s:@]*)(?::(?P<password>[^/?#\s]*))?@")
 
 
+def names_secret(variable: str) -> bool:
+    """Whether the value of a variable with this name is a secret."""
+    return _NAMED_SECRET.search(variable) is not None
+
+
 def among(environment: Mapping[str, str]) -> Iterator[str]:
     """The values that are secrets by their names, and what signs in within an address.
 
     Not every value: the name of a model, or of a directory, is what people look for in a log.
     """
     for name, value in environment.items():
-        if _NAMED_SECRET.search(name):
+        if names_secret(name):
             yield value
         for address in _IN_ADDRESS.finditer(value):
             yield from _signing_in(address["user"], address["password"])

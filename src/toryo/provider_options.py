@@ -100,6 +100,7 @@ def say(template: str, **facts: str) -> Said:
 # --- the declaration -------------------------------------------------------------------------------------------------
 
 
+MOST_FALLBACKS = 10
 SANDBOX_NETWORK = Option(
     "sandbox_network",
     Kind.CHOICE,
@@ -126,7 +127,7 @@ COMMON: tuple[Option, ...] = (
         "fallback",
         Kind.PROGRAMS,
         "The program that is used while its own cannot run, or a list of them; the first that can run is used.",
-        "a mapping with its provider, and model and account where needed, or a list of them",
+        f"a mapping with its provider, and model and account where needed, or a list of 1 to {MOST_FALLBACKS} of them",
         widens=Widens.BY_PROVIDER,
     ),
     Option(
@@ -187,7 +188,6 @@ EVERY: tuple[Option, ...] = tuple({option.name: option for options in DECLARED.v
 TEXTS = frozenset(option.name for option in EVERY if option.kind in (Kind.WORD, Kind.TEXT, Kind.DIRECTORY))
 """Options whose values are texts."""
 _PROGRAM_KEYS = ("provider", "model", "account")
-MOST_FALLBACKS = 10
 
 
 def of(provider: str | None) -> tuple[Option, ...]:

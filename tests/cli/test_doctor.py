@@ -175,6 +175,25 @@ def test_check_says_of_each_account_whether_it_is_logged_in(machine: Machine) ->
     assert "key-of-second" not in machine.toryo("coordinator", "check", "-c", "c.yaml").out
 
 
+def test_check_fails_for_an_account_with_which_the_program_does_not_start(machine: Machine) -> None:
+    program = machine.install("claude")
+    program.write_text('#!/bin/sh\n[ -z "$ANTHROPIC_API_KEY" ] || exit 3\necho 2.1.330\n')
+    text = "ai_providers: {claude: {accounts: {second: {env: {ANTHROPIC_API_KEY: key-of-second}}}}}\n"
+    (machine.place / "c.yaml").write_text(text)
+    ended = machine.toryo("coordinator", "check", "-c", "c.yaml", "--json")
+    told = {each["name"]: each["ok"] for each in ended.json["providers"] if "claude" in each["name"]}
+    assert (told, ended.code) == ({"claude": True, "claude (second)": False}, 1)
+
+
+def test_check_refuses_an_account_that_would_use_the_login_of_this_machine(machine: Machine) -> None:
+    (machine.place / "c.yaml").write_text(
+        "ai_providers: {claude: {accounts: {second: {env: {CLAUDE_CONFG_DIR: /s}}}}}\n"
+    )
+    ended = machine.toryo("coordinator", "check", "-c", "c.yaml")
+    assert ended.code == 2
+    assert "did you mean CLAUDE_CONFIG_DIR?" in ended.err
+
+
 def test_check_asks_the_program_that_the_file_names(machine: Machine) -> None:
     elsewhere = machine.install("claude").rename(machine.home / "claude")
     machine.install("claude", logged_in=False)

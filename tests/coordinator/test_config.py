@@ -184,7 +184,62 @@ def test_an_account_that_the_file_does_not_have_starts_nothing(provider: str, ac
         ("accounts: {claude: {env: {A: b}}}", "claude is the account of this machine's own login"),
         ("account: second, accounts: {second: {env: {A: b}}}", "second is the account of this machine's own login"),
         ("account: ''", "account"),
+        ("accounts: {'': {env: {A: b}}}", "'' is no name of an account"),
+        ("accounts: {' second': {env: {A: b}}}", "' second' is no name of an account"),
+        ('accounts: {"se\\ncond": {env: {A: b}}}', "is no name of an account"),
+        (f"accounts: {{{'x' * 201}: {{env: {{A: b}}}}}}", "is no name of an account"),
+        (f"account: {'x' * 201}", "ai_providers.claude.account: "),
+        ("accounts: {second: {env: {A: b}}, third: {env: {A: b}}}", "second and third have the same env"),
+        (
+            "accounts: {second: {env: {CLAUDE_CONFIG_DIR: .second}}}",
+            "second: CLAUDE_CONFIG_DIR must be an absolute path",
+        ),
+        ("accounts: {second: {env: {HOME: '~'}}}", "second: HOME must be an absolute path"),
     ],
 )
 def test_an_account_that_cannot_be_told_from_the_own_one_is_a_mistake(section: str, said: str) -> None:
     assert said in mistakes(f"ai_providers:\n  claude: {{{section}}}\n")
+
+
+@pytest.mark.parametrize(
+    "env", ["{CLAUDE_CONFG_DIR: /srv/second}", "{CLAUDE_CODE_OAUTH_TOKEN: ' '}", "{HTTP_PROXY: p}"]
+)
+def test_an_account_of_which_nothing_selects_a_login_is_refused_since_it_would_use_the_own_one(env: str) -> None:
+    config = parse(f"ai_providers: {{claude: {{accounts: {{second: {{env: {env}}}}}}}}}\n", "file", {})
+    with pytest.raises(BadConfig, match=r"ai_providers\.claude\.accounts\.second\.env selects no login of claude"):
+        configured(config.ai_providers)
+
+
+@pytest.mark.parametrize(
+    ("provider", "env"),
+    [
+        ("opencode", "{TOGETHER_API_KEY: key}"),
+        ("opencode", "{XDG_DATA_HOME: /srv/second}"),
+        ("codex", "{AZURE_OPENAI_API_KEY: key}"),
+        ("claude", "{AWS_PROFILE: second}"),
+        ("gemini", "{HOME: /srv/second}"),
+    ],
+)
+def test_every_way_to_select_a_login_makes_an_account(provider: str, env: str) -> None:
+    config = parse(f"ai_providers: {{{provider}: {{accounts: {{second: {{env: {env}}}}}}}}}\n", "file", {})
+    assert list(configured(config.ai_providers)[provider].accounts) == ["second"]
+
+
+def test_what_a_program_of_the_file_makes_of_a_variable_is_its_own_affair() -> None:
+    accounts = "accounts: {second: {env: {PROFILE: b}}}"
+    text = f"ai_providers: {{claude: {{cli_command: mine, {accounts}}}, other: {{cli_command: other, {accounts}}}}}\n"
+    found = configured(parse(text, "file", {}).ai_providers)
+    assert [found[name].accounts for name in ("claude", "other")] == [{"second": {"PROFILE": "b"}}] * 2
+
+
+def test_a_further_account_goes_through_the_proxy_of_its_provider() -> None:
+    env = "{HTTPS_PROXY: 'http://proxy:8', ANTHROPIC_API_KEY: key-of-first}"
+    second = "{env: {CLAUDE_CONFIG_DIR: /srv/second}}"
+    third = "{env: {CLAUDE_CONFIG_DIR: /srv/third, HTTPS_PROXY: 'http://other:8'}}"
+    text = f"ai_providers: {{claude: {{env: {env}, accounts: {{second: {second}, third: {third}}}}}}}"
+    claude = configured(parse(text, "file", {}).ai_providers)["claude"]
+    assert claude.for_account("second").settings == {
+        "HTTPS_PROXY": "http://proxy:8",
+        "CLAUDE_CONFIG_DIR": "/srv/second",
+    }
+    assert claude.for_account("third").settings["HTTPS_PROXY"] == "http://other:8"

@@ -719,6 +719,25 @@ def test_what_a_predecessor_left_running_is_adopted_and_its_end_reported(server,
     story(server, tmp_path, tell)
 
 
+def test_what_an_adopted_program_prints_shows_no_key_that_only_the_file_of_before_had(
+    server, orders, project, tmp_path, monkeypatch
+) -> None:
+    monkeypatch.setenv("SECOND_API_KEY", "key-of-an-account-that-was-removed")
+    output = tmp_path / "data" / "logs" / "lau_o.log"
+    output.parent.mkdir(parents=True)
+    output.write_text("I use key-of-an-account-that-was-removed.\n")
+
+    def tell(_: Coordinator) -> None:
+        server.waiting_for("claim_starts")
+        (project / "go").write_text("go\n")
+        exit_of(server, "o")
+
+    predecessor(project, server.url)
+    story(server, tmp_path, tell)
+    told = "".join(each.arguments["text"] for each in server.seen("append_log"))
+    assert told == "I use ********.\n"
+
+
 def test_of_an_agent_that_has_started_others_the_agent_is_adopted(server, orders, project, tmp_path) -> None:
     """They lead groups of their own, and have its environment: it is over when the agent has ended."""
     os.mkfifo(project / "up")

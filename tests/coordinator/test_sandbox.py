@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +16,13 @@ import pytest
 
 from tests.sandboxes import sandboxed
 from tests.scenarios.programs import gone
-from toryo.coordinator import processes, sandbox
+from toryo.coordinator import logs, processes, sandbox
 from toryo.coordinator.config import Config
 from toryo.coordinator.launch_state import Stage
 from toryo.coordinator.orders import CheckOrder, Launch
 from toryo.coordinator.process_start import Starter
-from toryo.coordinator.provider import BadConfig, Needs
-from toryo.coordinator.providers import BUILT_IN
+from toryo.coordinator.provider import BadConfig, Command, Needs, Provider
+from toryo.coordinator.providers import BUILT_IN, configured
 from toryo.coordinator.sandbox import Found, Mode, Place, Sandbox
 from toryo.coordinator.workspaces import Workspaces
 
@@ -567,14 +568,41 @@ def test_our_own_runners_start_in_there(yard: Yard) -> None:
     assert said == "there\n"
 
 
+@pytest.mark.parametrize("account", ["claude", "second", "third", "fourth"])
+def test_a_program_sees_the_login_of_its_own_account_and_of_no_other(yard: Yard, account: str) -> None:
+    """The second is within the directory of the first, the third in the project, and the fourth has a key only."""
+    places = {
+        "claude": yard.home / ".claude",
+        "second": yard.home / ".claude" / "second",
+        "third": yard.project / ".third",
+    }
+    for name, place in places.items():
+        place.mkdir(parents=True)
+        (place / "login").write_text(f"login-of-{name} ")
+    accounts = {each: {"env": {"CLAUDE_CONFIG_DIR": str(places[each])}} for each in ("second", "third")}
+    accounts["fourth"] = {"env": {"ANTHROPIC_API_KEY": "key"}}
+    config = Config.model_validate({"ai_providers": {"claude": {"accounts": accounts}}})
+    script = "; ".join(f"cat {place}/login" for place in places.values())
+    claude = replace(
+        configured(config.ai_providers)["claude"], prepare=lambda _: Command(("/bin/sh", "-c", f"({script}) 2>&1"))
+    )
+    starter = _starter(yard, yard.sandbox, config, {"claude": claude})
+    launch = Launch("lau_1", "ann", ai_type="claude", account=account, working_directory=str(yard.project))
+    _until_ended(starter.start(launch).process)
+    told = logs.path_of(yard.data, "lau_1").read_text()
+    own = "claude" if account == "fourth" else account
+    assert [each for each in places if f"login-of-{each} " in told] == [own], told
+
+
 # --- acceptance checks ------------------------------------------------------------------------------------------------
 
 
-def _starter(yard: Yard, asked: Sandbox) -> Starter:
-    folder = yard.data / "worktrees"
-    return Starter(
-        Config(), BUILT_IN, "http://x", "m", yard.data, Workspaces(yard.data), folder, yard.environ, sandbox=asked
-    )
+def _starter(
+    yard: Yard, asked: Sandbox, config: Config | None = None, providers: Mapping[str, Provider] = BUILT_IN
+) -> Starter:
+    folder, spaces = yard.data / "worktrees", Workspaces(yard.data)
+    config = config or Config()
+    return Starter(config, providers, "http://x", "m", yard.data, spaces, folder, yard.environ, sandbox=asked)
 
 
 def _check(yard: Yard, **options: Any) -> CheckOrder:

@@ -479,6 +479,80 @@ def test_each_failure_of_a_stand_in_leaves_the_next_one_and_a_success_of_the_own
     assert crew.owner.call("show_agent", agent_id="w1")["cooldowns"] == []
 
 
+def test_a_program_that_says_late_why_it_never_signed_in_has_its_fallbacks_like_any_other(crew: World):
+    """Its launch has run out before: it was refused again and again."""
+    crew.owner.call("edit_agent", agent_id="w1", provider_options={"fallback": [{"provider": "gemini"}]})
+    for error, seconds in (("quota", 5 * HOUR), ("rate_limited", HOUR), ("not_logged_in", None)):
+        launch = start_of(crew, "w1")
+        crew.advance(121)
+        assert crew.coordinator().claim(agent_ids=["w1"], running=[launch["launch_id"]])["start"] == []
+        end(crew, launch, error, seconds)
+        other = start_of(crew, "w1")
+        assert other["ai_type"] == "gemini", error
+        crew.coordinator().exited(other["launch_id"], error="stopped", signal=15)
+        crew.owner.call("resume_agent", agent_id="w1")
+
+
+def test_a_used_up_quota_that_is_told_late_ends_with_that_of_its_account(crew: World):
+    launch = start_of(crew, "w1")
+    crew.advance(121)
+    crew.coordinator().claim(agent_ids=["w1"], running=[launch["launch_id"]])
+    end(crew, launch, "quota", 5 * HOUR)
+    assert crew.owner.call("resume_agent", agent_id="w2")["ended"] == ["account claude"]
+    crew.advance(61)
+    assert start_of(crew, "w1")["account"] == "claude"
+
+
+def test_what_a_person_can_correct_is_told_also_after_a_fallback_has_failed(crew: World):
+    stands_in(crew, "w1")
+    end(crew, start_of(crew, "w1"), "model_not_available")
+    end(crew, start_of(crew, "w1"), "rate_limited")
+    [cooldown] = crew.owner.call("show_agent", agent_id="w1")["cooldowns"]
+    assert (cooldown["reason"], cooldown["program"]) == ("model_not_available", "claude, gemini")
+    crew.owner.call("edit_agent", agent_id="w1", model="opus")
+    assert start_of(crew, "w1")["model"] == "opus", "it is corrected"
+
+
+def test_an_outage_that_takes_all_programs_counts_once_however_many_there_are(crew: World):
+    fallback = [{"provider": each} for each in ("gemini", "codex", "qwen", "copilot")]
+    crew.owner.call("edit_agent", agent_id="w1", provider_options={"fallback": fallback})
+    waits = []
+    for _ in range(3):
+        for _ in range(5):
+            until = end(crew, start_of(crew, "w1"), "service_failed") or 0
+        waits.append((until - crew.now) // 1000)
+        assert crew.coordinator().claim(agent_ids=["w1"])["start"] == []
+        crew.now = until
+    assert waits == [60, 120, 240]
+
+
+def test_a_fallback_that_cannot_run_is_tried_less_and_less_often_while_the_next_one_does_the_work(crew: World):
+    fallback = [{"provider": "gemini"}, {"provider": "codex"}]
+    crew.owner.call("edit_agent", agent_id="w1", provider_options={"fallback": fallback})
+    end(crew, start_of(crew, "w1"), "quota", 100 * HOUR)
+    tried = 0
+    for _ in range(20):
+        process = crew.start("w1")
+        if process.launch["ai_type"] == "gemini":
+            tried += 1
+            end(crew, process.launch, "not_logged_in")
+            process = crew.start("w1")
+        crew.advance(200)
+        process.report()
+        crew.task("w1")
+    assert 2 <= tried <= 6
+
+
+def test_a_success_of_the_own_program_begins_the_count_of_a_fallback_again(crew: World):
+    stands_in(crew, "w1")
+    for _ in range(2):
+        end(crew, start_of(crew, "w1"), "quota", 60)
+        assert end(crew, start_of(crew, "w1"), "crashed") == crew.now + 60_000
+        crew.advance(70)
+        crew.start("w1").report()
+        crew.task("w1")
+
+
 def test_a_session_of_a_program_goes_on_only_with_the_account_that_it_began_with(crew: World):
     """Its files are where the login is."""
     crew.owner.call("edit_agent", agent_id="w1", provider_options={"fallback": SECOND})

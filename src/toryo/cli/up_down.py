@@ -244,8 +244,9 @@ def check(
     _check_scripts(script or [])
     configuration = _configured(config, {})
     _refuse_unreachable(configuration)
-    named = configuration.ai_providers
-    found = [program for program in _programs(configuration) if program.installed or program.name in named]
+    programs = _programs(configuration)
+    named = {program.name for provider in configuration.ai_providers for program in programs[provider]}
+    found = [each for several in programs.values() for each in several if each.installed or each.name in named]
     ok = all(program.ok for program in found if program.name in named)
     sandbox = _sandbox(configuration)
 
@@ -258,13 +259,18 @@ def check(
         raise typer.Exit(FAILED)
 
 
-def _programs(config: Config) -> list[Program]:
+def _programs(config: Config) -> dict[str, list[Program]]:
+    """By provider, its program with each of its logins."""
     from toryo.cli import agent_programs
     from toryo.coordinator.providers import configured
 
     every = configured(config.ai_providers)
-    logins = (login for name in sorted(every) for login in every[name].logins)
-    return agent_programs.seen(logins, os.environ)
+    logins = [(name, login) for name in sorted(every) for login in every[name].logins]
+    seen = agent_programs.seen((login for _, login in logins), os.environ)
+    found: dict[str, list[Program]] = {}
+    for (name, _), program in zip(logins, seen, strict=True):
+        found.setdefault(name, []).append(program)
+    return found
 
 
 def _sandbox(config: Config) -> str:
@@ -316,14 +322,17 @@ def _arguments(values: dict[str, Any]) -> list[str]:
 def _configured(file: Path | None, given: dict[str, Any]) -> Config:
     """The Coordinator's configuration: the file's, if there is one, and what was said here."""
     from toryo.coordinator import config
+    from toryo.coordinator.provider import BadConfig
+    from toryo.coordinator.providers import configured
 
     try:
         read = config.Config() if file is None else config.load(file)
+        configured(read.ai_providers)
         said = {name: value for name, value in given.items() if value is not None}
         if "server_url" in said:
             said["mcp_socket_path"] = None
         return config.Config.model_validate({**read.model_dump(exclude_unset=True), **said})
-    except config.Mistakes as mistakes:
+    except (config.Mistakes, BadConfig) as mistakes:
         raise Misuse(str(mistakes), "Nothing was started.") from None
     except ValueError as error:
         raise Misuse(f"The configuration is invalid: {error}", "Nothing was started.") from None

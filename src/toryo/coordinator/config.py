@@ -7,7 +7,7 @@ the providers that need no external program are available.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -17,6 +17,7 @@ from toryo import untrusted_files
 from toryo.client import server_address
 from toryo.formats import yaml_documents
 from toryo.formats.yaml_documents import Mistakes
+from toryo.provider_options import shown
 
 __all__ = ["AgentConfig", "Config", "ErrorProtection", "Mistakes", "ProviderConfig", "load", "parse"]
 
@@ -41,6 +42,8 @@ def _expanded(value: str) -> str:
     return os.path.expanduser(value) if value.startswith("~/") else value  # noqa: PTH111 - not every value is a path
 
 
+MOST_OF_A_NAME = 200
+"""Characters in the name of an account, as the server takes it (`claim_starts`)."""
 Variable = Annotated[str, AfterValidator(_expanded)]
 """The value of an environment variable; `~/` at its beginning is the home directory, as in a shell."""
 
@@ -282,11 +285,40 @@ def parse(text: str, source: str, environ: Mapping[str, str] | None = None) -> C
             document.mistake(
                 ("ai_providers", name), f"ai_providers.{name}: cli_command is missing. Enter the name of its program."
             )
-        if (section.account or name) in section.accounts:
-            document.mistake(
-                ("ai_providers", name, "accounts"),
-                f"ai_providers.{name}.accounts: {section.account or name} is the account of this machine's own login. "
-                f"Give the further one another name, or set ai_providers.{name}.account.",
-            )
+        for key, what in _mistaken_accounts(name, section):
+            document.mistake(("ai_providers", name, key), f"ai_providers.{name}.{key}: {what}")
     document.fail_if_mistaken()
     return config
+
+
+def _mistaken_accounts(name: str, section: ProviderConfig) -> Iterator[tuple[str, str]]:
+    """Accounts that the server does not take, and those that are not told apart from another one."""
+    own, seen = section.account or name, dict[tuple[tuple[str, str], ...], str]()
+    if section.account is not None and not _is_account(section.account):
+        yield "account", _NO_ACCOUNT.format(shown(section.account))
+    for account, login in section.accounts.items():
+        first = seen.setdefault(tuple(sorted(login.env.items())), account)
+        if not _is_account(account):
+            yield "accounts", _NO_ACCOUNT.format(shown(account))
+        elif account == own:
+            yield "accounts", _OWN_ACCOUNT.format(own=own, name=name)
+        elif first != account:
+            yield "accounts", f"{first} and {account} have the same env, so they are one account. Remove one of them."
+        for variable in (each for each, value in login.env.items() if _is_place(each) and not value.startswith("/")):
+            yield "accounts", f"{account}: {variable} must be an absolute path, or begin with ~/."
+
+
+_OWN_ACCOUNT = (
+    "{own} is the account of this machine's own login. Give the further one another name, or set "
+    "ai_providers.{name}.account."
+)
+_NO_ACCOUNT = "{} is no name of an account. Use 1 to 200 printable characters, without spaces around them."
+
+
+def _is_place(variable: str) -> bool:
+    """Whether it names the directory of a login: a relative one would be in the project, where agents write."""
+    return variable == "HOME" or variable.endswith(("_HOME", "_DIR"))
+
+
+def _is_account(name: str) -> bool:
+    return 0 < len(name) <= MOST_OF_A_NAME and name.isprintable() and name.strip() == name

@@ -528,17 +528,17 @@ class Coordinator:
         for orphan in orphans.find(self._server.url, self._instance.mark):
             entry = self._table.add(Entry(orphan.launch, _now()))
             entry.since = _now() - (processes.age(orphan.pid) or 0.0)
-            self._adopt(entry, Process(orphan.pid, child=False), orphan.worktree)
+            self._adopt(entry, Process(orphan.pid, child=False), orphan.worktree, orphan.secrets)
             entry.stop = _time_limit(entry.provider, entry.since) if entry.provider is not None else None
             if orphan.lost:
                 entry.stop = Stop(_now(), 0.0, "its server has a new address")
             log.info("adopted %s: agent %s, pid %d", orphan.launch.launch_id, orphan.launch.agent_id, orphan.pid)
 
-    def _adopt(self, entry: Entry, process: Process, worktree: str | None) -> None:
+    def _adopt(self, entry: Entry, process: Process, worktree: str | None, secrets: Iterable[str] = ()) -> None:
         launch = entry.launch
         entry.adopted, entry.beside_at = True, None
         entry.provider = self._starter.providers.get(launch.ai_type)
-        entry.mask = self._starter.mask(launch)
+        entry.mask = self._starter.mask(launch, secrets)
         entry.log = Log(logs.path_of(self._logs_in, launch.launch_id), entry.mask, self._starter.reading(launch))
         self._shipping.add(launch.launch_id, entry.log)
         entry.worktree = _opened(launch, worktree, self._starter)

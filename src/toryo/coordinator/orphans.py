@@ -14,9 +14,10 @@ import contextlib
 import json
 import os
 import signal
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+from toryo import output_redaction
 from toryo.agents import env_vars
 from toryo.coordinator import processes
 from toryo.coordinator.orders import Launch
@@ -29,6 +30,8 @@ class Orphan:
     lost: bool
     """Its server address is no longer valid."""
     worktree: str | None = None
+    secrets: tuple[str, ...] = field(default=(), repr=False)
+    """In its environment: those of the file that its Coordinator had, which may not be in the file of this one."""
 
 
 def find(server_url: str, mark: str) -> list[Orphan]:
@@ -38,7 +41,8 @@ def find(server_url: str, mark: str) -> list[Orphan]:
         here = environ.get(env_vars.SERVER_URL) == server_url
         own = environ.get(env_vars.COORDINATOR_ID) == mark
         if (here or own) and _left_behind(pid, environ):
-            orphan = Orphan(pid, _launch(environ), not here, environ.get(env_vars.WORKTREE))
+            secrets = tuple(output_redaction.among(environ))
+            orphan = Orphan(pid, _launch(environ), not here, environ.get(env_vars.WORKTREE), secrets)
             began, known = processes.began(pid), found.get(orphan.launch.launch_id)
             if began is not None and (known is None or (began, pid) < (known[0], known[1].pid)):
                 found[orphan.launch.launch_id] = began, orphan

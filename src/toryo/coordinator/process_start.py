@@ -188,12 +188,12 @@ class Starter:
     def clean_up(self, launch_id: str) -> None:
         self._workspaces.remove(launch_id)
 
-    def mask(self, launch: Launch) -> Mask:
-        """Hides this launch's credential, the Coordinator's own, and what its provider was trusted with."""
+    def mask(self, launch: Launch, more: Iterable[str] = ()) -> Mask:
+        """Hides this launch's credential, the Coordinator's own, what its provider was trusted with, and `more`."""
         passkey, provider = self._config.agent(launch.agent_id).passkey, self.providers.get(launch.ai_type)
         own = [launch.credential, self._config.coordinator_token, passkey]
         trusted = self._trusted(provider) if provider is not None else ()
-        return Mask([*own, *(secret for each in trusted for secret in output_redaction.among(each))])
+        return Mask([*own, *more, *(secret for each in trusted for secret in output_redaction.among(each))])
 
     def mask_of(self, agent_ids: Iterable[str]) -> Mask:
         """Hides the passkeys of these agents, and the Coordinator's own token."""
@@ -231,8 +231,19 @@ class Starter:
             self._server_url,
             needs,
             sandbox.program_words(section.cli_args) if section is not None else (),
+            tuple(self._logins_of_others(launch, needs)),
         )
         return self._sandbox.around(argv, env, place, networked=self._sandbox.networked(launch))
+
+    def _logins_of_others(self, launch: Launch, own: Needs) -> Iterator[Path]:
+        """Where the same program has its login with another account."""
+        base = self.providers.get(launch.ai_type)
+        if base is None or base.needs is None:
+            return
+        real = {path.resolve() for path in own.writes}
+        for each in base.logins:
+            found = base.needs({**environment.allowed(self._inherited, each.env), **each.settings})
+            yield from (path for path in found.writes if path.resolve() not in real)
 
     def check_walled(self, order: CheckOrder, directory: Path) -> Callable[[Sequence[str]], Walled]:
         """How the command of an acceptance check is executed: what it runs, an agent may have written."""

@@ -248,7 +248,8 @@ class Provider:
                 f"This Coordinator has no account {account!r} of {self.name}. It has: {have}. Add "
                 f"ai_providers.{self.name}.accounts.{account} to the Coordinator's file."
             )
-        return replace(self, env=self.env & PROXIES, settings=self.accounts[account])
+        proxies = {name: value for name, value in self.settings.items() if name in PROXIES}
+        return replace(self, env=self.env & PROXIES, settings={**proxies, **self.accounts[account]})
 
     @property
     def logins(self) -> tuple[Provider, ...]:

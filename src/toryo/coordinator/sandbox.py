@@ -121,6 +121,8 @@ class Place:
     needs: Needs = field(default_factory=Needs)
     programs: tuple[Path, ...] = ()
     """Programs and files named in the Coordinator's file."""
+    hidden: tuple[Path, ...] = ()
+    """Hidden wherever they are: the logins of the program's other accounts."""
 
     @property
     def writes_project(self) -> bool:
@@ -293,6 +295,8 @@ class Sandbox:
             view.read(path)
         for path in self._writes:
             view.bind(path, write=True)
+        for path in place.hidden:
+            view.hide(path)
         _show_needs(view, place.needs)
         for path in _own_python():
             view.read(path)

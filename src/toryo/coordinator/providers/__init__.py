@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from toryo.coordinator.config import ProviderConfig
+from toryo.coordinator.environment import PROXIES
 from toryo.coordinator.prices import Prices
-from toryo.coordinator.provider import Command, Provider, Setting
+from toryo.coordinator.provider import BadConfig, Command, Provider, Setting
 from toryo.coordinator.providers import (
     claude,
     codex,
@@ -20,6 +21,8 @@ from toryo.coordinator.providers import (
     qwen,
     script,
 )
+from toryo.formats.yaml_documents import hint
+from toryo.output_redaction import names_secret
 
 BUILT_IN: Mapping[str, Provider] = {
     each.name: each
@@ -38,7 +41,7 @@ BUILT_IN: Mapping[str, Provider] = {
 
 
 def configured(sections: Mapping[str, ProviderConfig]) -> dict[str, Provider]:
-    """The built-in providers and those of the file.
+    """The built-in providers and those of the file; raises BadConfig for an account that is none.
 
     A section with a built-in name changes that provider: a different program, more arguments. A section with another
     name, or with placeholders for the prompt or the MCP configuration in its arguments, is a template of its own.
@@ -47,6 +50,7 @@ def configured(sections: Mapping[str, ProviderConfig]) -> dict[str, Provider]:
     for name, section in sections.items():
         by_template = name not in found or any(each in word for word in section.cli_args for each in _PLACES)
         base = custom.provider(name, section) if by_template else _changed(found[name], section)
+        _refuse_own_login(base, section)
         found[name] = _adjusted(base, section)
     return found
 
@@ -65,6 +69,27 @@ def _changed(provider: Provider, section: ProviderConfig) -> Provider:
 
     version = (program or provider.version[0], *provider.version[1:]) if provider.version is not None else None
     return replace(provider, prepare=prepare, version=version)
+
+
+def _refuse_own_login(base: Provider, section: ProviderConfig) -> None:
+    """Raises BadConfig for a further account of which no variable selects a login: it would use this machine's own.
+
+    What a program of the file's own, or a template, makes of a variable is not known here.
+    """
+    if base.login is None or section.cli_command is not None:
+        return
+    selecting = sorted(base.env - PROXIES)
+    for account, login in section.accounts.items():
+        if not any(value.strip() and _selects(name, selecting) for name, value in login.env.items()):
+            raise BadConfig(
+                f"ai_providers.{base.name}.accounts.{account}.env selects no login of {base.name}, so the account "
+                f"would use this machine's own: {hint(next(iter(login.env)), selecting)}"
+            )
+
+
+def _selects(variable: str, known: Collection[str]) -> bool:
+    """Whether a variable may select a login; a key may be of any service that the program's own settings name."""
+    return variable in known or variable == "HOME" or variable.startswith("XDG_") or names_secret(variable)
 
 
 def _adjusted(base: Provider, section: ProviderConfig) -> Provider:

@@ -39,11 +39,12 @@ def after_exit(call: Call, launch: Launch, error: str | None, told: QuotaMessage
         return None
     if refused and reason != Failure.RATE_LIMITED:
         reason = Failure.QUOTA.value
+    account = launch.account if reason == Failure.QUOTA else None
     explained = None
     if launch.state is State.EXPIRED:  # The agent is already in cooldown for it.
-        explained = _explain_missing(call, launch, reason, told.seconds)
-    if reason == Failure.QUOTA and launch.account is not None:
-        return _cool_account(call, launch.account, reason, told, launch.agent_id)
+        explained = _explain_missing(call, launch, reason, told.seconds if account is None else None)
+    if account is not None:
+        return _cool_account(call, account, reason, told, launch.agent_id)
     if launch.state is State.EXPIRED:
         return explained
     program = program_of(launch)
@@ -66,7 +67,7 @@ def cool(
     """
     limits = call.context.limits
     before = call.tx.agents.cooldowns(agent_id).get(purpose.value)
-    times = (before[2] if before else 0) + 1
+    times = _times(before, program)
     seconds = seconds or _usual_pause(reason)
     if seconds is None:
         wait = backoff.pause(times, limits.cooldown, limits.longest_cooldown)
@@ -74,10 +75,12 @@ def cool(
         wait = seconds * _with_margin(call)
     until: int = call.now + wait
     failed: tuple[str, ...] = (program,) if program is not None else ()
+    told = reason
     if before is not None and before[0] > call.now and before[3] != failed:
         until = max(until, before[0])
         failed = tuple(dict.fromkeys((*before[3], *failed))) if before[3] and failed else ()
-    call.tx.agents.cool(agent_id, purpose.value, until, reason, times, failed)
+        told = before[1] if _waits_for_people(before[1], reason) else reason
+    call.tx.agents.cool(agent_id, purpose.value, until, told, times, failed)
     call.event(
         "agent.cooling_down",
         agent_id=agent_id,
@@ -85,6 +88,22 @@ def cool(
     )
     call.tx.hint(WORK)
     return until
+
+
+def _waits_for_people(before: str, reason: str) -> bool:
+    """Whether the failure of one program needs a person, and that of the next one says nothing that outweighs this."""
+    was, now = failures.nature_of(before), failures.nature_of(reason)
+    return was is not None and was.people is not None and now is not None and now.fallback
+
+
+def _times(before: tuple[Millis, str, int, tuple[str, ...]] | None, program: str | None) -> int:
+    """How often it has failed in a row. A program that stood in and fails too is no further time: one outage takes all
+    of them, and the last of many would wait for an hour at once.
+    """
+    if before is None:
+        return 1
+    another = program is not None and before[3] and program not in before[3]
+    return before[2] if another else before[2] + 1
 
 
 def _cool_account(call: Call, account: str, reason: str, told: QuotaMessage, agent_id: str) -> int:
@@ -150,13 +169,21 @@ def _with_margin(call: Call) -> int:
 
 
 def clear(call: Call, agent_id: str, purpose: Purpose, launch: Launch | None) -> None:
-    """A success clears failures; that of a stand-in does not prove that the own program can be used again."""
+    """A success clears failures; that of a stand-in does not prove that a program before it can be used again."""
     row = call.tx.agents.cooldowns(agent_id).get(purpose.value)
     if row is None:
         return
     until, _, _, failed = row
-    if not failed or program_of(launch) in failed or until <= call.now:
+    ran = program_of(launch)
+    if not failed or ran in failed or (until <= call.now and not _stands_in(call, agent_id, ran, failed)):
         call.tx.agents.warm(agent_id, purpose.value)
+
+
+def _stands_in(call: Call, agent_id: str, ran: str | None, failed: Collection[str]) -> bool:
+    """Whether one that has failed is tried before this one: if it fails again, it waits longer than before."""
+    agent = call.tx.agents.find(agent_id)
+    names = [program.name for program in agent.programs] if agent is not None else []
+    return ran in names and not set(names[: names.index(ran)]).isdisjoint(failed)
 
 
 def corrected(call: Call, agent_id: str, reasons: Collection[str]) -> None:

@@ -210,6 +210,7 @@ def lapse(call: Call, launch: Launch | None, session: Session | None) -> bool:
     if launch is not None and launch.ran_out(call.now):
         end_launch(call, launch, State.EXPIRED, "not_signed_in")
         if launch.seen_at is not None:
-            cooldowns.cool(call, launch.agent_id, launch.purpose, Failure.COULD_NOT_CONNECT.value, None)
+            program = cooldowns.program_of(launch)
+            cooldowns.cool(call, launch.agent_id, launch.purpose, Failure.COULD_NOT_CONNECT.value, None, program)
         return True
     return False
