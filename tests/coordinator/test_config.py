@@ -184,7 +184,75 @@ def test_an_account_that_the_file_does_not_have_starts_nothing(provider: str, ac
         ("accounts: {claude: {env: {A: b}}}", "claude is the account of this machine's own login"),
         ("account: second, accounts: {second: {env: {A: b}}}", "second is the account of this machine's own login"),
         ("account: ''", "account"),
+        ("account: 'first, second'", "ai_providers.claude.account: this is one account"),
     ],
 )
 def test_an_account_that_cannot_be_told_from_the_own_one_is_a_mistake(section: str, said: str) -> None:
     assert said in mistakes(f"ai_providers:\n  claude: {{{section}}}\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "ai_providers:\n  claude:\n  accounts: {second: {env: {A: b}}}\n",
+            "3: ai_providers.accounts: this belongs to",
+        ),
+        ("accounts: {second: {env: {A: b}}}\n", "1: accounts: this belongs to one provider"),
+        ("claude: {accounts: {second: {env: {A: b}}}}\n", "1: claude: this is a provider: write it below ai_providers"),
+    ],
+)
+def test_a_key_of_a_provider_at_another_level_is_told_where_it_belongs_and_nothing_else(text: str, said: str) -> None:
+    [told] = mistakes(text).splitlines()
+    assert f"coordinator_config.yaml:{said}" in told
+
+
+def test_a_provider_of_the_file_may_have_the_name_of_a_setting() -> None:
+    assert parse("ai_providers: {resume: {cli_command: x}}\n", "file", {}).ai_providers["resume"].cli_command == "x"
+
+
+@pytest.mark.parametrize("value", ["$KEY", "$HOME/.second"])
+def test_a_variable_without_braces_in_an_environment_is_a_mistake_and_not_a_login(value: str) -> None:
+    name = value.partition("/")[0].lstrip("$")
+    for place in ("env: {A: %s}", "accounts: {second: {env: {A: %s}}}"):
+        told = mistakes(f"ai_providers: {{claude: {{{place % value}}}}}\n", {"KEY": "k", "HOME": "/home/me"})
+        assert f"env.A: ${name} is not replaced: write ${{{name}}}" in told
+
+
+def test_a_misspelt_provider_is_told_the_nearest_one() -> None:
+    assert "cluade: cli_command is missing. Did you mean claude?" in mistakes(
+        "ai_providers: {cluade: {resume: true}}\n"
+    )
+    assert "Enter the name of its program." in mistakes("ai_providers: {house: {resume: true}}\n")
+
+
+def test_how_to_log_in_to_a_further_account_names_its_environment_and_not_its_values() -> None:
+    second = configured(parse(ACCOUNTS, "file", {}).ai_providers)["claude"].logins[1]
+    assert second.log_in.startswith("In the environment of this account (CLAUDE_CONFIG_DIR): run claude once")
+    assert "/srv/second" not in second.log_in
+    assert second.caution == ""
+
+
+@pytest.mark.parametrize(
+    ("provider", "variable", "said"),
+    [
+        ("claude", "CLAUDE_CONFIGDIR", "is the login of your own. Did you mean CLAUDE_CONFIG_DIR?"),
+        ("claude", "SOMETHING", "SOMETHING selects no login of claude, so this is the login of your own."),
+        ("claude", "HTTPS_PROXY", "HTTPS_PROXY selects no login"),
+        ("claude", "HOME", ""),
+        ("opencode", "XDG_DATA_HOME", ""),
+        ("codex", "CODEX_HOME", ""),
+    ],
+)
+def test_an_account_whose_variables_select_no_login_has_that_of_the_machine(
+    provider: str, variable: str, said: str
+) -> None:
+    text = f"ai_providers: {{{provider}: {{accounts: {{second: {{env: {{{variable}: x}}}}}}}}}}\n"
+    second = configured(parse(text, "file", {}).ai_providers)[provider].logins[1]
+    assert said in second.caution
+    assert bool(second.caution) is bool(said)
+
+
+def test_nothing_is_said_about_the_variables_of_a_program_that_toryo_does_not_know() -> None:
+    text = "ai_providers: {house: {cli_command: x, accounts: {second: {env: {HOUSE: y}}}}}\n"
+    assert configured(parse(text, "file", {}).ai_providers)["house"].logins[1].caution == ""

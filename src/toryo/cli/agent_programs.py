@@ -135,7 +135,7 @@ def _with_login(provider: Provider, found: Program, environ: Mapping[str, str]) 
     login = provider.login(environ)
     how = {True: "logged in", False: "not logged in", None: "login status unknown"}[login.ok]
     told = f"{found.what}, {how}" + (f" ({_plain(login.what)})" if login.what not in ("", "none") else "")
-    instructions = [found.instruction, "" if login.ok else provider.log_in]
+    instructions = [found.instruction, provider.caution or ("" if login.ok else provider.log_in)]
     return replace(found, what=told, logged_in=login.ok, instruction=" ".join(each for each in instructions if each))
 
 

@@ -19,6 +19,7 @@ from toryo.coordinator.orders import Launch
 from toryo.coordinator.prices import Prices
 from toryo.coordinator.program_output import Event, Parse, Troubled
 from toryo.failures import Ended, Failure
+from toryo.nearest import nearest
 from toryo.provider_options import PERMISSIONS, Option, Permissions
 
 
@@ -233,6 +234,8 @@ class Provider:
     """How to log in, as a sentence."""
     tried: str = ""
     """The version of the program with which this provider was tested."""
+    caution: str = ""
+    """What is probably wrong with its configuration, as a sentence."""
 
     def for_account(self, account: str | None) -> Provider:
         """With the login of this account; raises BadConfig for one that the configuration does not have.
@@ -253,8 +256,26 @@ class Provider:
     @property
     def logins(self) -> tuple[Provider, ...]:
         """Itself, and with each further account under a name that says so."""
-        further = (replace(self.for_account(each), name=f"{self.name} ({each})") for each in self.accounts)
-        return (self, *further)
+        return (self, *(self._login_of(each) for each in self.accounts))
+
+    def _login_of(self, account: str) -> Provider:
+        found, how = self.for_account(account), self.log_in
+        place = f"In the environment of this account ({', '.join(found.settings)})"
+        return replace(
+            found,
+            name=f"{self.name} ({account})",
+            log_in=f"{place}: {how[:1].lower()}{how[1:]}" if how else "",
+            caution=self._no_other_login(found.settings),
+        )
+
+    def _no_other_login(self, given: Mapping[str, str]) -> str:
+        """For a program whose variables are known, and an account without one of them."""
+        own = self.env - PROXIES
+        if not self.tried or any(each == "HOME" or each.startswith("XDG_") or each in own for each in given):
+            return ""
+        near = next((found for each in given if (found := nearest(each, own))), None)
+        meant = f" Did you mean {near}?" if near is not None else ""
+        return f"{', '.join(given)} selects no login of {self.name}, so this is the login of your own.{meant}"
 
     @property
     def model_cli(self) -> bool:
