@@ -175,6 +175,15 @@ def test_check_says_of_each_account_whether_it_is_logged_in(machine: Machine) ->
     assert "key-of-second" not in machine.toryo("coordinator", "check", "-c", "c.yaml").out
 
 
+def test_check_says_how_to_log_in_to_an_account_and_which_one_has_no_login_of_its_own(machine: Machine) -> None:
+    machine.install("claude", logged_in=False)
+    accounts = "{second: {env: {CLAUDE_CONFIG_DIR: /none}}, third: {env: {CLAUDE_CONFIGDIR: /none}}}"
+    (machine.place / "c.yaml").write_text(f"ai_providers: {{claude: {{accounts: {accounts}}}}}\n")
+    told = machine.toryo("coordinator", "check", "-c", "c.yaml").out
+    assert "In the environment of this account (CLAUDE_CONFIG_DIR): run claude once and log in" in told
+    assert "CLAUDE_CONFIGDIR selects no login of claude" in told
+
+
 def test_check_asks_the_program_that_the_file_names(machine: Machine) -> None:
     elsewhere = machine.install("claude").rename(machine.home / "claude")
     machine.install("claude", logged_in=False)

@@ -775,7 +775,7 @@ export const ja: typeof en = {
       edit: "ファイルの読み取りと書き込み",
       full: "すべて",
     },
-    fallback: "代替プログラム",
+    fallback: "代わりのプログラム",
     fallbackHelp:
       "利用枠を使い切ったときなど、エージェント自身のプログラムが実行できない間に使われます。1 行に 1 つずつ、プロバイダー、モデル、アカウントの順に書きます（例: gemini gemini-2.5-flash、claude (second)）。実行できる最初のものが使われます。",
     noProgram: "プログラムではありません: {{line}}。1 行に 1 つずつ書いてください（例: claude (second)）。",
