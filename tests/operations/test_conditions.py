@@ -9,7 +9,7 @@ from tests.operations.test_programs import NAMED, end, start_of
 from tests.operations.test_queue import filed, key
 from tests.stories import Answer, Caller, World
 from toryo.domain.conditions import Condition
-from toryo.domain.times import iso
+from toryo.domain.times import iso, parse
 from toryo.operations.overview.conditions import AGAIN
 
 pytestmark = pytest.mark.crew(workers=2, decomposition="never")
@@ -125,6 +125,18 @@ def test_a_used_up_quota_is_told_until_it_is_renewed(crew: World) -> None:
     assert (found["kind"], acts(found)) == ("quota_used_up", ["usage"])
     assert calm(crew) == ("waits", 1)
     assert crew.owner.call("show_overview")["calm"]["until"] == found["until"]
+
+
+def test_all_used_up_accounts_of_an_agent_are_told_and_the_first_that_is_renewed_counts(crew: World) -> None:
+    crew.owner.call("edit_agent", agent_id="w1", provider_options={"fallback": {"provider": "gemini"}})
+    crew.task("w1")
+    end(crew, start_of(crew, "w1"), "quota: resets after 46m", 2 * NAMED)
+    assert conditions(crew) == [], "its fallback works"
+    until = end(crew, start_of(crew, "w1"), "quota: resets after 23m", NAMED)
+    seen(crew)
+    (found,) = conditions(crew)
+    assert found["text"] == "The quotas of the accounts claude, gemini are used up. 1 task waits."
+    assert parse(found["until"]) == until
 
 
 def test_viewers_are_told_the_same_and_offered_nothing(crew: World) -> None:

@@ -191,8 +191,8 @@ def _budget(picture: Picture, project: Project) -> Iterator[_Found]:
 
 def _quotas(picture: Picture, project: Project) -> Iterator[_Found]:
     """Accounts without which an agent of this project with work cannot go on."""
-    waiting: dict[str, int] = {}
-    ends: dict[str, Millis] = {}
+    waiting: dict[tuple[str, ...], int] = {}
+    ends: dict[tuple[str, ...], Millis] = {}
     for place, tasks in picture.main_tasks.items():
         agent = picture.agents[place[0]]
         if place[1] != project.id or place not in set(picture.places) or not agent.managed or not agent.active:
@@ -204,9 +204,16 @@ def _quotas(picture: Picture, project: Project) -> Iterator[_Found]:
         if account is None or until is None or not program_choice.cooling_down(snapshot, Purpose.TASK):
             continue
         if held == picture.accounts.get(account):
-            waiting[account] = waiting.get(account, 0) + len(tasks)
-            ends[account] = min(until, ends.get(account, until))
+            accounts = tuple(program_choice.used_up(snapshot))
+            waiting[accounts] = waiting.get(accounts, 0) + len(tasks)
+            ends[accounts] = min(until, ends.get(accounts, until))
     look = Action("usage", f"toryo usage --project {project.id}")
-    for account, count in waiting.items():
-        told = together((say("The quota of the account {account} is used up.", account=account), _tasks_wait(count)))
-        yield _Found(Condition.QUOTA_USED_UP, told, (look,), until=ends[account])
+    for accounts, count in waiting.items():
+        told = together((_used_up(accounts), _tasks_wait(count)))
+        yield _Found(Condition.QUOTA_USED_UP, told, (look,), until=ends[accounts])
+
+
+def _used_up(accounts: tuple[str, ...]) -> Worded:
+    if len(accounts) > 1:
+        return say("The quotas of the accounts {accounts} are used up.", accounts=", ".join(accounts))
+    return say("The quota of the account {account} is used up.", account=accounts[0])
