@@ -127,7 +127,8 @@ COMMON: tuple[Option, ...] = (
         "fallback",
         Kind.PROGRAMS,
         "The program that is used while its own cannot run, or a list of them; the first that can run is used.",
-        f"a mapping with its provider, and model and account where needed, or a list of 1 to {MOST_FALLBACKS} of them",
+        "a mapping with its provider, and model or account if needed (provider: claude, account: second), or a list of "
+        f"1 to {MOST_FALLBACKS} of them",
         widens=Widens.BY_PROVIDER,
     ),
     Option(
@@ -319,7 +320,10 @@ def _wrong_program(option: str, possible: str, given: Mapping[str, Any]) -> Iter
         if name not in _PROGRAM_KEYS:
             what = say("{option} has no key {name}.", option=option, name=shown(name))
             yield Wrong(f"{option}.{name}", what, _instead(name, list(_PROGRAM_KEYS)))
-    if not _is_word(given.get("provider")):
+    if "provider" not in given:
+        what = say("{name} is missing.", name=f"{option}.provider")
+        yield Wrong(f"{option}.provider", what, say("Use {possible}, or omit it.", possible=possible))
+    elif not _is_word(given["provider"]):
         yield _impossible(f"{option}.provider", given.get("provider"), possible)
     if "model" in given and not _is_model(given["model"]):
         yield _impossible(f"{option}.model", given["model"], "the name of a model")

@@ -194,6 +194,14 @@ def test_check_refuses_an_account_that_would_use_the_login_of_this_machine(machi
     assert "did you mean CLAUDE_CONFIG_DIR?" in ended.err
 
 
+def test_check_says_how_to_log_in_to_an_account(machine: Machine) -> None:
+    machine.install("claude", logged_in=False)
+    accounts = "{second: {env: {CLAUDE_CONFIG_DIR: /none}}}"
+    (machine.place / "c.yaml").write_text(f"ai_providers: {{claude: {{accounts: {accounts}}}}}\n")
+    told = machine.toryo("coordinator", "check", "-c", "c.yaml").out
+    assert "In the environment of this account (CLAUDE_CONFIG_DIR): run claude once and log in" in told
+
+
 def test_check_asks_the_program_that_the_file_names(machine: Machine) -> None:
     elsewhere = machine.install("claude").rename(machine.home / "claude")
     machine.install("claude", logged_in=False)

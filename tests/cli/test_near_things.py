@@ -12,6 +12,7 @@ import pytest
 from tests.cli.conftest import Toryo
 from toryo.cli import exit_codes, output, waiting
 from toryo.cli.command_context import Here
+from toryo.client import Client, server_discovery
 
 TEAM = """
 projects: [{{id: {name}, name: {name}, directory: .}}]
@@ -53,6 +54,21 @@ def test_a_misspelt_provider_is_refused_where_agents_are_made_and_edited(server:
     assert (edited.code, "Did you mean command?" in edited.err) == (2, True)
     assert server("agent", "edit", agent, "--provider", "comand", "--yes").code == 0
     assert server("agent", "edit", agent, "--name", "Ann").code == 0, "that is another matter"
+
+
+def test_a_misspelt_account_is_refused_and_one_that_is_like_no_other_is_only_told(server: Toryo, agent: str) -> None:
+    found = server_discovery.find(data_dir=Path(server.environment["TORYO_DATA_DIR"]), environ={}, role="coordinator")
+    accounts = [{"provider": "claude", "account": account} for account in ("claude", "second")]
+    with Client(found.url, found.token) as coordinator:
+        coordinator.call("claim_starts", coordinator_id="desk", free_slots=0, running=[], accounts=accounts)
+    assert server("agent", "edit", agent, "--provider", "claude", "--yes").code == 0
+    fallback = "fallback={{provider: claude, account: {}}}"
+    refused = server("agent", "edit", agent, "--option", fallback.format("secnd"))
+    assert (refused.code, "Did you mean second?" in refused.err) == (2, True)
+    assert "fallback" not in server.json("agent", "show", agent)["agent"]["provider_options"]
+    told = server("agent", "edit", agent, "--option", fallback.format("other"))
+    assert (told.code, "has the account other of claude" in told.err) == (0, True)
+    assert server("agent", "edit", agent, "--option", fallback.format("secnd"), "--yes").code == 0
 
 
 def test_a_file_that_is_not_there_is_answered_with_the_one_beside_it(nowhere: Toryo, tmp_path: Path) -> None:

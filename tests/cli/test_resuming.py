@@ -55,7 +55,9 @@ def test_a_used_up_account_is_shown_with_its_time_and_ended_by_a_word_and_the_la
 def test_as_a_document_it_names_everything_that_it_ended(server: Toryo, worker: str, coordinator: Client) -> None:
     fail(coordinator, worker, "output_flood")
     (held,) = server.json("agent", "show", worker)["cooldowns"]
-    assert (held["what"], held["reason"], held["program"]) == ("task", "output_flood", "claude")
+    shown = server("agent", "show", worker, COLUMNS="300").out
+    assert f"task: output_flood of claude ({worker}), until" in shown
+    assert (held["what"], held["reason"], held["program"]) == ("task", "output_flood", f"claude ({worker})")
     assert 0 < held["seconds_left"] <= 60
     assert server.json("agent", "resume", worker)["ended"] == ["task"]
     assert server.json("agent", "show", worker)["cooldowns"] == []

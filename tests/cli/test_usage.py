@@ -131,7 +131,8 @@ def test_logs_end_with_what_the_launch_has_used_beside_its_output(team: Team) ->
     for words in (("logs", launch), ("logs", f"{team.project}.ann", "--follow")):
         shown = team.toryo(*words)
         assert shown.out == "hammering\n"
-        assert (words[1] == launch) is not shown.err.startswith("Showing the newest launch ")
+        named = f"Showing the newest launch {launch} of {team.project}.ann with claude, for "
+        assert (words[1] == launch) is not shown.err.startswith(named)
         assert shown.err.endswith(
             "used: 1,234,567 tokens in (1,000,000 of them cached), 4,321 out, 12 turns, 34 tool calls, $1.50, sonnet\n"
         )

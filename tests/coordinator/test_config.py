@@ -195,6 +195,7 @@ def test_an_account_that_the_file_does_not_have_starts_nothing(provider: str, ac
             "second: CLAUDE_CONFIG_DIR must be an absolute path",
         ),
         ("accounts: {second: {env: {HOME: '~'}}}", "second: HOME must be an absolute path"),
+        ("account: 'first, second'", "ai_providers.claude.account: this is one account"),
     ],
 )
 def test_an_account_that_cannot_be_told_from_the_own_one_is_a_mistake(section: str, said: str) -> None:
@@ -243,3 +244,44 @@ def test_a_further_account_goes_through_the_proxy_of_its_provider() -> None:
         "CLAUDE_CONFIG_DIR": "/srv/second",
     }
     assert claude.for_account("third").settings["HTTPS_PROXY"] == "http://other:8"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "ai_providers:\n  claude:\n  accounts: {second: {env: {A: b}}}\n",
+            "3: ai_providers.accounts: this belongs to",
+        ),
+        ("accounts: {second: {env: {A: b}}}\n", "1: accounts: this belongs to one provider"),
+        ("claude: {accounts: {second: {env: {A: b}}}}\n", "1: claude: this is a provider: write it below ai_providers"),
+    ],
+)
+def test_a_key_of_a_provider_at_another_level_is_told_where_it_belongs_and_nothing_else(text: str, said: str) -> None:
+    [told] = mistakes(text).splitlines()
+    assert f"coordinator_config.yaml:{said}" in told
+
+
+def test_a_provider_of_the_file_may_have_the_name_of_a_setting() -> None:
+    assert parse("ai_providers: {resume: {cli_command: x}}\n", "file", {}).ai_providers["resume"].cli_command == "x"
+
+
+@pytest.mark.parametrize("value", ["$KEY", "$HOME/.second"])
+def test_a_variable_without_braces_in_an_environment_is_a_mistake_and_not_a_login(value: str) -> None:
+    name = value.partition("/")[0].lstrip("$")
+    for place in ("env: {A: %s}", "accounts: {second: {env: {A: %s}}}"):
+        told = mistakes(f"ai_providers: {{claude: {{{place % value}}}}}\n", {"KEY": "k", "HOME": "/home/me"})
+        assert f"env.A: ${name} is not replaced: write ${{{name}}}" in told
+
+
+def test_a_misspelt_provider_is_told_the_nearest_one() -> None:
+    assert "cluade: cli_command is missing. Did you mean claude?" in mistakes(
+        "ai_providers: {cluade: {resume: true}}\n"
+    )
+    assert "Enter the name of its program." in mistakes("ai_providers: {house: {resume: true}}\n")
+
+
+def test_how_to_log_in_to_a_further_account_names_its_environment_and_not_its_values() -> None:
+    second = configured(parse(ACCOUNTS, "file", {}).ai_providers)["claude"].logins[1]
+    assert second.log_in.startswith("In the environment of this account (CLAUDE_CONFIG_DIR): run claude once")
+    assert "/srv/second" not in second.log_in

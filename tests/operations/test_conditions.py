@@ -272,6 +272,18 @@ def test_a_page_looks_again_when_a_kept_quota_is_free(crew: World) -> None:
     assert crew.owner.call("show_conditions")["look_again_after"] in (6, 7)
 
 
+def test_all_used_up_accounts_of_an_agent_are_told_and_the_first_that_is_renewed_counts(crew: World) -> None:
+    crew.owner.call("edit_agent", agent_id="w1", provider_options={"fallback": {"provider": "gemini"}})
+    crew.task("w1")
+    end(crew, start_of(crew, "w1"), "quota: resets after 46m", 2 * NAMED)
+    assert conditions(crew) == [], "its fallback works"
+    until = end(crew, start_of(crew, "w1"), "quota: resets after 23m", NAMED)
+    seen(crew)
+    (found,) = conditions(crew)
+    assert found["text"] == "The quotas of the accounts claude, gemini are used up. 1 task waits."
+    assert parse(found["until"]) == until
+
+
 def test_viewers_are_told_the_same_and_offered_nothing(crew: World) -> None:
     viewer = crew.member("vera", login="viewer")
     crew.owner.call("add_member", project_id=crew.project_id, agent_id="vera")

@@ -269,6 +269,51 @@ def test_when_both_fail_people_see_until_when(crew: World):
     assert (said["reason"], parse(said["until"])) == ("cooling_down", until)
 
 
+def test_where_all_accounts_are_used_up_people_are_told_all_of_them(crew: World):
+    crew.owner.call("edit_agent", agent_id="w1", provider_options={"fallback": [SECOND, {"provider": "gemini"}]})
+    for accounts in ("account claude", "accounts claude, second", "accounts claude, second, gemini"):
+        end(crew, start_of(crew, "w1", **offering("claude", "second")), "quota", NAMED)
+        found = told(crew, "w1")
+        named = "account claude" if found["action"] == "start" else accounts
+        assert f"{named} " in found["explanation"]
+    assert found["action"] == "hold"
+    assert found["facts"]["accounts"] == ["claude", "second", "gemini"]
+    events = crew.owner.call("read_events", kind="launch.ordered", agent_id="w1")["events"]
+    assert [event["data"].get("fallback") for event in events] == [None, "claude (second)", "gemini"]
+
+
+def test_a_fallback_that_is_not_logged_in_is_named_where_people_look(crew: World):
+    crew.owner.call("edit_agent", agent_id="w1", provider_options={"fallback": SECOND})
+    having = offering("claude", "second")
+    end(crew, start_of(crew, "w1", **having), "quota", NAMED)
+    end(crew, start_of(crew, "w1", **having), "not_logged_in")
+    titles = [need["title"] for need in crew.owner.call("needs_you")["items"]]
+    assert any(title.startswith("claude (second), a fallback of w1, cannot be started") for title in titles), titles
+
+
+def test_an_account_that_looks_misspelt_is_told_the_nearest_one(crew: World):
+    seen(crew, "c2", **offering("claude", "second"))
+    options = {"fallback": {"provider": "claude", "account": "secnd"}}
+    [warning] = crew.owner.call("edit_agent", agent_id="w1", provider_options=options)["warnings"]
+    assert "Did you mean second?" in warning
+    options = {"fallback": {"provider": "claude", "account": "other"}}
+    [warning] = crew.owner.call("edit_agent", agent_id="w1", provider_options=options)["warnings"]
+    assert "Did you mean" not in warning
+
+
+@pytest.mark.parametrize(
+    "fallback",
+    [
+        {"provider": "claude"},
+        {"provider": "claude", "account": "claude"},
+        [{"provider": "gemini"}, {"provider": "gemini"}],
+    ],
+)
+def test_a_fallback_that_comes_twice_or_is_the_own_program_is_told_to_have_no_effect(crew: World, fallback: Any):
+    [warning] = crew.owner.call("edit_agent", agent_id="w1", provider_options={"fallback": fallback})["warnings"]
+    assert "has no effect" in warning
+
+
 def test_a_launch_of_the_one_that_stands_in_goes_only_to_who_has_it(crew: World):
     stands_in(crew, "w1")
     end(crew, start_of(crew, "w1"), "quota", NAMED)
@@ -290,6 +335,7 @@ def test_a_quota_of_the_one_that_stands_in_holds_that_account_and_its_agents(cre
     [
         {"fallback": "gemini"},
         {"fallback": {"model": "x"}},
+        {"fallback": {"account": "second"}},
         {"fallback": {"provider": "gemini", "modell": "x"}},
         {"labels": "gpu"},
         {"labels": [1]},

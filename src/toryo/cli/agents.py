@@ -140,11 +140,16 @@ def show_agent(here: Here, agent: Id) -> None:
     """Show an agent, without its passkey."""
     answer = here.get(f"/agents/{agent}")
     held = [
-        f"{cooldown['what']}: {cooldown['reason']}, until {output.clock(cooldown['until'])}"
+        f"{cooldown['what']}: {_failed(cooldown)}, until {output.clock(cooldown['until'])}"
         for cooldown in answer.get("cooldowns", [])
     ]
     wider_rights.warn(answer)
     here.answer(answer, lambda: output.fields({**_shown(answer["agent"]), "cooldown": "; ".join(held)}))
+
+
+def _failed(cooldown: dict[str, Any]) -> str:
+    """With the programs that it concerns, if they are known."""
+    return f"{cooldown['reason']} of {cooldown['program']}" if cooldown["program"] else str(cooldown["reason"])
 
 
 @command(group, "resume")

@@ -115,11 +115,21 @@ def _newest(here: Here, of: str) -> str:
     shown, *others = in_order(launches)
     task = f", for {shown['task_id']}" if shown["task_id"] else ""
     which = "newest" if shown["ended_at"] else "running"
-    output.say(f"Showing the {which} launch {shown['launch_id']} of {shown['agent_id']}{task}, {_since(shown)}")
+    whose = f"{shown['agent_id']}{_with_program(shown)}"
+    output.say(f"Showing the {which} launch {shown['launch_id']} of {whose}{task}, {_since(shown)}")
     for other in others:
         if not other["ended_at"]:
             output.say(f"Also running: {other['launch_id']} ({other['purpose']}): toryo logs {other['launch_id']}")
     return str(shown["launch_id"])
+
+
+def _with_program(launch: dict[str, Any]) -> str:
+    """Of a model, and with its account, if it is not the provider's default."""
+    from toryo.domain.agents import Program
+
+    if launch["ai_type"] is None or launch["account"] is None:
+        return ""
+    return f" with {Program(launch['ai_type'], launch['model'], launch['account']).name}"
 
 
 def refuse_unknown(here: Here, of: str) -> None:

@@ -21,7 +21,8 @@ YesOfAgents = Annotated[
     typer.Option(
         "--yes",
         "-y",
-        help="Do not ask for confirmation if this grants more rights, and accept a provider that looks misspelt.",
+        help="Do not ask for confirmation if this grants more rights, and accept a provider or account that looks "
+        "misspelt.",
     ),
 ]
 MEANT = "Did you mean"
@@ -35,7 +36,7 @@ def patch(here: Here, path: str, body: Mapping[str, Any], *, yes: bool) -> dict[
 
 def send(here: Here, method: str, path: str, body: Mapping[str, Any], *, yes: bool) -> dict[str, Any]:
     """Sends the change; asks first if it grants more rights. Raises Misuse where nobody can be asked, and for a
-    provider that looks misspelt."""
+    provider or account that looks misspelt."""
     if not yes:
         widened, misspelt = preview(here, path, body, method)
         if misspelt:

@@ -7,6 +7,7 @@ the providers that need no external program are available.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Literal
@@ -16,7 +17,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validat
 from toryo import untrusted_files
 from toryo.client import server_address
 from toryo.formats import yaml_documents
-from toryo.formats.yaml_documents import Mistakes
+from toryo.formats.yaml_documents import Document, Mistakes
+from toryo.nearest import nearest
 from toryo.provider_options import shown
 
 __all__ = ["AgentConfig", "Config", "ErrorProtection", "Mistakes", "ProviderConfig", "load", "parse"]
@@ -39,6 +41,9 @@ class Price(Section):
 
 
 def _expanded(value: str) -> str:
+    unreplaced = re.fullmatch(r"\$([A-Za-z_]\w*)(/.*)?", value)
+    if unreplaced is not None:
+        raise ValueError(f"${unreplaced[1]} is not replaced: write ${{{unreplaced[1]}}}")
     return os.path.expanduser(value) if value.startswith("~/") else value  # noqa: PTH111 - not every value is a path
 
 
@@ -279,11 +284,14 @@ def load(path: Path, environ: Mapping[str, str] | None = None) -> Config:
 def parse(text: str, source: str, environ: Mapping[str, str] | None = None) -> Config:
     document = yaml_documents.read(text, source)
     yaml_documents.with_environment(document, os.environ if environ is None else environ)
+    _note_misplaced(document)
     config = yaml_documents.checked(document, Config)
     for name, section in config.ai_providers.items():
         if section.cli_command is None and name not in KNOWN:
+            near = nearest(name, sorted(KNOWN))
+            meant = f"Did you mean {near}? Otherwise enter" if near is not None else "Enter"
             document.mistake(
-                ("ai_providers", name), f"ai_providers.{name}: cli_command is missing. Enter the name of its program."
+                ("ai_providers", name), f"ai_providers.{name}: cli_command is missing. {meant} the name of its program."
             )
         for key, what in _mistaken_accounts(name, section):
             document.mistake(("ai_providers", name, key), f"ai_providers.{name}.{key}: {what}")
@@ -296,6 +304,8 @@ def _mistaken_accounts(name: str, section: ProviderConfig) -> Iterator[tuple[str
     own, seen = section.account or name, dict[tuple[tuple[str, str], ...], str]()
     if section.account is not None and not _is_account(section.account):
         yield "account", _NO_ACCOUNT.format(shown(section.account))
+    elif section.account is not None and "," in section.account:
+        yield "account", "this is one account. Write further ones below accounts."
     for account, login in section.accounts.items():
         first = seen.setdefault(tuple(sorted(login.env.items())), account)
         if not _is_account(account):
@@ -322,3 +332,24 @@ def _is_place(variable: str) -> bool:
 
 def _is_account(name: str) -> bool:
     return 0 < len(name) <= MOST_OF_A_NAME and name.isprintable() and name.strip() == name
+
+
+def _note_misplaced(document: Document) -> None:
+    """Keys of a provider that are at another level: what else is said there would only confuse."""
+    found = document.data if isinstance(document.data, dict) else {}
+    for key in found.keys() - Config.model_fields.keys():
+        if key in KNOWN:
+            document.mistake((key,), f"{key}: this is a provider: write it below ai_providers, indented.")
+        elif key in ProviderConfig.model_fields:
+            document.mistake(
+                (key,), f"{key}: this belongs to one provider: write it below ai_providers.NAME, indented."
+            )
+    sections = found.get("ai_providers")
+    for key, section in sections.items() if isinstance(sections, dict) else ():
+        of_its_own = isinstance(section, dict) and "cli_command" in section
+        if key in ProviderConfig.model_fields and not of_its_own:
+            document.mistake(
+                ("ai_providers", key),
+                f"ai_providers.{key}: this belongs to one provider: indent it below the name of that provider.",
+            )
+    document.fail_if_mistaken()

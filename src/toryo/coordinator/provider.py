@@ -254,8 +254,16 @@ class Provider:
     @property
     def logins(self) -> tuple[Provider, ...]:
         """Itself, and with each further account under a name that says so."""
-        further = (replace(self.for_account(each), name=f"{self.name} ({each})") for each in self.accounts)
-        return (self, *further)
+        return (self, *(self._login_of(each) for each in self.accounts))
+
+    def _login_of(self, account: str) -> Provider:
+        found, how = self.for_account(account), self.log_in
+        place = f"In the environment of this account ({', '.join(self.accounts[account])})"
+        return replace(
+            found,
+            name=f"{self.name} ({account})",
+            log_in=f"{place}: {how[:1].lower()}{how[1:]}" if how else "",
+        )
 
     @property
     def model_cli(self) -> bool:

@@ -597,7 +597,8 @@ def _facts(s: Snapshot) -> dict[str, Any]:
 
 
 def _facts_of_programs(s: Snapshot, purpose: Purpose) -> dict[str, Any]:
-    """What prevents a start of its own program, the account of that program, and the fallback."""
+    """What prevents a start of its own program, the account of that program, and the fallback; where nothing
+    can be started, all accounts that are used up."""
     hindered, own = program_choice.hindrance(s, purpose), s.agent.program if s.agent is not None else None
     if hindered is None or own is None:
         return {}
@@ -605,7 +606,10 @@ def _facts_of_programs(s: Snapshot, purpose: Purpose) -> dict[str, Any]:
     if own.account is not None and hindered == s.accounts.get(own.account):
         found["account"] = own.account
     other = program_choice.chosen(s, purpose)
-    return found if other is None else {**found, "stands_in": other.name}
+    if other is not None:
+        return {**found, "stands_in": other.name}
+    used_up = program_choice.used_up(s)
+    return {**found, "accounts": used_up} if "account" in found and len(used_up) > 1 else found
 
 
 def _facts_of(case: RuleInput) -> dict[str, Any]:

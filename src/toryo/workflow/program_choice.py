@@ -64,6 +64,12 @@ def hindrances(s: Snapshot, purpose: Purpose, program: Program) -> list[Cooldown
     return [cooldown for cooldown in (concerns, account) if cooldown is not None and s.now < cooldown.until]
 
 
+def used_up(s: Snapshot) -> list[str]:
+    """The accounts of its programs whose quota is used up, that of its own program first."""
+    held = [(each.account, s.accounts.get(each.account)) for each in _programs(s) if each.account is not None]
+    return list(dict.fromkeys(name for name, found in held if found is not None and s.now < found.until))
+
+
 def _concerns(row: Cooldown, program: Program, programs: tuple[Program, ...]) -> bool:
     """Whether a cooldown applies to this program.
 

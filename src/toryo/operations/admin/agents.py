@@ -144,7 +144,7 @@ def _agent(call: Call, agent: Agent) -> AgentResult:
     """`warnings`: the request is valid, but the agent will not work like this."""
     seen = call.tx.coordinators.all()
     warnings = wider_rights.warnings(agent, wider_rights.reported_providers(seen))
-    warnings += wider_rights.without_account(agent, seen)
+    warnings += [*wider_rights.without_account(agent, seen), *wider_rights.without_effect(agent)]
     answer: AgentResult = {"success": True, "agent_id": agent.id, "agent": rendering.agent(agent)}
     return {**answer, "warnings": warnings} if warnings else answer
 

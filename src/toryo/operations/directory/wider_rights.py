@@ -12,8 +12,9 @@ from typing_extensions import TypedDict
 
 from toryo import provider_options
 from toryo.domain import agents
-from toryo.domain.agents import Agent, Role
+from toryo.domain.agents import Agent, Program, Role
 from toryo.domain.wording import Worded, say
+from toryo.nearest import nearest
 from toryo.storage.coordinators import Seen
 
 _ROLES = ("worker", "manager", "owner")
@@ -70,16 +71,42 @@ def warnings(agent: Agent, reported: Collection[str] | None) -> list[Worded]:
 
 def without_account(agent: Agent, coordinators: Iterable[Seen]) -> list[Worded]:
     """Its programs whose account no Coordinator that has their provider has: they cannot be started."""
-    lacking = ({each.offer.lacks(agent, program) for each in coordinators} for program in agent.programs)
+    every = list(coordinators)
+    lacking = ({each.offer.lacks(agent, program) for each in every} for program in agent.programs)
     return [
-        say(
-            "No Coordinator has the account {account} of {provider}, so the agent cannot use it. Add it under "
-            "ai_providers.{provider}.accounts of a Coordinator's file.",
-            account=program.account,
-            provider=program.provider,
-        )
+        _account_of_nobody(program, every)
         for program, codes in zip(agent.programs, lacking, strict=True)
         if "no_account" in codes and codes <= {"no_provider", "no_account"}
+    ]
+
+
+def _account_of_nobody(program: Program, coordinators: Iterable[Seen]) -> Worded:
+    account, provider = program.account or "", program.provider
+    near = nearest(account, {name for each in coordinators for name in each.accounts.get(provider, ())})
+    if near is None:
+        return say(
+            "No Coordinator has the account {account} of {provider}, so the agent cannot use it. Add it under "
+            "ai_providers.{provider}.accounts of a Coordinator's file.",
+            account=account,
+            provider=provider,
+        )
+    return say(
+        "No Coordinator has the account {account} of {provider}, so the agent cannot use it. Did you mean {nearest}? "
+        "Otherwise add it under ai_providers.{provider}.accounts of a Coordinator's file.",
+        account=account,
+        provider=provider,
+        nearest=near,
+    )
+
+
+def without_effect(agent: Agent) -> list[Worded]:
+    """Its fallbacks that are its own program, or one that comes before them."""
+    own = [agent.program.name] if agent.program is not None else []
+    names = [*own, *(each.name for each in agent.fallbacks)]
+    return [
+        say("The fallback {program} has no effect: the same program comes before it.", program=name)
+        for number, name in enumerate(names)
+        if name in names[:number]
     ]
 
 

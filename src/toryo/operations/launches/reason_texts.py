@@ -186,6 +186,8 @@ def _failure(facts: Mapping[str, Any]) -> Worded:
     """The last failure, in words."""
     if "kept_of" in facts:
         return say("the rest of the quota of the account {account} is kept", account=facts["kept_of"])
+    if "accounts" in facts:
+        return say("the quotas of the accounts {accounts} are used up", accounts=", ".join(facts["accounts"]))
     if "account" in facts:
         return say("the quota of the account {account} is used up", account=facts["account"])
     return failed(str(facts.get("cooldown", failures.Failure.CRASHED)))

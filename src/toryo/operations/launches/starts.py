@@ -7,7 +7,7 @@ from typing import NotRequired
 from typing_extensions import TypedDict
 
 from toryo.domain import ids
-from toryo.domain.agents import Agent
+from toryo.domain.agents import Agent, Program
 from toryo.domain.fast_dataclasses import replace
 from toryo.domain.launches import SIGN_IN_WITHIN, Launch, Purpose, State
 from toryo.domain.projects import Isolation, Project
@@ -62,9 +62,20 @@ def order(
         project_id=launch.project_id,
         agent_id=launch.agent_id,
         launch_id=launch.id,
-        data={"reason": launch.reason, "purpose": purpose.value, "task_id": launch.task_id},
+        data={
+            "reason": launch.reason,
+            "purpose": purpose.value,
+            "task_id": launch.task_id,
+            **_fallback(snapshot, program),
+        },
     )
     return launch, credential
+
+
+def _fallback(snapshot: Snapshot, program: Program | None) -> dict[str, str]:
+    """Which program is used instead of the agent's own."""
+    own = snapshot.agent.program if snapshot.agent is not None else None
+    return {"fallback": program.name} if program is not None and program != own else {}
 
 
 def _claimed(call: Call, launch: Launch, agent: Agent) -> bool:

@@ -27,7 +27,7 @@ from toryo.operations.calls.call import Call
 from toryo.operations.calls.callers import Login
 from toryo.operations.overview import needs, unplaced
 from toryo.operations.overview.home_state import Picture
-from toryo.operations.overview.quota_waits import QuotaWaits, Wait
+from toryo.operations.overview.quota_waits import QuotaWaits, Wait, about_used_up
 from toryo.operations.overview.unplaced import Unplaced
 
 AGAIN = 10
@@ -220,28 +220,29 @@ def _budget(picture: Picture, project: Project) -> Iterator[_Found]:
 
 def _quotas(picture: Picture, project: Project) -> Iterator[_Found]:
     """Accounts for which work of this project waits: their quota is used up, or what is left of it is kept."""
-    alike: dict[tuple[str, str], list[Wait]] = {}
+    alike: dict[tuple[str, tuple[str, ...]], list[Wait]] = {}
     for each in QuotaWaits(picture).of_project(project.id):
-        alike.setdefault((each.reason, each.account or ""), []).append(each)
-    for (reason, account), waits in alike.items():
-        yield _quota(project, reason, account, waits)
+        alike.setdefault((each.reason, each.accounts), []).append(each)
+    for (reason, accounts), waits in alike.items():
+        yield _quota(project, reason, accounts, waits)
 
 
-def _quota(project: Project, reason: str, account: str, waits: Sequence[Wait]) -> _Found:
-    used_up = reason == "cooling_down"
+def _quota(project: Project, reason: str, accounts: tuple[str, ...], waits: Sequence[Wait]) -> _Found:
+    used_up, account = reason == "cooling_down", accounts[0]
     edit = [] if used_up else [Action("edit_quota", f"toryo quota edit {quote(account)} {_ENDED_BY[reason]}")]
     return _Found(
         Condition.QUOTA_USED_UP if used_up else Condition.QUOTA_KEPT,
-        together((_about_quota(reason, account), _tasks_wait(len(waits)))),
+        together((_about_quota(reason, accounts), _tasks_wait(len(waits)))),
         (*edit, Action("usage", f"toryo usage --project {project.id}")),
         until=min(each.until for each in waits),
         account=account,
     )
 
 
-def _about_quota(reason: str, account: str) -> Worded:
+def _about_quota(reason: str, accounts: tuple[str, ...]) -> Worded:
+    account = accounts[0]
     if reason == "cooling_down":
-        return say("The quota of the account {account} is used up.", account=account)
+        return about_used_up(accounts)
     if reason == "no_spare_quota":
         return say("The account {account} has no quota to spare for tasks of low priority.", account=account)
     return say(

@@ -38,7 +38,7 @@ from toryo.operations.calls.catalogue import catalogue
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.internal_faults import Fault
 from toryo.operations.directory import wider_rights
-from toryo.operations.launches import reason_texts
+from toryo.operations.launches import cooldowns, reason_texts
 from toryo.operations.overview import stuck, unplaced
 from toryo.operations.overview.home_state import Picture
 from toryo.operations.overview.stuck import Stuck
@@ -1043,6 +1043,15 @@ def _failing(view: _View, agent: Agent, kind: Kind, title: Worded, reason: str) 
     said = end_in_words(view.call, seen) if seen is not None else ""
     nature = NATURES[Failure(reason)]
     why = constant(nature.people or nature.guarded or nature.words)
+    ran = cooldowns.ran_by(seen)
+    if kind is Kind.AGENT_CANNOT_START and ran is not None and ran in agent.programs[1:]:
+        reasons = reason_texts.failed(reason)
+        title = say(
+            "{program}, a fallback of {agent}, cannot be started: {reason}",
+            program=ran.name,
+            agent=agent.name,
+            reason=reasons,
+        )
     correct = [Action("correct", f"toryo agent edit {agent.id} {nature.correct}")] if nature.correct else []
     if nature.correct_project and seen is not None:
         command = f"toryo project edit {seen.project_id} {nature.correct_project}"

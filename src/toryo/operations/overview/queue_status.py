@@ -22,7 +22,7 @@ from toryo.operations.launches import reason_texts
 from toryo.operations.overview import held_reasons
 from toryo.operations.overview import unplaced as unplaced_agents
 from toryo.operations.overview.home_state import Picture, Place
-from toryo.operations.overview.quota_waits import QuotaWaits, Wait
+from toryo.operations.overview.quota_waits import QuotaWaits, Wait, about_used_up
 from toryo.operations.overview.team_status import Member
 from toryo.operations.overview.unplaced import Unplaced
 
@@ -190,8 +190,8 @@ def _not_started(wait: Wait) -> HeldBy:
     """No agent is started for it, because of an account or a budget."""
     if wait.reason != "cooling_down":
         explanation = reason_texts.said(wait.reason, commands=False)
-    elif wait.account is not None:
-        explanation = say("The quota of the account {account} is used up.", account=wait.account)
+    elif wait.accounts:
+        explanation = about_used_up(wait.accounts)
     else:
         explanation = constant("The agents of its queue are in cooldown after a failure.")
     return {

@@ -14,6 +14,7 @@ from toryo.domain.fast_dataclasses import dataclass
 from toryo.domain.launches import Purpose
 from toryo.domain.tasks import Priority, Task
 from toryo.domain.times import Millis
+from toryo.domain.wording import Worded, say
 from toryo.operations.calls import fault_isolation
 from toryo.operations.overview import main_task_waits
 from toryo.operations.overview.home_state import Picture, Place
@@ -24,11 +25,17 @@ from toryo.workflow.snapshot import Snapshot
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """`reason` is one of the launch table; `account`: whose quota it is, None where it is something else."""
+    """`reason` is one of the launch table; `accounts`: whose quotas it is, empty where it is something else."""
 
     reason: str
-    account: str | None
+    accounts: tuple[str, ...]
     until: Millis
+
+
+def about_used_up(accounts: tuple[str, ...]) -> Worded:
+    if len(accounts) > 1:
+        return say("The quotas of the accounts {accounts} are used up.", accounts=", ".join(accounts))
+    return say("The quota of the account {account} is used up.", account=accounts[0])
 
 
 class QuotaWaits:
@@ -49,7 +56,7 @@ class QuotaWaits:
                 yield from self._of_accounts(map(self.of_queue_task, ready))
 
     def _of_accounts(self, waits: Iterator[Wait | None]) -> Iterator[Wait]:
-        return (each for each in waits if each is not None and each.account is not None)
+        return (each for each in waits if each is not None and each.accounts)
 
     def of_main_task(self, place: Place, task: Task) -> Wait | None:
         """None: it waits for something else, or for nothing."""
@@ -102,15 +109,16 @@ class QuotaWaits:
 def _at(s: Snapshot, task: Task) -> Wait | None:
     """What keeps a process of the agent from being started for this task."""
     if s.budget_used_up:
-        return Wait("budget_exhausted", None, usages.end_of_day(s.now))
+        return Wait("budget_exhausted", (), usages.end_of_day(s.now))
     until = program_choice.until(s, Purpose.TASK, task.priority)
     if until is None or until <= s.now:
         return None
     usable = program_choice.chosen(s, Purpose.TASK)
     if usable is not None:
         row = first_match(launch_rules.START_ROWS, (s, task))
-        return Wait(row.then.reason, usable.account, until) if row is not None else None
+        accounts = (usable.account,) if usable.account is not None else ()
+        return Wait(row.then.reason, accounts, until) if row is not None else None
     own = s.agent.program if s.agent is not None else None
     account = own.account if own is not None else None
     used_up = account is not None and program_choice.hindrance(s, Purpose.TASK) == s.accounts.get(account)
-    return Wait("cooling_down", account if used_up else None, until)
+    return Wait("cooling_down", tuple(program_choice.used_up(s)) if used_up else (), until)

@@ -290,7 +290,7 @@ export const en = {
     fallback: "Fallback programs",
     fallbackHelp:
       "Used while the agent's own program cannot run, such as when its quota is used up. One per line, the first that can run is used: a provider, a model and an account, for example gemini gemini-2.5-flash or claude (second).",
-    noProgram: "Not a program: {{line}}",
+    noProgram: "Not a program: {{line}}. Write each program on a line of its own, for example claude (second).",
     labels: "Labels",
     labelsHelp: "Only Coordinators with all of these labels start it, e.g. gpu.",
     account: "Account",
@@ -775,10 +775,10 @@ export const ja: typeof en = {
       edit: "ファイルの読み取りと書き込み",
       full: "すべて",
     },
-    fallback: "代替プログラム",
+    fallback: "代わりのプログラム",
     fallbackHelp:
       "利用枠を使い切ったときなど、エージェント自身のプログラムが実行できない間に使われます。1 行に 1 つずつ、プロバイダー、モデル、アカウントの順に書きます（例: gemini gemini-2.5-flash、claude (second)）。実行できる最初のものが使われます。",
-    noProgram: "プログラムではありません: {{line}}",
+    noProgram: "プログラムではありません: {{line}}。1 行に 1 つずつ書いてください（例: claude (second)）。",
     labels: "ラベル",
     labelsHelp: "これらのラベルをすべて持つコーディネーターだけが起動します（例: gpu）。",
     account: "アカウント",

@@ -44,7 +44,7 @@ export const en = {
     keeps: "{{percent}} % reserved for high priority",
     edit: "Edit",
     editOf: "Edit the quota of {{account}}",
-    usedUp: "Used up. Usable again",
+    usedUp: "Used up. Until it is usable again:",
     of: "{{used}} of {{limit}} tokens",
     learnt: "Learned limit.",
     ends: "Ends",
