@@ -507,6 +507,45 @@ def test_a_coordinator_that_names_no_accounts_starts_each_agent_on_the_account_t
     assert crew.coordinator().claim(agent_ids=["w1"])["start"] == []
 
 
+def test_a_fallback_that_no_coordinator_has_is_passed_over_for_the_next_one(crew: World):
+    fallback = [SECOND, {"provider": "gemini", "model": "flash"}]
+    crew.owner.call("edit_agent", agent_id="w1", provider_options={"fallback": fallback})
+    [own] = crew.coordinator("own").claim(agent_ids=["w1"], providers=["claude"])["start"]
+    end(crew, own, "quota", NAMED)
+    said = told(crew, "w1")
+    assert said["facts"]["no_coordinator"] == "no_account", "none of them has any: the first is told"
+    seen(crew, "c1", providers=["claude", "gemini"])
+    said = told(crew, "w1")
+    assert "no_coordinator" not in said["facts"]
+    assert said["facts"]["stands_in"] == "gemini flash"
+    assert "gemini flash is used instead" in said["explanation"]
+    assert crew.owner.call("show_overview")["needs"] == []
+    assert crew.coordinator("own").claim(providers=["claude"])["start"] == []
+    launch = start_of(crew, "w1", providers=["claude", "gemini"])
+    assert (launch["ai_type"], launch["model"]) == ("gemini", "flash")
+    [*_, event] = crew.events("launch.ordered")
+    assert event["data"]["fallback"] == "gemini flash"
+
+
+def test_a_fallback_is_not_passed_over_while_another_coordinator_has_it(crew: World):
+    fallback = [SECOND, {"provider": "gemini"}]
+    crew.owner.call("edit_agent", agent_id="w1", provider_options={"fallback": fallback})
+    end(crew, start_of(crew, "w1"), "quota", NAMED)
+    seen(crew, "laptop", **offering("claude", "second"))
+    here: dict[str, Any] = {"agent_ids": ["w1"], "providers": ["claude", "gemini"]}
+    assert crew.coordinator("c1").claim(**here)["start"] == [], "it is the other one's to start"
+    crew.advance(91)
+    [launch] = crew.coordinator("c1").claim(**here)["start"]
+    assert launch["ai_type"] == "gemini", "the other one has not called for 90 s"
+
+
+def test_its_own_program_is_never_passed_over_since_people_are_told_that_it_is_missing(crew: World):
+    crew.owner.call("edit_agent", agent_id="w1", provider_options={"fallback": [{"provider": "gemini"}, SECOND]})
+    seen(crew, "c1", providers=["gemini"])
+    assert told(crew, "w1")["facts"]["no_coordinator"] == "no_provider"
+    assert crew.coordinator("c1").claim(agent_ids=["w1"], providers=["gemini"])["start"] == []
+
+
 def test_each_failure_of_a_stand_in_leaves_the_next_one_and_a_success_of_the_own_one_ends_all(crew: World):
     fallback = [SECOND, {"provider": "gemini"}, {"provider": "codex"}]
     crew.owner.call("edit_agent", agent_id="w1", provider_options={"fallback": fallback})

@@ -6,6 +6,8 @@ A fallback is used only where it can help; if it fails too, the next one is used
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from toryo import failures
 from toryo.domain.agents import Program
 from toryo.domain.launches import Purpose
@@ -19,8 +21,14 @@ def chosen(s: Snapshot, purpose: Purpose, priority: Priority | None = None) -> P
 
     `priority`: that of the task it is for, where what is left of its accounts may be kept for other tasks.
     """
-    able = (program for program in _programs(s) if not hindrances(s, purpose, program))
-    return next((program for program in able if _kept_until(s, program, priority) is None), None)
+    return next(able(s, purpose, priority), None)
+
+
+def able(s: Snapshot, purpose: Purpose, priority: Priority | None = None) -> Iterator[Program]:
+    """All of its programs that can be started, in their order; `priority` as for `chosen`."""
+    for program in _programs(s):
+        if not hindrances(s, purpose, program) and _kept_until(s, program, priority) is None:
+            yield program
 
 
 def kept_from(s: Snapshot, priority: Priority) -> bool:

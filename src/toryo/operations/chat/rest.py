@@ -167,7 +167,7 @@ def _status(call: Call, project_id: str, agent: Agent) -> schemas.ChatStatus:
 
 def _status_of_program(call: Call, project_id: str, agent: Agent) -> schemas.ChatStatus:
     snapshot, decision = launch_decisions.decide(call, agent.id, project_id, Purpose.CHAT, changes=False)
-    obstacle = placement.nobody_can(call.tx.coordinators.all(), snapshot, decision, Purpose.CHAT)
+    decision, obstacle = placement.placed(call.tx.coordinators.all(), snapshot, decision, Purpose.CHAT)
     if Purpose.CHAT in snapshot.sessions:
         leaving = chat_rules.nobody_needs_it(snapshot) and not snapshot.talk.wanted
         state: schemas.ChatState = "terminating" if leaving or decision.action is Action.STOP else "connected"

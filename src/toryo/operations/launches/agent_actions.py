@@ -150,7 +150,8 @@ def _acted_on(call: Call, snapshot: Snapshot, decision: Decision, purpose: Purpo
         found = worktree_locks.hindrance(call, decision.task_id) if purpose is Purpose.TASK else None
         if found is not None:
             return _held(snapshot.agent_id, project_id, purpose, found.code, found.words)
-        made = starts.order(call, snapshot, decision, purpose)
+        program = program_choice.chosen(snapshot, purpose, decision.priority)
+        made = starts.order(call, snapshot, decision, purpose, program)
         if made is None:
             return _held(snapshot.agent_id, project_id, purpose, "start_pending", "Another Coordinator was faster")
         said["launch"] = starts.shown(call, *made)

@@ -22,7 +22,7 @@ from toryo.operations.calls.decision_cache import Candidate
 from toryo.operations.calls.fault_isolation import each_fenced
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
-from toryo.operations.launches import end_of_session, launch_decisions, starts
+from toryo.operations.launches import end_of_session, launch_decisions, placement, starts
 from toryo.operations.launches.check_orders import CheckOrder, checks_for
 from toryo.operations.launches.claim_request import CLAIM, ClaimStarts
 from toryo.operations.launches.cooldowns import hindered, ran_by
@@ -31,7 +31,6 @@ from toryo.operations.launches.start_candidates import Talker, chat_candidates, 
 from toryo.operations.worktrees import worktree_locks
 from toryo.operations.worktrees.job_handout import Job, jobs_for
 from toryo.storage.coordinators import Seen
-from toryo.workflow import program_choice
 from toryo.workflow.launch_rules import Action
 from toryo.workflow.snapshot import Snapshot
 
@@ -144,12 +143,14 @@ def _start(call: Call, asked: ClaimStarts, each: Candidate) -> list[starts.Start
     """None or one."""
     snapshot, decision = launch_decisions.decide(call, each.agent_id, each.project_id, Purpose.TASK)
     call.context.holds.remember(each, decision, call.now)
-    program = program_choice.chosen(snapshot, Purpose.TASK, decision.priority)
-    if decision.action is not Action.START or not _offered(asked, snapshot, program):
+    if decision.action is not Action.START:
+        return []
+    program = placement.program(snapshot, Purpose.TASK, decision.priority, call.tx.coordinators.all)
+    if not _offered(asked, snapshot, program):
         return []
     if worktree_locks.hindrance(call, decision.task_id, asked.coordinator_id) is not None:
         return []
-    made = starts.order(call, snapshot, decision, Purpose.TASK, asked.coordinator_id)
+    made = starts.order(call, snapshot, decision, Purpose.TASK, program, asked.coordinator_id)
     return [starts.shown(call, *made)] if made is not None else []
 
 
@@ -194,9 +195,10 @@ def _chat(call: Call, asked: ClaimStarts, room: bool, each: Talker) -> list[star
     snapshot, decision = launch_decisions.decide(call, each.agent_id, each.project_id, Purpose.CHAT)
     if decision.action is not Action.START or not (room or snapshot.talk.answers_somebody):
         return []
-    if not _offered(asked, snapshot, program_choice.chosen(snapshot, Purpose.CHAT)):
+    program = placement.program(snapshot, Purpose.CHAT, None, call.tx.coordinators.all)
+    if not _offered(asked, snapshot, program):
         return []
-    made = starts.order(call, snapshot, decision, Purpose.CHAT, asked.coordinator_id)
+    made = starts.order(call, snapshot, decision, Purpose.CHAT, program, asked.coordinator_id)
     return [starts.shown(call, *made)] if made is not None else []
 
 

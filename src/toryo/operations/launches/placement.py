@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from toryo.domain.agents import Agent, Program
 from toryo.domain.coordinators import LACKS, gone
-from toryo.domain.fast_dataclasses import dataclass
+from toryo.domain.fast_dataclasses import dataclass, replace
 from toryo.domain.launches import Purpose
+from toryo.domain.tasks import Priority
 from toryo.domain.times import Millis
 from toryo.domain.wording import Worded, constant, say
 from toryo.storage.coordinators import Seen
@@ -31,14 +32,34 @@ class PlacementProblem:
         return self.code in ("no_provider", "no_account", "no_capability", "no_labels")
 
 
-def nobody_can(
-    coordinators: Iterable[Seen], snapshot: Snapshot, decision: Decision, purpose: Purpose
-) -> PlacementProblem | None:
-    """Why no Coordinator will carry out a decided start; None if one will, or if nothing is to start."""
-    agent, program = snapshot.agent, program_choice.chosen(snapshot, purpose, decision.priority)
-    if decision.action is not Action.START or agent is None or program is None:
+def program(
+    s: Snapshot, purpose: Purpose, priority: Priority | None, coordinators: Callable[[], Iterable[Seen]]
+) -> Program | None:
+    """What it would be started with: the first of its programs that can be started. Of several fallbacks, the first
+    that a Coordinator has; if none has any, the first.
+    """
+    able = list(program_choice.able(s, purpose, priority))
+    if s.agent is None or not able:
         return None
-    return obstacle(agent, program, coordinators, snapshot.now)
+    if len(able) == 1 or able[0] == s.agent.program:
+        return able[0]
+    agent, here = s.agent, list(coordinators())
+    return next((each for each in able if obstacle(agent, each, here, s.now) is None), able[0])
+
+
+def placed(
+    coordinators: Iterable[Seen], snapshot: Snapshot, decision: Decision, purpose: Purpose
+) -> tuple[Decision, PlacementProblem | None]:
+    """A decision, with the program that a start would use; and why no Coordinator will carry it out: None if one will,
+    or if nothing is to start.
+    """
+    agent, here = snapshot.agent, list(coordinators)
+    found = program(snapshot, purpose, decision.priority, lambda: here)
+    if decision.action is not Action.START or agent is None or found is None:
+        return decision, None
+    if "stands_in" in decision.facts:
+        decision = replace(decision, facts={**decision.facts, "stands_in": found.name})
+    return decision, obstacle(agent, found, here, snapshot.now)
 
 
 def obstacle(agent: Agent, program: Program, coordinators: Iterable[Seen], now: Millis) -> PlacementProblem | None:

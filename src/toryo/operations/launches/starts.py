@@ -19,19 +19,20 @@ from toryo.operations.calls.results import JsonObject
 from toryo.operations.launches import end_of_session
 from toryo.operations.queue import claims
 from toryo.operations.worktrees import worktree_locks
-from toryo.workflow import program_choice
 from toryo.workflow.launch_rules import Decision
 from toryo.workflow.snapshot import Snapshot
 
 
 def order(
-    call: Call, snapshot: Snapshot, decision: Decision, purpose: Purpose, coordinator_id: str | None = None
+    call: Call,
+    snapshot: Snapshot,
+    decision: Decision,
+    purpose: Purpose,
+    program: Program | None,
+    coordinator_id: str | None = None,
 ) -> tuple[Launch, str] | None:
     """Creates the launch of a start, with a fresh credential. None if somebody else was faster."""
     assert snapshot.agent is not None
-    program = (
-        program_choice.chosen(snapshot, purpose, decision.priority) or snapshot.agent.program
-    )  # the own one: a start by hand
     launch = Launch(
         id=call.new_id(ids.LAUNCH),
         agent_id=snapshot.agent_id,

@@ -39,7 +39,7 @@ def told(call: Call, agent_id: str, project_id: str, purpose: Purpose, *, advise
         held_by = call.tx.sessions.live_of(project_id, decision.facts["held_by"]).get(Purpose.TASK)
         more = {"held_by_session": held_by.id} if held_by is not None else {}
         decision = replace(decision, facts={**decision.facts, **more})
-    obstacle = placement.nobody_can(call.tx.coordinators.all(), snapshot, decision, purpose)
+    decision, obstacle = placement.placed(call.tx.coordinators.all(), snapshot, decision, purpose)
     starts = decision.action is Action.START and purpose is Purpose.TASK
     held = worktree_locks.hindrance(call, decision.task_id) if starts else None
     said = _what_was_wrong(call, agent_id, project_id, decision) if purpose is Purpose.TASK else ""

@@ -284,7 +284,7 @@ def _not_running(
     decision = launch_rules.decide(snapshot)
     if place in last and decision.row in _ABOUT_MAIN_TASKS:
         return {**shown, **first, "state": state_of("hold", last[place]), **_words(last[place])}
-    obstacle = placement.nobody_can(picture.coordinators, snapshot, decision, Purpose.TASK)
+    decision, obstacle = placement.placed(picture.coordinators, snapshot, decision, Purpose.TASK)
     return {
         **shown,
         **first,

@@ -20,7 +20,7 @@ from toryo.operations.launches import placement
 from toryo.operations.launches.placement import PlacementProblem
 from toryo.operations.overview import main_task_waits
 from toryo.operations.overview.home_state import Picture, Place
-from toryo.workflow import launch_rules, program_choice
+from toryo.workflow import launch_rules
 from toryo.workflow.launch_rules import Action
 
 
@@ -69,7 +69,8 @@ def _at(picture: Picture, place: Place) -> Unplaced | None:
         return None
     obstacles = {program: found for program in agent.programs if (found := _obstacle(picture, agent, program))}
     tasks, priority = _due(picture, place) if obstacles else ((), None)
-    program = program_choice.chosen(picture.snapshot(place), Purpose.TASK, priority) if tasks else None
+    here = lambda: picture.coordinators  # noqa: E731
+    program = placement.program(picture.snapshot(place), Purpose.TASK, priority, here) if tasks else None
     obstacle = obstacles.get(program) if program is not None else None
     if program is None or obstacle is None:
         return None

@@ -31,7 +31,7 @@ from toryo.operations.calls.listed_parameters import listed_for
 from toryo.operations.calls.results import Refused, Result, Said
 from toryo.operations.launches import end_of_session, launch_decisions, reason_texts, starts
 from toryo.operations.translations import words
-from toryo.workflow import next_action
+from toryo.workflow import next_action, program_choice
 from toryo.workflow.launch_rules import Action
 from toryo.workflow.snapshot import Snapshot
 
@@ -224,7 +224,8 @@ def _on_the_spot(call: Call, agent: Agent, projects: Sequence[str]) -> SignedIn 
         for project_id in projects:
             snapshot, decision = launch_decisions.decide(call, agent.id, project_id, purpose, by_hand=True)
             if decision.action is Action.START:
-                made = starts.order(call, snapshot, decision, purpose)
+                program = program_choice.chosen(snapshot, purpose, decision.priority) or agent.program
+                made = starts.order(call, snapshot, decision, purpose, program)
                 if made is not None:
                     return _consume(call, agent, made[0], by_passkey=True)
             running = "already_running" if decision.reason in ("already_running", "start_pending") else None
