@@ -5,6 +5,11 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
+
+import pytest
+
+from tests.environments import clean_environment
 
 
 def test_interrupted_while_it_loads_it_ends_without_a_word() -> None:
@@ -38,3 +43,31 @@ def test_what_an_old_terminal_cannot_show_is_replaced() -> None:
         env={**os.environ, "PYTHONIOENCODING": "ascii"},
     )
     assert done.stdout.endswith("? ok\n"), done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (("task", "show", "x", "--json"), 3),
+        (("playbook", "check", "none.yaml", "--json"), 2),
+        (("task", "show", "x"), 3),
+    ],
+)
+def test_an_error_that_nobody_reads_keeps_its_exit_code_and_shows_no_traceback(
+    tmp_path: Path, words: tuple[str, ...], code: int
+) -> None:
+    """As in `toryo … --json | head -0`."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "wb") as nobody:
+        ended = subprocess.run(
+            [sys.executable, "-m", "toryo", *words],
+            stdout=nobody,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=clean_environment(tmp_path),
+            cwd=tmp_path,
+            timeout=60,
+            check=False,
+        )
+    assert (ended.returncode, len(ended.stderr.splitlines())) == (code, 1), ended.stderr

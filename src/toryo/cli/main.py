@@ -59,7 +59,11 @@ def _explain(error: Exception, *, as_json: bool) -> int:
         raise error
     _say(output.in_local_time(failure.sentence()))
     if as_json:
-        output.document(failure.answer())
+        try:
+            output.document(failure.answer())
+            sys.stdout.flush()
+        except BrokenPipeError:  # nobody reads it any more; what is left in the buffer must not be tried again
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return failure.exit_code
 
 
