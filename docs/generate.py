@@ -229,8 +229,9 @@ def _numbers_with_ranges(model: type[BaseModel]) -> Iterator[tuple[str, str, str
     """The parameters, with the range of each number: `number, 0 to 1`."""
     for (name, kind, default, meaning), field in zip(_parameters(model), model.model_fields.values(), strict=True):
         bounds = dict(_bounds(field))
-        least = f"above {bounds['gt']:,}" if "gt" in bounds else f"{bounds['ge']:,}" if "ge" in bounds else ""
         most = f" to {bounds['le']:,}" if "le" in bounds else ""
+        begins = "" if most else "at least "
+        least = f"above {bounds['gt']:,}" if "gt" in bounds else f"{begins}{bounds['ge']:,}" if "ge" in bounds else ""
         yield name, f"{kind}, {least}{most}" if least else kind, default, meaning
 
 
@@ -446,6 +447,35 @@ removed; a key that is not given leaves what is there alone.
 """
 
 
+# --- coordinator_config.yaml ------------------------------------------------------------------------------------------
+
+
+def coordinator() -> str:
+    """The keys of a Coordinator's file."""
+    from toryo.coordinator import config
+
+    parts = ["# coordinator_config.yaml\n", NOTE, _COORDINATOR_INTRODUCTION]
+    for title, model in (
+        ("", config.Config),
+        ("ai_providers.NAME", config.ProviderConfig),
+        ("ai_providers.NAME.accounts.ACCOUNT", config.AccountConfig),
+        ("ai_providers.NAME.prices.MODEL", config.Price),
+        ("projects.PROJECT", config.ProjectConfig),
+        ("agents.AGENT", config.AgentConfig),
+    ):
+        heading = f"## `{title}`\n" if title else "## The file\n"
+        parts += [heading, _table(("Key", "Type", "Default", "Meaning"), _numbers_with_ranges(model)), ""]
+    return "\n".join(parts)
+
+
+_COORDINATOR_INTRODUCTION = """\
+What this machine adds to what the server knows: which programs start agents, how many at a time, with which logins and
+limits. `toryo coordinator -c FILE` and `toryo up -c FILE` read it; `toryo coordinator check -c FILE` says whether it is
+right. `${NAME}` is replaced by the environment variable. How programs are set up is in
+[agent CLIs](../how-to/agent-clis.md).
+"""
+
+
 # --- how things are written -------------------------------------------------------------------------------------------
 
 
@@ -516,6 +546,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "tables.md": tables,
     "settings.md": settings,
     "manifest.md": manifest,
+    "coordinator.md": coordinator,
 }
 
 

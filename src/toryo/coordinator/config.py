@@ -35,8 +35,8 @@ class Section(BaseModel):
 class Price(Section):
     """US dollars for a million tokens of one model."""
 
-    input: float = Field(ge=0)
-    output: float = Field(ge=0)
+    input: float = Field(ge=0, description="For input.")
+    output: float = Field(ge=0, description="For output.")
     cached: float | None = Field(None, ge=0, description="For input read from a cache. Default: the price of input.")
 
 
@@ -168,9 +168,13 @@ class Config(Section):
     projects: dict[str, ProjectConfig] = Field(
         {}, description="Projects that are in another directory on this machine."
     )
-    ai_providers: dict[str, ProviderConfig] = Field({})
+    ai_providers: dict[str, ProviderConfig] = Field(
+        {}, description="Programs that start agents, by provider. Those that Toryo knows need no entry."
+    )
     agents: dict[str, AgentConfig] | None = Field(None, description="Starts only these agents. Default: all agents.")
-    error_protection: ErrorProtection | None = None
+    error_protection: ErrorProtection | None = Field(
+        None, description="Has no effect: the server decides how long an agent waits."
+    )
     log_directory: Path | None = Field(
         None, description="Directory for the output of agents. Default: logs in the data directory."
     )
