@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from pydantic import BaseModel
 
+from toryo.coordinator import config
 from toryo.coordinator.config import KNOWN, Config, Mistakes, load, parse
 from toryo.coordinator.environment import PROXIES
 from toryo.coordinator.provider import BadConfig
@@ -285,3 +289,20 @@ def test_how_to_log_in_to_a_further_account_names_its_environment_and_not_its_va
     second = configured(parse(ACCOUNTS, "file", {}).ai_providers)["claude"].logins[1]
     assert second.log_in.startswith("In the environment of this account (CLAUDE_CONFIG_DIR): run claude once")
     assert "/srv/second" not in second.log_in
+
+
+def sections(model: type[BaseModel]) -> Iterator[type[BaseModel]]:
+    """A section of the file, and all below it."""
+    yield model
+    for field in model.model_fields.values():
+        for each in re.findall(r"\w+", str(field.annotation)):
+            below = getattr(config, each, None)
+            if isinstance(below, type) and issubclass(below, BaseModel) and below is not model:
+                yield from sections(below)
+
+
+def test_every_key_of_the_file_says_what_it_means_for_its_page_of_the_reference() -> None:
+    found = [(model, name, field) for model in sections(Config) for name, field in model.model_fields.items()]
+    assert {model.__name__ for model, _, _ in found} >= {"Config", "ProviderConfig", "AccountConfig", "Price"}
+    unsaid = [f"{model.__name__}.{name}" for model, name, field in found if not field.description]
+    assert [each for each in unsaid if not each.startswith("ErrorProtection.")] == []

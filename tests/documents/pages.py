@@ -8,7 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-GENERATED = {"cli.md", "tools.md", "api.md", "tables.md", "settings.md", "manifest.md", "coordinator.md", "reliability.md"}
+GENERATED = {
+    "cli.md",
+    "tools.md",
+    "api.md",
+    "tables.md",
+    "settings.md",
+    "manifest.md",
+    "coordinator.md",
+    "reliability.md",
+}
 
 
 def pages() -> list[Path]:
