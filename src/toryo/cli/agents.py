@@ -154,7 +154,7 @@ def _failed(cooldown: dict[str, Any]) -> str:
 
 @command(group, "resume")
 def resume_agent(here: Here, agent: Id) -> None:
-    """End the cooldown of an agent, or of its account. All agents on that account can then start."""
+    """End the cooldown of an agent, and of its accounts. All agents on these can then start."""
     answer = here.send("POST", f"/agents/{agent}/resume")
     here.answer(answer, lambda: _print_ended(here, agent, answer["ended"]))
 

@@ -39,7 +39,7 @@ def artifacts(
         list[str] | None, typer.Option("--delete", metavar="ARTIFACT", help="Delete this file; repeatable.")
     ] = None,
 ) -> None:
-    """List the files that a task's checks left, save them, or delete some."""
+    """List, save or delete the files that a task's checks left."""
     if force and save is None:
         raise Misuse("--force only makes sense with --save.", "Name a directory: --save DIR.")
     if delete:

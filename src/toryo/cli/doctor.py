@@ -224,11 +224,11 @@ def _of_coordinators(team: Team, of_server: Sequence[Finding]) -> Iterator[Findi
 
 def _offered(coordinator: Mapping[str, Any]) -> list[str]:
     """Its providers; of those whose accounts its file names, each account."""
+    from toryo.domain.agents import Program
+
     accounts = coordinator.get("accounts", {})
     return [
-        name if account == name else f"{name} ({account})"
-        for name in coordinator["providers"]
-        for account in accounts.get(name, [name])
+        Program(name, None, account).name for name in coordinator["providers"] for account in accounts.get(name, [name])
     ] or ["any provider"]
 
 

@@ -62,7 +62,7 @@ def _explain(error: Exception, *, as_json: bool) -> int:
         try:
             output.document(failure.answer())
             sys.stdout.flush()
-        except BrokenPipeError:  # nobody reads it; what is left in the buffer must not be written at the end
+        except BrokenPipeError:  # its reader has gone: what is in the buffer must not be written again at exit
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return failure.exit_code
 

@@ -48,7 +48,8 @@ def _expanded(value: str) -> str:
 
 
 MOST_OF_A_NAME = 200
-"""Characters in the name of an account, as the server takes it (`claim_starts`)."""
+"""Characters in the name of an account, as the server accepts it (`claim_starts`)."""
+
 Variable = Annotated[str, AfterValidator(_expanded)]
 """The value of an environment variable; `~/` at its beginning is the home directory, as in a shell."""
 
@@ -101,6 +102,10 @@ class ProviderConfig(Section):
     prices: dict[str, Price] = Field(
         {}, description="US dollars per million tokens, by model or *, for programs that report tokens but no cost."
     )
+
+    def own_account(self, provider: str) -> str | None:
+        """The name of this machine's own login; None: neither it nor a further one is named."""
+        return (self.account or provider) if self.account is not None or self.accounts else None
 
 
 class ProjectConfig(Section):
@@ -252,8 +257,8 @@ class Config(Section):
         return [
             {"provider": name, "account": account}
             for name, section in self.ai_providers.items()
-            if section.account is not None or section.accounts
-            for account in (section.account or name, *section.accounts)
+            if (own := section.own_account(name)) is not None
+            for account in (own, *section.accounts)
         ]
 
     @property
@@ -304,8 +309,8 @@ def parse(text: str, source: str, environ: Mapping[str, str] | None = None) -> C
 
 
 def _mistaken_accounts(name: str, section: ProviderConfig) -> Iterator[tuple[str, str]]:
-    """Accounts that the server does not take, and those that are not told apart from another one."""
-    own, seen = section.account or name, dict[tuple[tuple[str, str], ...], str]()
+    """Accounts that the server does not accept, and those that cannot be told apart from another one."""
+    own, seen = section.own_account(name), dict[tuple[tuple[str, str], ...], str]()
     if section.account is not None and not _is_account(section.account):
         yield "account", _NO_ACCOUNT.format(shown(section.account))
     elif section.account is not None and "," in section.account:
@@ -326,7 +331,9 @@ _OWN_ACCOUNT = (
     "{own} is the account of this machine's own login. Give the further one another name, or set "
     "ai_providers.{name}.account."
 )
-_NO_ACCOUNT = "{} is no name of an account. Use 1 to 200 printable characters, without spaces around them."
+_NO_ACCOUNT = (
+    f"{{}} is not a valid account name. Use 1 to {MOST_OF_A_NAME} printable characters, without spaces around them."
+)
 
 
 def _is_place(variable: str) -> bool:
@@ -339,7 +346,7 @@ def _is_account(name: str) -> bool:
 
 
 def _note_misplaced(document: Document) -> None:
-    """Keys of a provider that are at another level: what else is said there would only confuse."""
+    """Keys of a provider that are at another level; raises Mistakes: what follows from them would only confuse."""
     found = document.data if isinstance(document.data, dict) else {}
     for key in found.keys() - Config.model_fields.keys():
         if key in KNOWN:

@@ -599,12 +599,10 @@ def _facts(s: Snapshot) -> dict[str, Any]:
 def _facts_of_programs(s: Snapshot, purpose: Purpose) -> dict[str, Any]:
     """What prevents a start of its own program, the account of that program, and the fallback; where nothing
     can be started, all accounts that are used up."""
-    hindered, own = program_choice.hindrance(s, purpose), s.agent.program if s.agent is not None else None
-    if hindered is None or own is None:
+    hindered, account = program_choice.hindrance(s, purpose), program_choice.own_used_up(s, purpose)
+    if hindered is None:
         return {}
-    found = {"cooldown": hindered.reason}
-    if own.account is not None and hindered == s.accounts.get(own.account):
-        found["account"] = own.account
+    found = {"cooldown": hindered.reason, **({"account": account} if account is not None else {})}
     other = program_choice.chosen(s, purpose)
     if other is not None:
         return {**found, "stands_in": other.name}

@@ -72,6 +72,14 @@ def hindrances(s: Snapshot, purpose: Purpose, program: Program) -> list[Cooldown
     return [cooldown for cooldown in (concerns, account) if cooldown is not None and s.now < cooldown.until]
 
 
+def own_used_up(s: Snapshot, purpose: Purpose) -> str | None:
+    """The account of its own program, if its used-up quota is what prevents a start of that program."""
+    own, held = s.agent.program if s.agent is not None else None, hindrance(s, purpose)
+    if own is None or own.account is None or held is None or held != s.accounts.get(own.account):
+        return None
+    return own.account
+
+
 def used_up(s: Snapshot) -> list[str]:
     """The accounts of its programs whose quota is used up, that of its own program first."""
     held = [(each.account, s.accounts.get(each.account)) for each in _programs(s) if each.account is not None]

@@ -479,7 +479,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** End the cooldown of an agent and of its account: all agents on that account can start at once. */
+        /** End the cooldown of an agent, and of the accounts of its program and fallbacks: all agents on them can start. */
         post: operations["resume_agent"];
         delete?: never;
         options?: never;

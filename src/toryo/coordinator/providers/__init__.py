@@ -41,7 +41,7 @@ BUILT_IN: Mapping[str, Provider] = {
 
 
 def configured(sections: Mapping[str, ProviderConfig]) -> dict[str, Provider]:
-    """The built-in providers and those of the file; raises BadConfig for an account that is none.
+    """The built-in providers and those of the file; raises BadConfig for an account that selects no login.
 
     A section with a built-in name changes that provider: a different program, more arguments. A section with another
     name, or with placeholders for the prompt or the MCP configuration in its arguments, is a template of its own.
@@ -99,7 +99,7 @@ def _adjusted(base: Provider, section: ProviderConfig) -> Provider:
         base,
         env=base.env | names,
         settings=values,
-        account=(section.account or base.name) if section.account or section.accounts else None,
+        account=section.own_account(base.name),
         accounts={name: account.env for name, account in section.accounts.items()},
         time_limit=section.time_limit,
         max_turns=section.max_turns,

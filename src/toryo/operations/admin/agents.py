@@ -379,7 +379,7 @@ def activate_agent(call: Call, wanted: OneAgent) -> AgentResult:
     tool=False,
 )
 def resume_agent(call: Call, wanted: OneAgent) -> Resumed:
-    """End the cooldown of an agent and of its account: all agents on that account can start at once."""
+    """End the cooldown of an agent, and of the accounts of its program and fallbacks: all agents on them can start."""
     call.tx.lock_everything()
     agent = call.known_agent(wanted.agent_id)
     ended = _warm(call, agent)

@@ -62,7 +62,7 @@ class ClaimStarts(Parameters):
         default_factory=list,
         max_length=1_000,
         fail_fast=True,
-        description="Of these providers only agents of these accounts. Of others it has one login.",
+        description="The accounts that it has, by provider. Of a provider that is not in the list it has one login.",
     )
     labels: Labels = OFFERED
     capabilities: list[str] | None = Field(

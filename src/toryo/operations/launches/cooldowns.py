@@ -62,8 +62,8 @@ def cool(
     """A failed start or run: the agent is not started until a moment that the server knows; answers that moment.
 
     60 s, doubling to 3600 s; `seconds` from a quota message, or what is usual for the failure, count instead, with a
-    margin of 10 %. `program` names the one that failed: another may stand in. When that one fails too, both wait until
-    both may be used again.
+    margin of 10 %. `program` names the one that failed: a fallback may be used meanwhile. If that fails too, all that
+    failed wait until the last of them may be used again.
     """
     limits = call.context.limits
     before = call.tx.agents.cooldowns(agent_id).get(purpose.value)
@@ -97,8 +97,8 @@ def _waits_for_people(before: str, reason: str) -> bool:
 
 
 def _times(before: tuple[Millis, str, int, tuple[str, ...]] | None, program: str | None) -> int:
-    """How often it has failed in a row. A program that stood in and fails too is no further time: one outage takes all
-    of them, and the last of many would wait for an hour at once.
+    """How often it has failed in a row. A fallback that fails too does not count again: one outage takes all of them,
+    and the last of many would wait for an hour at once.
     """
     if before is None:
         return 1
@@ -169,7 +169,7 @@ def _with_margin(call: Call) -> int:
 
 
 def clear(call: Call, agent_id: str, purpose: Purpose, launch: Launch | None) -> None:
-    """A success clears failures; that of a stand-in does not prove that a program before it can be used again."""
+    """A success clears failures; that of a fallback does not prove that a program before it can be used again."""
     row = call.tx.agents.cooldowns(agent_id).get(purpose.value)
     if row is None:
         return

@@ -182,15 +182,15 @@ _MACHINES = Action("machines", "toryo doctor")
 
 
 def _missing(those: Sequence[Unplaced]) -> _Found:
-    first, machines = those[0], _MACHINES
+    first = those[0]
     wait, since = _tasks_wait(sum(len(each.tasks) for each in those)), min(each.since for each in those)
     change = Action("change_program", f"toryo agent edit {first.agent.id} --provider NAME")
     if first.obstacle.code == "no_provider":
         told = together((say("No Coordinator has {program}.", program=first.program.provider), wait))
-        return _Found(Condition.PROGRAM_MISSING, told, (change, machines), since, agent_id=first.agent.id)
+        return _Found(Condition.PROGRAM_MISSING, told, (change, _MACHINES), since, agent_id=first.agent.id)
     correct = (Action("correct", first.obstacle.command),) if first.obstacle.of_agent else ()
     told = together((say("No Coordinator accepts {agent}.", agent=first.agent.name), first.obstacle.words, wait))
-    return _Found(Condition.PROGRAM_MISSING, told, (*correct, machines), since, agent_id=first.agent.id)
+    return _Found(Condition.PROGRAM_MISSING, told, (*correct, _MACHINES), since, agent_id=first.agent.id)
 
 
 def _tasks_wait(count: int) -> Worded:

@@ -1045,12 +1045,11 @@ def _failing(view: _View, agent: Agent, kind: Kind, title: Worded, reason: str) 
     why = constant(nature.people or nature.guarded or nature.words)
     ran = cooldowns.ran_by(seen)
     if kind is Kind.AGENT_CANNOT_START and ran is not None and ran in agent.programs[1:]:
-        reasons = reason_texts.failed(reason)
         title = say(
             "{program}, a fallback of {agent}, cannot be started: {reason}",
             program=ran.name,
             agent=agent.name,
-            reason=reasons,
+            reason=reason_texts.failed(reason),
         )
     correct = [Action("correct", f"toryo agent edit {agent.id} {nature.correct}")] if nature.correct else []
     if nature.correct_project and seen is not None:

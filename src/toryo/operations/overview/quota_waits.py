@@ -118,7 +118,5 @@ def _at(s: Snapshot, task: Task) -> Wait | None:
         row = first_match(launch_rules.START_ROWS, (s, task))
         accounts = (usable.account,) if usable.account is not None else ()
         return Wait(row.then.reason, accounts, until) if row is not None else None
-    own = s.agent.program if s.agent is not None else None
-    account = own.account if own is not None else None
-    used_up = account is not None and program_choice.hindrance(s, Purpose.TASK) == s.accounts.get(account)
-    return Wait("cooling_down", tuple(program_choice.used_up(s)) if used_up else (), until)
+    for_quota = program_choice.own_used_up(s, Purpose.TASK) is not None
+    return Wait("cooling_down", tuple(program_choice.used_up(s)) if for_quota else (), until)

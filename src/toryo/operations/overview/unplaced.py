@@ -69,8 +69,9 @@ def _at(picture: Picture, place: Place) -> Unplaced | None:
         return None
     obstacles = {program: found for program in agent.programs if (found := _obstacle(picture, agent, program))}
     tasks, priority = _due(picture, place) if obstacles else ((), None)
-    here = lambda: picture.coordinators  # noqa: E731
-    program = placement.program(picture.snapshot(place), Purpose.TASK, priority, here) if tasks else None
+    if not tasks:
+        return None
+    program = placement.program(picture.snapshot(place), Purpose.TASK, priority, lambda: picture.coordinators)
     obstacle = obstacles.get(program) if program is not None else None
     if program is None or obstacle is None:
         return None

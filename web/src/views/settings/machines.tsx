@@ -4,6 +4,7 @@ import { Server } from "lucide-react";
 
 import type { ServerStatus } from "@/api/model";
 import { serverStatus } from "@/api/queries";
+import { programOf } from "@/app/program-of";
 import { useTranslation } from "@/i18n/use-words";
 import { Ago, Badge, Copyable, Empty, Failed, Loading, Panel } from "@/ui";
 import { Head } from "@/views/settings/parts";
@@ -81,5 +82,5 @@ function Coordinator({ each }: { each: ServerStatus["coordinators"][number] }) {
 }
 
 /** A provider, or one entry for each of its accounts where the Coordinator's file names some. */
-const loginsOf = (provider: string, accounts: string[] = []) =>
-  accounts.length === 0 ? [provider] : accounts.map((each) => (each === provider ? each : `${provider} (${each})`));
+const loginsOf = (provider: string, accounts = [provider]) =>
+  accounts.map((account) => programOf({ ai_type: provider, model: null, account }));

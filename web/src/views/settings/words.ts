@@ -289,7 +289,7 @@ export const en = {
     },
     fallback: "Fallback programs",
     fallbackHelp:
-      "Used while the agent's own program cannot run, such as when its quota is used up. One per line, the first that can run is used: a provider, a model and an account, for example gemini gemini-2.5-flash or claude (second).",
+      "Used while the agent's own program cannot run, for example when its quota is used up. The first that can run is used. Write one per line: provider, model, account. Examples: gemini gemini-2.5-flash, claude (second).",
     noProgram: "Not a program: {{line}}. Write each program on a line of its own, for example claude (second).",
     labels: "Labels",
     labelsHelp: "Only Coordinators with all of these labels start it, e.g. gpu.",
@@ -777,7 +777,7 @@ export const ja: typeof en = {
     },
     fallback: "代わりのプログラム",
     fallbackHelp:
-      "利用枠を使い切ったときなど、エージェント自身のプログラムが実行できない間に使われます。1 行に 1 つずつ、プロバイダー、モデル、アカウントの順に書きます（例: gemini gemini-2.5-flash、claude (second)）。実行できる最初のものが使われます。",
+      "利用枠を使い切ったときなど、エージェント自身のプログラムを実行できない間に使われます。実行できる最初のものが使われます。1 行に 1 つずつ、プロバイダー、モデル、アカウントの順に書きます（例: gemini gemini-2.5-flash、claude (second)）。",
     noProgram: "プログラムではありません: {{line}}。1 行に 1 つずつ書いてください（例: claude (second)）。",
     labels: "ラベル",
     labelsHelp: "これらのラベルをすべて持つコーディネーターだけが起動します（例: gpu）。",
