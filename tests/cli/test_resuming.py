@@ -56,7 +56,7 @@ def test_as_a_document_it_names_everything_that_it_ended(server: Toryo, worker: 
     fail(coordinator, worker, "output_flood")
     (held,) = server.json("agent", "show", worker)["cooldowns"]
     shown = server("agent", "show", worker, COLUMNS="300").out
-    assert f"task: output_flood of claude ({worker}), until" in shown
+    assert f"task: output_flood with claude ({worker}), until" in shown
     assert (held["what"], held["reason"], held["program"]) == ("task", "output_flood", f"claude ({worker})")
     assert 0 < held["seconds_left"] <= 60
     assert server.json("agent", "resume", worker)["ended"] == ["task"]

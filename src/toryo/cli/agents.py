@@ -149,7 +149,7 @@ def show_agent(here: Here, agent: Id) -> None:
 
 def _failed(cooldown: dict[str, Any]) -> str:
     """With the programs that it concerns, if they are known."""
-    return f"{cooldown['reason']} of {cooldown['program']}" if cooldown["program"] else str(cooldown["reason"])
+    return f"{cooldown['reason']} with {cooldown['program']}" if cooldown["program"] else str(cooldown["reason"])
 
 
 @command(group, "resume")
