@@ -63,6 +63,7 @@ OTHERS_JSON = {
     "facts",
     "options",
     "parameters",
+    "program_session",
     "provider_options",
 }
 """Names under which an answer carries JSON that others have written, or that is kept as it was told."""
