@@ -439,6 +439,7 @@ EXEMPT = {
     "rotate_server_token": "test_a_rotated_token_is_refused_and_the_new_one_is_good",
     "revoke_server_token": "test_servers_that_share_a_database_have_tokens_of_their_own_which_owners_list_and_revoke",
     "archive_project": "rests a project; takes nobody's right to it away",
+    "delete_artifact": "no right depends on it",
     "delete_memory": "no right depends on it",
     "pause_webhook": "rests a webhook",
     "rotate_webhook_secret": "test_the_secret_is_shown_once_and_a_new_one_makes_the_old_one_worthless",

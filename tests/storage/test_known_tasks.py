@@ -21,7 +21,7 @@ READS = {"find", "find_all", "tree", "trees", "details", "details_of", "idle", "
 """Answered from what is known, and compared with the rows below."""
 WRITES = {"add", "save", "save_details", "connect", "disconnect"}
 """Change what is known, too."""
-IN_SQL = {"asking_changes", "reviewed_by", "open_reviews", "reviews_to_look_after"} | {
+IN_SQL = {"asking_changes", "reviewed_by", "open_reviews", "newest_reviews", "reviews_to_look_after"} | {
     "roots_in_progress",
     "blocked",
     "busy",
