@@ -187,7 +187,9 @@ def test_they_are_deleted_one_by_one(done: tuple[Toryo, str], tmp_path: Path) ->
     first, *others = [each["artifact_id"] for each in toryo.json("task", "artifacts", task)["artifacts"]]
     both = toryo("task", "artifacts", task, "--save", str(tmp_path / "none"), "--delete", first)
     assert (both.code, (tmp_path / "none").exists()) == (2, False)
-    assert toryo("task", "artifacts", task, "--delete", first).out == f"deleted {first}\n"
+    assert toryo("task", "artifacts", task, "--delete", first, "--delete", "art_none").code == 4
+    assert len(toryo.json("task", "artifacts", task)["artifacts"]) == 1 + len(others), "nothing is deleted then"
+    assert toryo("task", "artifacts", task, "--delete", first, "--delete", first).out == f"deleted {first}\n"
     assert [each["artifact_id"] for each in toryo.json("task", "artifacts", task)["artifacts"]] == others
     again = toryo("task", "artifacts", task, "--delete", first)
     assert again.code == 4

@@ -144,6 +144,7 @@ import os, pathlib, sys
 account = os.environ.get("HOUSE_LOGIN", "first")
 with open("ran", "a") as file:
     file.write(account + " " + os.environ.get("HOUSE_KEY", "no key") + chr(10))
+print("the key is " + os.environ.get("HOUSE_API_KEY", "none"), flush=True)
 if account == "first" or pathlib.Path("dry").exists():
     print("quota will reset after 5m0s", flush=True)
     sys.exit(1)
@@ -171,7 +172,7 @@ def test_another_account_of_the_same_provider_takes_over_for_one_agent_and_after
         task = quiet.file("With nobody to take over", agent)
         quiet.until(lambda: why(quiet, agent), lambda found: found["facts"].get("no_coordinator") == "no_account")
         assert ran() == ["first key-of-first"], "nobody is started for nothing"
-    accounts = {"second": {"env": {"HOUSE_LOGIN": "second"}}}
+    accounts = {"second": {"env": {"HOUSE_LOGIN": "second", "HOUSE_API_KEY": "key-of-the-second"}}}
     both = {"house": {**house, "accounts": accounts}, "spare": {**spare, "accounts": {}}}
     with coordinating(tmp_path / "data", coordinator_id="here", ai_providers=both):
         assert quiet.closed(task)["status"] == "completed"
@@ -182,5 +183,9 @@ def test_another_account_of_the_same_provider_takes_over_for_one_agent_and_after
         (quiet.directory / "dry").unlink()
         quiet.client.rest("POST", f"/agents/{agent}/resume")
         assert quiet.closed(other)["status"] == "completed"
+        newest = quiet.launches(agent)[0]["launch_id"]
+        look = lambda: quiet.client.rest("GET", f"/launches/{newest}/log")  # noqa: E731
+        read = quiet.until(look, lambda found: found["ended"] and "the key is" in found["text"])
+        assert "key-of-the-second" not in read["text"], "its log hides it"
     assert [launch["account"] for launch in quiet.launches(agent)][-2:] == ["second", "house"]
     assert [line.split()[0] for line in ran()] == ["first", "second", "second", "spare", "first", "second"]

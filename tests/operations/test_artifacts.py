@@ -104,10 +104,16 @@ def test_an_owner_deletes_a_file_and_the_evidence_says_so(crew: World) -> None:
     assert (event["task_id"], event["data"]) == (task, {"artifact_id": picture, "name": "shots/a.png"})
     for again in ("read_artifact", "delete_artifact"):
         crew.owner.refused(again, "artifactNotFound", **asked)
-    crew.owner.call("delete_artifact", task_id=task, artifact_id=page)
-    assert "artifacts" not in shown(crew, task)
     other = crew.task("w2")
     crew.owner.refused("delete_artifact", "artifactNotFound", task_id=other, artifact_id=page)
+    crew.owner.refused("read_artifact", "artifactNotFound", task_id=other, artifact_id=page)
+    lena = crew.member("lena")
+    crew.owner.call("add_member", project_id=crew.project_id, agent_id="lena")
+    assert lena.call("read_artifact", task_id=task, artifact_id=page)["name"] == "report.html"
+    lena.refused("delete_artifact", task_id=task, artifact_id=page)
+    assert listed(crew, task) == ["report.html"]
+    crew.owner.call("delete_artifact", task_id=task, artifact_id=page)
+    assert "artifacts" not in shown(crew, task)
 
 
 def test_a_failed_check_keeps_its_files_and_the_next_run_has_its_own(crew: World) -> None:

@@ -45,9 +45,7 @@ def artifacts(
     if delete:
         if save is not None:
             raise Misuse("--save and --delete cannot be combined.", "Use one after the other.")
-        for each in dict.fromkeys(delete):
-            here.send("DELETE", f"/tasks/{task}/artifacts/{quote(each, safe='')}")
-        here.answer({"success": True, "deleted": delete}, lambda: output.done(*(f"deleted {each}" for each in delete)))
+        _delete(here, task, list(dict.fromkeys(delete)))
         return
     found = here.every(f"/tasks/{task}/artifacts", "artifacts")
     if save is None:
@@ -59,6 +57,14 @@ def artifacts(
     written = _saved(here, task, save.expanduser(), targets, force=force)
     document = {"success": True, "saved": written, "earlier_run": earlier}
     here.answer(document, lambda: _print_saved(written, last[0]["created_at"] if earlier else None))
+
+
+def _delete(here: Here, task: str, named: list[str]) -> None:
+    """What is not there is sent first: it is refused before anything is deleted."""
+    there = {each["artifact_id"] for each in here.every(f"/tasks/{task}/artifacts", "artifacts")}
+    for each in sorted(named, key=there.__contains__):
+        here.send("DELETE", f"/tasks/{task}/artifacts/{quote(each, safe='')}")
+    here.answer({"success": True, "deleted": named}, lambda: output.done(*(f"deleted {each}" for each in named)))
 
 
 def _left_nothing_since(here: Here, task: str, files: list[dict[str, Any]]) -> bool:
