@@ -60,6 +60,11 @@ def test_f120_an_agent_is_made_changed_and_switched_off_and_its_passkey_is_seen_
         sheet = page.get_by_role("dialog", name="Joiner")
         sheet.get_by_label("Name", exact=True).fill("Jo the joiner")
         sheet.get_by_label("Parallel tasks").fill("3")
+        fallback = sheet.get_by_label("Fallback programs")
+        fallback.fill("claude (second")
+        expect(sheet.get_by_text("Not a program: claude (second")).to_be_visible()
+        expect(sheet.get_by_role("button", name="Save")).to_be_disabled()
+        fallback.fill("claude (second)\ngemini gemini-2.5-flash")
         sheet.get_by_role("button", name="Save").click()
         expect(page.get_by_role("dialog", name="Jo the joiner")).to_be_visible()
         sheet = page.get_by_role("dialog", name="Jo the joiner")
@@ -74,6 +79,8 @@ def test_f120_an_agent_is_made_changed_and_switched_off_and_its_passkey_is_seen_
         expect(page.get_by_role("button").filter(has_text="Jo the joiner")).to_contain_text("Inactive")
         (agent,) = (each for each in site.people.rest("GET", "/agents")["agents"] if each["agent_id"] == "joiner")
         assert (agent["name"], agent["max_parallel_tasks"], agent["status"]) == ("Jo the joiner", 3, "inactive")
+        second_account, other = {"provider": "claude", "account": "second"}, "gemini-2.5-flash"
+        assert agent["provider_options"]["fallback"] == [second_account, {"provider": "gemini", "model": other}]
 
         kept = page.evaluate("JSON.stringify([{...localStorage}, {...sessionStorage}, location.href])")
         for path in ("/settings?tab=agents", "/p/shed/audit"):

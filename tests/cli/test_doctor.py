@@ -18,7 +18,7 @@ from tests.cli.fakes import Machine
 from tests.client.fake_server import BOUND
 from tests.clis.programs import PROGRAMS
 from tests.repositories import Repository
-from toryo.cli import agent_programs
+from toryo.cli import agent_programs, doctor
 from toryo.coordinator import program_probe
 from toryo.coordinator.providers import BUILT_IN
 
@@ -365,3 +365,20 @@ def test_of_a_server_whose_database_was_deleted_doctor_says_so_and_what_to_do(fr
     assert ended.code == 1
     assert "missing  server" in ended.out and "toryo.db was deleted, moved or replaced" in ended.out
     assert "start it again" in " ".join(ended.out.split())
+
+
+@pytest.mark.parametrize(
+    ("says", "offers"),
+    [
+        ({"providers": ["claude", "gemini"]}, ["claude", "gemini"]),
+        (
+            {"providers": ["claude", "gemini"], "accounts": {"claude": ["claude", "second"], "gemini": ["ours"]}},
+            ["claude", "claude (second)", "gemini (ours)"],
+        ),
+        ({"providers": [], "accounts": {}}, ["any provider"]),
+    ],
+)
+def test_a_coordinator_is_shown_with_what_it_can_start(says: dict[str, Any], offers: list[str]) -> None:
+    coordinator = {"coordinator_id": "shed", "disk": None, **says}
+    [finding] = doctor._of_coordinators(doctor.Team(coordinators=[coordinator]), [])
+    assert finding.what == f"shed: {', '.join(offers)}"
