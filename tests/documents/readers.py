@@ -17,6 +17,7 @@ import time
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from tests.cli.conftest import Ended, Process, Toryo
 from tests.cli.fakes import Machine
@@ -76,6 +77,11 @@ class Reader:
 
     def toryo(self, *words: str) -> Ended:
         return Toryo(self.directory, self.environment)(*words, cwd=self.directory)
+
+    def json(self, *words: str) -> Any:
+        """What a command answers once nobody works."""
+        self.settle()
+        return Toryo(self.directory, self.environment).json(*words)
 
     def at(self, *path: str) -> Path:
         """From here on it types in this directory, which is made."""

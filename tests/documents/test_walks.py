@@ -481,7 +481,7 @@ def _checks(reader: Reader) -> None:
     required = [{"command": "mkdir -p report; echo fine > report/summary", "artifacts": ["report/**"]}]
     reader.type(f"{setting}'{json.dumps(required)}'")
     reader.work("Sum up", "true")
-    kept = reader.toryo("task", "artifacts", reader.words["TASK"], "--json").json["artifacts"]
+    kept = reader.json("task", "artifacts", reader.words["TASK"])["artifacts"]
     reader.words["ARTIFACT"] = kept[0]["artifact_id"]
     printed = reader.read("toryo task artifacts TASK")
     assert "report/summary" in printed

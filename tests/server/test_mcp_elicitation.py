@@ -191,8 +191,8 @@ def test_a_question_that_is_answered_elsewhere_ends_the_wait_without_the_client(
     async def asked(_: types.ElicitRequestFormParams) -> types.ElicitResult:
         [question] = house.questions()
         path = f"/questions/{question['question_id']}/answer"
-        await asyncio.to_thread(house.owner.rest, "POST", path, {"text": "Blue"})
-        try:
+        try:  # around the answer, too: the wait may end before its sender hears that it was taken
+            await asyncio.to_thread(house.owner.rest, "POST", path, {"text": "Blue"})
             await asyncio.get_running_loop().create_future()
         finally:
             cancelled.set()
