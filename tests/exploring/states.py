@@ -107,7 +107,7 @@ def canonical(rows: Rows, now: int, hands: object, launches: frozenset[str]) -> 
     take("projects", ("id", "status", "settings"), "paused_at")
     take("agents", ("id", "role", "reports_to", "status", "provider", "max_parallel_tasks"), "deactivated_at")
     take("memberships", ("project_id", "agent_id"), "removed_at")
-    take("cooldowns", ("agent_id", "purpose", "reason", "failures"), "until")
+    take("cooldowns", ("agent_id", "purpose", "program", "reason", "failures"), "until")
     take("accounts", ("id", "reason"), "until")
     found.append("tasks")
     for task in sorted(rows["tasks"], key=_order):

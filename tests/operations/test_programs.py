@@ -554,10 +554,10 @@ def test_each_failure_of_a_stand_in_leaves_the_next_one_and_a_success_of_the_own
         launch = start_of(crew, "w1", **having)
         assert launch["ai_type"] == program.split()[0]
         end(crew, launch, "rate_limited", 600)
-    [cooldown] = crew.owner.call("show_agent", agent_id="w1")["cooldowns"]
-    assert cooldown["program"] == "claude, claude (second), gemini, codex"
+    cooldowns = crew.owner.call("show_agent", agent_id="w1")["cooldowns"]
+    assert [each["program"] for each in cooldowns] == ["claude", "claude (second)", "codex", "gemini"]
     assert crew.coordinator().claim(agent_ids=["w1"], **having)["start"] == []
-    crew.now = parse(cooldown["until"])
+    crew.now = parse(cooldowns[0]["until"])
     process = crew.start("w1")
     assert process.launch["account"] == "claude"
     process.report()
@@ -592,10 +592,116 @@ def test_what_a_person_can_correct_is_told_also_after_a_fallback_has_failed(crew
     stands_in(crew, "w1")
     end(crew, start_of(crew, "w1"), "model_not_available")
     end(crew, start_of(crew, "w1"), "rate_limited")
-    [cooldown] = crew.owner.call("show_agent", agent_id="w1")["cooldowns"]
-    assert (cooldown["reason"], cooldown["program"]) == ("model_not_available", "claude, gemini")
+    cooldowns = crew.owner.call("show_agent", agent_id="w1")["cooldowns"]
+    reasons = {each["program"]: each["reason"] for each in cooldowns}
+    assert reasons == {"claude": "model_not_available", "gemini": "rate_limited"}
     crew.owner.call("edit_agent", agent_id="w1", model="opus")
     assert start_of(crew, "w1")["model"] == "opus", "it is corrected"
+
+
+@pytest.mark.parametrize(("own", "other", "first"), [(600, 60, "gemini"), (60, 600, "claude")])
+def test_each_program_waits_for_its_own_end_and_the_first_that_may_is_started(
+    crew: World, own: int, other: int, first: str
+):
+    stands_in(crew, "w1")
+    ends = [end(crew, start_of(crew, "w1"), "rate_limited", seconds) or 0 for seconds in (own, other)]
+    assert parse(told(crew, "w1")["until"]) == min(ends)
+    waits = crew.owner.call("show_overview")["fuel"]["cooldowns"]
+    assert [(each["name"], parse(each["until"])) for each in waits] == [("w1", min(ends))]
+    crew.now = min(ends) - 2
+    assert crew.coordinator().claim(agent_ids=["w1"])["start"] == []
+    crew.now = min(ends)
+    assert crew.owner.call("show_overview")["fuel"]["cooldowns"] == [], "one of them can be started"
+    assert start_of(crew, "w1")["ai_type"] == first
+
+
+def test_a_program_that_keeps_failing_does_not_lengthen_the_pause_of_another(crew: World):
+    stands_in(crew, "w1")
+    end(crew, start_of(crew, "w1"), "rate_limited", 5 * HOUR)
+    for seconds in (60, 120, 240):
+        until = end(crew, start_of(crew, "w1"), "crashed") or 0
+        assert until == crew.now + seconds * 1000
+        crew.now = until
+    crew.advance(6 * HOUR)
+    launch = start_of(crew, "w1")
+    assert launch["ai_type"] == "claude"
+    assert end(crew, launch, "crashed") == crew.now + 120_000, "the second failure of this program"
+
+
+def test_a_guard_holds_all_programs_of_its_agent(crew: World):
+    stands_in(crew, "w1")
+    process = crew.start("w1")
+    crew.advance(2 * HOUR)
+    crew.coordinator().claim(running=[process.launch_id])
+    said = told(crew, "w1")
+    assert (said["reason"], said["facts"]["cooldown"]) == ("cooling_down", "silent")
+
+
+def not_started(world: World) -> list[str]:
+    """What people are told of w1 that cannot be started: the program of a fallback, or the agent."""
+    found = world.owner.call("needs_you")["items"]
+    titles = [need["title"] for need in found if (need["kind"], need["agent_id"]) == ("agent_cannot_start", "w1")]
+    return sorted(title.partition(" cannot")[0].partition(", ")[0] for title in titles)
+
+
+def at_work(world: World, launch: Answer) -> Process:
+    """Its process has signed in, reported its model and fetched its task."""
+    process = world.process(launch)
+    process.sign_in()
+    process.call("report_model", provider=launch["ai_type"], model_id="model-1")
+    process.call("get_my_task")
+    return process
+
+
+def test_people_are_told_of_each_program_that_is_not_logged_in_until_that_one_works(crew: World):
+    crew.owner.call("edit_agent", agent_id="w1", provider_options={"fallback": [SECOND, {"provider": "gemini"}]})
+    having = offering("claude", "second")
+    end(crew, start_of(crew, "w1", **having), "not_logged_in")
+    end(crew, start_of(crew, "w1", **having), "not_logged_in")
+    both = ["claude (second)", "w1"]
+    assert not_started(crew) == both
+    third = at_work(crew, start_of(crew, "w1", **having))
+    assert third.launch["ai_type"] == "gemini"
+    assert not_started(crew) == both, "a third one works"
+    third.report()
+    assert not_started(crew) == both
+    crew.advance(70)
+    crew.task("w1")
+    own = at_work(crew, start_of(crew, "w1", **having))
+    assert own.launch["account"] == "claude"
+    assert not_started(crew) == both[:1]
+    own.report()
+    assert not_started(crew) == both[:1], "who relies on a fallback is told that it is missing"
+    crew.owner.call("resume_agent", agent_id="w1")
+    assert not_started(crew) == []
+
+
+def test_people_are_not_told_of_a_program_that_the_agent_no_longer_has(crew: World):
+    stands_in(crew, "w1")
+    end(crew, start_of(crew, "w1"), "quota", NAMED)
+    end(crew, start_of(crew, "w1"), "not_logged_in")
+    assert not_started(crew) == ["gemini"]
+    stands_in(crew, "w1", "codex")
+    assert not_started(crew) == []
+    late = start_of(crew, "w1")
+    assert late["ai_type"] == "codex"
+    stands_in(crew, "w1", "qwen")
+    assert end(crew, late, "not_logged_in") is None, "nothing waits for it"
+    assert not_started(crew) == []
+    assert start_of(crew, "w1")["ai_type"] == "qwen"
+
+
+def test_a_coordinator_that_makes_no_claims_is_given_the_program_that_one_which_does_would_be(crew: World):
+    fallback = [SECOND, {"provider": "gemini"}]
+    crew.owner.call("edit_agent", agent_id="w1", provider_options={"fallback": fallback})
+    end(crew, start_of(crew, "w1"), "quota", NAMED)
+    asks = crew.coordinator("simple")
+    seen(crew, "laptop", **offering("claude", "second"))
+    assert asks.call("should_start", agent_id="w1")["should_start"] is False
+    assert asks.call("get_agent_action", agent_id="w1")["reason"] == "no_account", "it is the other one's to start"
+    crew.advance(91)
+    assert asks.call("should_start", agent_id="w1")["ai_type"] == "gemini", "the other one has not called for 90 s"
+    assert asks.call("get_agent_action", agent_id="w1")["launch"]["ai_type"] == "gemini"
 
 
 def test_an_outage_that_takes_all_programs_counts_once_however_many_there_are(crew: World):

@@ -48,6 +48,7 @@ def tell(world: World) -> None:
         (23, _after),
         (24, _weaving),
         (25, _artifacts),
+        (26, _standing_in),
     ]
     for version, part in parts:
         if version <= VERSION:
@@ -327,6 +328,15 @@ def _artifacts(world: World) -> None:
     found = {"check": "make photo", "outcome": "passed", "artifacts": [stored["artifact_id"]], "left_out": ["No more."]}
     desk.call("report_check_result", check_id=check["check_id"], failures=[], results=[found])
     process.report()
+
+
+def _standing_in(world: World) -> None:
+    """An agent of which two programs are in cooldown."""
+    world.worker("plumber", provider_options={"fallback": {"provider": "gemini"}})
+    world.task("plumber", title="Lay the pipes")
+    for error in ("not_logged_in", "rate_limited"):
+        (launch,) = world.coordinator().claim(agent_ids=["plumber"])["start"]
+        world.coordinator().exited(launch["launch_id"], exit_code=1, error=error)
 
 
 def main() -> None:

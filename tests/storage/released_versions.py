@@ -19,6 +19,7 @@ ALL = range(1, len(migrations.STEPS) + 1)
 """Every version of the schema, the present one as well."""
 RENAMED = {"errands": "worktree_jobs"}
 DROPPED = frozenset({"sign_in_failures"})
+RENAMED_COLUMNS = {("cooldowns", "provider"): "program"}
 
 Contents = dict[str, tuple[list[str], list[list[Any]]]]
 """Of each table, its columns and rows."""
@@ -81,7 +82,7 @@ def kept(database: Database, recorded: Contents) -> Contents:
 
     def work(connection: Connection) -> Contents:
         return {
-            table: (columns, [list(row) for row in connection.all(_select(RENAMED.get(table, table), columns))])
+            table: (columns, [list(row) for row in connection.all(_select(table, columns))])
             for table, (columns, _) in recorded.items()
             if table not in DROPPED
         }
@@ -90,4 +91,5 @@ def kept(database: Database, recorded: Contents) -> Contents:
 
 
 def _select(table: str, columns: list[str]) -> Statement:
-    return Statement(sa.text(f"SELECT {', '.join(columns)} FROM {table}"))
+    there = [RENAMED_COLUMNS.get((table, column), column) for column in columns]
+    return Statement(sa.text(f"SELECT {', '.join(there)} FROM {RENAMED.get(table, table)}"))

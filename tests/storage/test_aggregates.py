@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import fields, replace
+from functools import partial
 from typing import Any
 
 import pytest
@@ -24,6 +25,7 @@ from toryo.storage.engine.database import Connection
 from toryo.storage.errors import ConstraintBroken
 from toryo.storage.launches import Check
 from toryo.storage.transaction import Transaction
+from toryo.workflow.snapshot import Cooldown
 
 # --- nouns and columns -----------------------------------------------------------------------------------------------
 
@@ -212,17 +214,28 @@ def test_managed_are_the_active_programs(store: Store):
     assert store.read(lambda tx: tx.agents.managed()) == ("boss", "w1", "w2")
 
 
-def test_cooldowns_are_one_per_purpose_and_the_next_end_is_known(store: Store):
-    store.write(lambda tx: tx.agents.cool("w1", "task", NOW + 60, "crashed", 1))
-    store.write(lambda tx: tx.agents.cool("w1", "task", NOW + 120, "crashed", 2, ("claude", "gemini flash")))
-    store.write(lambda tx: tx.agents.cool("w2", "chat", NOW + 90, "quota", 1))
-    assert store.read(lambda tx: tx.agents.cooldowns("w1")) == {
-        "task": (NOW + 120, "crashed", 2, ("claude", "gemini flash"))
-    }
+def test_cooldowns_are_one_per_purpose_and_program_and_the_next_end_is_known(store: Store):
+    first = Cooldown(NOW + 60, "crashed", 1, "claude")
+    again, other, of_all = (
+        replace(first, until=NOW + 120, failures=2),
+        Cooldown(NOW + 130, "rate_limited", 1, "gemini flash"),
+        Cooldown(NOW + 110, "runaway", 1),
+    )
+    for each in (first, again, other, of_all):
+        store.write(partial(_cool, "w1", each))
+    store.write(lambda tx: tx.agents.cool("w2", Purpose.CHAT, Cooldown(NOW + 90, "crashed", 1)))
+    assert store.read(lambda tx: tx.agents.cooldowns("w1")) == {Purpose.TASK: [of_all, again, other]}
     assert store.read(lambda tx: tx.agents.next_cooldown_end(NOW)) == NOW + 90
-    assert store.read(lambda tx: tx.agents.next_cooldown_end(NOW + 100)) == NOW + 120
-    assert store.write(lambda tx: tx.agents.warm("w1", "task"))
-    assert not store.write(lambda tx: tx.agents.warm("w1", "task"))
+    assert store.read(lambda tx: tx.agents.next_cooldown_end(NOW + 110)) == NOW + 120
+    store.write(lambda tx: tx.agents.warm("w1", Purpose.TASK, [of_all, other]))
+    assert store.read(lambda tx: tx.agents.cooldowns("w1")) == {Purpose.TASK: [again]}
+    store.write(lambda tx: tx.agents.warm("w1", Purpose.TASK, []))
+    store.write(lambda tx: tx.agents.warm("w1", Purpose.CHAT, [again]))
+    assert store.read(lambda tx: tx.agents.cooldowns("w1")) == {Purpose.TASK: [again]}
+
+
+def _cool(agent_id: str, cooldown: Cooldown, tx: Transaction) -> None:
+    tx.agents.cool(agent_id, Purpose.TASK, cooldown)
 
 
 # --- launches and sessions -------------------------------------------------------------------------------------------

@@ -20,6 +20,7 @@ from sqlalchemy.sql.visitors import iterate
 
 from tests.storage.makers import NOW, Store, agent, project
 from toryo import storage
+from toryo.domain.launches import Purpose
 from toryo.domain.projects import Settings
 from toryo.storage import schema
 from toryo.storage.backup import backup, restore
@@ -33,6 +34,7 @@ from toryo.storage.many_rows import _together as together
 from toryo.storage.open_database import open_database, upgrade
 from toryo.storage.rows import update_by_id
 from toryo.storage.transaction import Transaction
+from toryo.workflow.snapshot import Cooldown
 
 SECONDS = 60
 
@@ -140,7 +142,7 @@ def test_emptying_a_table_changes_the_stamp(store: Store, table: sa.Table) -> No
 def test_the_stamp_stays_while_other_tables_change(store: Store) -> None:
     before = stamp(store)
     others = {name for name in schema.metadata.tables if name not in {table.name for table in schema.DIRECTORY}}
-    store.write(lambda tx: tx.agents.cool("w1", "task", NOW, "quota", 1))
+    store.write(lambda tx: tx.agents.cool("w1", Purpose.TASK, Cooldown(NOW, "quota")))
     assert stamp(store) == before
     assert {"tasks", "sessions", "launches", "presences", "cooldowns", "mailboxes", "accounts"} <= others
 

@@ -262,6 +262,23 @@ def test_launches_of_the_first_release_took_slots(blank: Database) -> None:
     assert [(each, bool(slot)) for each, slot in takes] == [("lau_old", True)]
 
 
+def test_programs_that_shared_a_cooldown_have_one_each_afterwards(blank: Database) -> None:
+    blank.write(lambda c: migrations.upgrade(c, migrations.STEPS[:25]))
+    blank.write(lambda c: sample(c, 25))
+    add = "INSERT INTO cooldowns (agent_id, purpose, until, reason, failures, provider) VALUES "
+    rows = "('old', 'both', 9, 'rate_limited', 2, 'claude\ngemini (ours)'), ('old', 'chat', 8, 'runaway', 1, NULL)"
+    blank.write(lambda c: c.define(add + rows))
+    upgrade(blank)
+    kept = schema.cooldowns
+    wanted = [kept.c.purpose, kept.c.program, kept.c.until, kept.c.reason, kept.c.failures]
+    found = blank.read(lambda c: c.all(Statement(sa.select(*wanted).order_by(kept.c.purpose, kept.c.program))))
+    assert [tuple(row) for row in found if row[0] != "task"] == [
+        ("both", "claude", 9, "rate_limited", 2),
+        ("both", "gemini (ours)", 9, "rate_limited", 2),
+        ("chat", "", 8, "runaway", 1),
+    ]
+
+
 def test_settings_that_a_project_of_the_first_release_lacks_have_their_usual_values(blank: Database) -> None:
     blank.write(lambda c: migrations.upgrade(c, migrations.STEPS[:1]))
     blank.write(sample)

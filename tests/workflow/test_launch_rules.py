@@ -52,7 +52,7 @@ from toryo.workflow.guard_limits import Limits
 from toryo.workflow.snapshot import ChatState, Cooldown, News
 
 LIVE = session()
-COOLING = {Purpose.TASK: Cooldown(NOW + 60_000, "crashed", 1)}
+COOLING = {Purpose.TASK: [Cooldown(NOW + 60_000, "crashed", 1)]}
 
 
 # --- rows 1-7 --------------------------------------------------------------------------------------------------------
@@ -484,8 +484,8 @@ def test_a_chat_launch_or_session_is_running_already() -> None:
 
 
 def test_chat_cools_down_by_itself() -> None:
-    assert chat(cooldowns={Purpose.CHAT: Cooldown(NOW + 1, "crashed")}) == hold("chat", "cooling_down")
-    assert chat(cooldowns={Purpose.CHAT: Cooldown(NOW, "crashed")}) == hold("chat", "no_chat_work")
+    assert chat(cooldowns={Purpose.CHAT: [Cooldown(NOW + 1, "crashed")]}) == hold("chat", "cooling_down")
+    assert chat(cooldowns={Purpose.CHAT: [Cooldown(NOW, "crashed")]}) == hold("chat", "no_chat_work")
     assert chat(cooldowns=COOLING) == hold("chat", "no_chat_work")
 
 
@@ -527,7 +527,7 @@ def test_a_chat_session_that_tripped_a_guard_or_is_silent_is_stopped() -> None:
 
 def test_a_person_starts_a_chat_by_hand_though_nobody_else_would() -> None:
     unmanaged = snapshot(tree_state(MAIN, crew=[agent("boss", Role.MANAGER, provider=None)]), talk=WANTED)
-    cooling = snapshot(talk=WANTED, cooldowns={Purpose.CHAT: Cooldown(NOW + 1, "crashed")})
+    cooling = snapshot(talk=WANTED, cooldowns={Purpose.CHAT: [Cooldown(NOW + 1, "crashed")]})
     for each in (unmanaged, cooling):
         assert launch_rules.decide_chat(each).action is launch_rules.Action.HOLD
         assert shown(launch_rules.decide_chat(each, by_hand=True)) == start("chat", "has_pending_purpose")
@@ -535,7 +535,7 @@ def test_a_person_starts_a_chat_by_hand_though_nobody_else_would() -> None:
 
 def test_a_decision_about_chat_says_what_it_has_read_and_until_when() -> None:
     cooling = snapshot(
-        talk=ChatState(undelivered=True, watched=True), cooldowns={Purpose.CHAT: Cooldown(NOW + 1, "crashed")}
+        talk=ChatState(undelivered=True, watched=True), cooldowns={Purpose.CHAT: [Cooldown(NOW + 1, "crashed")]}
     )
     assert launch_rules.decide_chat(cooling).facts == {"undelivered": True, "watched": True, "cooldown": "crashed"}
     assert launch_rules.decide_chat(cooling).until == NOW + 1

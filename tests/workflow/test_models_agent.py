@@ -87,7 +87,7 @@ def worlds() -> Iterator[tuple[str, Snapshot]]:
             member=MEMBERS[member][0] and AGENTS[who] is not None,
             removed_at=MEMBERS[member][1],
             blocked_tasks=int("blocked" in where),
-            cooldowns={} if cooldown is None else {Purpose.TASK: cooldown},
+            cooldowns={} if cooldown is None else {Purpose.TASK: [cooldown]},
             launches={Purpose.TASK: ordered()} if is_ordered else {},
             budget_used_up=spent,
             others_on={"main": "ann"} if taken else {},

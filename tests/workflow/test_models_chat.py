@@ -68,11 +68,11 @@ LIVE: dict[str, dict[Purpose, Session]] = {
     "silent": {Purpose.CHAT: talker(heard_at=NOW - LIMITS.silence)},
     "for very long": {Purpose.CHAT: talker(created_at=NOW - LIMITS.run_time)},
 }
-COOLDOWNS: dict[str, dict[Purpose, Cooldown]] = {
+COOLDOWNS: dict[str, dict[Purpose, list[Cooldown]]] = {
     "warm": {},
-    "cool": {Purpose.CHAT: Cooldown(NOW + 1, "crashed")},
-    "cooled down": {Purpose.CHAT: Cooldown(NOW, "crashed")},
-    "task is cool": {Purpose.TASK: Cooldown(NOW + 1, "crashed")},
+    "cool": {Purpose.CHAT: [Cooldown(NOW + 1, "crashed")]},
+    "cooled down": {Purpose.CHAT: [Cooldown(NOW, "crashed")]},
+    "task is cool": {Purpose.TASK: [Cooldown(NOW + 1, "crashed")]},
 }
 LAUNCHES: dict[str, dict[Purpose, Any]] = {
     "none": {},
@@ -257,7 +257,7 @@ def elsewhere() -> Seen:
             ]
             others += [replace(here, budget_used_up=True)]
             others += [replace(here, sessions={p: s for p, s in found.sessions.items() if p is Purpose.CHAT})]
-            others += [replace(here, cooldowns={**found.cooldowns, Purpose.TASK: Cooldown(NOW + 9, "quota")})]
+            others += [replace(here, cooldowns={**found.cooldowns, Purpose.TASK: [Cooldown(NOW + 9, "quota")]})]
             if found.project is not None and found.project.active:
                 others += [replace(here, project=PROJECTS[each]) for each in ("just paused", "long paused")]
             for other in others:

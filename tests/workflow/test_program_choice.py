@@ -24,12 +24,12 @@ def agent(**options: Any) -> Agent:
 
 
 def scene(
-    row: Cooldown | None = None, accounts: dict[str, int] | None = None, options: dict[str, Any] | None = None
+    *cooldowns: Cooldown, accounts: dict[str, int] | None = None, options: dict[str, Any] | None = None
 ) -> Snapshot:
     """An agent of claude for which gemini stands in, unless its options say otherwise."""
     who = agent(**({"fallback": {"provider": "gemini"}} if options is None else options))
     used_up = {name: Cooldown(until, "quota") for name, until in (accounts or {}).items()}
-    return snapshot(agent=who, cooldowns={} if row is None else {Purpose.TASK: row}, accounts=used_up)
+    return snapshot(agent=who, cooldowns={Purpose.TASK: cooldowns}, accounts=used_up)
 
 
 def asked(s: Snapshot) -> tuple[str | None, int | None]:
@@ -46,14 +46,14 @@ def test_without_any_failure_its_own_program_is_started() -> None:
     "reason", ["quota", "rate_limited", "not_logged_in", "model_not_available", "command_not_found"]
 )
 def test_another_program_stands_in_where_that_helps(reason: str) -> None:
-    assert asked(scene(Cooldown(SOON, reason, 1, (OWN,)))) == (OTHER, None)
+    assert asked(scene(Cooldown(SOON, reason, 1, OWN))) == (OTHER, None)
 
 
 @pytest.mark.parametrize(
     "reason", ["crashed", "killed", "timed_out", "bad_config", "turn_limit", "output_flood", "could_not_connect"]
 )
 def test_nobody_stands_in_after_what_another_program_would_not_mend(reason: str) -> None:
-    assert asked(scene(Cooldown(SOON, reason, 1, (OWN,)))) == (None, SOON)
+    assert asked(scene(Cooldown(SOON, reason, 1, OWN))) == (None, SOON)
 
 
 @pytest.mark.parametrize("reason", ["quota", "crashed"])
@@ -67,20 +67,20 @@ def test_a_used_up_account_hands_over_to_a_program_of_another_one() -> None:
 
 def test_a_crash_during_anothers_quota_is_waited_for_and_then_the_other_one_stands_in() -> None:
     """The account was used up by somebody else, for longer than this agent's own crash holds it."""
-    crashed = Cooldown(SOON, "crashed", 1, (OWN,))
-    assert asked(scene(crashed, {"claude": LATER})) == (None, SOON)
-    assert asked(scene(replace(crashed, until=PAST), {"claude": LATER})) == (OTHER, None)
+    crashed = Cooldown(SOON, "crashed", 1, OWN)
+    assert asked(scene(crashed, accounts={"claude": LATER})) == (None, SOON)
+    assert asked(scene(replace(crashed, until=PAST), accounts={"claude": LATER})) == (OTHER, None)
 
 
 @pytest.mark.parametrize("reason", ["crashed", "rate_limited"])
 def test_when_the_one_that_stands_in_fails_too_nobody_is_started_until_one_of_them_may(reason: str) -> None:
-    failed = Cooldown(SOON, reason, 1, (OTHER,))
-    assert asked(scene(failed, {"claude": LATER})) == (None, SOON)
-    assert asked(scene(replace(failed, until=LATER), {"claude": SOON})) == (None, SOON)
+    failed = Cooldown(SOON, reason, 1, OTHER)
+    assert asked(scene(failed, accounts={"claude": LATER})) == (None, SOON)
+    assert asked(scene(replace(failed, until=LATER), accounts={"claude": SOON})) == (None, SOON)
 
 
 def test_a_failure_of_the_one_that_stands_in_does_not_speak_against_its_own() -> None:
-    assert asked(scene(Cooldown(LATER, "crashed", 3, (OTHER,)))) == (OWN, None)
+    assert asked(scene(Cooldown(LATER, "crashed", 3, OTHER))) == (OWN, None)
 
 
 def test_two_used_up_accounts_hold_until_the_first_of_them_may_be_used() -> None:
@@ -88,14 +88,14 @@ def test_two_used_up_accounts_hold_until_the_first_of_them_may_be_used() -> None
 
 
 def test_what_ends_now_holds_nobody() -> None:
-    assert asked(scene(Cooldown(NOW, "quota", 1, (OWN,)), {"claude": NOW})) == (OWN, None)
-    assert asked(scene(Cooldown(NOW + 1, "crashed", 1, (OWN,)), {"claude": NOW})) == (None, NOW + 1)
+    assert asked(scene(Cooldown(NOW, "quota", 1, OWN), accounts={"claude": NOW})) == (OWN, None)
+    assert asked(scene(Cooldown(NOW + 1, "crashed", 1, OWN), accounts={"claude": NOW})) == (None, NOW + 1)
 
 
 def test_another_model_of_the_same_provider_stands_in_for_a_model_that_is_not_there() -> None:
     options = {"fallback": {"provider": "claude", "model": "sonnet"}}
-    assert asked(scene(Cooldown(SOON, "model_not_available", 1, (OWN,)), options=options)) == ("claude sonnet", None)
-    assert asked(scene(Cooldown(SOON, "model_not_available", 1, ("claude sonnet",)), options=options)) == (OWN, None)
+    assert asked(scene(Cooldown(SOON, "model_not_available", 1, OWN), options=options)) == ("claude sonnet", None)
+    assert asked(scene(Cooldown(SOON, "model_not_available", 1, "claude sonnet"), options=options)) == (OWN, None)
 
 
 def test_another_model_on_the_same_account_does_not_help_where_the_account_is_used_up() -> None:
@@ -114,8 +114,8 @@ SEVERAL = {
 }
 
 
-def several(row: Cooldown | None = None, accounts: dict[str, int] | None = None) -> tuple[str | None, int | None]:
-    return asked(scene(row, accounts, SEVERAL))
+def several(*cooldowns: Cooldown, accounts: dict[str, int] | None = None) -> tuple[str | None, int | None]:
+    return asked(scene(*cooldowns, accounts=accounts, options=SEVERAL))
 
 
 def test_of_several_fallbacks_the_first_that_can_run_is_used() -> None:
@@ -123,25 +123,30 @@ def test_of_several_fallbacks_the_first_that_can_run_is_used() -> None:
     assert several(accounts={"claude": SOON}) == (SECOND, None)
     assert several(accounts={"claude": SOON, "second": LATER}) == ("gemini (ours)", None)
     assert several(accounts={"claude": LATER, "second": SOON, "ours": LATER}) == (None, SOON)
-    assert several(Cooldown(SOON, "rate_limited", 1, (OWN,))) == (SECOND, None)
-    assert several(Cooldown(SOON, "rate_limited", 2, (OWN, SECOND))) == ("gemini (ours)", None)
-    assert several(Cooldown(SOON, "rate_limited", 3, (OWN, SECOND, "gemini (ours)"))) == (None, SOON)
+    assert several(Cooldown(SOON, "rate_limited", 1, OWN)) == (SECOND, None)
+    limited = [Cooldown(LATER, "rate_limited", 1, each) for each in (OWN, SECOND, "gemini (ours)")]
+    assert several(*limited[:2]) == ("gemini (ours)", None)
+    assert several(*limited) == (None, LATER)
+    for each in limited:
+        others = [other for other in limited if other is not each]
+        assert several(*others, replace(each, until=SOON)) == (None, SOON)
+        assert several(*others, replace(each, until=PAST)) == (each.program, None)
 
 
 def test_after_a_crash_of_one_that_stands_in_no_other_one_is_tried() -> None:
-    assert several(Cooldown(SOON, "crashed", 1, (SECOND,)), {"claude": LATER}) == (None, SOON)
-    assert several(Cooldown(SOON, "crashed", 1, ("gemini (ours)",)), {"claude": LATER}) == (SECOND, None)
+    assert several(Cooldown(SOON, "crashed", 1, SECOND), accounts={"claude": LATER}) == (None, SOON)
+    assert several(Cooldown(SOON, "crashed", 1, "gemini (ours)"), accounts={"claude": LATER}) == (SECOND, None)
 
 
 def test_a_stand_in_that_is_the_very_same_program_stands_in_for_nothing() -> None:
     options = {"fallback": {"provider": "claude", "model": "opus"}}
-    assert asked(scene(Cooldown(SOON, "rate_limited", 1, (OWN,)), options=options)) == (None, SOON)
+    assert asked(scene(Cooldown(SOON, "rate_limited", 1, OWN), options=options)) == (None, SOON)
 
 
 def test_what_another_program_did_before_the_agent_was_changed_holds_the_new_one_up_not_at_all() -> None:
     """F47: provider and model are read when they are used."""
-    assert asked(scene(Cooldown(LATER, "crashed", 5, ("codex",)))) == (OWN, None)
-    assert asked(scene(Cooldown(LATER, "model_not_available", 5, ("claude opsu",)))) == (OWN, None)
+    assert asked(scene(Cooldown(LATER, "crashed", 5, "codex"))) == (OWN, None)
+    assert asked(scene(Cooldown(LATER, "model_not_available", 5, "claude opsu"))) == (OWN, None)
 
 
 @pytest.mark.parametrize("provider", ["command", "script", "playbook"])
@@ -152,7 +157,7 @@ def test_behind_some_programs_there_is_no_account(provider: str) -> None:
 
 
 def test_task_and_chat_cool_down_each_for_itself_and_an_account_for_both() -> None:
-    s = scene(Cooldown(SOON, "crashed", 1, (OWN,)), options={})
+    s = scene(Cooldown(SOON, "crashed", 1, OWN), options={})
     assert program_choice.chosen(s, Purpose.CHAT) is not None
     s = scene(accounts={"claude": SOON}, options={})
     assert program_choice.chosen(s, Purpose.CHAT) is None
@@ -160,6 +165,6 @@ def test_task_and_chat_cool_down_each_for_itself_and_an_account_for_both() -> No
 
 
 def test_who_is_started_by_nobody_does_not_cool_down() -> None:
-    s = snapshot(agent=replace(agent(), provider=None), cooldowns={Purpose.TASK: Cooldown(SOON, "crashed")})
+    s = snapshot(agent=replace(agent(), provider=None), cooldowns={Purpose.TASK: [Cooldown(SOON, "crashed")]})
     assert not program_choice.cooling_down(s, Purpose.TASK)
     assert asked(s) == (None, None)

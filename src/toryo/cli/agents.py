@@ -148,7 +148,7 @@ def show_agent(here: Here, agent: Id) -> None:
 
 
 def _failed(cooldown: dict[str, Any]) -> str:
-    """With the programs that it concerns, if they are known."""
+    """With the program that it concerns, if one is known."""
     return f"{cooldown['reason']} with {cooldown['program']}" if cooldown["program"] else str(cooldown["reason"])
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from toryo.domain.agents import Agent, Kind, Role, Status
+from toryo.domain.launches import Purpose
 from toryo.domain.quota_windows import CLOCK_SKEW
 from toryo.domain.times import Millis
 from toryo.storage import schema
@@ -18,6 +19,7 @@ from toryo.storage.engine.database import Connection
 from toryo.storage.engine.directory_memory import remembered, remembered_each
 from toryo.storage.engine.statements import Statement, in_list, upsert
 from toryo.storage.rows import JSON, TUPLE, Rows, enum, save_changes, update_by_id
+from toryo.workflow.snapshot import Cooldown
 
 _t, _m, _c = schema.agents, schema.memberships, schema.cooldowns
 _a = schema.accounts
@@ -95,17 +97,21 @@ _LEAVE = Statement(
     .values(removed_at=_p("at"))
 )
 _COOLDOWNS = Statement(
-    sa.select(_c.c.purpose, _c.c.until, _c.c.reason, _c.c.failures, _c.c.provider).where(
-        _c.c.agent_id == _p("agent_id")
-    )
+    sa.select(_c.c.purpose, _c.c.until, _c.c.reason, _c.c.failures, _c.c.program)
+    .where(_c.c.agent_id == _p("agent_id"))
+    .order_by(_c.c.program)
 )
 _COOL = upsert(
     _c,
-    ["agent_id", "purpose", "until", "reason", "failures", "message", "provider"],
-    ["agent_id", "purpose"],
-    ["until", "reason", "failures", "message", "provider"],
+    ["agent_id", "purpose", "until", "reason", "failures", "message", "program"],
+    ["agent_id", "purpose", "program"],
+    ["until", "reason", "failures", "message"],
 )
-_WARM = Statement(sa.delete(_c).where(_c.c.agent_id == _p("agent_id"), _c.c.purpose == _p("purpose")))
+_WARM = Statement(
+    sa.delete(_c).where(
+        _c.c.agent_id == _p("agent_id"), _c.c.purpose == _p("purpose"), in_list(_c.c.program, "programs")
+    )
+)
 _now = _p("now", type_=sa.BigInteger)
 _window_end = _w.c.began_at + _w.c.length_ms
 _window_open = _w.c.began_at <= _now + CLOCK_SKEW
@@ -239,10 +245,12 @@ class Agents:
     def leave(self, project_id: str, agent_id: str, now: Millis) -> bool:
         return self._connection.run(_LEAVE, project=project_id, agent=agent_id, at=now) > 0
 
-    def cooldowns(self, agent_id: str) -> dict[str, tuple[Millis, str, int, tuple[str, ...]]]:
-        """By purpose: until when, reason, consecutive failures, and the names of the failed programs."""
-        rows = self._connection.all(_COOLDOWNS, agent_id=agent_id)
-        return {row[0]: (row[1], row[2], row[3], failed_programs(row[4])) for row in rows}
+    def cooldowns(self, agent_id: str) -> dict[Purpose, list[Cooldown]]:
+        """Those that are over as well: their failures count until a success."""
+        found: dict[Purpose, list[Cooldown]] = {}
+        for purpose, *cooldown in self._connection.all(_COOLDOWNS, agent_id=agent_id):
+            found.setdefault(Purpose(purpose), []).append(cooldown_of(*cooldown))
+        return found
 
     def accounts(self, names: Iterable[str]) -> dict[str, tuple[Millis, str]]:
         """Until when and why each of these accounts is unusable; usable accounts are missing."""
@@ -255,22 +263,22 @@ class Agents:
     def warm_account(self, name: str) -> bool:
         return self._connection.run(_WARM_ACCOUNT, id=name) > 0
 
-    def cool(
-        self, agent_id: str, purpose: str, until: Millis, reason: str, failures: int, programs: Iterable[str] = ()
-    ) -> None:
+    def cool(self, agent_id: str, purpose: Purpose, cooldown: Cooldown) -> None:
         self._connection.run(
             _COOL,
             agent_id=agent_id,
-            purpose=purpose,
-            until=until,
-            reason=reason,
-            failures=failures,
+            purpose=purpose.value,
+            until=cooldown.until,
+            reason=cooldown.reason,
+            failures=cooldown.failures,
             message=None,
-            provider="\n".join(programs) or None,
+            program=cooldown.program or "",
         )
 
-    def warm(self, agent_id: str, purpose: str) -> bool:
-        return self._connection.run(_WARM, agent_id=agent_id, purpose=purpose) > 0
+    def warm(self, agent_id: str, purpose: Purpose, cooldowns: Collection[Cooldown]) -> None:
+        if cooldowns:
+            programs = [each.program or "" for each in cooldowns]
+            self._connection.run(_WARM, agent_id=agent_id, purpose=purpose.value, programs=programs)
 
     def next_cooldown_end(self, now: Millis) -> Millis | None:
         """The earliest end of a cooldown of an agent or an account, or of what is kept in a quota window."""
@@ -278,6 +286,6 @@ class Agents:
         return found
 
 
-def failed_programs(stored: str | None) -> tuple[str, ...]:
-    """The names of programs in a row of cooldowns, one in a line."""
-    return tuple(stored.split("\n")) if stored else ()
+def cooldown_of(until: Millis, reason: str, failures: int, program: str) -> Cooldown:
+    """A row of cooldowns."""
+    return Cooldown(until, reason, failures, program or None)

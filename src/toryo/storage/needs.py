@@ -11,12 +11,15 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 
 from toryo.domain.delegations import Delegation
+from toryo.domain.launches import Purpose
 from toryo.domain.messages import MessageKind
 from toryo.domain.tasks import Task
 from toryo.domain.times import Millis
 from toryo.storage import delegations, schema, tasks, unread
+from toryo.storage.agents import cooldown_of
 from toryo.storage.engine.database import Connection
 from toryo.storage.engine.statements import Statement, by_index, in_list
+from toryo.workflow.snapshot import Cooldown
 
 _t, _d, _m, _h, _c = (
     schema.tasks,
@@ -54,7 +57,11 @@ _FAILED = Statement(
     .where(_t.c.status == "in_progress", _d.c.await_result)
     .order_by(_d.c.created_at, _d.c.id)
 )
-_COOLING = Statement(sa.select(_c.c.agent_id, _c.c.purpose, _c.c.until, _c.c.reason).where(in_list(_c.c.reason, "why")))
+_COOLING = Statement(
+    sa.select(_c.c.agent_id, _c.c.purpose, _c.c.until, _c.c.reason, _c.c.failures, _c.c.program)
+    .where(in_list(_c.c.reason, "why"))
+    .order_by(_c.c.agent_id, _c.c.purpose, _c.c.program)
+)
 
 
 class Unread(NamedTuple):
@@ -128,10 +135,10 @@ class Needs:
         """Delegations with an awaited result of tasks in progress, oldest first."""
         return delegations.DELEGATIONS.nouns(self._connection.all(_FAILED))
 
-    def cooling(self, reasons: Collection[str]) -> list[tuple[str, str, Millis, str]]:
-        """Agents whose last start failed for one of these reasons: with purpose, end of the cooldown, and reason."""
+    def cooling(self, reasons: Collection[str]) -> list[tuple[str, Purpose, Cooldown]]:
+        """Agents whose last start with a program failed for one of these reasons, also where the cooldown is over."""
         rows: list[Any] = self._connection.all(_COOLING, why=sorted(reasons))
-        return [(row[0], row[1], row[2], row[3]) for row in rows]
+        return [(row[0], Purpose(row[1]), cooldown_of(*row[2:])) for row in rows]
 
     def unread(self, people: Collection[str], projects: Collection[str]) -> list[Unread]:
         asked = {"people": sorted(people), "projects": sorted(projects)}

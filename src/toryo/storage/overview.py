@@ -12,17 +12,19 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 
 from toryo.domain import tasks as domain
+from toryo.domain.launches import Purpose
 from toryo.domain.queue import Claim
 from toryo.domain.tasks import Task
 from toryo.domain.times import Millis
 from toryo.domain.usages import day_of
 from toryo.storage import schema
-from toryo.storage.agents import failed_programs
+from toryo.storage.agents import cooldown_of
 from toryo.storage.engine.database import Connection
 from toryo.storage.engine.statements import Statement, by_index, implied, in_list, upsert
 from toryo.storage.queues import CLAIMS
 from toryo.storage.task_lists import AFTER, INDEXES, OPEN
 from toryo.storage.tasks import ORDER, WAIT
+from toryo.workflow.snapshot import Cooldown
 
 _t, _d, _m, _a, _u = schema.tasks, schema.dependencies, schema.memberships, schema.agents, schema.usages
 _r = schema.usage_days
@@ -171,7 +173,7 @@ _AWAITED = Statement(
     .group_by(_g.c.task_id)
 )
 _COOLDOWNS = Statement(
-    sa.select(_c.c.agent_id, _c.c.purpose, _c.c.until, _c.c.reason, _c.c.failures, _c.c.provider).where(
+    sa.select(_c.c.agent_id, _c.c.purpose, _c.c.until, _c.c.reason, _c.c.failures, _c.c.program).where(
         _c.c.until > _p("now")
     )
 )
@@ -417,10 +419,10 @@ class Overview:
         """Number of open delegations with an awaited result, by main task."""
         return {row[0]: int(row[1]) for row in self._connection.all(_AWAITED)}
 
-    def cooldowns(self, now: Millis) -> list[tuple[str, str, Millis, str, int, tuple[str, ...]]]:
-        """Current cooldowns: agent, purpose, end, reason, failures, failed programs."""
+    def cooldowns(self, now: Millis) -> list[tuple[str, Purpose, Cooldown]]:
+        """Current cooldowns of agents."""
         rows: list[Any] = self._connection.all(_COOLDOWNS, now=now)
-        return [(row[0], row[1], row[2], row[3], row[4], failed_programs(row[5])) for row in rows]
+        return [(row[0], Purpose(row[1]), cooldown_of(*row[2:])) for row in rows]
 
     def accounts(self, now: Millis) -> dict[str, tuple[Millis, str]]:
         """Until when and why accounts are unusable."""

@@ -45,7 +45,7 @@ KEPT = {
     "tokens": "one for each data directory",
     "coordinators": "one for each Coordinator",
     "presences": "one for each queue agent",
-    "cooldowns": "one for each agent and purpose",
+    "cooldowns": "one for each agent, purpose and program",
     "accounts": "one for each provider account",
     "quota_windows": "three for each provider account",
     "decisions": "one for each agent, project and purpose",

@@ -777,8 +777,9 @@ cooldowns = Table(
     _text("reason"),
     _number("failures"),
     _text("message", null=True),
-    _text("provider", null=True),  # The name of the program, with its model if that is set.
+    Column("program", Text, primary_key=True),
 )
+"""`program`: the name of the one that failed, with its model if that is set; empty: any would fail."""
 
 accounts = Table(
     "accounts",

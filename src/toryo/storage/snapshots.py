@@ -103,7 +103,7 @@ class _Facts(Snapshot):
             sessions=LazyMapping(
                 live, None if own is None else lambda purpose: own if own.purpose is purpose else live().get(purpose)
             ),
-            cooldowns=LazyMapping(lambda: _cooldowns(tx, agent.id)),
+            cooldowns=LazyMapping(lambda: tx.agents.cooldowns(agent.id)),
             accounts=LazyMapping(lambda: _accounts(tx, agent)),
             kept=LazyMapping(lambda: kept_quotas(tx, known["now"])),
             others_on={},
@@ -219,10 +219,6 @@ class _LoadedChat(_Facts):
     def talk(self) -> ChatState:
         session = self.sessions.get(Purpose.CHAT)
         return talk(self._tx, self.agent_id, self.project_id, self.now, self._talk_limits, session)
-
-
-def _cooldowns(tx: Transaction, agent_id: str) -> dict[Purpose, Cooldown]:
-    return {Purpose(purpose): Cooldown(*cooldown) for purpose, cooldown in tx.agents.cooldowns(agent_id).items()}
 
 
 def _accounts(tx: Transaction, agent: Agent) -> dict[str, Cooldown]:

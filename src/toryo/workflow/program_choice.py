@@ -1,12 +1,13 @@
 """The program that would run an agent if it were started now: its own, a fallback, or none during a cooldown.
 
-A failure puts the agent in cooldown; a used-up quota puts its account in cooldown, and so all agents of that account.
-A fallback is used only where it can help; if it fails too, the next one is used, and after the last the agent waits.
+A failure puts a program of the agent in cooldown; a used-up quota puts its account in cooldown, and so all agents of
+that account. A fallback is used only where it can help; if it fails too, the next one is used, and after the last the
+agent waits until the first of them can be started again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from toryo import failures
 from toryo.domain.agents import Program
@@ -46,8 +47,19 @@ def _kept_until(s: Snapshot, program: Program, priority: Priority | None) -> Mil
 def hindrance(s: Snapshot, purpose: Purpose) -> Cooldown | None:
     """What prevents a start of the agent's own program now; of two cooldowns, the longer one."""
     own = s.agent.program if s.agent is not None else None
-    found = hindrances(s, purpose, own) if own is not None else []
-    return max(found, key=lambda each: each.until, default=None)
+    return _longest(hindrances(s, purpose, own)) if own is not None else None
+
+
+def own_cooldown(s: Snapshot, purpose: Purpose) -> Cooldown | None:
+    """What ends first of the failures for which it cannot be started; None: it can be, or waits for accounts only."""
+    if not cooling_down(s, purpose):
+        return None
+    found = (_longest(_failures(s, purpose, program)) for program in _programs(s))
+    return min((each for each in found if each is not None), key=lambda each: each.until, default=None)
+
+
+def _longest(cooldowns: Iterable[Cooldown]) -> Cooldown | None:
+    return max(cooldowns, key=lambda each: each.until, default=None)
 
 
 def cooling_down(s: Snapshot, purpose: Purpose) -> bool:
@@ -66,10 +78,15 @@ def until(s: Snapshot, purpose: Purpose, priority: Priority | None = None) -> Mi
 
 def hindrances(s: Snapshot, purpose: Purpose, program: Program) -> list[Cooldown]:
     """The cooldowns that prevent a start of this program of the agent."""
-    row = s.cooldowns.get(purpose)
     account = s.accounts.get(program.account) if program.account is not None else None
-    concerns = row if row is not None and _concerns(row, program, _programs(s)) else None
-    return [cooldown for cooldown in (concerns, account) if cooldown is not None and s.now < cooldown.until]
+    used_up = [account] if account is not None and s.now < account.until else []
+    return [*_failures(s, purpose, program), *used_up]
+
+
+def _failures(s: Snapshot, purpose: Purpose, program: Program) -> list[Cooldown]:
+    """Those for which this program of the agent cannot be started."""
+    lasting = (each for each in s.cooldowns.get(purpose, ()) if s.now < each.until)
+    return [each for each in lasting if _concerns(each, program, _programs(s))]
 
 
 def own_used_up(s: Snapshot, purpose: Purpose) -> str | None:
@@ -86,17 +103,17 @@ def used_up(s: Snapshot) -> list[str]:
     return list(dict.fromkeys(name for name, found in held if found is not None and s.now < found.until))
 
 
-def _concerns(row: Cooldown, program: Program, programs: tuple[Program, ...]) -> bool:
+def _concerns(cooldown: Cooldown, program: Program, programs: tuple[Program, ...]) -> bool:
     """Whether a cooldown applies to this program.
 
     It does for a failure of this program or of an unknown one, and for a failure of one before it that another program
     would repeat. A failure of a fallback does not affect the programs before it, nor does one of a program that the
     agent no longer has.
     """
-    if not row.programs or program.name in row.programs:
+    if cooldown.program in (None, program.name):
         return True
     before = programs[: programs.index(program)]
-    return not _a_fallback_helps(row.reason) and any(each.name in row.programs for each in before)
+    return not _a_fallback_helps(cooldown.reason) and any(each.name == cooldown.program for each in before)
 
 
 def _programs(s: Snapshot) -> tuple[Program, ...]:

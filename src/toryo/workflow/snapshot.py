@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import field
 from functools import cached_property
@@ -36,13 +36,14 @@ class News:
 
 @dataclass(frozen=True, slots=True)
 class Cooldown:
-    """Until when an agent is not started, and why."""
+    """Until when a program of an agent is not started, or nobody on an account, and why."""
 
     until: Millis
     reason: str
     failures: int = 0
-    programs: tuple[str, ...] = ()
-    """The names of the programs that failed; empty: any program would fail."""
+    """In a row."""
+    program: str | None = None
+    """The name of the program that failed; None: any program would fail."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +115,8 @@ class Snapshot:
     """Tasks that have not begun and would change the same files as another one, which they wait for."""
     news: Mapping[str, tuple[News, ...]] = field(default_factory=dict)
     """By main task: what is new to its assignee. Without dispatchable tasks, which are compared with the last look."""
-    cooldowns: Mapping[Purpose, Cooldown] = field(default_factory=dict)
+    cooldowns: Mapping[Purpose, Sequence[Cooldown]] = field(default_factory=dict)
+    """At most one of each program; those that are over as well."""
     accounts: Mapping[str, Cooldown] = field(default_factory=dict)
     """The accounts of its programs whose quota is used up."""
     kept: Mapping[str, Kept] = field(default_factory=dict)

@@ -33,6 +33,7 @@ from toryo.operations.launches import agent_dismissal, cooldowns
 from toryo.operations.messaging import mailboxes
 from toryo.operations.people import credential_revocation
 from toryo.provider_options import Wrong
+from toryo.workflow.snapshot import Cooldown
 
 
 class AgentResult(Result):
@@ -211,18 +212,18 @@ def _cooldowns(call: Call, agent: Agent) -> list[schemas.Cooldown]:
     rows = sorted(call.tx.agents.cooldowns(agent.id).items(), reverse=True)
     names = {each.account for each in agent.programs if each.account is not None}
     used_up = sorted(call.tx.agents.accounts(names).items())
-    failed = [(name, until, reason, ", ".join(programs) or None) for name, (until, reason, _, programs) in rows]
-    held = [*failed, *((f"account {name}", until, reason, None) for name, (until, reason) in used_up)]
+    held = [(purpose.value, cooldown) for purpose, found in rows for cooldown in found]
+    held += [(f"account {name}", Cooldown(*found)) for name, found in used_up]
     return [
         {
             "what": what,
-            "reason": reason,
-            "program": program,
-            "until": iso(until),
-            "seconds_left": (until - call.now) // 1000,
+            "reason": cooldown.reason,
+            "program": cooldown.program,
+            "until": iso(cooldown.until),
+            "seconds_left": (cooldown.until - call.now) // 1000,
         }
-        for what, until, reason, program in held
-        if until > call.now
+        for what, cooldown in held
+        if cooldown.until > call.now
     ]
 
 
@@ -322,7 +323,7 @@ def _save_agent(
             after.model,
             after.provider_options,
         ):
-            cooldowns.corrected(call, after.id, cooldowns.OF_AGENT)
+            cooldowns.edited(call, after)
         after = replace(after, updated_at=call.now, version=before.version + 1)
         call.tx.agents.save(before, after)
         call.event(kind, agent_id=after.id, data={"fields": fields or [], **wider_rights.told(widened or [])})
@@ -391,11 +392,12 @@ def resume_agent(call: Call, wanted: OneAgent) -> Resumed:
 
 def _warm(call: Call, agent: Agent) -> list[str]:
     """Which cooldowns were ended: `task`, `chat`, `account NAME`. What was over by itself is not told."""
-    lasting = [purpose for purpose, row in call.tx.agents.cooldowns(agent.id).items() if row[0] > call.now]
+    cooldowns = call.tx.agents.cooldowns(agent.id)
+    lasting = [purpose.value for purpose, found in cooldowns.items() if any(each.until > call.now for each in found)]
     names = {program.account for program in agent.programs if program.account is not None}
     used_up = sorted(name for name, row in call.tx.agents.accounts(names).items() if row[0] > call.now)
-    for purpose in ("task", "chat"):
-        call.tx.agents.warm(agent.id, purpose)
+    for purpose, found in cooldowns.items():
+        call.tx.agents.warm(agent.id, purpose, found)
     for name in names:
         call.tx.agents.warm_account(name)
     return [*sorted(lasting, reverse=True), *(f"account {name}" for name in used_up)]

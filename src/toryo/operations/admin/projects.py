@@ -227,7 +227,7 @@ def _save_project(
         return _project(before)
     if (before.working_directory, before.settings.isolation) != (after.working_directory, after.settings.isolation):
         for agent_id in call.tx.agents.members(after.id):
-            cooldowns.corrected(call, agent_id, cooldowns.OF_PROJECT)
+            cooldowns.project_edited(call, agent_id)
     stored = replace(after, updated_at=call.now, version=before.version + 1)
     call.tx.projects.save(before, stored)
     call.event(kind, project_id=stored.id, data={"status": stored.status.value, **wider_rights.told(widened or [])})

@@ -8,6 +8,7 @@ from typing import Literal, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from toryo.domain.agents import Program
 from toryo.domain.coordinators import Offer
 from toryo.domain.launches import Purpose
 from toryo.operations.calls import fault_isolation
@@ -17,10 +18,9 @@ from toryo.operations.calls.fault_isolation import fenced
 from toryo.operations.calls.fields import Id
 from toryo.operations.calls.grants import Grant
 from toryo.operations.calls.results import Result
-from toryo.operations.launches import end_of_session, launch_decisions, reason_texts, starts
+from toryo.operations.launches import end_of_session, launch_decisions, placement, reason_texts, starts
 from toryo.operations.launches.claim_request import OFFERED, Labels
 from toryo.operations.worktrees import worktree_locks
-from toryo.workflow import program_choice
 from toryo.workflow.launch_rules import Action, Decision
 from toryo.workflow.snapshot import Snapshot
 
@@ -55,9 +55,10 @@ def should_start(call: Call, wanted: AgentId) -> ShouldStart:
     for purpose in Purpose:
         for project_id in call.tx.agents.projects_of(wanted.agent_id):
             snapshot, decision = launch_decisions.decide(call, wanted.agent_id, project_id, purpose, changes=False)
-            program = program_choice.chosen(snapshot, purpose, decision.priority)
-            starts_here = decision.action is Action.START and not _lacks(snapshot, decision, purpose, wanted.labels)
-            if starts_here and program is not None:
+            if decision.action is not Action.START:
+                continue
+            program, missing = _program(call, snapshot, decision, purpose, wanted.labels)
+            if program is not None and missing is None:
                 return {"success": True, "should_start": True, "ai_type": program.provider}
     return {"success": True, "should_start": False}
 
@@ -91,26 +92,25 @@ def get_agent_action(call: Call, wanted: AgentAction) -> ActionResult:
         call.enter(each)
     purposes = [Purpose(wanted.purpose)] if wanted.purpose else list(Purpose)
     places = [(each, project_id) for each in purposes for project_id in projects]
-    asked: list[tuple[Purpose, str, Snapshot, Decision]] = []
+    asked: list[tuple[Purpose, Snapshot, Decision]] = []
     for each, project_id in places:
         nothing: list[tuple[Snapshot, Decision]] = []
         look = partial(_decided, call, agent.id, project_id, each)
         found = fenced(call, "get_agent_action", look, nothing, agent_id=agent.id, project_id=project_id)
-        asked += [(each, project_id, *one) for one in found]
+        asked += [(each, *one) for one in found]
     if places and not asked:
         return _held(agent.id, None, Purpose.TASK, fault_isolation.REASON, reason_texts.said(fault_isolation.REASON))
     for action in (Action.STOP, Action.START):
-        for purpose, project_id, snapshot, decision in asked:
+        for purpose, snapshot, decision in asked:
             if decision.action is not action:
                 continue
-            missing = _lacks(snapshot, decision, purpose, wanted.labels) if action is Action.START else None
-            if missing is not None:
-                return _held(agent.id, project_id, purpose, missing, _MISSING[missing])
-            return _acted_on(call, snapshot, decision, purpose, project_id)
+            if action is Action.STOP:
+                return _stopped(call, snapshot, decision, purpose)
+            return _started(call, snapshot, decision, purpose, wanted.labels)
     if not asked:
         return _held(agent.id, None, Purpose.TASK, "agent_not_assigned", "The agent is not a member of any project")
-    purpose, project_id, _, decision = asked[0]
-    return _held(agent.id, project_id, purpose, decision.reason, decision.words)
+    purpose, snapshot, decision = asked[0]
+    return _held(agent.id, snapshot.project_id, purpose, decision.reason, decision.words)
 
 
 _MISSING = {
@@ -119,12 +119,15 @@ _MISSING = {
 }
 
 
-def _lacks(snapshot: Snapshot, decision: Decision, purpose: Purpose, labels: list[str]) -> str | None:
-    """What the start needs and is not offered here: who asks names no more than labels."""
-    program = program_choice.chosen(snapshot, purpose, decision.priority)
+def _program(
+    call: Call, snapshot: Snapshot, decision: Decision, purpose: Purpose, labels: list[str]
+) -> tuple[Program | None, str | None]:
+    """What a start would use, and what it needs that is not offered here: who asks names no more than labels."""
+    here = Offer(None, None, None, labels)
+    program = placement.program(snapshot, purpose, decision.priority, call.tx.coordinators.all, here)
     if snapshot.agent is None or program is None:
-        return None
-    return Offer(None, None, None, labels).lacks(snapshot.agent, program)
+        return program, None
+    return program, here.lacks(snapshot.agent, program)
 
 
 def _decided(call: Call, agent_id: str, project_id: str, purpose: Purpose) -> list[tuple[Snapshot, Decision]]:
@@ -143,21 +146,24 @@ def _held(agent_id: str, project_id: str | None, purpose: Purpose, reason: str, 
     }
 
 
-def _acted_on(call: Call, snapshot: Snapshot, decision: Decision, purpose: Purpose, project_id: str) -> ActionResult:
-    said: ActionResult = {**_held(snapshot.agent_id, project_id, purpose, decision.reason, decision.words)}
-    said["action"] = decision.action.value
-    if decision.action is Action.START:
-        found = worktree_locks.hindrance(call, decision.task_id) if purpose is Purpose.TASK else None
-        if found is not None:
-            return _held(snapshot.agent_id, project_id, purpose, found.code, found.words)
-        program = program_choice.chosen(snapshot, purpose, decision.priority)
-        made = starts.order(call, snapshot, decision, purpose, program)
-        if made is None:
-            return _held(snapshot.agent_id, project_id, purpose, "start_pending", "Another Coordinator was faster")
-        said["launch"] = starts.shown(call, *made)
-    else:
-        launch = snapshot.launches.get(purpose)
-        said["launch_id"] = launch.id if launch else None
-        if launch is not None:
-            end_of_session.stop(call, launch, decision)
-    return said
+def _started(call: Call, snapshot: Snapshot, decision: Decision, purpose: Purpose, labels: list[str]) -> ActionResult:
+    agent_id, project_id = snapshot.agent_id, snapshot.project_id
+    program, missing = _program(call, snapshot, decision, purpose, labels)
+    if missing is not None:
+        return _held(agent_id, project_id, purpose, missing, _MISSING[missing])
+    found = worktree_locks.hindrance(call, decision.task_id) if purpose is Purpose.TASK else None
+    if found is not None:
+        return _held(agent_id, project_id, purpose, found.code, found.words)
+    made = starts.order(call, snapshot, decision, purpose, program)
+    if made is None:
+        return _held(agent_id, project_id, purpose, "start_pending", "Another Coordinator was faster")
+    said = _held(agent_id, project_id, purpose, decision.reason, decision.words)
+    return {**said, "action": Action.START.value, "launch": starts.shown(call, *made)}
+
+
+def _stopped(call: Call, snapshot: Snapshot, decision: Decision, purpose: Purpose) -> ActionResult:
+    launch = snapshot.launches.get(purpose)
+    if launch is not None:
+        end_of_session.stop(call, launch, decision)
+    said = _held(snapshot.agent_id, snapshot.project_id, purpose, decision.reason, decision.words)
+    return {**said, "action": Action.STOP.value, "launch_id": launch.id if launch is not None else None}

@@ -1,15 +1,13 @@
-"""Cooldowns: after a failure an agent is not started until a stored time; a success clears them.
+"""Cooldowns: after a failure a program of an agent is not started until a stored time; a success clears them.
 
 `workflow/program_choice.py` decides which of the agent's programs can run in the meantime.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
 from toryo import backoff, failures
 from toryo.domain import quota_windows
-from toryo.domain.agents import Program
+from toryo.domain.agents import Agent, Program
 from toryo.domain.fast_dataclasses import dataclass, replace
 from toryo.domain.launches import Launch, Purpose, State
 from toryo.domain.quota_windows import Length
@@ -17,7 +15,7 @@ from toryo.domain.times import SECOND, Millis
 from toryo.failures import Failure
 from toryo.operations.calls.call import WORK, Call
 from toryo.workflow import program_choice
-from toryo.workflow.snapshot import Snapshot
+from toryo.workflow.snapshot import Cooldown, Snapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,52 +56,47 @@ def _unnamed(never_signed_in: bool) -> str:
 
 def cool(
     call: Call, agent_id: str, purpose: Purpose, reason: str, seconds: int | None, program: str | None = None
-) -> int:
-    """A failed start or run: the agent is not started until a moment that the server knows; answers that moment.
+) -> Millis | None:
+    """A failed start or run: the program is not started until a moment that the server knows; answers that moment.
 
     60 s, doubling to 3600 s; `seconds` from a quota message, or what is usual for the failure, count instead, with a
-    margin of 10 %. `program` names the one that failed: a fallback may be used meanwhile. If that fails too, all that
-    failed wait until the last of them may be used again.
+    margin of 10 %. `program` names the one that failed; None: any would. Each has its own end and its own count. One
+    that the agent no longer has is not started anyway.
     """
+    if program is not None and program not in _programs(call, agent_id):
+        return None
     limits = call.context.limits
-    before = call.tx.agents.cooldowns(agent_id).get(purpose.value)
-    times = _times(before, program)
+    before = _of_program(call, agent_id, purpose, program)
+    times = before.failures + 1 if before is not None else 1
     seconds = seconds or _usual_pause(reason)
     if seconds is None:
         wait = backoff.pause(times, limits.cooldown, limits.longest_cooldown)
     else:
         wait = seconds * _with_margin(call)
-    until: int = call.now + wait
-    failed: tuple[str, ...] = (program,) if program is not None else ()
-    told = reason
-    if before is not None and before[0] > call.now and before[3] != failed:
-        until = max(until, before[0])
-        failed = tuple(dict.fromkeys((*before[3], *failed))) if before[3] and failed else ()
-        told = before[1] if _waits_for_people(before[1], reason) else reason
-    call.tx.agents.cool(agent_id, purpose.value, until, told, times, failed)
+    cooldown = Cooldown(call.now + wait, reason, times, program)
+    _begin(call, agent_id, purpose, cooldown)
+    return cooldown.until
+
+
+def _of_program(call: Call, agent_id: str, purpose: Purpose, program: str | None) -> Cooldown | None:
+    found = call.tx.agents.cooldowns(agent_id).get(purpose, ())
+    return next((each for each in found if each.program == program), None)
+
+
+def _begin(call: Call, agent_id: str, purpose: Purpose, cooldown: Cooldown) -> None:
+    call.tx.agents.cool(agent_id, purpose, cooldown)
     call.event(
         "agent.cooling_down",
         agent_id=agent_id,
-        data={"purpose": purpose.value, "reason": reason, "until": until, "failures": times},
+        data={
+            "purpose": purpose.value,
+            "reason": cooldown.reason,
+            "until": cooldown.until,
+            "failures": cooldown.failures,
+            "program": cooldown.program,
+        },
     )
     call.tx.hint(WORK)
-    return until
-
-
-def _waits_for_people(before: str, reason: str) -> bool:
-    """Whether the failure of one program needs a person, and that of the next one says nothing that outweighs this."""
-    was, now = failures.nature_of(before), failures.nature_of(reason)
-    return was is not None and was.people is not None and now is not None and now.fallback
-
-
-def _times(before: tuple[Millis, str, int, tuple[str, ...]] | None, program: str | None) -> int:
-    """How often it has failed in a row. A fallback that fails too does not count again: one outage takes all of them,
-    and the last of many would wait for an hour at once.
-    """
-    if before is None:
-        return 1
-    another = program is not None and before[3] and program not in before[3]
-    return before[2] if another else before[2] + 1
 
 
 def _cool_account(call: Call, account: str, reason: str, told: QuotaMessage, agent_id: str) -> int:
@@ -143,17 +136,11 @@ def _learn_limit(call: Call, account: str, told: QuotaMessage) -> None:
 
 def _explain_missing(call: Call, launch: Launch, reason: str, seconds: int | None) -> int | None:
     """Why nobody has signed in for a launch that has expired: known when its process has ended, and no new failure."""
-    row = call.tx.agents.cooldowns(launch.agent_id).get(launch.purpose.value)
-    if row is None or row[0] <= call.now or row[1] != Failure.COULD_NOT_CONNECT:
+    found = _of_program(call, launch.agent_id, launch.purpose, program_of(launch))
+    if found is None or found.until <= call.now or found.reason != Failure.COULD_NOT_CONNECT:
         return None
-    until = call.now + seconds * _with_margin(call) if seconds is not None else row[0]
-    call.tx.agents.cool(launch.agent_id, launch.purpose.value, until, reason, row[2], row[3])
-    call.event(
-        "agent.cooling_down",
-        agent_id=launch.agent_id,
-        data={"purpose": launch.purpose.value, "reason": reason, "until": until, "failures": row[2]},
-    )
-    call.tx.hint(WORK)
+    until = call.now + seconds * _with_margin(call) if seconds is not None else found.until
+    _begin(call, launch.agent_id, launch.purpose, replace(found, until=until, reason=reason))
     return until
 
 
@@ -169,32 +156,50 @@ def _with_margin(call: Call) -> int:
 
 
 def clear(call: Call, agent_id: str, purpose: Purpose, launch: Launch | None) -> None:
-    """A success clears failures; that of a fallback does not prove that a program before it can be used again."""
-    row = call.tx.agents.cooldowns(agent_id).get(purpose.value)
-    if row is None:
+    """A success clears the failures of its program, and those that are over of the programs after it.
+
+    It does not prove that a program before it can be used again: if that fails again, it waits longer than before. Nor
+    does it prove that people have done for another program what they must.
+    """
+    found = call.tx.agents.cooldowns(agent_id).get(purpose, ())
+    if not found:
         return
-    until, _, _, failed = row
-    ran = program_of(launch)
-    if not failed or ran in failed or (until <= call.now and not _stands_in(call, agent_id, ran, failed)):
-        call.tx.agents.warm(agent_id, purpose.value)
+    ran, names = program_of(launch), _programs(call, agent_id)
+    before = names[: names.index(ran)] if ran in names else []
+
+    def cleared(each: Cooldown) -> bool:
+        if each.program in (None, ran):
+            return True
+        nature = failures.nature_of(each.reason)
+        by_people = nature is not None and nature.people is not None
+        return each.until <= call.now and each.program not in before and not by_people
+
+    call.tx.agents.warm(agent_id, purpose, [each for each in found if cleared(each)])
 
 
-def _stands_in(call: Call, agent_id: str, ran: str | None, failed: Collection[str]) -> bool:
-    """Whether one that has failed is tried before this one: if it fails again, it waits longer than before."""
+def _programs(call: Call, agent_id: str) -> list[str]:
+    """The names of an agent's programs, in their order."""
     agent = call.tx.agents.find(agent_id)
-    names = [program.name for program in agent.programs] if agent is not None else []
-    return ran in names and not set(names[: names.index(ran)]).isdisjoint(failed)
+    return [program.name for program in agent.programs] if agent is not None else []
 
 
-def corrected(call: Call, agent_id: str, reasons: Collection[str]) -> None:
-    """What an agent is in cooldown for was corrected: the next start shows whether that was enough."""
-    for purpose, (_, reason, _, _) in call.tx.agents.cooldowns(agent_id).items():
-        if reason in reasons:
-            call.tx.agents.warm(agent_id, purpose)
+def edited(call: Call, agent: Agent) -> None:
+    """What people correct in an agent was corrected: the next start shows whether that was enough. Nothing is kept of
+    a program that it no longer has."""
+    names = {program.name for program in agent.programs}
+    for purpose, found in call.tx.agents.cooldowns(agent.id).items():
+        gone = [each for each in found if each.program is not None and each.program not in names]
+        call.tx.agents.warm(agent.id, purpose, [*gone, *(each for each in found if each.reason in _OF_AGENT)])
 
 
-OF_AGENT = frozenset(failure.value for failure, nature in failures.NATURES.items() if nature.correct)
-OF_PROJECT = frozenset(failure.value for failure, nature in failures.NATURES.items() if nature.correct_project)
+def project_edited(call: Call, agent_id: str) -> None:
+    """The same for what people correct in a project, of one of its agents."""
+    for purpose, found in call.tx.agents.cooldowns(agent_id).items():
+        call.tx.agents.warm(agent_id, purpose, [each for each in found if each.reason in _OF_PROJECT])
+
+
+_OF_AGENT = frozenset(failure.value for failure, nature in failures.NATURES.items() if nature.correct)
+_OF_PROJECT = frozenset(failure.value for failure, nature in failures.NATURES.items() if nature.correct_project)
 """Failures that a change of an agent, or of a project, corrects."""
 
 

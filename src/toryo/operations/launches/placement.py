@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from toryo.domain.agents import Agent, Program
-from toryo.domain.coordinators import LACKS, gone
+from toryo.domain.coordinators import LACKS, Offer, gone
 from toryo.domain.fast_dataclasses import dataclass, replace
 from toryo.domain.launches import Purpose
 from toryo.domain.tasks import Priority
@@ -33,10 +33,14 @@ class PlacementProblem:
 
 
 def program(
-    s: Snapshot, purpose: Purpose, priority: Priority | None, coordinators: Callable[[], Iterable[Seen]]
+    s: Snapshot,
+    purpose: Purpose,
+    priority: Priority | None,
+    coordinators: Callable[[], Iterable[Seen]],
+    asking: Offer | None = None,
 ) -> Program | None:
     """What it would be started with: the first of its programs that can be started. Of several fallbacks, the first
-    that a Coordinator has; if none has any, the first.
+    that a Coordinator has; if none has any, the first. `asking`: what a Coordinator offers that makes no claims.
     """
     able = list(program_choice.able(s, purpose, priority))
     if s.agent is None or not able:
@@ -44,7 +48,11 @@ def program(
     if len(able) == 1 or able[0] == s.agent.program:
         return able[0]
     agent, here = s.agent, list(coordinators())
-    return next((each for each in able if obstacle(agent, each, here, s.now) is None), able[0])
+
+    def somebody_has(each: Program) -> bool:
+        return (asking is not None and asking.lacks(agent, each) is None) or obstacle(agent, each, here, s.now) is None
+
+    return next(filter(somebody_has, able), able[0])
 
 
 def placed(

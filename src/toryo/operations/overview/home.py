@@ -31,6 +31,8 @@ from toryo.operations.overview.home_state import Picture
 from toryo.operations.overview.queue_status import QueueStatus
 from toryo.operations.overview.team_status import Member
 from toryo.storage.overview import Ended
+from toryo.workflow import program_choice
+from toryo.workflow.snapshot import Cooldown, Snapshot
 
 MOST = 50
 
@@ -238,9 +240,8 @@ def _fuel(picture: Picture) -> Fuel:
     here = {agent_id for agent_id, _ in picture.places}
     agents: list[tuple[str, Literal["agent", "account"], str, Millis]] = [
         (picture.agents[agent_id].name, "agent", cooldown.reason, cooldown.until)
-        for agent_id, by_purpose in picture.cooldowns.items()
-        if agent_id in here
-        for cooldown in [max(by_purpose.values(), key=lambda each: each.until)]
+        for agent_id in picture.cooldowns
+        if agent_id in here and (cooldown := _cooldown(picture, agent_id)) is not None
     ]
     accounts: list[tuple[str, Literal["agent", "account"], str, Millis]] = [
         (name, "account", account.reason, account.until) for name, account in picture.accounts.items()
@@ -253,6 +254,14 @@ def _fuel(picture: Picture) -> Fuel:
         ],
         "today": [_today(picture, project_id) for project_id in picture.projects],
     }
+
+
+def _cooldown(picture: Picture, agent_id: str) -> Cooldown | None:
+    """What an agent is in cooldown for, unless a program of it can be started; of task and chat, what lasts longer."""
+    agent, by_purpose = picture.agents[agent_id], picture.cooldowns[agent_id]
+    s = Snapshot(picture.now, agent_id, "", agent, None, True, cooldowns=by_purpose, accounts=picture.accounts)
+    found = [each for purpose in by_purpose if (each := program_choice.own_cooldown(s, purpose)) is not None]
+    return max(found, key=lambda each: each.until, default=None)
 
 
 def _today(picture: Picture, project_id: str) -> SpentToday:

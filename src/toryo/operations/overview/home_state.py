@@ -182,11 +182,11 @@ class Picture:
     # ------------------------------------------------------------------------------------------
 
     @cached_property
-    def cooldowns(self) -> dict[str, dict[Purpose, Cooldown]]:
+    def cooldowns(self) -> dict[str, dict[Purpose, list[Cooldown]]]:
         """Those that last, by agent."""
-        found: dict[str, dict[Purpose, Cooldown]] = {}
-        for agent_id, purpose, until, reason, failures, programs in self.call.tx.glances.cooldowns(self.now):
-            found.setdefault(agent_id, {})[Purpose(purpose)] = Cooldown(until, reason, failures, programs)
+        found: dict[str, dict[Purpose, list[Cooldown]]] = {}
+        for agent_id, purpose, cooldown in self.call.tx.glances.cooldowns(self.now):
+            found.setdefault(agent_id, {}).setdefault(purpose, []).append(cooldown)
         return found
 
     @cached_property

@@ -16,7 +16,7 @@ from toryo.domain import merge_queue, moves, people, task_readiness, usages
 from toryo.domain.agents import Agent, active_owners, approvers, may_be_asked, mistakes_of, people_above
 from toryo.domain.delegations import Delegation, DelegationStatus
 from toryo.domain.fast_dataclasses import replace
-from toryo.domain.launches import Launch
+from toryo.domain.launches import Launch, Purpose
 from toryo.domain.merge_queue import Entry
 from toryo.domain.messages import MessageKind
 from toryo.domain.needs import Action, Kind, Need, Request, requested
@@ -48,6 +48,7 @@ from toryo.operations.tasks import remedies, requested_changes
 from toryo.operations.worktrees import merge_queue_texts, reviews, worktree_locks
 from toryo.storage.errors import DatabaseUnavailable
 from toryo.storage.needs import Unread
+from toryo.workflow.snapshot import Cooldown
 
 BRIEF = 500
 """Characters of somebody's words that an item shows."""
@@ -930,10 +931,19 @@ def _used_up(view: _View, project: Project, name: str, spent: Worded, waiting_si
 
 def _cannot_start(view: _View) -> Iterator[Need]:
     """Agents whose last start failed for a reason that does not pass with time."""
-    for agent, reason in _ended_for(view, _FIXED_BY_PEOPLE):
-        why = reason_texts.failed(reason)
+    for agent, cooldown in _ended_for(view, _FIXED_BY_PEOPLE):
+        why = reason_texts.failed(cooldown.reason)
         title = say("{agent} cannot be started: {reason}", agent=agent.name, reason=why)
-        yield from view.about(agent, _failing, Kind.AGENT_CANNOT_START, title, reason)
+        about = f"{agent.id} {cooldown.reason}"
+        if cooldown.program in [program.name for program in agent.programs[1:]]:
+            about = f"{about} {cooldown.program}"
+            title = say(
+                "{program}, a fallback of {agent}, cannot be started: {reason}",
+                program=cooldown.program,
+                agent=agent.name,
+                reason=why,
+            )
+        yield from view.about(agent, _failing, Kind.AGENT_CANNOT_START, about, title, cooldown)
 
 
 def _mistaken(view: _View) -> Iterator[Need]:
@@ -1014,43 +1024,41 @@ def _runaways(view: _View) -> Iterator[Need]:
     def at_work() -> Collection[str]:
         return {agent_id for agent_id, _ in view.call.tx.tasks.at_work()}
 
-    for agent, reason in _ended_for(view, _GUARDED, unless_rested=at_work):
-        why = reason_texts.failed(reason)
+    told: set[str] = set()
+    for agent, cooldown in _ended_for(view, _GUARDED, unless_rested=at_work):
+        if agent.id in told:
+            continue
+        told.add(agent.id)
+        why = reason_texts.failed(cooldown.reason)
         title = say("{agent} was stopped: {reason}", agent=agent.name, reason=why)
-        yield from view.about(agent, _failing, Kind.RUNAWAY, title, reason)
+        yield from view.about(agent, _failing, Kind.RUNAWAY, f"{agent.id} {cooldown.reason}", title, cooldown)
 
 
 def _ended_for(
     view: _View, reasons: Collection[str], *, unless_rested: Callable[[], Collection[str]] | None = None
-) -> Iterator[tuple[Agent, str]]:
-    """Active agents whose newest start has ended for one of these reasons. Where `unless_rested` names agents: of the
-    others only those that still wait because of it."""
-    told: set[str] = set()
+) -> Iterator[tuple[Agent, Cooldown]]:
+    """Active agents whose newest start with a program has ended for one of these reasons. Where `unless_rested` names
+    agents: of the others only those that still wait because of it."""
+    told: set[tuple[str, str, str | None]] = set()
     cooling = view.call.tx.needs.cooling(reasons)
     at_work = unless_rested() if cooling and unless_rested is not None else None
-    for agent_id, purpose, until, reason in cooling:
-        agent = view.agents.get(agent_id)
-        if agent is None or not agent.active or agent_id in told or _signed_in(view, agent_id, purpose):
+    for agent_id, purpose, cooldown in cooling:
+        agent, what = view.agents.get(agent_id), (agent_id, cooldown.reason, cooldown.program)
+        if agent is None or not agent.active or what in told or _signed_in(view, agent_id, purpose, cooldown.program):
             continue
-        if at_work is None or agent_id in at_work or until > view.now:
-            told.add(agent_id)
-            yield agent, reason
+        if at_work is None or agent_id in at_work or cooldown.until > view.now:
+            told.add(what)
+            yield agent, cooldown
 
 
-def _failing(view: _View, agent: Agent, kind: Kind, title: Worded, reason: str) -> Iterator[Need]:
+def _failing(view: _View, agent: Agent, kind: Kind, about: str, title: Worded, cooldown: Cooldown) -> Iterator[Need]:
+    reason = cooldown.reason
     launches = view.call.tx.launches.listed(10, agent_id=agent.id)
-    seen = next((launch for launch in launches if (launch.exit_error or "").startswith(reason)), None)
+    failed = (launch for launch in launches if (launch.exit_error or "").startswith(reason))
+    seen = next((each for each in failed if cooldown.program in (None, cooldowns.program_of(each))), None)
     said = end_in_words(view.call, seen) if seen is not None else ""
     nature = NATURES[Failure(reason)]
     why = constant(nature.people or nature.guarded or nature.words)
-    ran = cooldowns.ran_by(seen)
-    if kind is Kind.AGENT_CANNOT_START and ran is not None and ran in agent.programs[1:]:
-        title = say(
-            "{program}, a fallback of {agent}, cannot be started: {reason}",
-            program=ran.name,
-            agent=agent.name,
-            reason=reason_texts.failed(reason),
-        )
     correct = [Action("correct", f"toryo agent edit {agent.id} {nature.correct}")] if nature.correct else []
     if nature.correct_project and seen is not None:
         command = f"toryo project edit {seen.project_id} {nature.correct_project}"
@@ -1059,10 +1067,10 @@ def _failing(view: _View, agent: Agent, kind: Kind, title: Worded, reason: str) 
         yield Need(
             person_id=person_id,
             kind=kind,
-            about=f"{agent.id} {reason}",
+            about=about,
             title=title,
             text=together((why, said[: BRIEF - len(why)])),
-            since=_failed_at(view, agent.id, reason),
+            since=_failed_at(view, agent.id, cooldown),
             actions=(
                 *correct,
                 Action("resume", f"toryo agent resume {agent.id}"),
@@ -1080,18 +1088,23 @@ def end_in_words(call: Call, launch: Launch) -> str:
     return said.strip()
 
 
-def _failed_at(view: _View, agent_id: str, reason: str) -> Millis:
-    """When its cooldown for this reason began."""
+def _failed_at(view: _View, agent_id: str, cooldown: Cooldown) -> Millis:
+    """When a cooldown began."""
     for event in view.call.tx.events.newest(20, agent_id=agent_id, kind="agent.cooling_down"):
-        if event.data.get("reason") == reason:
+        of_it = event.data.get("program") in (None, cooldown.program)
+        if of_it and event.data.get("reason") == cooldown.reason:
             return event.at
     return view.agents[agent_id].updated_at
 
 
-def _signed_in(view: _View, agent_id: str, purpose: str) -> bool:
-    """Its newest start has gone well."""
-    live = view.call.tx.launches.live_of_agent(agent_id)
-    return any(launch.purpose.value == purpose and launch.signed_in_at is not None for launch in live)
+def _signed_in(view: _View, agent_id: str, purpose: Purpose, program: str | None) -> bool:
+    """Its newest start, with this program if it is known, has gone well."""
+    return any(
+        launch.purpose is purpose
+        and launch.signed_in_at is not None
+        and program in (None, cooldowns.program_of(launch))
+        for launch in view.call.tx.launches.live_of_agent(agent_id)
+    )
 
 
 def _locked(view: _View) -> Iterator[Need]:

@@ -57,6 +57,7 @@ STEPS: tuple[ModuleType, ...] = (
     _read_when_used("step_0023_after_tasks"),
     _read_when_used("step_0024_kept_quotas"),
     _read_when_used("step_0025_artifacts"),
+    _read_when_used("step_0026_cooldowns_by_program"),
 )
 """In order; the position is the version."""
 
