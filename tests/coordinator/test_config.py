@@ -158,6 +158,8 @@ def test_a_further_account_has_an_environment_of_its_own_and_no_login_of_another
     assert second.settings == {"CLAUDE_CONFIG_DIR": "/srv/second"}
     assert second.env == PROXIES
     assert [each.name for each in claude.logins] == ["claude", "claude (second)"]
+    assert [each.name for each in found["gemini"].logins] == ["gemini (ours)"]
+    assert [each.name for each in found["codex"].logins] == ["codex"]
     assert found["codex"].for_account("whatever") is found["codex"], "its one login is whatever account is asked for"
 
 

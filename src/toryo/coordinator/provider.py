@@ -253,8 +253,9 @@ class Provider:
 
     @property
     def logins(self) -> tuple[Provider, ...]:
-        """Itself, and with each further account under a name that says so."""
-        return (self, *(self._login_of(each) for each in self.accounts))
+        """Itself, and with each further account; under a name that says the account, unless that is the provider's."""
+        own = self if self.account in (None, self.name) else replace(self, name=f"{self.name} ({self.account})")
+        return (own, *(self._login_of(each) for each in self.accounts))
 
     def _login_of(self, account: str) -> Provider:
         found, how = self.for_account(account), self.log_in
