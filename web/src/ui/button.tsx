@@ -26,19 +26,21 @@ export function Button({ look = "plain", small = false, className = "", ...rest 
   );
 }
 
+interface IconButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
+  label: string;
+  /** Beside a line of text; a finger needs more room. */
+  small?: boolean;
+  children: ReactNode;
+}
+
 /** An icon that is a button: its name is said to who cannot see it, and shown as a hint. */
-export function IconButton({
-  label,
-  children,
-  className = "",
-  ...rest
-}: ButtonHTMLAttributes<HTMLButtonElement> & { label: string; children: ReactNode }) {
+export function IconButton({ label, small = false, children, className = "", ...rest }: IconButtonProps) {
   return (
     <button
       type="button"
       aria-label={label}
       title={label}
-      className={`inline-flex size-9 items-center justify-center rounded-md text-soft transition-colors hover:bg-sunken hover:text-ink disabled:opacity-50 ${className}`}
+      className={`inline-flex items-center justify-center rounded-md text-soft transition-colors hover:bg-sunken hover:text-ink disabled:opacity-50 ${small ? "size-7 max-sm:size-11" : "size-9"} ${className}`}
       {...rest}
     >
       {children}
