@@ -66,8 +66,11 @@ class Since(TypedDict):
 
 
 class CoolingDown(TypedDict):
+    """`providers`: those that agents use an account with."""
+
     name: str
     kind: Literal["agent", "account"]
+    providers: list[str]
     reason: str
     explanation: str
     until: str
@@ -248,11 +251,23 @@ def _fuel(picture: Picture) -> Fuel:
     cooling = sorted((*accounts, *agents), key=lambda each: each[3])
     return {
         "cooldowns": [
-            {"name": name, "kind": kind, "reason": why, "explanation": reason_texts.failed(why), "until": iso(until)}
+            {
+                "name": name,
+                "kind": kind,
+                "providers": _providers(picture, name) if kind == "account" else [],
+                "reason": why,
+                "explanation": reason_texts.failed(why),
+                "until": iso(until),
+            }
             for name, kind, why, until in cooling
         ],
         "today": [_today(picture, project_id) for project_id in picture.projects],
     }
+
+
+def _providers(picture: Picture, account: str) -> list[str]:
+    programs = (program for agent in picture.agents.values() if agent.active for program in agent.programs)
+    return sorted({program.provider for program in programs if program.account == account})
 
 
 def _today(picture: Picture, project_id: str) -> SpentToday:
