@@ -29,12 +29,12 @@ export function Artifacts({ task, files, size, aside }: ArtifactsProps) {
       {pictures.length > 0 && (
         <ul className="mt-1.5 grid grid-cols-[repeat(auto-fill,minmax(7.5rem,1fr))] gap-3">
           {pictures.map((each) => (
-            <li key={each.artifact_id} className="flex min-w-0 flex-col items-start gap-1">
+            <li key={each.artifact_id} className="min-w-0">
               <a
                 href={addressOf(task, each)}
                 target="_blank"
                 rel="noreferrer"
-                className="flex w-full flex-col gap-1 rounded-md text-xs text-accent hover:underline"
+                className="flex flex-col gap-1 rounded-md text-xs text-accent hover:underline"
               >
                 <img
                   src={addressOf(task, each)}
@@ -42,9 +42,12 @@ export function Artifacts({ task, files, size, aside }: ArtifactsProps) {
                   loading="lazy"
                   className="h-24 w-full rounded-md border border-line bg-sunken object-contain"
                 />
-                <Named file={each} size={size} below />
+                <Name file={each} />
               </a>
-              {aside?.(each)}
+              <span className="flex min-h-7 w-full items-center justify-between gap-1 text-xs text-faint">
+                {size(each.bytes)}
+                {aside?.(each)}
+              </span>
             </li>
           ))}
         </ul>
@@ -52,15 +55,16 @@ export function Artifacts({ task, files, size, aside }: ArtifactsProps) {
       {others.length > 0 && (
         <ul className="mt-1">
           {others.map((each) => (
-            <li key={each.artifact_id} className="flex items-center gap-1">
+            <li key={each.artifact_id} className="flex items-center gap-1.5">
               <a
                 href={addressOf(task, each)}
                 download=""
-                className="inline-flex min-h-7 min-w-0 items-center gap-1.5 text-xs text-accent hover:underline max-sm:min-h-11 max-sm:flex-1"
+                className="inline-flex min-h-7 min-w-0 items-center gap-1.5 text-xs text-accent hover:underline max-sm:min-h-11"
               >
                 <Download size={12} className="shrink-0" aria-hidden />
-                <Named file={each} size={size} />
+                <Name file={each} />
               </a>
+              <span className="shrink-0 text-xs text-faint">{size(each.bytes)}</span>
               {aside?.(each)}
             </li>
           ))}
@@ -70,15 +74,11 @@ export function Artifacts({ task, files, size, aside }: ArtifactsProps) {
   );
 }
 
-/** Its name, and its size beside it or below. */
-function Named({ file, size, below = false }: { file: LeftFile; size: (bytes: number) => string; below?: boolean }) {
+function Name({ file }: { file: LeftFile }) {
   const name = visible(file.name);
   return (
-    <span className={below ? "min-w-0" : "flex min-w-0 items-baseline gap-1.5"}>
-      <span className="line-clamp-4 min-w-0 wrap-anywhere" title={name}>
-        {name}
-      </span>
-      <span className="shrink-0 text-faint">{size(file.bytes)}</span>
+    <span className="line-clamp-4 min-w-0 wrap-anywhere" title={name}>
+      {name}
     </span>
   );
 }

@@ -6,7 +6,7 @@ import type { Task } from "@/api/model";
 import { agents, board, titleKnown } from "@/api/queries";
 import { useOpenTask } from "@/app/going";
 import { useTranslation } from "@/i18n/use-words";
-import { Ago, Avatar, Prose, StatusIcon, Told, visible } from "@/ui";
+import { Ago, Avatar, Prose, StatusIcon, Told, hasChecks, visible } from "@/ui";
 import { Acceptance } from "@/views/task/acceptance";
 import { EditableText } from "@/views/task/editable";
 import { Result } from "@/views/task/result";
@@ -110,7 +110,7 @@ function Trouble({ task }: { task: Task }) {
     task.blocked_reason && `${who === null ? "" : `${t("blockedBy", { who })}: `}${task.blocked_reason}`,
     task.dependency_failed && t("dependencyFailed"),
     task.error && `${t("error")}: ${task.error}`,
-    ...task.check_failures.map((each) => `${each.check}: ${each.message.split("\n")[0]}`),
+    ...(hasChecks(task) ? [] : task.check_failures).map((each) => `${each.check}: ${each.message.split("\n")[0]}`),
   ].filter((each): each is string => Boolean(each));
   if (lines.length === 0) return null;
   const tone = task.status === "failed" ? "border-red bg-red-soft text-red" : "border-amber bg-amber-soft text-amber";
