@@ -180,6 +180,43 @@ def test_the_pictures_of_a_check_have_one_size_and_come_before_the_downloads(pla
         assert last["y"] + last["height"] <= first["y"]
 
 
+@pytest.mark.parametrize(
+    ("language", "size", "name", "delete"),
+    [
+        pytest.param("en", WIDE, "shots/report.html", "Delete {}", id="wide"),
+        pytest.param("ja", PHONE, "shots/dot.png", "{} を削除", id="phone-ja"),
+    ],
+)
+def test_an_owner_deletes_a_file_and_the_check_says_who_did(
+    place: Place, chrome: Browser, language: str, size: dict[str, int], name: str, delete: str
+) -> None:
+    with browsers.window(chrome, place.site, size=size, touch=size is PHONE, language=language) as window:
+        page = window.page(f"/t/{place.failed}")
+        all_open(page)
+        file = page.get_by_role("link", name=name)
+        button = page.get_by_role("button", name=delete.format(name))
+        box = button.bounding_box()
+        assert box is not None and box["width"] >= (44 if size is PHONE else 24)
+        button.click()
+        dialog = page.get_by_role("dialog")
+        expect(dialog).to_be_visible()
+        page.keyboard.press("Escape")
+        expect(dialog).to_have_count(0)
+        expect(button).to_be_focused()
+        button.press("Enter")
+        dialog.locator("button[type=submit]").click()
+        expect(dialog).to_have_count(0)
+        expect(file).to_have_count(0)
+        all_open(page)
+        expect(page.get_by_role("main").get_by_text(f"{name} was deleted by Owner.")).to_be_visible()
+        expect(page.get_by_role("main")).not_to_contain_text(delete.format(name))
+    left = [
+        file["name"] for each in place.site.look(place.failed)["check_results"] for file in each.get("artifacts", [])
+    ]
+    assert name not in left
+    assert "shots/log.txt" in left
+
+
 def test_an_open_pull_request_is_updated_and_not_opened_again(place: Place, chrome: Browser) -> None:
     with browsers.window(chrome, place.site) as window:
         page = window.page(f"/p/shop/review/{place.opened}")

@@ -41,7 +41,7 @@ def test_a_forecast_is_computed_and_its_ranges_are_read(mill: Site, chrome: Brow
         panel(page).get_by_label("Processes at a time").select_option("2")
         panel(page).get_by_role("button", name="Compute forecast").click()
         expect(panel(page).get_by_text("1 open task.")).to_be_visible(timeout=COMPUTED_WITHIN_MS)
-        expect(panel(page).get_by_text("processes at a time: 2")).to_be_visible()
+        expect(panel(page).get_by_text("with 2 processes at a time")).to_be_visible()
         expect(panel(page).get_by_text("Not enough history: no tasks are recorded yet.")).to_be_visible()
         expect(panel(page).get_by_role("button", name="Compute again")).to_be_enabled()
 

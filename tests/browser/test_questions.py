@@ -99,6 +99,9 @@ def test_on_a_phone_the_form_fits_and_a_viewer_reads_it(yard: Site, chrome: Brow
         expect(form.get_by_role("button")).to_have_count(0)
     with browsers.window(chrome, yard, size=browsers.PHONE, language="ja") as phone:
         there = phone.page(f"/t/{fence}")
+        wrapped = there.get_by_role("region", name="質問").get_by_role("button", name="A very long option")
+        expect(wrapped).to_be_visible()
+        assert wrapped.evaluate("each => each.scrollWidth <= each.clientWidth")
         option = there.get_by_role("region", name="質問").get_by_role("button", name="None")
         expect(option).to_be_visible()
         assert there.evaluate("document.documentElement.scrollWidth") <= 390

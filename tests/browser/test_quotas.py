@@ -35,14 +35,14 @@ def test_limits_and_the_reserve_are_set_where_the_windows_are_shown(mill: Site, 
         page = window.page("/p/mill/usage")
         panel = page.locator("section").filter(has=page.get_by_role("heading", name="Quota of accounts"))
         expect(panel.get_by_text("1,900")).to_have_count(3)
-        panel.get_by_role("button", name="Edit the quota of second").click()
+        panel.get_by_role("button", name="Edit the quota of second (claude)").click()
         form = page.get_by_role("dialog")
         form.get_by_label("Limit, 5 hours (tokens)").fill("2000")
         form.get_by_label("Reserve (%)").fill("20")
         form.get_by_label("Tasks of low priority start").select_option("Only with quota to spare")
         mill.people.rest("PATCH", "/quotas/second", {"limit_week": 90_000})  # by somebody else, meanwhile
         form.get_by_role("button", name="Save").click()
-        expect(panel.get_by_role("meter", name="second, 5 hours")).to_have_attribute("aria-valuenow", "95")
+        expect(panel.get_by_role("meter", name="second (claude), 5 hours")).to_have_attribute("aria-valuenow", "95")
         expect(panel.get_by_text("Reserve: only tasks of high and critical priority start")).to_be_visible()
     quota = mill.people.rest("GET", "/quotas/second")["quota"]
     assert (quota["limit_5h"], quota["limit_day"], quota["limit_week"]) == (2_000, None, 90_000)

@@ -82,6 +82,7 @@ def test_accounts_are_counted_apart_and_programs_without_one_not_at_all(crew: Wo
     used = {name: each["windows"][0]["used"] for name, each in found.items()}
     assert used == {"claude": 100, "second": 200}
     assert found["second"]["agents"] == ["w2"]
+    assert found["second"]["providers"] == ["claude"]
 
 
 # --- limits ----------------------------------------------------------------------------------------------------------

@@ -90,15 +90,19 @@ def _settings(answer: Mapping[str, Any]) -> dict[str, Any]:
 
 def _print(quotas: list[dict[str, Any]]) -> None:
     rows = [
-        (each["account"] if number == 0 else "", *_window(window), f"{each['reserve']} %" if each["reserve"] else "–")
+        (
+            *((each["account"], ", ".join(each["providers"])) if number == 0 else ("", "")),
+            *_window(window),
+            f"{each['reserve']} %" if each["reserve"] else "–",
+        )
         for each in quotas
         for number, window in enumerate(each["windows"])
     ]
     output.table(
-        ("ACCOUNT", "WINDOW", "USED", "LIMIT", "ENDS", "RUNS DRY", "RESERVE"),
+        ("ACCOUNT", "PROVIDER", "WINDOW", "USED", "LIMIT", "ENDS", "RUNS DRY", "RESERVE"),
         rows,
         empty="No agent uses an account with a quota.",
-        right=(2, 3),
+        right=(3, 4),
     )
     for each in quotas:
         if each["usable_at"] is not None:

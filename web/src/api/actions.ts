@@ -68,6 +68,11 @@ export function confirmChecks(taskId: string, passed: boolean, message?: string)
   return api.post("/tasks/{task_id}/checks/confirm", { ...ofTask(taskId), body });
 }
 
+/** A file that a check has left; the result of the check says who deleted it. */
+export function deleteArtifact(taskId: string, artifactId: string) {
+  return api.delete("/tasks/{task_id}/artifacts/{artifact_id}", { path: { task_id: taskId, artifact_id: artifactId } });
+}
+
 export function requeueTask(taskId: string) {
   return api.post("/tasks/{task_id}/requeue", ofTask(taskId));
 }

@@ -4735,7 +4735,10 @@ export interface components {
             /** Until */
             until: string | null;
         };
-        /** CoolingDown */
+        /**
+         * CoolingDown
+         * @description `providers`: those that agents use an account with.
+         */
         CoolingDown: {
             /** Name */
             name: string;
@@ -4744,6 +4747,8 @@ export interface components {
              * @enum {string}
              */
             kind: "agent" | "account";
+            /** Providers */
+            providers: string[];
             /** Reason */
             reason: string;
             /** Explanation */
@@ -5259,7 +5264,7 @@ export interface components {
         };
         /**
          * Quota
-         * @description `limit_…`: tokens, as people have set them. `reserve`: percent of each limit that is kept for tasks of high and
+         * @description `providers`: those that its agents use it with. `limit_…`: tokens, as people have set them. `reserve`: percent of each limit that is kept for tasks of high and
          *     critical priority. `low_priority`: whether tasks of low priority start at `any` time, or only with quota to `spare`:
          *     while the windows are used no faster than they pass. `usable_at`: the provider refuses until then; null: it does
          *     not.
@@ -5267,6 +5272,8 @@ export interface components {
         Quota: {
             /** Account */
             account: string;
+            /** Providers */
+            providers: string[];
             /** Agents */
             agents: string[];
             /** Limit 5H */

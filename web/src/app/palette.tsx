@@ -56,7 +56,7 @@ export function Palette() {
               {step === undefined ? (
                 <Search size={16} className="text-faint" aria-hidden />
               ) : (
-                <IconButton label={t("palette.back")} className="-ml-2 size-7" onClick={back}>
+                <IconButton label={t("palette.back")} small className="-ml-2" onClick={back}>
                   <ChevronLeft size={16} />
                 </IconButton>
               )}

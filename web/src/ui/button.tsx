@@ -13,32 +13,42 @@ const LOOKS: Record<Look, string> = {
 interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
   look?: Look;
   small?: boolean;
+  /** Whose words may need more than one line. */
+  wraps?: boolean;
 }
 
-export function Button({ look = "plain", small = false, className = "", ...rest }: ButtonProps) {
-  const size = small ? "h-7 px-2 text-[13px]" : "h-9 px-3 text-sm";
+export function Button({ look = "plain", small = false, wraps = false, className = "", ...rest }: ButtonProps) {
+  const height = small ? "h-7 px-2 text-[13px]" : "h-9 px-3 text-sm";
+  const size = wraps
+    ? "min-h-10 px-3 py-1.5 text-left text-sm break-words sm:min-h-8"
+    : `justify-center whitespace-nowrap ${height}`;
   return (
     <button
       type="button"
-      className={`inline-flex items-center justify-center gap-1.5 rounded-md border font-medium whitespace-nowrap transition-colors disabled:cursor-not-allowed disabled:opacity-50 ${size} ${LOOKS[look]} ${className}`}
+      className={`inline-flex items-center gap-1.5 rounded-md border font-medium transition-colors disabled:cursor-not-allowed disabled:opacity-50 ${size} ${LOOKS[look]} ${className}`}
       {...rest}
     />
   );
 }
 
+/** A finger hits it also where it stands close by. */
+const SMALL = "relative size-7 max-sm:before:absolute max-sm:before:-inset-2";
+
+interface IconButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
+  label: string;
+  /** Beside a line of text. */
+  small?: boolean;
+  children: ReactNode;
+}
+
 /** An icon that is a button: its name is said to who cannot see it, and shown as a hint. */
-export function IconButton({
-  label,
-  children,
-  className = "",
-  ...rest
-}: ButtonHTMLAttributes<HTMLButtonElement> & { label: string; children: ReactNode }) {
+export function IconButton({ label, small = false, children, className = "", ...rest }: IconButtonProps) {
   return (
     <button
       type="button"
       aria-label={label}
       title={label}
-      className={`inline-flex size-9 items-center justify-center rounded-md text-soft transition-colors hover:bg-sunken hover:text-ink disabled:opacity-50 ${className}`}
+      className={`inline-flex items-center justify-center rounded-md text-soft transition-colors hover:bg-sunken hover:text-ink disabled:opacity-50 ${small ? SMALL : "size-9"} ${className}`}
       {...rest}
     >
       {children}

@@ -9,9 +9,10 @@ import {
   UserCheck,
   type LucideIcon,
 } from "lucide-react";
+import type { ReactNode } from "react";
 
 import type { Task } from "@/api/model";
-import { Artifacts } from "@/ui/artifacts";
+import { Artifacts, type LeftFile } from "@/ui/artifacts";
 import { visible } from "@/ui/visible";
 
 type Declared = Task["acceptance"][number];
@@ -31,14 +32,23 @@ const LOOKS: Record<Result["outcome"], { icon: LucideIcon; tone: string }> = {
   flaky: { icon: RefreshCw, tone: "text-amber" },
 };
 
-export function Checks({ task, words }: { task: Task; words: CheckWords }) {
+interface ChecksProps {
+  task: Task;
+  words: CheckWords;
+  /** What stands beside each file that a check has left. */
+  besideFile?: ((file: LeftFile) => ReactNode) | undefined;
+}
+
+export function Checks({ task, words, besideFile }: ChecksProps) {
   const ended = task.checks === "passed" || task.checks === "failed";
   const told = ended && task.check_results.length > 0;
   const byHand = task.check_failures.filter((each) => !task.check_results.some((one) => one.check === each.check));
   return (
     <ul className="space-y-1.5">
       {told
-        ? task.check_results.map((each, place) => <Ended key={place} task={task.task_id} result={each} words={words} />)
+        ? task.check_results.map((each, place) => (
+            <Ended key={place} task={task.task_id} result={each} words={words} besideFile={besideFile} />
+          ))
         : [...task.required_checks, ...task.acceptance].map((each, place) => (
             <Before
               key={place}
@@ -84,8 +94,15 @@ function Before({ check, passed }: { check: Declared; passed: boolean }) {
   );
 }
 
-/** Without a task: of the merge queue, whose checks leave no files. */
-function Ended({ task, result, words }: { task?: string; result: Result; words: CheckWords }) {
+interface EndedProps {
+  /** Without: of the merge queue, whose checks leave no files. */
+  task?: string;
+  result: Result;
+  words: CheckWords;
+  besideFile?: ChecksProps["besideFile"];
+}
+
+function Ended({ task, result, words, besideFile }: EndedProps) {
   const { icon: Icon, tone } = LOOKS[result.outcome];
   return (
     <li className="flex gap-1.5">
@@ -104,7 +121,7 @@ function Ended({ task, result, words }: { task?: string; result: Result; words: 
           </details>
         )}
         {task !== undefined && result.artifacts !== undefined && (
-          <Artifacts task={task} files={result.artifacts} size={words.size} />
+          <Artifacts task={task} files={result.artifacts} size={words.size} aside={besideFile} />
         )}
         {result.left_out !== undefined && (
           <details>

@@ -1,5 +1,7 @@
 // The parts every view is made of. A view imports from here and nothing from another view.
+export * from "./accounts";
 export * from "./amounts";
+export type { LeftFile } from "./artifacts";
 export * from "./askwords";
 export * from "./bar";
 export * from "./button";

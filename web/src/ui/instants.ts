@@ -3,11 +3,11 @@
 /** An instant as programs write it (ISO 8601). */
 export const INSTANT = /\b\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)/g;
 
-/** `14:05`; with its date where that is not within a day. */
+/** `14:05`; with its date on another day. */
 export function timeOfDay(at: string, language: string): string {
-  const moment = Date.parse(at);
-  const far = Math.abs(moment - Date.now()) > 86_400_000;
-  const date = far ? ({ month: "short", day: "numeric" } as const) : {};
+  const moment = new Date(at);
+  const today = moment.toDateString() === new Date().toDateString();
+  const date = !today ? ({ month: "short", day: "numeric" } as const) : {};
   return new Intl.DateTimeFormat(language, { ...date, hour: "2-digit", minute: "2-digit" }).format(moment);
 }
 

@@ -108,7 +108,7 @@ export function ToastProvider({ children }: { children: ReactNode }) {
                     </Button>
                   ),
               )}
-              <IconButton label={t("app.close")} className="size-6" onClick={() => drop(each.id)}>
+              <IconButton label={t("app.close")} small onClick={() => drop(each.id)}>
                 <X size={14} />
               </IconButton>
             </div>

@@ -37,6 +37,13 @@ describe("words of the server", () => {
     expect(told(`“Dig” (${DIG}) was approved.`)).toBe("“Dig” was approved.");
   });
 
+  it("leave out the ids of questions, which people answer where they stand", () => {
+    expect(told("Which tiles? (qst_1m8hpnpv5zhs9d0e) By when? (qst_1m8hpnq5qgabnaxg)", inFrame)).toBe(
+      "Which tiles? By when?",
+    );
+    expect(told("Which tiles? (qst_1m8hpnpv5zhs9d0e)")).toBe("Which tiles?");
+  });
+
   it("name it as Japanese does", async () => {
     act(() => chooseLanguage("ja"));
     expect(told(`タスク ${DIG} は完了です。`, known)).toBe("タスク 「Dig」 は完了です。");

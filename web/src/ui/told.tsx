@@ -8,6 +8,8 @@ import { INSTANT, inOwnTime, timeOfDay } from "./instants";
 import { Mentions, TASK_ID, Titles } from "./mentions";
 
 const NAMED = new RegExp(`${TASK_ID.source}|${INSTANT.source}`, "g");
+/** A question is answered where it stands: no page needs its id. */
+const QUESTION_ID = / ?[（(]qst_[0-9a-z]{8,}[)）]/g;
 /** `"Build" (tsk_…)`, in either language: the title and the id of the same task. */
 const BOTH = /(["“「『])([^"“”「」『』\n]*)(["”」』]) ?[（(](tsk_[0-9a-z]{8,})[)）]/g;
 
@@ -36,7 +38,7 @@ function pieces(text: string, mention: (taskId: string) => ReactNode, language: 
 
 /** Where the title of a task stands before its id, what is drawn has both. */
 export function withoutTitles(text: string): string {
-  return text.replace(BOTH, "$4");
+  return text.replace(QUESTION_ID, "").replace(BOTH, "$4");
 }
 
 /** The same as text alone: within a button, or in a title. */
@@ -48,9 +50,12 @@ export function usePlainly(): (text: string) => string {
 
 function plain(text: string, titleOf: (taskId: string) => string | undefined, language: string): string {
   const [open, close] = language === "ja" ? ["「", "」"] : ["“", "”"];
-  const named = text.replace(BOTH, "$1$2$3").replace(TASK_ID, (id) => {
-    const title = titleOf(id);
-    return title === undefined ? "…" : `${open}${title}${close}`;
-  });
+  const named = text
+    .replace(QUESTION_ID, "")
+    .replace(BOTH, "$1$2$3")
+    .replace(TASK_ID, (id) => {
+      const title = titleOf(id);
+      return title === undefined ? "…" : `${open}${title}${close}`;
+    });
   return inOwnTime(named, language);
 }

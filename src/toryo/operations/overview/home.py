@@ -68,8 +68,11 @@ class Since(TypedDict):
 
 
 class CoolingDown(TypedDict):
+    """`providers`: those that agents use an account with."""
+
     name: str
     kind: Literal["agent", "account"]
+    providers: list[str]
     reason: str
     explanation: str
     until: str
@@ -249,7 +252,14 @@ def _fuel(picture: Picture) -> Fuel:
     cooling = sorted((*accounts, *agents), key=lambda each: each[3])
     return {
         "cooldowns": [
-            {"name": name, "kind": kind, "reason": why, "explanation": reason_texts.failed(why), "until": iso(until)}
+            {
+                "name": name,
+                "kind": kind,
+                "providers": _providers(picture, name) if kind == "account" else [],
+                "reason": why,
+                "explanation": reason_texts.failed(why),
+                "until": iso(until),
+            }
             for name, kind, why, until in cooling
         ],
         "today": [_today(picture, project_id) for project_id in picture.projects],
@@ -262,6 +272,11 @@ def _cooldown(picture: Picture, agent_id: str) -> Cooldown | None:
     s = Snapshot(picture.now, agent_id, "", agent, None, True, cooldowns=by_purpose, accounts=picture.accounts)
     found = [each for purpose in by_purpose if (each := program_choice.own_cooldown(s, purpose)) is not None]
     return max(found, key=lambda each: each.until, default=None)
+
+
+def _providers(picture: Picture, account: str) -> list[str]:
+    programs = (program for agent in picture.agents.values() if agent.active for program in agent.programs)
+    return sorted({program.provider for program in programs if program.account == account})
 
 
 def _today(picture: Picture, project_id: str) -> SpentToday:

@@ -7,6 +7,7 @@ reserve.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -47,12 +48,13 @@ class QuotaWindow(TypedDict):
 
 
 class Quota(TypedDict):
-    """`limit_…`: tokens, as people have set them. `reserve`: percent of each limit that is kept for tasks of high and
+    """`providers`: those that its agents use it with. `limit_…`: tokens, as people have set them. `reserve`: percent of each limit that is kept for tasks of high and
     critical priority. `low_priority`: whether tasks of low priority start at `any` time, or only with quota to `spare`:
     while the windows are used no faster than they pass. `usable_at`: the provider refuses until then; null: it does
     not."""
 
     account: str
+    providers: list[str]
     agents: list[str]
     limit_5h: int | None
     limit_day: int | None
@@ -137,13 +139,23 @@ def _edited(window: Window, given: Mapping[str, Any]) -> Window:
     return replace(window, set_limit=given[field])
 
 
-def _accounts(call: Call) -> dict[str, list[str]]:
-    """The agents by account, of those that the caller sees."""
-    found: dict[str, list[str]] = {}
+@dataclass(slots=True)
+class _Users:
+    """The agents of an account, and the providers with which they use it, in order and without repetition."""
+
+    agents: dict[str, None] = field(default_factory=dict)
+    providers: dict[str, None] = field(default_factory=dict)
+
+
+def _accounts(call: Call) -> dict[str, _Users]:
+    """Who uses each account, of the agents that the caller sees."""
+    found: dict[str, _Users] = {}
     for agent in call.tx.agents.all():
         if agent.active and visibility.sees_agent(call, agent):
-            for account in dict.fromkeys(each.account for each in agent.programs if each.account is not None):
-                found.setdefault(account, []).append(agent.id)
+            for program in agent.programs:
+                if program.account is not None:
+                    users = found.setdefault(program.account, _Users())
+                    users.agents[agent.id] = users.providers[program.provider] = None
     return dict(sorted(found.items()))
 
 
@@ -179,19 +191,20 @@ def _windows(call: Call, accounts: Iterable[str]) -> dict[str, list[Window]]:
     return {account: [of(account, length) for length in Length] for account in accounts}
 
 
-def _shown(call: Call, accounts: Mapping[str, list[str]]) -> list[Quota]:
+def _shown(call: Call, accounts: Mapping[str, _Users]) -> list[Quota]:
     windows, used_up = _windows(call, accounts), call.tx.agents.accounts(accounts)
     return [
-        _quota(call, account, agents, windows[account], used_up.get(account, (0, ""))[0])
-        for account, agents in accounts.items()
+        _quota(call, account, users, windows[account], used_up.get(account, (0, ""))[0])
+        for account, users in accounts.items()
     ]
 
 
-def _quota(call: Call, account: str, agents: list[str], windows: list[Window], used_up_until: int) -> Quota:
+def _quota(call: Call, account: str, users: _Users, windows: list[Window], used_up_until: int) -> Quota:
     set_limits = {each.length: each.set_limit for each in windows}
     return {
         "account": account,
-        "agents": agents,
+        "providers": sorted(users.providers),
+        "agents": list(users.agents),
         "limit_5h": set_limits[Length.FIVE_HOURS],
         "limit_day": set_limits[Length.DAY],
         "limit_week": set_limits[Length.WEEK],

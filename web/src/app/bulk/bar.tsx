@@ -72,7 +72,7 @@ export function BulkBar({ projectId, tasks, agents, onNone, onKeep }: BulkProps)
             <Ban size={14} aria-hidden />
             {t("bulk.cancel")}
           </Button>
-          <IconButton label={t("bulk.unselect")} className="size-7" onClick={onNone}>
+          <IconButton label={t("bulk.unselect")} small onClick={onNone}>
             <X size={15} />
           </IconButton>
         </div>

@@ -114,7 +114,8 @@ function Chip({ facet }: { facet: Facet }) {
       </Menu>
       <IconButton
         label={t("filter.remove", { name: label })}
-        className="mr-0.5 size-7"
+        small
+        className="mr-0.5"
         onClick={() => facet.onChoose([])}
       >
         <X size={13} />

@@ -11,7 +11,7 @@ export function PastClock() {
   const { at, wrong, go } = usePast();
   if (at === null && !wrong)
     return (
-      <IconButton label={t("past.look")} className="size-8" onClick={() => go(Date.now())}>
+      <IconButton label={t("past.look")} onClick={() => go(Date.now())}>
         <History size={16} />
       </IconButton>
     );

@@ -62,14 +62,14 @@ function Controls({ projectId, at, changes, stops }: ControlsProps) {
     <section aria-label={t("past.title")} className="shrink-0 border-b border-amber bg-amber-soft/60">
       <Shown className="mx-3 mt-1.5 flex w-fit sm:hidden" />
       <div className="flex flex-wrap items-center gap-x-2 gap-y-1 px-3 py-1.5">
-        <IconButton label={t("past.back")} className="size-8" disabled={many === 0} onClick={() => step(-1)}>
+        <IconButton label={t("past.back")} disabled={many === 0} onClick={() => step(-1)}>
           <SkipBack size={15} />
         </IconButton>
         <Button small look="primary" onClick={() => (playing ? pause() : play(many === stops.length ? 0 : many))}>
           {playing ? <Pause size={14} aria-hidden /> : <Play size={14} aria-hidden />}
           {t(playing ? "past.pause" : "past.play")}
         </Button>
-        <IconButton label={t("past.on")} className="size-8" disabled={many === stops.length} onClick={() => step(1)}>
+        <IconButton label={t("past.on")} disabled={many === stops.length} onClick={() => step(1)}>
           <SkipForward size={15} />
         </IconButton>
         {tonight[1] > tonight[0] && (

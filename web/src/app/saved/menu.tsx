@@ -73,7 +73,8 @@ function Acts({ saved, onEdit }: { saved: SavedView; onEdit: () => void }) {
       trigger={
         <IconButton
           label={t("saved.acts", { name: saved.name })}
-          className="size-7 opacity-0 group-hover:opacity-100 focus-visible:opacity-100 aria-expanded:opacity-100 [@media(hover:none)]:opacity-100"
+          small
+          className="opacity-0 group-hover:opacity-100 focus-visible:opacity-100 aria-expanded:opacity-100 [@media(hover:none)]:opacity-100"
         >
           <EllipsisVertical size={14} />
         </IconButton>

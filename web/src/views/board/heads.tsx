@@ -29,7 +29,7 @@ export function Heads({ counts, columns, hidden, folded, onFold }: HeadsProps) {
             <IconButton
               label={t("unfold", { status: name, count })}
               aria-expanded={false}
-              className="size-8"
+
               onClick={() => onFold(status)}
             >
               <StatusIcon status={status} size={15} />
@@ -45,7 +45,8 @@ export function Heads({ counts, columns, hidden, folded, onFold }: HeadsProps) {
             <IconButton
               label={t("fold", { status: name })}
               aria-expanded
-              className="ml-auto size-7 shrink-0 opacity-0 group-hover:opacity-100 focus-visible:opacity-100"
+              small
+              className="ml-auto shrink-0 opacity-0 group-hover:opacity-100 focus-visible:opacity-100"
               onClick={() => onFold(status)}
             >
               <FoldHorizontal size={14} />

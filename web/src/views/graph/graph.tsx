@@ -230,7 +230,7 @@ function CircleAlarm({ circle, tasks, onClose }: { circle: Circle; tasks: readon
           <Told text={circle.error.problem.instruction} />
         </p>
       </div>
-      <IconButton label={t("close")} className="size-7" onClick={onClose}>
+      <IconButton label={t("close")} small onClick={onClose}>
         <X size={15} />
       </IconButton>
     </div>

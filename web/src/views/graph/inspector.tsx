@@ -34,7 +34,7 @@ export function Inspector(given: InspectorProps) {
           <h2 className="font-semibold break-words">{task.title}</h2>
           <StatusBadge status={task.status} />
         </div>
-        <IconButton label={t("close")} className="size-7" onClick={onClose}>
+        <IconButton label={t("close")} small onClick={onClose}>
           <X size={15} />
         </IconButton>
       </header>
@@ -98,7 +98,7 @@ function Linked({ title, empty, tasks, onChoose, unlink }: LinkedProps) {
               <span className="truncate">{each.title}</span>
             </button>
             {unlink !== null && (
-              <IconButton label={t("unlink", { title: each.title })} className="size-7" onClick={() => unlink(each)}>
+              <IconButton label={t("unlink", { title: each.title })} small onClick={() => unlink(each)}>
                 <Link2Off size={14} />
               </IconButton>
             )}

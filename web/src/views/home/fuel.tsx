@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router";
 
 import type { Fuel } from "@/api/model";
 import { useTranslation } from "@/i18n/use-words";
-import { Countdown, Panel, compact, money } from "@/ui";
+import { Countdown, Panel, accountName, compact, money } from "@/ui";
 
 export function FuelPanel({ fuel, names }: { fuel: Fuel; names: Map<string, string> }) {
   const { t } = useTranslation("home");
@@ -17,7 +17,8 @@ export function FuelPanel({ fuel, names }: { fuel: Fuel; names: Map<string, stri
             {fuel.cooldowns.map((each) => (
               <li key={`${each.kind} ${each.name}`} className="flex items-baseline justify-between gap-3">
                 <span className="min-w-0 truncate" title={each.explanation}>
-                  {each.name} <span className="text-xs text-faint">{each.explanation}</span>
+                  {accountName({ account: each.name, providers: each.providers })}{" "}
+                  <span className="text-xs text-faint">{each.explanation}</span>
                 </span>
                 <span className="shrink-0 text-[13px] text-amber">
                   <Countdown until={each.until} />

@@ -31,7 +31,7 @@ export function HintList({ needs, projectIds }: HintListProps) {
           <p className="min-w-0 flex-1">
             <Words hint={each} watched={projectIds[0] ?? ""} />
           </p>
-          <IconButton label={t("hint.dismiss")} className="size-6" onClick={() => dismiss(each.kind)}>
+          <IconButton label={t("hint.dismiss")} small onClick={() => dismiss(each.kind)}>
             <X size={14} />
           </IconButton>
         </li>

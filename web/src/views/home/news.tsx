@@ -38,7 +38,7 @@ export function NewsSteps({ since, projectId }: { since: Since; projectId: strin
   return (
     <section aria-label={t("news.title")} className="border-t border-line px-4 py-2.5">
       <div className="flex items-center gap-1">
-        <IconButton label={t("news.back")} className="size-8" disabled={place === 0} onClick={() => step(-1)}>
+        <IconButton label={t("news.back")} disabled={place === 0} onClick={() => step(-1)}>
           <ChevronLeft size={16} />
         </IconButton>
         <span className="text-xs text-faint tabular-nums" role="status">
@@ -46,7 +46,7 @@ export function NewsSteps({ since, projectId }: { since: Since; projectId: strin
         </span>
         <IconButton
           label={t("news.on")}
-          className="size-8"
+
           disabled={place === tasks.length - 1}
           onClick={() => step(1)}
         >

@@ -46,10 +46,10 @@ export function Tools({ looks, words, found, current, plain, change, search, ste
           <span role="status" className="px-1 text-xs text-soft tabular-nums">
             {found === 0 ? t("noMatches") : t("matches", { current: current + 1, count: found })}
           </span>
-          <IconButton label={t("previous")} className="size-8" onClick={() => step(-1)}>
+          <IconButton label={t("previous")} onClick={() => step(-1)}>
             <ChevronUp size={16} />
           </IconButton>
-          <IconButton label={t("next")} className="size-8" onClick={() => step(1)}>
+          <IconButton label={t("next")} onClick={() => step(1)}>
             <ChevronDown size={16} />
           </IconButton>
         </>
@@ -90,7 +90,7 @@ export function Tools({ looks, words, found, current, plain, change, search, ste
       >
         <ArrowDownToLine size={16} />
       </Toggle>
-      <IconButton label={t("download")} className="size-8" onClick={download}>
+      <IconButton label={t("download")} onClick={download}>
         <Download size={16} />
       </IconButton>
     </div>

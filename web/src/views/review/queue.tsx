@@ -10,6 +10,7 @@ import type { MergeQueue, MergeQueueEntry } from "@/api/model";
 import { mergeQueue } from "@/api/queries";
 import { useKeys } from "@/app/keys";
 import { useWrites } from "@/app/may";
+import { useNames } from "@/app/names";
 import { TaskChip } from "@/app/task-chip";
 import { useTranslation } from "@/i18n/use-words";
 import { Ago, Badge, Button, CheckResults, IconButton, Panel, useToast, type Tone } from "@/ui";
@@ -34,6 +35,7 @@ export function Queue({ projectId }: { projectId: string }) {
 function Shown({ queue }: { queue: MergeQueue }) {
   const { t } = useTranslation("review");
   const writes = useWrites();
+  const names = useNames("");
   const ended = queue.ended.slice(0, SHOWN_ENDED);
   const paused = queue.paused_at !== null;
   return (
@@ -41,7 +43,7 @@ function Shown({ queue }: { queue: MergeQueue }) {
       <div className="flex flex-wrap items-center gap-2 border-b border-line px-4 py-2 text-[13px]">
         <p className="min-w-0 flex-1 text-soft">
           {paused
-            ? t("queue.paused", { who: queue.paused_by ?? "" })
+            ? t("queue.paused", { who: names.agent(queue.paused_by ?? "") })
             : queue.entries.length === 0
               ? t(`queue.empty.${queue.mode}`)
               : t("queue.how", { count: queue.batch_size })}

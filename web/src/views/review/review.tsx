@@ -34,10 +34,11 @@ export function Review() {
         <Link
           to="/p/$projectId/review"
           params={{ projectId }}
-          className="inline-flex shrink-0 items-center gap-0.5 text-[13px] text-soft hover:text-ink"
+          title={t("all")}
+          className="inline-flex shrink-0 items-center gap-0.5 text-[13px] text-soft hover:text-ink max-sm:-my-2 max-sm:size-9 max-sm:justify-center"
         >
           <ChevronLeft size={14} aria-hidden />
-          {t("all")}
+          <span className="max-sm:sr-only">{t("all")}</span>
         </Link>
       </Bar>
       {task.data !== undefined && work.data !== undefined ? (

@@ -123,7 +123,7 @@ function Chosen({ projectId, chosen, onNone }: { projectId: string; chosen: read
           {t("together.action")}
         </Button>
       )}
-      <IconButton label={t("bulk.unselect")} className="size-7" onClick={onNone}>
+      <IconButton label={t("bulk.unselect")} small onClick={onNone}>
         <X size={15} />
       </IconButton>
     </div>

@@ -79,7 +79,8 @@ function Row({ each, number, step, titleOf, onLeaveOut }: RowProps) {
         {onLeaveOut !== null && step?.is !== "merged" && step?.is !== "opened" && (
           <IconButton
             label={`${t("together.leaveOut")}: ${work.title}`}
-            className="-my-1 size-7"
+            small
+            className="-my-1"
             onClick={() => onLeaveOut(work.task_id)}
           >
             <X size={14} />

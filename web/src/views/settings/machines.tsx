@@ -60,7 +60,7 @@ function Coordinator({ each }: { each: ServerStatus["coordinators"][number] }) {
         </span>
       </p>
       <p className="flex flex-wrap items-center gap-1.5 text-[13px] text-soft">
-        {t("machine.providers")}:{each.providers.length === 0 && t("machine.anything")}
+        {t("machine.providers")}: {each.providers.length === 0 && <span>{t("machine.anything")}</span>}
         {each.providers
           .flatMap((name) => loginsOf(name, each.accounts[name]))
           .map((login) => (

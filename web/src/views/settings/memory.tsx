@@ -11,6 +11,7 @@ import { projects } from "@/api/queries";
 import { inProject, ofMemory } from "@/api/routes";
 import { useOpenTask } from "@/app/going";
 import { useWrites } from "@/app/may";
+import { useNames } from "@/app/names";
 import { DraftLine, useDraft } from "@/drafts";
 import { useTranslation } from "@/i18n/use-words";
 import {
@@ -117,9 +118,10 @@ function Row({ each }: { each: Memory }) {
 function From({ by, at, taskId }: { by: string | null; at: string; taskId: string | null }) {
   const { t } = useTranslation("settings");
   const openTask = useOpenTask();
+  const names = useNames("");
   return (
     <span>
-      {by !== null && `${by} · `}
+      {by !== null && `${names.agent(by)} · `}
       <Ago at={at} />
       {taskId !== null && (
         <>

@@ -12,6 +12,8 @@ import { ofSchedule } from "@/api/routes";
 import { scheduleRuns, schedules } from "@/api/schedules";
 import { useOpenTask } from "@/app/going";
 import { useWrites } from "@/app/may";
+import { useNames } from "@/app/names";
+import type { Names } from "@/app/sentence";
 import { useTranslation } from "@/i18n/use-words";
 import {
   Badge,
@@ -28,6 +30,10 @@ import {
 } from "@/ui";
 import { Head } from "@/views/settings/parts";
 import { ScheduleForm } from "@/views/settings/schedule-form";
+
+/** Minutes. */
+const HOUR = 60;
+const DAY = 24 * HOUR;
 
 const TONES: Record<Schedule["state"], Tone> = { active: "green", paused: "amber", stopped: "red", ended: "plain" };
 
@@ -91,7 +97,8 @@ function Schedules({ projectId }: { projectId: string }) {
 function Row({ each }: { each: Schedule }) {
   const { t, i18n } = useTranslation("settings");
   const writes = useWrites();
-  const when = useWhen();
+  const names = useNames(each.project_id);
+  const when = useWhen(names);
   const [editing, setEditing] = useState(false);
   const [open, setOpen] = useState(false);
   return (
@@ -104,7 +111,7 @@ function Row({ each }: { each: Schedule }) {
         {[
           when(each),
           each.next_at === null ? null : t("schedule.next", { when: timeOfDay(each.next_at, i18n.language) }),
-          each.task.assignee_id ?? each.task.agent_type,
+          each.task.assignee_id === null ? each.task.agent_type : names.agent(each.task.assignee_id),
         ]
           .filter(Boolean)
           .join(" · ")}
@@ -243,12 +250,15 @@ function Outcome({ run }: { run: ScheduleRun }) {
 }
 
 /** When it is due, in words. */
-function useWhen() {
+function useWhen(names: Names) {
   const { t, i18n } = useTranslation("settings");
   return (each: Schedule): string => {
     if (each.cron !== null) return `${each.cron} (${each.time_zone})`;
-    if (each.after_task_id !== null) return t("schedule.afterTask", { task: each.after_task_id });
+    if (each.after_task_id !== null) return t("schedule.afterTask", { task: names.task(each.after_task_id) });
     if (each.once_at !== null) return t("schedule.onceAt", { when: timeOfDay(each.once_at, i18n.language) });
-    return t("schedule.everyMinutes", { count: Math.round((each.every_seconds ?? 0) / 60) });
+    const minutes = Math.round((each.every_seconds ?? 0) / 60);
+    if (minutes % DAY === 0) return t("schedule.everyDays", { count: minutes / DAY });
+    if (minutes % HOUR === 0) return t("schedule.everyHours", { count: minutes / HOUR });
+    return t("schedule.everyMinutes", { count: minutes });
   };
 }

@@ -12,6 +12,7 @@ import { ofWebhook } from "@/api/routes";
 import { webhookDeliveries, webhooks } from "@/api/webhooks";
 import { useOpenTask } from "@/app/going";
 import { useWrites } from "@/app/may";
+import { useNames } from "@/app/names";
 import { useTranslation } from "@/i18n/use-words";
 import {
   Badge,
@@ -94,6 +95,7 @@ function Webhooks({ projectId }: { projectId: string }) {
 function Row({ each }: { each: Webhook }) {
   const { t, i18n } = useTranslation("settings");
   const writes = useWrites();
+  const names = useNames("");
   const [editing, setEditing] = useState(false);
   const [open, setOpen] = useState(false);
   const last = each.last_delivery;
@@ -108,7 +110,7 @@ function Row({ each }: { each: Webhook }) {
         {[
           each.events.join(", ") || t("webhook.allEvents"),
           `${t("webhook.secret")}: ${each.secret_hint}`,
-          each.task.assignee_id ?? each.task.agent_type,
+          each.task.assignee_id === null ? each.task.agent_type : names.agent(each.task.assignee_id),
         ]
           .filter(Boolean)
           .join(" · ")}

@@ -26,7 +26,7 @@ function Read({ task, field, onEdit }: { task: Task; field: TextField; onEdit: (
   const { t } = useTranslation("task");
   const label = t(field === "title" ? "editTitle" : "editDescription");
   const pencil = useWrites() && (
-    <IconButton label={label} className="size-7 shrink-0" onClick={onEdit}>
+    <IconButton label={label} small className="shrink-0" onClick={onEdit}>
       <Pencil size={14} />
     </IconButton>
   );

@@ -78,7 +78,7 @@ function More({ task, acting }: { task: Task; acting: Acting }) {
   return (
     <Menu
       trigger={
-        <IconButton label={t("act.more")} className="size-8">
+        <IconButton label={t("act.more")}>
           <Ellipsis size={16} />
         </IconButton>
       }

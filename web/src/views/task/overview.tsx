@@ -6,7 +6,8 @@ import type { Task } from "@/api/model";
 import { agents, board, titleKnown } from "@/api/queries";
 import { useOpenTask } from "@/app/going";
 import { useTranslation } from "@/i18n/use-words";
-import { Ago, Avatar, Checks, Prose, StatusIcon, Told, bytes, hasChecks, runTime, visible } from "@/ui";
+import { Ago, Avatar, Prose, StatusIcon, Told, hasChecks, visible } from "@/ui";
+import { Acceptance } from "@/views/task/acceptance";
 import { EditableText } from "@/views/task/editable";
 import { Result } from "@/views/task/result";
 import { Section } from "@/views/task/section";
@@ -109,7 +110,7 @@ function Trouble({ task }: { task: Task }) {
     task.blocked_reason && `${who === null ? "" : `${t("blockedBy", { who })}: `}${task.blocked_reason}`,
     task.dependency_failed && t("dependencyFailed"),
     task.error && `${t("error")}: ${task.error}`,
-    ...task.check_failures.map((each) => `${each.check}: ${each.message.split("\n")[0]}`),
+    ...(hasChecks(task) ? [] : task.check_failures).map((each) => `${each.check}: ${each.message.split("\n")[0]}`),
   ].filter((each): each is string => Boolean(each));
   if (lines.length === 0) return null;
   const tone = task.status === "failed" ? "border-red bg-red-soft text-red" : "border-amber bg-amber-soft text-amber";
@@ -213,25 +214,6 @@ function TitleOf({ projectId, taskId }: { projectId: string; taskId: string }) {
   const cards = useQuery(board(projectId)).data?.tasks;
   const { t } = useTranslation();
   return cards?.find((each) => each.task_id === taskId)?.title ?? titleKnown(taskId) ?? t("chip.older");
-}
-
-function Acceptance({ task }: { task: Task }) {
-  const { t, i18n } = useTranslation("task");
-  if (!hasChecks(task)) return null;
-  return (
-    <Section title={t("acceptance")} aside={t(`checks.${task.checks}`, { defaultValue: task.checks })}>
-      <Checks
-        task={task}
-        words={{
-          outcome: ({ outcome, runs, seconds }) =>
-            t(`checked.${outcome}`, { runs, time: runTime(seconds * 1000, i18n.language) }),
-          output: t("checked.output"),
-          leftOut: t("checked.leftOut"),
-          size: (count) => bytes(count, i18n.language),
-        }}
-      />
-    </Section>
-  );
 }
 
 /** Results and artifacts are whatever an agent reported: a text, or JSON. */

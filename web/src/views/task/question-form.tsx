@@ -224,7 +224,8 @@ function OptionButtons({ question, busy, keys, needsText, choose }: OptionButton
         <Button
           key={option}
           look={option === question.default ? "primary" : "plain"}
-          className="h-auto min-h-10 max-w-full justify-start py-1.5 text-left break-words whitespace-normal sm:min-h-8"
+          wraps
+          className="max-w-full"
           disabled={busy || (needsText && place > 0)}
           onClick={() => choose(option)}
         >
@@ -236,7 +237,7 @@ function OptionButtons({ question, busy, keys, needsText, choose }: OptionButton
               {place + 1}
             </kbd>
           )}
-          {visible(option)}
+          <span className="min-w-0">{visible(option)}</span>
         </Button>
       ))}
     </div>

@@ -28,7 +28,7 @@ export function Touches({ task }: { task: Task }) {
             {task.touches.length > 0 ? task.touches.join(", ") : <span className="text-faint">{t("touchesNone")}</span>}
           </p>
           {open && writes && (
-            <IconButton label={t("editTouches")} className="size-7 shrink-0" onClick={() => setWriting(true)}>
+            <IconButton label={t("editTouches")} small className="shrink-0" onClick={() => setWriting(true)}>
               <Pencil size={14} />
             </IconButton>
           )}

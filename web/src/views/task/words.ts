@@ -48,6 +48,13 @@ export const en = {
     output: "Output",
     leftOut: "About its files",
   },
+  leftFile: {
+    delete: "Delete",
+    deleteOf: "Delete {{name}}",
+    deleteTitle: "Delete {{name}}?",
+    deleteText: "The file is deleted for everybody. The result of the check stays, and says who deleted it.",
+    deleted: "File deleted",
+  },
   checks: {
     none: "not run yet",
     running: "running",
@@ -268,6 +275,13 @@ export const ja: typeof en = {
     flaky: "不安定：{{runs}} 回目で合格（{{time}}）",
     output: "出力",
     leftOut: "ファイルについて",
+  },
+  leftFile: {
+    delete: "削除",
+    deleteOf: "{{name}} を削除",
+    deleteTitle: "{{name}} を削除しますか？",
+    deleteText: "ファイルは全員から見えなくなります。受け入れ確認の結果は残り、誰が削除したかが表示されます。",
+    deleted: "ファイルを削除しました",
   },
   checks: { none: "未実行", running: "実行中", in_review: "レビュー中", passed: "合格", failed: "不合格" },
   field: {

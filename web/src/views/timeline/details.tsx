@@ -48,7 +48,7 @@ export function Details({ bar, who, task, onOpen, onTrace, onClose }: DetailsPro
             <Badge tone={TONES[bar.result]}>{t(`result.${bar.result}`)}</Badge>
           )}
         </div>
-        <IconButton label={t("close")} className="size-7" onClick={onClose}>
+        <IconButton label={t("close")} small onClick={onClose}>
           <X size={15} />
         </IconButton>
       </header>

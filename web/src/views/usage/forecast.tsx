@@ -5,9 +5,23 @@ import { useState, type ReactNode } from "react";
 
 import { forecast, startForecast, underWay } from "@/api/forecasts";
 import type { Forecast as Found, ForecastRange } from "@/api/model";
+import { quotas } from "@/api/queries";
 import { useNames } from "@/app/names";
 import { useTranslation } from "@/i18n/use-words";
-import { Ago, Button, Failed, Panel, SelectField, compact, duration, money, timeOfDay, useTrying, visible } from "@/ui";
+import {
+  Ago,
+  Button,
+  Failed,
+  Panel,
+  SelectField,
+  accountName,
+  compact,
+  duration,
+  money,
+  timeOfDay,
+  useTrying,
+  visible,
+} from "@/ui";
 
 const PROCESSES = [1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 30, 50, 100];
 const USUAL = 3;
@@ -74,6 +88,9 @@ export function Forecast({ projectId }: { projectId: string }) {
 
 function Figures({ found }: { found: Found }) {
   const { t, i18n } = useTranslation("usage");
+  const known = useQuery(quotas).data;
+  const named = (account: string) =>
+    accountName(known?.find((each) => each.account === account) ?? { account, providers: [] });
   const { hours, dollars, tokens } = found;
   if (hours === null || dollars === null || tokens === null)
     return (
@@ -104,7 +121,7 @@ function Figures({ found }: { found: Found }) {
       <History found={found} />
       {found.accounts.map((each) => (
         <p key={`${each.account} ${each.window}`} className="text-[13px] break-words text-amber">
-          {t("forecast.dry", { account: each.account, length: t(`quota.length.${each.window}`) })}{" "}
+          {t("forecast.dry", { account: named(each.account), length: t(`quota.length.${each.window}`) })}{" "}
           <Ago at={each.runs_dry_at} />
         </p>
       ))}

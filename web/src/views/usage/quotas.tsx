@@ -10,7 +10,21 @@ import { useSay } from "@/app/address";
 import { useOwns } from "@/app/may";
 import { DraftLine, useDraft } from "@/drafts";
 import { useTranslation } from "@/i18n/use-words";
-import { Ago, Button, Countdown, Dialog, Failed, Form, Panel, SelectField, TextField, useToast, visible } from "@/ui";
+import {
+  Ago,
+  Button,
+  Countdown,
+  Dialog,
+  Failed,
+  Form,
+  Panel,
+  SelectField,
+  TextField,
+  accountName,
+  providersBeside,
+  useToast,
+  visible,
+} from "@/ui";
 import { Meter } from "@/views/usage/budgets";
 
 const LIMITS = { "5h": "limit_5h", day: "limit_day", week: "limit_week" } as const;
@@ -30,14 +44,17 @@ export function Quotas() {
         {found.map((each) => (
           <li key={each.account} className="space-y-2 px-4 py-3">
             <div className="flex flex-wrap items-center justify-between gap-3">
-              <span className="font-medium">{visible(each.account)}</span>
+              <span className="min-w-0 break-words">
+                <span className="font-medium">{visible(each.account)}</span>{" "}
+                <span className="text-[13px] text-soft">{providersBeside(each)}</span>
+              </span>
               <span className="flex items-center gap-2 text-[13px] text-soft">
                 {each.reserve > 0 && <span>{t("quota.keeps", { percent: each.reserve })}</span>}
                 {each.low_priority === "spare" && <span>{t("quota.spare")}</span>}
                 {owns && (
                   <Button
                     small
-                    aria-label={t("quota.editOf", { account: each.account })}
+                    aria-label={t("quota.editOf", { account: accountName(each) })}
                     onClick={() => edit(each.account)}
                   >
                     {t("quota.edit")}
@@ -52,7 +69,7 @@ export function Quotas() {
             )}
             <div className="grid gap-x-6 gap-y-2 sm:grid-cols-3">
               {each.windows.map((window) => (
-                <Window key={window.length} account={each.account} window={window} />
+                <Window key={window.length} account={accountName(each)} window={window} />
               ))}
             </div>
           </li>
@@ -68,7 +85,7 @@ function Window({ account, window }: { account: string; window: QuotaWindow }) {
   const name = t(`quota.length.${window.length}`);
   const count = (tokens: number) => tokens.toLocaleString(i18n.language);
   const used = count(window.used);
-  const words = window.limit === null ? used : t("quota.of", { used, limit: count(window.limit) });
+  const words = window.limit === null ? t("quota.used", { used }) : t("quota.of", { used, limit: count(window.limit) });
   return (
     <div className="min-w-0 space-y-1">
       <Meter
@@ -133,7 +150,7 @@ function Edit({ quota, close }: { quota: Quota; close: () => void }) {
   }
 
   return (
-    <Dialog open onClose={close} title={t("quota.editOf", { account: quota.account })}>
+    <Dialog open onClose={close} title={t("quota.editOf", { account: accountName(quota) })}>
       <Form className="space-y-4" onSend={() => void save()}>
         <DraftLine draft={draft} />
         {quota.windows.map(({ length }) => (

@@ -77,6 +77,31 @@ describe("usage", () => {
   });
 });
 
+const open = (length: string, used: number, limit: number | null) => ({
+  ...{ length, used, limit, learnt: false, ends_at: null, runs_dry_at: null, reserve_kept: false, spare_at: null },
+});
+const quota = (account: string, providers: string[]) => ({
+  ...{ account, providers, agents: [], limit_5h: null, limit_day: null, limit_week: null },
+  ...{ reserve: 0, low_priority: "any", usable_at: null, windows: [open("5h", 1_900, null)] },
+});
+
+describe("the quotas", () => {
+  it("name the providers of an account, unless its name is that of its provider", async () => {
+    const quotas = [quota("claude", ["claude"]), quota("second", ["claude"]), quota("work", ["claude", "codex"])];
+    serve({ ...ANSWERS, "GET /quotas": { quotas } });
+    await usage();
+    await screen.findByRole("heading", { name: "Quota of accounts" });
+    const names = screen.getAllByRole("button", { name: /^Edit the quota of/ }).map((each) => each.ariaLabel);
+    expect(names).toEqual([
+      "Edit the quota of claude",
+      "Edit the quota of second (claude)",
+      "Edit the quota of work (claude, codex)",
+    ]);
+    expect(screen.getByText("(claude, codex)")).toBeTruthy();
+    expect(screen.getAllByText("1,900 tokens")).toHaveLength(3);
+  });
+});
+
 const range = (low: number, middle: number, high: number) => ({ low, middle, high });
 const computed = {
   computed_at: AT,
@@ -119,6 +144,7 @@ describe("the forecast", () => {
   it("tells the ranges, what they cover, whose times are assumed, and which account runs dry", async () => {
     const asked = serve({
       ...ANSWERS,
+      "GET /quotas": { quotas: [quota("second", ["claude"])] },
       [`GET ${FORECAST}`]: state("done", { forecast: computed }),
       [`POST ${FORECAST}`]: state("running", { forecast: computed }),
     });
@@ -126,9 +152,9 @@ describe("the forecast", () => {
     expect(await screen.findByText("$0.50 to $1.25")).toBeTruthy();
     expect(screen.getByText("1 hr to 3 hr")).toBeTruthy();
     expect(screen.getByText("10K to 30K")).toBeTruthy();
-    expect(screen.getByText(/^2 open tasks\. So it was in 9 of 10 of 20 simulated runs/)).toBeTruthy();
+    expect(screen.getByText(/^2 open tasks\. So it was in 90% of 20 simulated runs/)).toBeTruthy();
     expect(await screen.findByText("Not enough history of Ada: 12 minutes are assumed for each task.")).toBeTruthy();
-    expect(screen.getByText(/^second \(5 hours\): at this rate used up/)).toBeTruthy();
+    expect(screen.getByText(/^second \(claude\) \(5 hours\): at this rate used up/)).toBeTruthy();
     expect(screen.getByText("Roof (1 run): No wood.")).toBeTruthy();
     fireEvent.click(screen.getByRole("button", { name: "Compute again" }));
     expect(await screen.findByText("Computing…")).toBeTruthy();
@@ -145,7 +171,7 @@ describe("the forecast", () => {
     serve({ ...ANSWERS, [`GET ${FORECAST}`]: failed });
     await usage();
     expect((await screen.findByRole("alert")).textContent).toContain("It took longer than 300 seconds.");
-    expect(screen.getByText(/processes at a time: 3\./)).toBeTruthy();
+    expect(screen.getByText(/with 3 processes at a time\./)).toBeTruthy();
     expect(screen.getByText("$0.50 to $1.25")).toBeTruthy();
   });
 
