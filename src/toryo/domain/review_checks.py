@@ -159,8 +159,8 @@ def refuse_reviewer(agent: Agent | None, reviewed: Task, members: Collection[str
         if agent.id != reviewed.assignee_id
         else say("{agent_id} is the author, and nobody reviews their own work.", agent_id=agent.id),
         say(
-            "Choose another worker of the project that has a provider other than command, or decide yourself: toryo answer "
-            "{question_id}.",
+            "Choose another worker of the project that has a provider other than command, or decide yourself: "
+            "toryo answer {question_id}.",
             question_id=question_id,
         )
         if question_id is not None
