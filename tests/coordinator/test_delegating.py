@@ -138,6 +138,27 @@ def test_what_may_not_be_delegated_blocks_the_task_with_the_reason(server) -> No
     assert task.reported == {"result": "blocked", "summary": "This could not be delegated: There is no agent bob."}
 
 
+@pytest.mark.parametrize(
+    ("context", "told"),
+    [
+        ({"ask": {"question": "Which color?", "option": ["Blue"]}}, "an unknown key 'option'. Did you mean options?"),
+        ({"ask": {"question": "Which color?", "deadline": 5}}, "an unknown key 'deadline'. Did you mean deadline_minu"),
+        ({"ask": {"questoin": "Which color?"}}, "an unknown key 'questoin'. Did you mean question?"),
+        ({"ask": ["Which color?"]}, "neither an object nor a list of objects. Give question."),
+        ({"ask": {"options": ["Blue"]}}, "`ask` in its context has no question."),
+        ({"delegate": {**ASK, "target": "bob"}}, "an unknown key 'target'. Use some of: target_agent_id, "),
+        ({"delegate": {"purpose": "Ask Bob"}}, "`delegate` in its context has no target_agent_id."),
+    ],
+)
+def test_a_misspelt_wish_of_a_task_is_told_and_its_command_does_not_run_without_it(server, context, told) -> None:
+    task = Task(server, {**context, "command": "echo ran"})
+    server.on("ask_person", {"success": True, "question_id": "qst_1", "answered_before": None})
+    run(server.url)
+    assert task.reported["result"] == "blocked"
+    assert told in task.reported["summary"]
+    assert not server.seen("ask_person") + server.seen("delegate_to_chat_session")
+
+
 def test_an_awaited_delegation_that_failed_fails_a_task_that_is_nothing_else(server) -> None:
     task = Task(server, {"delegate": ASK})
     task.delegations = [{"delegation_id": "dlg_1", "status": "failed", "result": "nobody_came", **ASK}]

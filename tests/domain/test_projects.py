@@ -130,6 +130,7 @@ def test_required_checks_are_kept_as_they_are_given() -> None:
     [
         ("make test", [{"command": "make test"}]),
         ("[ -f README.md ]", [{"command": "[ -f README.md ]"}]),
+        ('[ "$CI" = 1 ]', [{"command": '[ "$CI" = 1 ]'}]),
         ('[{"file": "a"}, "make"]', [{"file": "a"}, {"command": "make"}]),
         ('{"file": "a"}', [{"file": "a"}]),
         ('make a\n\n  make b \n{"file": "c"}', [{"command": "make a"}, {"command": "make b"}, {"file": "c"}]),
@@ -146,6 +147,10 @@ def test_required_checks_written_as_text_are_json_or_a_check_per_line(text: str,
     [
         (7, "a list"),
         ("make\n{file: a}", "Check 2 is not a valid JSON object."),
+        ('[{"command": "make"', "not a valid JSON list"),
+        ('["make",]', "not a valid JSON list"),
+        ([{"file": "a/../../b"}], "'a/../../b' leaves the working directory."),
+        ([{"file": ".."}], "'..' leaves the working directory."),
         ([7], "Check 1"),
         ([[]], "Check 1"),
         ([{}], "exactly one of"),

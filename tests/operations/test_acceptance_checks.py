@@ -396,3 +396,11 @@ def test_limits_on_changes_reach_the_coordinator_as_they_were_written(crew: Worl
 )
 def test_a_check_that_means_nothing_is_refused(crew: World, wrong: Any):
     crew.owner.refused("file_task", "validationError", project_id=crew.project_id, title="x", acceptance=[wrong])
+
+
+def test_a_file_that_can_only_lie_outside_of_the_working_directory_is_refused_at_once(crew: World) -> None:
+    refusal = crew.owner.refused(
+        "file_task", "validationError", project_id=crew.project_id, title="T", acceptance=[{"file": "../report.txt"}]
+    )
+    assert "must not leave the working directory" in refusal["message"]
+    crew.task("w1", acceptance=[{"file": "a/../report.txt"}])

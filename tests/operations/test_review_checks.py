@@ -220,11 +220,28 @@ def test_where_the_agent_cannot_review_a_person_is_asked(crew: World, ended: str
     assert "Add the tax." in crew.start("w1").next()["instruction"]
 
 
-@pytest.mark.parametrize("by", ["w1", "nobody", "boss"])
-def test_the_author_a_manager_or_nobody_cannot_review_so_a_person_does(crew: World, by: str) -> None:
+@pytest.mark.parametrize(
+    ("by", "told"),
+    [
+        ("w1", "w1 is the author."),
+        ("nobody", "there is no agent or person with the id nobody."),
+        ("boss", "boss is not a worker."),
+        ("away", "away is not a member of the project."),
+        ("idle", "idle is inactive."),
+        ("selfdriven", "selfdriven has no provider, so Toryo cannot start it."),
+        ("runner", "runner only runs commands (provider command) and cannot review."),
+    ],
+)
+def test_who_cannot_review_is_told_to_the_person_who_is_asked_with_the_reason(crew: World, by: str, told: str) -> None:
+    crew.worker("away", projects=[])
+    crew.worker("idle")
+    crew.owner.call("deactivate_agent", agent_id="idle")
+    crew.worker("selfdriven", provider=None)
+    crew.worker("runner", provider="command")
     task, _ = given(crew, [{"review": {"by": by}}])
     assert asked_of(crew) == [task]
-    assert f"{by if by != 'boss' else 'boss'}" in open_review(crew, task)["question"]
+    assert open_review(crew, task)["question"].endswith(f"You are asked because {told}")
+    assert shown(crew, task)["reviews"] == []
 
 
 def test_a_busy_reviewer_begins_when_it_is_free(crew: World) -> None:

@@ -46,6 +46,7 @@ class Job(NamedTuple):
     command: Any
     context: Mapping[str, Any]
     wanted: Sequence[Mapping[str, Any]]
+    asked: Sequence[Mapping[str, Any]]
 
 
 class CommandRunner:
@@ -75,14 +76,15 @@ class CommandRunner:
         """Raises Unfit."""
         context = self._session.task.get("context")
         context = context if isinstance(context, Mapping) else {}
-        return Job(context.get("command"), context, delegations.wanted_by(context))
+        asked = questions.wanted_by(context)
+        return Job(context.get("command"), context, delegations.wanted_by(context), asked)
 
     def execute(self, step: Answer) -> Answer:
         try:
             job = self.job()
         except Unfit as wrong:
             return self._session.report("blocked", str(wrong))
-        if refused := self._asking.ask(questions.wanted_by(job.context)):
+        if refused := self._asking.ask(job.asked):
             return self._session.report("blocked", f"This could not be asked: {refused.get('message')}")
         if self._asking.waits:
             return self._session.wait(step)

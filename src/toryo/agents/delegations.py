@@ -10,8 +10,10 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from toryo.agents import context_keys
 from toryo.agents.agent_loop import Answer, Session, say
 
+_NAMES = ("target_agent_id", "purpose", "context", "await_result")
 OPEN = frozenset({"pending", "processing"})
 WAITS_SECONDS = 45
 """How long the server is asked to wait for a result; then `get_next_action` says how to continue, or to exit."""
@@ -27,8 +29,7 @@ class Delegating:
         known = {_key(each) for each in self.all()}
         for each in wanted:
             if _key(each) not in known:
-                names = ("target_agent_id", "purpose", "context", "await_result")
-                arguments = {name: each[name] for name in names if each.get(name) is not None}
+                arguments = {name: value for name, value in each.items() if value is not None}
                 answer = self._session.try_to("delegate_to_chat_session", **arguments)
                 if not answer.get("success"):
                     return answer
@@ -72,11 +73,9 @@ class Delegating:
         return "\n".join(f"{each.get('target_agent_id')}: {_outcome(each)}" for each in self.awaited(wanted))
 
 
-def wanted_by(context: object) -> list[Mapping[str, Any]]:
-    """`delegate` of a task's context: one, or a list; what is no delegation is passed over."""
-    given = context.get("delegate") if isinstance(context, Mapping) else None
-    each = [given] if isinstance(given, Mapping) else given if isinstance(given, list) else []
-    return [one for one in each if isinstance(one, Mapping) and one.get("target_agent_id") and one.get("purpose")]
+def wanted_by(context: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """`delegate` of a task's context: one, or a list. Raises Unfit for what is no delegation."""
+    return context_keys.read(context, "delegate", _NAMES, required=("target_agent_id", "purpose"))
 
 
 def _key(delegation: Mapping[str, Any]) -> tuple[str, str]:

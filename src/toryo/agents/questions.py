@@ -10,6 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from toryo.agents import context_keys
 from toryo.agents.agent_loop import Answer, Session, say
 
 ANSWERS, ANSWER = "TORYO_ANSWERS", "TORYO_ANSWER"
@@ -33,7 +34,7 @@ class Asking:
         for each in wanted:
             if each["question"].strip() in known:
                 continue
-            answer = self._session.try_to("ask_person", **{name: each[name] for name in _NAMES if name in each})
+            answer = self._session.try_to("ask_person", **each)
             if not answer.get("success"):
                 return answer
             known.add(each["question"].strip())
@@ -58,7 +59,5 @@ class Asking:
 
 
 def wanted_by(context: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """`ask` of a task's context: one, or a list; what is no question is passed over."""
-    given = context.get("ask")
-    each = [given] if isinstance(given, Mapping) else given if isinstance(given, list) else []
-    return [one for one in each if isinstance(one, Mapping) and isinstance(one.get("question"), str)]
+    """`ask` of a task's context: one question, or a list. Raises Unfit for what is none."""
+    return context_keys.read(context, "ask", _NAMES, required=("question",))

@@ -34,9 +34,8 @@ class ScriptRunner(CommandRunner):
             if groups is not None:
                 known = {name: task.get(name) for name in FACTS} | {"context": job.context} | self._who()
                 wanted = [_filled(each, {**known, **groups}) for each in rule["delegate"]]
-                return Job(
-                    _command(rule["run"], {**known, **groups}) or job.command, job.context, [*job.wanted, *wanted]
-                )
+                command = _command(rule["run"], {**known, **groups}) or job.command
+                return job._replace(command=command, wanted=[*job.wanted, *wanted])
         return job
 
     def _who(self) -> dict[str, Any]:

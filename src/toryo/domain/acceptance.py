@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
+import posixpath
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
@@ -32,6 +33,9 @@ LONGEST_OUTPUT = 10_000
 
 _EXAMPLE = '[{"command": "make test"}, {"file": "README.md"}, {"review": {"by": "reviewer"}}]'
 
+_LIST = re.compile(r'\[\s*\{|\["')
+"""How a list begins that no shell command begins with."""
+
 Read = Callable[[Any, int, str], Any]
 """Takes a value, the place of its check and its name; raises Refusal."""
 
@@ -54,10 +58,13 @@ def required(value: Any) -> tuple[AcceptanceCheck, ...]:
 
 def _read(text: str) -> Any:
     """A list as JSON, or a check per line: an object as JSON, or else a command. A command may begin as a list does:
-    `[ -f README.md ]`."""
+    `[ -f README.md ]`. What can only be a broken list is none."""
     if text.lstrip().startswith("["):
-        with contextlib.suppress(ValueError):
+        try:
             return json.loads(text)
+        except ValueError as wrong:
+            if _LIST.match(text.lstrip()):
+                raise _wrong(say("They are not a valid JSON list: {problem}.", problem=str(wrong))) from None
     lines = [line.strip() for line in text.splitlines()]
     return [_line(line, place) for place, line in enumerate(filter(None, lines), 1)]
 
@@ -136,8 +143,25 @@ def _artifacts(value: Any, place: int, name: str) -> list[str]:
         )
     for each in found:
         if not artifact_limits.may_be_pattern(each):
-            raise _wrong(say("In check {place}, {pattern!r} leaves the working directory.", place=place, pattern=each))
+            raise _leaves(each, place)
     return found
+
+
+def _file(value: Any, place: int, name: str) -> str:
+    path = _text(value, place, name)
+    if leaves_directory(path):
+        raise _leaves(path, place)
+    return path
+
+
+def leaves_directory(path: str) -> bool:
+    """Whether a relative path can only lie outside of the directory in which it is looked for. An absolute one may lie
+    inside."""
+    return posixpath.normpath(path).split("/")[0] == ".."
+
+
+def _leaves(path: str, place: int) -> Refusal:
+    return _wrong(say("In check {place}, {pattern!r} leaves the working directory.", place=place, pattern=path))
 
 
 def _text(value: Any, place: int, name: str) -> str:
@@ -182,7 +206,7 @@ _LIMITS: dict[str, Read] = {
 _TERMS: dict[str, Read] = {"by": _text, "rubric": _text, "rounds": _whole(1, MOST_ROUNDS)}
 _KINDS = ("file", "command", "diff", "review")
 _KEYS: dict[str, Read] = {
-    "file": _text,
+    "file": _file,
     "command": _command,
     "diff": _diff,
     "review": _review,

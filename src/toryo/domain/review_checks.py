@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Sequence
 from enum import StrEnum
 from typing import TypedDict
 
-from toryo.domain.agents import Agent, Role
+from toryo.domain.agents import COMMAND, Agent, Role
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.tasks import AcceptanceCheck, Checks, Task
 from toryo.domain.wording import say
@@ -79,18 +79,37 @@ def review_open(task: Task) -> bool:
     return task.checks is Checks.IN_REVIEW and task.open_questions > 0
 
 
-def can_review(agent: Agent | None, task: Task, members: Collection[str]) -> bool:
-    """Whether it can be started for a review of this task: an active worker of the project that Coordinators start,
-    and not the author."""
-    return (
-        agent is not None
-        and not agent.human
-        and agent.active
-        and agent.managed
-        and agent.role is Role.WORKER
-        and agent.id in members
-        and agent.id != task.assignee_id
+class Unable(StrEnum):
+    """Why somebody cannot be started for a review; `instructions.TEXTS` says each in words (`review.UNABLE`)."""
+
+    UNKNOWN = "unknown"
+    AUTHOR = "author"
+    NOT_WORKER = "not_worker"
+    NOT_MEMBER = "not_member"
+    INACTIVE = "inactive"
+    NO_PROVIDER = "no_provider"
+    RUNS_COMMANDS = "runs_commands"
+    """It does what its task's command says, and a review has none."""
+
+
+def unable(agent: Agent | None, task: Task, members: Collection[str]) -> Unable | None:
+    """Why it cannot be started for a review of this task; None: it can. Reviewers are active workers of the project
+    that Coordinators start, and not the author."""
+    if agent is None:
+        return Unable.UNKNOWN
+    table = (
+        (agent.id == task.assignee_id, Unable.AUTHOR),
+        (agent.human or agent.role is not Role.WORKER, Unable.NOT_WORKER),
+        (agent.id not in members, Unable.NOT_MEMBER),
+        (not agent.active, Unable.INACTIVE),
+        (not agent.managed, Unable.NO_PROVIDER),
+        (agent.provider == COMMAND, Unable.RUNS_COMMANDS),
     )
+    return next((why for applies, why in table if applies), None)
+
+
+def can_review(agent: Agent | None, task: Task, members: Collection[str]) -> bool:
+    return unable(agent, task, members) is None
 
 
 def refuse_contradiction(verdict: Verdict, findings: Sequence[Finding], summary: str | None) -> None:
@@ -140,11 +159,12 @@ def refuse_reviewer(agent: Agent | None, reviewed: Task, members: Collection[str
         if agent.id != reviewed.assignee_id
         else say("{agent_id} is the author, and nobody reviews their own work.", agent_id=agent.id),
         say(
-            "Choose another worker of the project that has a provider, or decide yourself: toryo answer {question_id}.",
+            "Choose another worker of the project that has a provider other than command, or decide yourself: "
+            "toryo answer {question_id}.",
             question_id=question_id,
         )
         if question_id is not None
-        else "Choose another worker of the project that has a provider.",
+        else "Choose another worker of the project that has a provider other than command.",
     )
 
 

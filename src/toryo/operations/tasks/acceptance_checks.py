@@ -22,6 +22,7 @@ from toryo.domain.acceptance import (
     MOST_PATHS,
     MOST_RETRIES,
     MOST_WORDS,
+    leaves_directory,
 )
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import replace
@@ -39,14 +40,22 @@ from toryo.operations.translations import words
 from toryo.storage.launches import Check
 
 
-class FileCheck(Parameters):
-    file: str = Field(min_length=1, max_length=LONGEST_FILE, description="Must exist in the task's directory.")
-
-
 def _inside(pattern: str) -> str:
     if not artifact_limits.may_be_pattern(pattern):
         raise PydanticCustomError("leaves_directory", "must not leave the working directory")
     return pattern
+
+
+def _file_inside(path: str) -> str:
+    if leaves_directory(path):
+        raise PydanticCustomError("leaves_directory", "must not leave the working directory")
+    return path
+
+
+class FileCheck(Parameters):
+    file: Annotated[str, AfterValidator(_file_inside)] = Field(
+        min_length=1, max_length=LONGEST_FILE, description="Must exist in the task's directory."
+    )
 
 
 class CommandCheck(Parameters):

@@ -181,15 +181,15 @@ def _ask(call: Call, task: Task, check: AcceptanceCheck, key: str, before: Seque
     wanted = call.tx.agents.find(terms["by"]) if "by" in terms else None
     members = call.tx.agents.members_among(project.id, [wanted.id]) if wanted is not None else ()
     rejected = sum(each.state is State.ANSWERED and each.review_task_id is not None for each in before)
-    by_agent = review_checks.can_review(wanted, task, members) and rejected < review_checks.rounds_of(check)
-    review = _file(call, task, terms.get("rubric"), wanted.id, before) if by_agent and wanted is not None else None
-    if wanted is not None and not wanted.human and not by_agent:
-        key_of_why = "review.rounds_over" if rejected >= review_checks.rounds_of(check) else "review.nobody"
-        why = words(key_of_why, language, reviewer=wanted.name, rounds=rejected)
-    elif wanted is None and "by" in terms:
-        why = words("review.nobody", language, reviewer=terms["by"])
-    else:
-        why = ""
+    unable = review_checks.unable(wanted, task, members)
+    may_reject = rejected < review_checks.rounds_of(check)
+    review, why = None, ""
+    if wanted is not None and unable is None and may_reject:
+        review = _file(call, task, terms.get("rubric"), wanted.id, before)
+    elif "by" in terms and (wanted is None or not wanted.human):
+        key_of_why = f"review.{unable}" if unable is not None and may_reject else "review.rounds_over"
+        name = wanted.name if wanted is not None else terms["by"]
+        why = words(key_of_why, language, reviewer=name, rounds=rejected)
     parts = (words("review.question", language, title=quoted(task.title)), terms.get("rubric") or "", why)
     question = Question(
         id=call.new_id(ids.QUESTION),
