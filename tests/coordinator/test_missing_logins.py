@@ -17,7 +17,7 @@ SECOND = MissingLogin("claude", "second")
 class Logins:
     """What a provider says of its login, one look after the other: the last answer stays."""
 
-    def __init__(self, *answers: bool | None) -> None:
+    def __init__(self, *answers: bool | OSError | None) -> None:
         self._answers = list(answers)
         self.asked: list[Mapping[str, str]] = []
         self.provider = Provider(
@@ -31,7 +31,10 @@ class Logins:
 
     def _look(self, environ: Mapping[str, str]) -> Login:
         self.asked.append(environ)
-        return Login(self._answers.pop(0) if len(self._answers) > 1 else self._answers[0], "")
+        answer = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
+        if isinstance(answer, OSError):
+            raise answer
+        return Login(answer, "")
 
 
 def told_of(failed: Callable[[MissingLogins], None], enough: int = 1, away: int = 0) -> list[MissingLogin]:
@@ -69,9 +72,9 @@ def there_later(watching: MissingLogins) -> None:
 
 
 def test_a_login_that_was_missing_is_told_once_it_is_there() -> None:
-    logins = Logins(False, None, False, True)
+    logins = Logins(False, None, PermissionError("not now"), False, True)
     assert told_of(lambda watching: watching.failed(SECOND, logins.provider)) == [SECOND]
-    assert len(logins.asked) == 4
+    assert len(logins.asked) == 5
 
 
 def test_it_is_told_once_however_often_it_has_failed() -> None:

@@ -71,4 +71,7 @@ class MissingLogins:
     def _is_there(self, provider: Provider) -> bool | None:
         """None: it cannot be told without asking the model's service."""
         assert provider.login is not None
-        return provider.login({**environment.allowed(self._inherited, provider.env), **provider.settings}).ok
+        try:
+            return provider.login({**environment.allowed(self._inherited, provider.env), **provider.settings}).ok
+        except OSError:  # its files cannot be read now
+            return None
