@@ -28,10 +28,13 @@ from toryo.coordinator.failure_words import judge_runner
 from toryo.coordinator.launch_journal import Journal, Record
 from toryo.coordinator.limits import Limits
 from toryo.coordinator.loop import STARTS_AT_A_TIME, Coordinator
+from toryo.coordinator.missing_logins import MissingLogins
 from toryo.coordinator.orders import Launch as OrderedLaunch
 from toryo.coordinator.process_start import Starter
-from toryo.coordinator.provider import Command, Provider, Setting
+from toryo.coordinator.provider import Command, Provider, Setting, Verdict
+from toryo.coordinator.provider import Login as LoginState
 from toryo.coordinator.providers import configured
+from toryo.failures import Failure
 from toryo.provider_options import EVERY
 
 FAST = Limits(max_concurrent=3, max_chat=3, terminate_after=0.2, kill_after=0.2, leftovers_for=0.2)
@@ -909,6 +912,38 @@ def test_a_note_about_a_launch_that_cannot_be_read_stops_nobody(
     (held.journal / "lau_one.json").write_text(content)
     story(server, tmp_path, lambda _: server.waiting_for("claim_starts"), Config(coordinator_id="me", sandbox="none"))
     assert server.seen("report_process_exit") == []
+
+
+def test_a_login_that_an_agent_has_found_missing_is_told_when_it_is_there(
+    server: FakeServer, orders: Orders, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("toryo.coordinator.loop.MissingLogins", partial(MissingLogins, first=0, longest=0))
+    server.on("report_login", {"ended": ["agent-a"]})
+    missing, there = threading.Event(), threading.Event()
+
+    def login(_: Any) -> LoginState:
+        found = LoginState(there.is_set(), "")
+        missing.set()
+        return found
+
+    signed_out = replace(
+        PROVIDERS["shell"],
+        judge=lambda _: Verdict(Failure.NOT_LOGGED_IN),
+        login=login,
+        account="first",
+        accounts={"second": {"TRUSTED": "2"}},
+    )
+
+    def tell(_: Coordinator) -> None:
+        orders.give(launch("a", "exit 1", project, account="second"))
+        assert exit_of(server, "a")["error"] == "not_logged_in"
+        assert missing.wait(BOUND)
+        assert server.seen("report_login") == []
+        there.set()
+        (told,) = server.waiting_for("report_login", 1)
+        assert told.arguments == {"provider": "shell", "account": "second"}
+
+    story(server, tmp_path, tell, providers={"shell": signed_out})
 
 
 def test_what_logs_and_worktrees_take_is_told_beside_the_work(

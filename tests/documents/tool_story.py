@@ -235,3 +235,4 @@ def _coordinator_reports(story: Story, machine: Coordinator) -> None:
     diff |= {"head": "77aa01c", "base": "1f0c2d4"}
     story.show(machine, "report_worktree_job", job_id=job, done=True, answer=diff)
     story.show(machine, "report_disk", coordinator_id="machine-1", logs_bytes=1_048_576, worktrees_bytes=52_428_800)
+    story.show(machine, "report_login", provider="claude", account="second")

@@ -691,6 +691,27 @@ def test_people_are_not_told_of_a_program_that_the_agent_no_longer_has(crew: Wor
     assert start_of(crew, "w1")["ai_type"] == "qwen"
 
 
+def test_a_login_that_is_there_again_ends_the_cooldowns_for_it_and_no_others(crew: World):
+    for agent_id, account in (("w1", "second"), ("w2", "second"), ("w3", "third")):
+        crew.owner.call("edit_agent", agent_id=agent_id, provider_options={"account": account})
+        end(crew, start_of(crew, agent_id, **offering("second", "third")), "not_logged_in")
+    crew.owner.call("edit_agent", agent_id="w2", model="opus")
+    end(crew, start_of(crew, "w2", **offering("second")), "crashed")
+    machine, last = crew.coordinator(), len(crew.hints)
+    for other in ({"provider": "claude"}, {"provider": "gemini", "account": "second"}):
+        assert machine.call("report_login", **other)["ended"] == []
+    assert len(crew.hints) == last
+    assert not_started(crew) == ["w1"]
+    assert machine.call("report_login", provider="claude", account="second")["ended"] == ["w1"]
+    assert any("work" in hint for hint in crew.hints[last:])
+    assert crew.events("agent.resumed")[-1]["data"] == {"ended": ["task"]}
+    assert "w1" not in not_started(crew)
+    assert (crew.why("w2"), crew.why("w3")) == ("hold cooling_down", "hold cooling_down")
+    assert machine.starts(**offering("second", "third")) == ["w1"]
+    assert machine.call("report_login", provider="claude", account="second")["ended"] == []
+    crew.owner.refused("report_login", provider="claude")
+
+
 def test_a_coordinator_that_makes_no_claims_is_given_the_program_that_one_which_does_would_be(crew: World):
     fallback = [SECOND, {"provider": "gemini"}]
     crew.owner.call("edit_agent", agent_id="w1", provider_options={"fallback": fallback})

@@ -131,7 +131,12 @@ def of_coordinator(steps: _Steps, patches: ExitStack) -> None:
         return _around(steps, ask, f"git {words[0]} about to be run", f"git {words[0]} has run")(git, *words, **how)
 
     async def calling(server: Any, tool: str, /, **arguments: Any) -> Any:
-        if tool in ("claim_starts", "health_check", "report_disk"):  # not about a launch, unless one is given
+        if tool in (
+            "claim_starts",
+            "health_check",
+            "report_disk",
+            "report_login",
+        ):  # not about a launch, unless one is given
             answer = await call(server, tool, **arguments)
             if answer.get("start"):
                 steps.passed("a start is given")

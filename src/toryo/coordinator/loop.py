@@ -60,6 +60,7 @@ from toryo.coordinator.launches_in_hand import Entry, LaunchesInHand
 from toryo.coordinator.limits import Limits
 from toryo.coordinator.log_shipper import LogShipper
 from toryo.coordinator.logs import Log
+from toryo.coordinator.missing_logins import MissingLogin, MissingLogins
 from toryo.coordinator.orders import Launch, Orders
 from toryo.coordinator.pending_reports import Reports, may_be_taken_later
 from toryo.coordinator.process_start import Resumed, Starter
@@ -153,6 +154,7 @@ class Coordinator:
         )
         self._shipping = LogShipper(self._server.append_log, self._look_at)
         self._measuring = DiskUsage(self._logs_in, worktrees_in)
+        self._logins = MissingLogins(self._inherited)
         self._table = LaunchesInHand()
         self._news = asyncio.Event()
         self._orders: Orders | None = None
@@ -191,6 +193,7 @@ class Coordinator:
         await asyncio.to_thread(combining.sweep, self._starter.worktrees)
         shipping = asyncio.create_task(self._shipping.run())
         self._beside(self._measuring.run(self._tell_of_disk))
+        self._beside(self._logins.run(self._server.report_login))
         self._beside(self._look_for_left_behind())
         self._beside(touched_paths.watch(lambda: tuple(self._table), self._tell_of_paths))
         try:
@@ -397,6 +400,8 @@ class Coordinator:
         reading = self._read_to_the_end(entry)
         end = exit_verdict.exit_of(entry.process, reading, entry.log)
         verdict = exit_verdict.judged(entry, end, reading)
+        if verdict.failure is Failure.NOT_LOGGED_IN and entry.provider is not None:
+            self._logins.failed(MissingLogin(entry.launch.ai_type, entry.launch.account), entry.provider)
         log.info("%s has ended %s%s", launch_id, end.told, f": {verdict.failure}" if verdict.failure else "")
         told = {
             "exit_code": exit_verdict.exit_code(end, verdict),

@@ -15,6 +15,7 @@ from toryo.artifact_limits import PIECE
 from toryo.client import AsyncClient, ProtocolError, RefusalError
 from toryo.coordinator import orders
 from toryo.coordinator.acceptance_checks import Evidence
+from toryo.coordinator.missing_logins import MissingLogin
 from toryo.coordinator.orders import Orders
 
 WAIT = 45
@@ -160,6 +161,9 @@ class Server:
             worktrees_bytes=worktrees_bytes,
             complete=complete,
         )
+
+    async def report_login(self, login: MissingLogin) -> None:
+        await self._call("report_login", provider=login.provider, **_said(account=login.account))
 
     async def close(self) -> None:
         await self._client.close()

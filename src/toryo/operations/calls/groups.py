@@ -32,6 +32,7 @@ GROUPS = (
     "launches.claim_starts",
     "launches.artifacts",
     "launches.check_results",
+    "launches.login_reports",
     "launches.process_exit_reports",
     "launches.logs",
     "worktrees.coordinator_reports",
