@@ -5264,10 +5264,10 @@ export interface components {
         };
         /**
          * Quota
-         * @description `providers`: those that its agents use it with. `limit_…`: tokens, as people have set them. `reserve`: percent of each limit that is kept for tasks of high and
-         *     critical priority. `low_priority`: whether tasks of low priority start at `any` time, or only with quota to `spare`:
-         *     while the windows are used no faster than they pass. `usable_at`: the provider refuses until then; null: it does
-         *     not.
+         * @description `providers`: those that its agents use it with. `limit_…`: tokens, as people have set them. `reserve`: percent of
+         *     each limit that is kept for tasks of high and critical priority. `low_priority`: whether tasks of low priority start
+         *     at `any` time, or only with quota to `spare`: while the windows are used no faster than they pass. `usable_at`: the
+         *     provider refuses until then; null: it does not.
          */
         Quota: {
             /** Account */

@@ -48,10 +48,10 @@ class QuotaWindow(TypedDict):
 
 
 class Quota(TypedDict):
-    """`providers`: those that its agents use it with. `limit_…`: tokens, as people have set them. `reserve`: percent of each limit that is kept for tasks of high and
-    critical priority. `low_priority`: whether tasks of low priority start at `any` time, or only with quota to `spare`:
-    while the windows are used no faster than they pass. `usable_at`: the provider refuses until then; null: it does
-    not."""
+    """`providers`: those that its agents use it with. `limit_…`: tokens, as people have set them. `reserve`: percent of
+    each limit that is kept for tasks of high and critical priority. `low_priority`: whether tasks of low priority start
+    at `any` time, or only with quota to `spare`: while the windows are used no faster than they pass. `usable_at`: the
+    provider refuses until then; null: it does not."""
 
     account: str
     providers: list[str]
