@@ -36,7 +36,7 @@ _SENTENCES = {
     "enum": "must be {expected}",
     "int_type": _WHOLE,
     "int_parsing": _WHOLE,
-    "int_parsing_size": _WHOLE,
+    "int_parsing_size": "is out of range",
     "int_from_float": _WHOLE,
     "float_type": _NUMBER,
     "float_parsing": _NUMBER,
@@ -63,6 +63,8 @@ _SENTENCES = {
 }
 
 
+KINDS = frozenset(_SENTENCES)
+"""The mistakes that pydantic finds and that are told here, as it names them."""
 _CHOICES = ("literal_error", "enum")
 _PREDICATES = ("is ", "are ", "must ", "has ", "does ", "needs ", "contains ", "cannot ")
 

@@ -53,7 +53,7 @@ def test_one_is_made_with_its_next_times_in_sight_run_paused_and_deleted(page: P
     expect(made.get_by_role("button", name="To do")).to_be_visible()
     assert "Walk round 1" in {task["title"] for task in depot.tasks(PROJECT).values()}
     made.get_by_role("button", name="Runs").click()
-    expect(made.get_by_text("run by owner")).to_be_visible()
+    expect(made.get_by_text("run by Owner")).to_be_visible()
 
     made.get_by_role("button", name="Pause").click()
     expect(made.get_by_text("Paused", exact=True)).to_be_visible()

@@ -8,10 +8,13 @@ import pytest
 
 from docs import translations as upkeep
 from toryo import translation_catalogues
+from toryo.domain.errors import Refusal
 from toryo.domain.projects import Language
 from toryo.domain.tasks import Status
 from toryo.domain.wording import Worded, constant, say, together
 from toryo.operations import page_wording
+from toryo.operations.calls import validation
+from toryo.operations.calls.catalogue import catalogue
 from toryo.operations.translations import context_of, translated
 
 EN, JA = Language.ENGLISH, Language.JAPANESE
@@ -87,3 +90,13 @@ def test_what_people_and_agents_have_written_stays_as_it_is() -> None:
 def test_the_command_line_is_still_told_commands() -> None:
     told = say("Approve it first: toryo task approve {task_id}.", task_id="tsk_1")
     assert translated(told, EN) == told
+
+
+def test_wrong_values_are_told_without_the_names_of_a_call() -> None:
+    refused = validation.parameters_of(catalogue()["edit_quota"], {"account": "a", "reserve": 95, "limit_5h": 0})
+    assert isinstance(refused, Refusal)
+
+    said = on_page(refused.message)
+    assert said == "limit_5h: must be at least 1; reserve: must be at most 90."
+    assert on_page(refused.message, JA) == "limit_5h: 1 以上にしてください、reserve: 90 以下にしてください。"
+    assert on_page(refused.instruction) == on_page(refused.instruction, JA) == ""

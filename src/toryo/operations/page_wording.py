@@ -39,6 +39,10 @@ INSTEAD: Mapping[str, str] = {
     "To correct it: toryo agent edit {agent_id} --provider NAME": "",
     "To unblock it: toryo task move {task_id} in_progress": "",
     "First: {command}": "",
+    # What only somebody who writes the call needs: the name of the operation, and of its parameters
+    "{operation_name}: {told}.": "{told}.",
+    "{instruction} Its parameters: {names}.": "{instruction}",
+    "Fix these, then call it again.": "",
     # What needs other words where there is no command
     "An agent that serves the queue claims it. List them: toryo queue agents --project {project_id}.": (
         "An agent that serves the queue claims it."

@@ -43,7 +43,7 @@ function Asked({
   const { busy, refused, attempt } = useTrying(onClose);
   return (
     <Form onSend={() => void attempt(onConfirm)}>
-      <div className="text-soft">{children}</div>
+      <div className="wrap-anywhere text-soft">{children}</div>
       {refused !== null && <Failed error={refused} />}
       <div className="mt-5 flex justify-end gap-2">
         <Button onClick={onClose}>{t("app.cancel")}</Button>

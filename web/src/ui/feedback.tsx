@@ -49,8 +49,8 @@ export function Failed({ error, retry }: { error: unknown; retry?: () => void })
   return (
     <div role="alert" className="flex flex-col items-start gap-2 p-4">
       <p className="flex items-center gap-2 font-medium text-red">
-        <TriangleAlert size={16} aria-hidden />
-        <span>
+        <TriangleAlert size={16} className="shrink-0" aria-hidden />
+        <span className="min-w-0 wrap-anywhere">
           <Told text={what || t("error.title")} />
         </span>
       </p>

@@ -39,10 +39,17 @@ const TEXT: Record<Tone, string> = {
   accent: "text-accent",
 };
 
-export function Badge({ tone = "plain", children }: { tone?: Tone; children: ReactNode }) {
+interface BadgeProps {
+  tone?: Tone;
+  /** It may hold words that somebody chose. */
+  wraps?: boolean;
+  children: ReactNode;
+}
+
+export function Badge({ tone = "plain", wraps = false, children }: BadgeProps) {
   return (
     <span
-      className={`inline-flex shrink-0 items-center gap-1 rounded px-1.5 py-0.5 text-xs font-medium whitespace-nowrap ${SOFT[tone]}`}
+      className={`inline-flex items-center gap-1 rounded px-1.5 py-0.5 text-xs font-medium ${wraps ? "min-w-0 wrap-anywhere" : "shrink-0 whitespace-nowrap"} ${SOFT[tone]}`}
     >
       {children}
     </span>

@@ -64,14 +64,16 @@ function Coordinator({ each }: { each: ServerStatus["coordinators"][number] }) {
         {each.providers
           .flatMap((name) => loginsOf(name, each.accounts[name]))
           .map((login) => (
-            <Badge key={login}>{login}</Badge>
+            <Badge key={login} wraps>
+              {login}
+            </Badge>
           ))}
       </p>
       {each.labels.length > 0 && (
         <p className="flex flex-wrap items-center gap-1.5 text-[13px] text-soft">
           {t("machine.labels")}:
           {each.labels.map((name) => (
-            <Badge key={name} tone="violet">
+            <Badge key={name} tone="violet" wraps>
               {name}
             </Badge>
           ))}

@@ -207,6 +207,7 @@ function Acts({ each, edit }: { each: Schedule; edit: () => void }) {
 
 function History({ scheduleId }: { scheduleId: string }) {
   const { t, i18n } = useTranslation("settings");
+  const names = useNames("");
   const found = useQuery(scheduleRuns(scheduleId));
   if (found.isPending) return <Loading rows={2} />;
   if (found.isError) return <Failed error={found.error} />;
@@ -221,7 +222,7 @@ function History({ scheduleId }: { scheduleId: string }) {
           <span className="min-w-0 break-words">
             <Outcome run={run} />
             {run.started_by !== null && (
-              <span className="text-soft"> · {t("schedule.by", { who: run.started_by })}</span>
+              <span className="text-soft"> · {t("schedule.by", { who: names.agent(run.started_by) })}</span>
             )}
           </span>
         </li>

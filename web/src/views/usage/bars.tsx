@@ -20,7 +20,8 @@ export function Bars({ days, inMoney }: BarsProps) {
   const amountOf = (row: UsageRow | null) => (row === null ? 0 : inMoney ? (row.cost_usd ?? 0) : tokensOf(row));
   const most = Math.max(...days.map((each) => amountOf(each.row)), inMoney ? 0.0001 : 1);
   const step = WIDTH / days.length;
-  const words = (amount: number) => (inMoney ? money(amount) : compact(amount, i18n.language));
+  const words = (amount: number) =>
+    inMoney ? money(amount) : t("quota.used", { used: compact(amount, i18n.language) });
   const date = (day: string) =>
     new Date(`${day}T00:00:00Z`).toLocaleDateString(i18n.language, { timeZone: "UTC", month: "short", day: "numeric" });
   const chosen = days.find((each) => each.day === looked) ?? days.at(-1);

@@ -27,6 +27,8 @@ import {
 } from "@/ui";
 import { Meter } from "@/views/usage/budgets";
 
+/** What the server takes. */
+const MOST_TOKENS = 10 ** 12;
 const LIMITS = { "5h": "limit_5h", day: "limit_day", week: "limit_week" } as const;
 
 export function Quotas() {
@@ -159,6 +161,7 @@ function Edit({ quota, close }: { quota: Quota; close: () => void }) {
             label={t("quota.limit", { length: t(`quota.length.${length}`) })}
             type="number"
             min={1}
+            max={MOST_TOKENS}
             placeholder={t("quota.unset")}
             value={shown(LIMITS[length])}
             onChange={draft.field(LIMITS[length])}
