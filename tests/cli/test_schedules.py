@@ -13,10 +13,10 @@ from toryo.client import Client
 _names = (f"Schedule {number}" for number in itertools.count(1))
 
 
-def added(server: Toryo, owner: Client, project: str, *words: str, TZ: str = "UTC") -> dict[str, Any]:
+def added(server: Toryo, owner: Client, project: str, *words: str, zone: str = "UTC") -> dict[str, Any]:
     """The schedule that a command makes."""
     name = next(_names)
-    typed = server("schedule", "add", name, "--project", project, "--title", "At {time}", *words, TZ=TZ)
+    typed = server("schedule", "add", name, "--project", project, "--title", "At {time}", *words, TZ=zone)
     assert typed.code == 0, typed.err
     found: list[dict[str, Any]] = owner.rest("GET", f"/projects/{project}/schedules")["schedules"]
     return next(each for each in found if each["name"] == name)
@@ -41,7 +41,7 @@ def test_one_time_is_on_the_clock_of_the_time_zone_that_is_given(
 def test_without_a_time_zone_the_clock_of_a_schedule_is_that_of_this_machine(
     server: Toryo, owner: Client, project: str, rule: tuple[str, str]
 ) -> None:
-    assert added(server, owner, project, *rule, TZ="Asia/Tokyo")["time_zone"] == "Asia/Tokyo"
+    assert added(server, owner, project, *rule, zone="Asia/Tokyo")["time_zone"] == "Asia/Tokyo"
 
 
 def test_an_unknown_time_zone_of_one_time_is_refused(server: Toryo, project: str) -> None:
