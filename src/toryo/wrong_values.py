@@ -77,9 +77,17 @@ def sentence(name: str, problem: str) -> str:
     return f"{name} {problem}" if problem.startswith(_PREDICATES) else f"{name}: {problem}"
 
 
+def kind(error: Mapping[str, Any]) -> str:
+    """The type of one of pydantic's errors. Of texts with rules of their own, pydantic counts entries as of a list, and
+    calls them values."""
+    named: str = error["type"]
+    of_text = named in ("too_long", "too_short") and (error.get("ctx") or {}).get("field_type") == "Value"
+    return f"string_{named}" if of_text else named
+
+
 def told(error: Mapping[str, Any]) -> str:
     """What is accepted, of one of pydantic's errors."""
-    sentence = _SENTENCES.get(error["type"])
+    sentence = _SENTENCES.get(kind(error))
     if sentence is None:  # one of our own rules, in its words
         return str(error["msg"]).removeprefix("Value error, ")
     context = {name: _whole(each) for name, each in (error.get("ctx") or {}).items()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +81,21 @@ def test_a_task_is_filed_with_everything_it_can_say(server: Toryo, project: str,
     assert (shown["assignee_id"], shown["dependencies"], shown["status"]) == (agent, [first], "todo")
     assert shown["context"] == {"command": "make"}
     assert shown["acceptance"] == [{"command": "make test"}, {"file": "out.txt"}]
+
+
+def test_a_check_of_any_kind_is_given_as_json(server: Toryo, project: str) -> None:
+    limits, commands = {"diff": {"max_files": 5}}, "{ make lint; make test; }"
+    words = ("--accept", json.dumps(limits), "--accept", commands, "--accept", '{"command": "make", "retries": 1}')
+    filed = server.json("task", "add", "Check", "--project", project, *words)["task_id"]
+    shown = server.json("task", "show", filed)["task"]
+    assert shown["acceptance"] == [limits, {"command": commands}, {"command": "make", "retries": 1}]
+    for wrong, told in (
+        ('{"diff": ', "--accept is not valid JSON."),
+        ('{"diff": {"max_fils": 5}}', "--accept: Check 1 has an unknown key 'max_fils'. Did you mean max_files?"),
+    ):
+        ended = server("task", "edit", filed, "--accept", wrong)
+        assert ended.code != 0
+        assert told in ended.err
 
 
 def test_a_task_that_waits_cannot_be_started_and_the_refusal_says_so(server: Toryo, project: str, agent: str) -> None:

@@ -171,6 +171,6 @@ def test_needs_say_first_what_is_off_in_a_project(server: Toryo, project: str) -
     assert server("project", "pause", project).code == 0
     told = server("needs", "--project", project)
     assert told.out.startswith(f"{project}: This project is paused: no task is worked on. By "), told.out
-    assert f"resume_project: toryo project resume {project}" in told.out + told.err
+    assert f"resume project: toryo project resume {project}" in told.out + told.err
     assert "Nothing needs your attention" not in told.err
     assert server.json("needs", "--project", project)["items"] == []

@@ -104,6 +104,30 @@ def test_what_needs_a_person_shows_every_question_of_a_form() -> None:
     assert sum("qst_1 (painter, tsk_1):" in line for line in needs.told(item)) == 2
 
 
+def test_a_question_whose_deadline_is_over_says_so_among_what_needs_a_person() -> None:
+    asked = {**QUESTION, "deadline": "2026-01-01T00:05:00Z", "overdue": True}
+    item = {"since": QUESTION["asked_at"], "title": "painter asks", "questions": [asked], "actions": []}
+    assert needs.told(item)[-1].endswith(", overdue)")
+
+
+@pytest.mark.parametrize(
+    ("reason", "told"),
+    [
+        ("task_cancelled", "withdrawn by hana: the work is cancelled"),
+        ("project_archived", "withdrawn by hana: the project was archived"),
+        ("No matter", "withdrawn by hana: No matter"),
+        (None, "withdrawn by hana"),
+    ],
+)
+def test_why_a_question_was_withdrawn_is_told_in_words(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], reason: str | None, told: str
+) -> None:
+    asked = {**QUESTION, "state": "withdrawn", "ended_by": "hana", "reason": reason}
+    monkeypatch.setattr(Client, "rest", lambda *_, **__: {"success": True, "questions": [asked], "projects": []})
+    toryo("answers", "--project", "shop")
+    assert told in capsys.readouterr().out.splitlines()[1]
+
+
 def test_answers_lists_what_was_asked(sent: Sent, capsys: pytest.CaptureFixture[str]) -> None:
     toryo("answers", "--project", "shop", "--open")
     shown = capsys.readouterr().out

@@ -164,3 +164,38 @@ def test_who_watches_a_task_that_nothing_moves_is_told_why_and_told_again_when_t
         watch.until("cancelled")
     finally:
         watch.end()
+
+
+def test_why_a_task_waits_names_the_other_task_of_its_agent_that_is_worked_on(team: Toryo) -> None:
+    assert (
+        team(
+            "agent",
+            "add",
+            "pair",
+            "--role",
+            "worker",
+            "--provider",
+            "command",
+            "--project",
+            "yard",
+            "--max-parallel",
+            "2",
+        ).code
+        == 0
+    )
+    words = ("--project", "yard", "--assignee", "pair", "--status", "in_progress", "--context")
+    begun = team.home / "sawing"
+    context = json.dumps({"command": f"touch {begun}; until test -e {team.home}/go; do sleep 0.1; done"})
+    first = team.json("task", "add", "Saw", *words, context)["task_id"]
+    second = team.json("task", "add", "Plane", *words, json.dumps({"command": "true"}))["task_id"]
+    [told] = team.json("why", second)["explanation"]
+    assert told == f"pair: It works on “Saw” ({first}), or is being started for it. This task waits until that ends."
+    assert "works on" not in team("why", first).out
+    (team.home / "go").touch()
+    assert team("task", "watch", second).code == 0
+
+
+def test_a_task_that_is_held_back_says_so_and_one_that_is_only_forecast_does_not() -> None:
+    meets = {"message": "would meet tsk_1 in app/models.py", "title": "Rename"}
+    assert tasks._conflict({**meets, "holds": True}).startswith("It would meet tsk_1 in app/models.py, so it is held")
+    assert tasks._conflict({**meets, "holds": False}) == "It would meet tsk_1 in app/models.py: Rename"

@@ -499,6 +499,9 @@ def _checks(reader: Reader) -> None:
     reader.words["QUESTION"] = _asked_by(reader, "Review the work on “Prices”", "in_review", but=first)
     reader.read("toryo answer QUESTION Approve")
     assert "completed" in reader.type("toryo task show Prices")
+    reader.words["TASK"] = reader.json("task", "add", "Paint", "--project", "shop")["task_id"]
+    reader.read("toryo task edit TASK --accept")
+    assert "max_files: 5" in reader.type("toryo task show TASK")
 
 
 @walks("docs/how-to/worktrees.md")

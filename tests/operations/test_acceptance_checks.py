@@ -402,5 +402,24 @@ def test_a_file_that_can_only_lie_outside_of_the_working_directory_is_refused_at
     refusal = crew.owner.refused(
         "file_task", "validationError", project_id=crew.project_id, title="T", acceptance=[{"file": "../report.txt"}]
     )
-    assert "must not leave the working directory" in refusal["message"]
+    assert "leaves the working directory" in refusal["message"]
     crew.task("w1", acceptance=[{"file": "a/../report.txt"}])
+
+
+@pytest.mark.parametrize(
+    ("check", "told"),
+    [
+        ({"comand": "make"}, "Check 2 has an unknown key 'comand'. Did you mean command?"),
+        ({"diff": {"max_fils": 3}}, "Check 2 has an unknown key 'max_fils'. Did you mean max_files?"),
+        ({"command": "make", "file": "a"}, "Check 2 needs exactly one of: file, command, diff, review."),
+        ({"command": "make", "retries": 9}, "In check 2, retries is not a whole number from 0 to 5."),
+        ({"review": {"by": "w2", "round": 1}}, "Check 2 has an unknown key 'round'. Did you mean rounds?"),
+    ],
+)
+def test_what_is_wrong_with_a_check_of_a_task_is_told_in_one_sentence(crew: World, check: Answer, told: str) -> None:
+    refusal = crew.owner.refused(
+        "file_task", "validationError", project_id=crew.project_id, title="T", acceptance=[{"file": "a"}, check]
+    )
+    assert told in refusal["message"]
+    assert "Check." not in refusal["message"]
+    assert len(refusal["errors"]) == 1

@@ -110,6 +110,11 @@ def test_who_adds_and_pins_what_is_there_already_pins_it(house: World) -> None:
     assert house.owner.call("show_memory", memory_id=memory)["memory"]["pinned"]
 
 
+def test_a_text_that_is_too_long_is_refused_by_its_characters(house: World) -> None:
+    refusal = house.owner.refused("add_memory", "tooLarge", project_id=house.project_id, text="x" * 2001)
+    assert refusal["message"] == "add_memory: text: must have at most 2000 characters."
+
+
 def test_secrets_are_masked(house: World) -> None:
     a = working(house)
     note(a, "Sign in with postgresql://kim:hunter2@db/shop")

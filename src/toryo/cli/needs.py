@@ -56,7 +56,7 @@ def _print_conditions(found: list[dict[str, Any]]) -> None:
         since = f" Since {output.clock(each['since'])}." if each["since"] else ""
         until = f" Until {output.clock(each['until'])}." if each["until"] else ""
         output.done(f"{each['project_id']}: {one_line(each['text'])}{since}{until}")
-        output.commands(*(f"  {action['name']}: {action['command']}" for action in each["actions"]))
+        output.commands(*(f"  {_labelled(action)}" for action in each["actions"]))
 
 
 def _print(items: list[dict[str, Any]]) -> None:
@@ -69,7 +69,11 @@ def _what_to_do(item: dict[str, Any]) -> list[str]:
     """Of a form, what to do about each of its questions."""
     of_form = [line.strip() for each in item["questions"] for line in questions.commands(each)]
     others = [each for each in item["actions"] if not of_form or each["name"] not in ("answer_question", "withdraw")]
-    return [*of_form, *(f"{action['name']}: {action['command']}" for action in others)]
+    return [*of_form, *map(_labelled, others)]
+
+
+def _labelled(action: dict[str, Any]) -> str:
+    return f"{action['name'].replace('_', ' ')}: {action['command']}"
 
 
 def told(item: dict[str, Any]) -> list[str]:

@@ -9,6 +9,7 @@ import typer
 from toryo.cli import output, projects, shell_completion
 from toryo.cli.command_context import Here, command
 from toryo.cli.exit_codes import Misuse
+from toryo.domain.tasks import Status
 from toryo.domain.texts import one_line, printable
 
 
@@ -99,6 +100,16 @@ def _list(found: list[dict[str, Any]]) -> None:
             output.commands(f"  answer: toryo answer {each['question_id']}")
 
 
+_WITHDRAWN = {
+    "task_reassigned": "its task has another assignee",
+    "checks_changed": "the checks of its task were changed",
+    "judged_by_person": "a person has judged the work",
+    "project_archived": "the project was archived",
+    **{f"task_{status}": f"the work is {status}" for status in Status},
+}
+"""What the server's own reasons say."""
+
+
 def _ended(question: dict[str, Any]) -> str:
     state, by = question["state"], question["ended_by"]
     if state == "answered":
@@ -106,8 +117,8 @@ def _ended(question: dict[str, Any]) -> str:
     if state == "defaulted":
         return f"no one answered in time; the default was taken: {in_words(question)}"
     if state == "withdrawn":
-        reason = f": {one_line(question['reason'])}" if question["reason"] else ""
-        return f"withdrawn by {by}{reason}"
+        reason = question["reason"]
+        return f"withdrawn by {by}{f': {_WITHDRAWN.get(reason) or one_line(reason)}' if reason else ''}"
     if question["review_task_id"]:
         return f"an agent reviews it (task {question['review_task_id']}); you can decide before it does"
     return "overdue" if question["overdue"] else "open"
@@ -136,6 +147,7 @@ def told(question: dict[str, Any]) -> list[str]:
         "or answer in your own words" if question["options"] and question["free_text"] else "",
         f"default: {one_line(question['default'])}" if question["default"] else "",
         f"until {output.clock(question['deadline'])}" if question["deadline"] else "",
+        "overdue" if question["overdue"] else "",
     ]
     said = ", ".join(each for each in how if each)
     return [*shown, f"  ({said})"] if said else shown

@@ -27,6 +27,7 @@ from toryo.cli.task_options import (
     given_acceptance,
     given_context,
 )
+from toryo.domain.schedules import LONGEST_CATCH_UP, LONGEST_INTERVAL, SHORTEST_INTERVAL
 from toryo.domain.texts import one_line
 
 group = typer.Typer(
@@ -49,7 +50,7 @@ Every = Annotated[
 ]
 Once = Annotated[
     str | None,
-    typer.Option("--once", metavar="TIME", help='One time on your clock instead, such as "2027-01-31 09:30".'),
+    typer.Option("--once", metavar="TIME", help='One time instead, such as "2027-01-31 09:30".'),
 ]
 After = Annotated[
     str | None,
@@ -62,7 +63,11 @@ After = Annotated[
 ]
 TimeZone = Annotated[
     str | None,
-    typer.Option("--time-zone", metavar="ZONE", help="The time zone of --cron (default: this machine's)."),
+    typer.Option(
+        "--time-zone",
+        metavar="ZONE",
+        help="The time zone of --cron, --once, {date} and {time} (default: this machine's).",
+    ),
 ]
 Overlap = Annotated[
     Literal["skip", "buffer_one", "allow_all", "cancel_other"] | None,
@@ -111,8 +116,8 @@ def add_schedule(
     """Create a schedule. Its tasks are created with your rights."""
     body = {
         "name": name,
-        **_rule(cron, every, once, _after(here, after_task)),
-        "time_zone": time_zone or (local_time_zone() if cron is not None else None),
+        **_rule(cron, every, once, _after(here, after_task), time_zone),
+        "time_zone": time_zone or local_time_zone(),
         "title": title,
         "description": description,
         "assignee_id": assignee,
@@ -122,7 +127,7 @@ def add_schedule(
         "context": given_context(context),
         "acceptance": given_acceptance(accept, accept_file, accept_review),
         "overlap": overlap,
-        "catch_up_seconds": _seconds("--catch-up", catch_up),
+        "catch_up_seconds": _seconds("--catch-up", catch_up, 0, LONGEST_CATCH_UP),
         "max_failures": max_failures,
     }
     answer = here.send("POST", f"/projects/{project or projects.only(here)}/schedules", body)
@@ -173,7 +178,10 @@ def edit_schedule(
     once: Once = None,
     after_task: After = None,
     time_zone: Annotated[
-        str | None, typer.Option("--time-zone", metavar="ZONE", help="The new time zone of its cron expression.")
+        str | None,
+        typer.Option(
+            "--time-zone", metavar="ZONE", help="The new time zone of its cron expression, --once, {date} and {time}."
+        ),
     ] = None,
     description: Description = None,
     assignee: Assignee = None,
@@ -192,7 +200,7 @@ def edit_schedule(
     """Change a schedule. From then on its tasks are created with your rights."""
     body = {
         "name": name,
-        **_rule(cron, every, once, _after(here, after_task)),
+        **_rule(cron, every, once, _after(here, after_task), time_zone),
         "time_zone": time_zone,
         "title": title,
         "description": description,
@@ -203,7 +211,7 @@ def edit_schedule(
         "context": given_context(context),
         "acceptance": given_acceptance(accept, accept_file, accept_review),
         "overlap": overlap,
-        "catch_up_seconds": _seconds("--catch-up", catch_up),
+        "catch_up_seconds": _seconds("--catch-up", catch_up, 0, LONGEST_CATCH_UP),
         "max_failures": max_failures,
     }
     body = clearing.cleared("schedule", clear, body)
@@ -270,13 +278,15 @@ def _known_zone(name: str) -> bool:
         return False
 
 
-def _rule(cron: str | None, every: str | None, once: str | None, after: str | None) -> dict[str, Any]:
+def _rule(
+    cron: str | None, every: str | None, once: str | None, after: str | None, time_zone: str | None
+) -> dict[str, Any]:
     if sum(each is not None for each in (cron, every, once, after)) > 1:
         raise Misuse("--cron, --every, --once and --after exclude each other.", "Give one of them.")
     return {
         "cron": cron,
-        "every_seconds": _seconds("--every", every),
-        "once_at": _instant(once),
+        "every_seconds": _seconds("--every", every, SHORTEST_INTERVAL, LONGEST_INTERVAL),
+        "once_at": _instant(once, time_zone),
         "after_task_id": after,
     }
 
@@ -285,20 +295,30 @@ def _after(here: Here, task: str | None) -> str | None:
     return task_lookup.task(here, task) if task is not None else None
 
 
-def _seconds(option: str, given: str | None) -> int | None:
+def _seconds(option: str, given: str | None, least: int, most: int) -> int | None:
     if given is None:
         return None
     found = _DURATION.fullmatch(given.strip())
     if found is None and given.strip() != "0":
         raise Misuse(f"{option}: {given!r} is not a duration.", "Give a number and a unit: 30m, 6h, 1d or 2w.")
-    return int(found[1]) * _UNITS[found[2]] if found is not None else 0
+    seconds = int(found[1]) * _UNITS[found[2]] if found is not None else 0
+    if not least <= seconds <= most:
+        bound = f"at least {output.duration(least)}" if seconds < least else f"at most {output.duration(most)}"
+        raise Misuse(f"{option} must be {bound} (given: {given.strip()}).", "See `toryo schedule add --help`.")
+    return seconds
 
 
-def _instant(given: str | None) -> str | None:
+def _instant(given: str | None, time_zone: str | None) -> str | None:
+    """A time without an offset is on the clock of that zone, or of this machine."""
+    from zoneinfo import ZoneInfo
+
     if given is None:
         return None
     try:
-        return datetime.fromisoformat(given.strip()).astimezone().isoformat()
+        moment = datetime.fromisoformat(given.strip())
+        if moment.tzinfo is None and time_zone is not None and _known_zone(time_zone):  # the server refuses others
+            moment = moment.replace(tzinfo=ZoneInfo(time_zone))
+        return moment.astimezone().isoformat()
     except (ValueError, OverflowError):
         raise Misuse(
             f"--once: {given!r} is not a time.",
@@ -374,6 +394,7 @@ def _print(schedule: dict[str, Any], runs: list[dict[str, Any]]) -> None:
             "project": schedule["project_id"],
             "state": state,
             "when": _when(schedule),
+            "time zone": schedule["time_zone"] if schedule["cron"] is None else None,
             "next": ", ".join(output.clock(each["at"]) for each in schedule["next_times"]),
             "waiting since": output.clock(schedule["buffered_at"]),
             "task": task["title"],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Annotated, Any, Literal
 
 import typer
@@ -42,7 +43,9 @@ Context = Annotated[
 Accept = Annotated[
     list[str] | None,
     typer.Option(
-        "--accept", metavar="CMD", help="A command that must succeed before the task can complete; repeatable."
+        "--accept",
+        metavar="CHECK",
+        help="A command that must succeed before the task can complete, or a check of any kind as JSON; repeatable.",
     ),
 ]
 AcceptFile = Annotated[
@@ -94,7 +97,22 @@ def given_context(given: str | None) -> dict[str, Any] | None:
 def given_acceptance(
     commands: list[str] | None, files: list[str] | None, reviewers: list[str] | None
 ) -> list[dict[str, Any]] | None:
-    checks: list[dict[str, Any]] = [{"command": each} for each in commands or []]
+    checks: list[dict[str, Any]] = [_check(each) for each in commands or []]
     checks += [{"file": each} for each in files or []]
     checks += [{"review": {"by": each}} for each in reviewers or []]
     return checks or None
+
+
+def _check(given: str) -> dict[str, Any]:
+    """A check as JSON, or else a command. A command may begin as an object does: `{ make lint; make test; }`."""
+    if not given.lstrip().startswith("{"):
+        return {"command": given}
+    try:
+        found = json.loads(given)
+    except ValueError:
+        if re.match(r'\{\s*["}]', given.lstrip()):
+            raise Misuse(
+                "--accept is not valid JSON.", 'Example: \'{"diff": {"max_files": 20}}\', or a command.'
+            ) from None
+        return {"command": given}
+    return dict(found)

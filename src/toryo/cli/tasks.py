@@ -39,6 +39,7 @@ from toryo.cli.task_options import (
     given_context,
 )
 from toryo.domain.tasks import CLOSED
+from toryo.domain.texts import one_line
 
 group = typer.Typer(help="Create, watch, edit and merge tasks.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -397,7 +398,7 @@ def _why_nothing_moves(here: Here, task: dict[str, Any], tree: list[dict[str, An
         reason = _RESTS.get(task["status"], f"It is {task['status']}{f': {blocked}' if blocked else '.'}")
         return [reason, *_how_to_start(here, task["task_id"])]
     decided = list(_decisions(here, task, tree))
-    return [] if any(_moves(decision) for _, decision in decided) else _in_words(decided)
+    return [] if any(_moves(decision) for _, decision in decided) else _in_words(here, decided, tree)
 
 
 def _decisions(here: Here, task: dict[str, Any], tree: list[dict[str, Any]]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -409,12 +410,20 @@ def _decisions(here: Here, task: dict[str, Any], tree: list[dict[str, Any]]) -> 
                 yield agent, decision
 
 
-def _in_words(decided: Iterable[tuple[str, dict[str, Any]]]) -> list[str]:
-    return [
-        line
-        for agent, decision in decided
-        for line in f"{agent}: {output.in_local_time(decision['explanation'])}".split("\n")
-    ]
+def _in_words(here: Here, decided: Iterable[tuple[str, dict[str, Any]]], tree: list[dict[str, Any]]) -> list[str]:
+    return [line for agent, decision in decided for line in f"{agent}: {_said(here, decision, tree)}".split("\n")]
+
+
+def _said(here: Here, decision: dict[str, Any], tree: list[dict[str, Any]]) -> str:
+    """The explanation; of a decision about another task of the agent, which one that is."""
+    explained = output.in_local_time(decision["explanation"])
+    about = decision["task_id"] or decision["facts"].get("at_work_on")
+    if about is None or about in {each["task_id"] for each in tree}:
+        return explained
+    other = f"“{one_line(here.get(f'/tasks/{about}')['task']['title'])}” ({about})"
+    if _moves(decision):
+        return f"It works on {other}, or is being started for it. This task waits until that ends."
+    return f"About {other}: {explained}"
 
 
 def why(here: Here, task: dict[str, Any]) -> list[str]:
@@ -425,12 +434,18 @@ def why(here: Here, task: dict[str, Any]) -> list[str]:
             return ["It failed.", *_why_it_failed(here, task_id), *_after_a_failure(task)]
         merging = _in_merge_queue(here, task) if task["status"] == "completed" else []
         return [f"It is {task['status']}{f': {error}' if error else '.'}", *merging]
-    tree = _below(task, _tree(here, task))
-    conflicts = [f"It {each['message']}: {each['title']}" for each in task.get("may_conflict_with") or ()]
+    whole = _tree(here, task)
+    tree = _below(task, whole)
+    conflicts = [_conflict(each) for each in task.get("may_conflict_with") or ()]
     if task["status"] != "in_progress":
         return [*_why_nothing_moves(here, task, tree), *conflicts]
-    decided = _in_words(_decisions(here, task, tree))
+    decided = _in_words(here, _decisions(here, task, tree), whole)
     return [*(decided or [f"It is in progress. See who works on it: toryo task show {task_id}"]), *conflicts]
+
+
+def _conflict(each: dict[str, Any]) -> str:
+    held = ", so it is held back" if each["holds"] else ""
+    return f"It {each['message']}{held}: {each['title']}"
 
 
 def _in_merge_queue(here: Here, task: dict[str, Any]) -> list[str]:

@@ -10,6 +10,7 @@ import typer
 
 from toryo.cli import output, shell_completion, task_lookup
 from toryo.cli.command_context import Here, command
+from toryo.domain.texts import one_line
 
 
 def add(app: typer.Typer) -> None:
@@ -74,6 +75,8 @@ def _branch(task: dict[str, Any], depth: int, *, events: bool) -> Iterator[str]:
     for launch in task["launches"]:
         end = launch["end_reason"] or launch["state"]
         yield f"{edge}    launch by {launch['agent_id']}: {end}{_money((launch['usage'] or {}).get('cost_usd'))}"
+    for check in task["checks"]:
+        yield f"{edge}    checks at {output.clock(check['created_at'])}: {_found(check)}"
     for attempt in task["attempts"][:-1]:
         yield f"{edge}    attempt {attempt['attempt']} by {attempt['agent_id']}: {attempt['end_reason'] or 'running'}"
     for conversation in task["conversations"]:
@@ -83,3 +86,16 @@ def _branch(task: dict[str, Any], depth: int, *, events: bool) -> Iterator[str]:
         yield f"{edge}    {output.clock(event['at'])}  {event['kind']} by {event['actor_id']}"
     for part in task["tasks"]:
         yield from _branch(part, depth + 1, events=events)
+
+
+def _found(check: dict[str, Any]) -> str:
+    """What one run of the checks found."""
+    if check["passed"] is None:
+        return "not ended"
+    named = {
+        outcome: "; ".join(one_line(each["check"]) for each in check["evidence"] if each["outcome"] == outcome)
+        for outcome in ("failed", "flaky")
+    }
+    failed = named["failed"] or "; ".join(one_line(each["check"]) for each in check["failures"])
+    flaky = f" (flaky: {named['flaky']})" if named["flaky"] else ""
+    return f"{'passed' if check['passed'] else f'failed: {failed}'}{flaky}"

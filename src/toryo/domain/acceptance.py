@@ -53,7 +53,7 @@ def required(value: Any) -> tuple[AcceptanceCheck, ...]:
         raise _wrong(say("They must be a list."))
     if len(given) > MOST:
         raise _wrong(say("There are {count}; at most {most} are possible.", count=len(given), most=MOST))
-    return tuple(_check(each, place) for place, each in enumerate(given, 1))
+    return tuple(read(each, place) for place, each in enumerate(given, 1))
 
 
 def _read(text: str) -> Any:
@@ -78,7 +78,8 @@ def _line(line: str, place: int) -> Any:
         raise _wrong(say("Check {place} is not a valid JSON object.", place=place)) from None
 
 
-def _check(given: Any, place: int) -> AcceptanceCheck:
+def read(given: Any, place: int) -> AcceptanceCheck:
+    """One check, the `place`th of a list. Raises Refusal for what is none."""
     check = {"command": given} if isinstance(given, str) else given
     found = cast("AcceptanceCheck", _read_keys(check, place, _KEYS, say("Check {place}", place=place)))
     kinds = [each for each in _KINDS if each in found]
@@ -230,7 +231,7 @@ def _unknown(name: str, known: Sequence[str], place: int) -> Refusal:
 def _wrong(why: str) -> Refusal:
     return Refusal(
         Code.VALIDATION_ERROR,
-        say("The required checks are not valid. {why}", why=why),
+        say("The checks are not valid. {why}", why=why),
         say("Example: {example}.", example=_EXAMPLE),
     )
 

@@ -114,7 +114,9 @@ def _short(name: object) -> str:
 
 def _problem(mistake: Mapping[str, Any]) -> Worded:
     """What is wrong with one value, and by pydantic's type of mistake what other languages say."""
-    return Worded(wrong_values.told(mistake), mistake["type"], dict(mistake.get("ctx", {})), context="pydantic")
+    return Worded(
+        wrong_values.told(mistake), wrong_values.kind(mistake), dict(mistake.get("ctx", {})), context="pydantic"
+    )
 
 
 def _nearest(name: str, known: list[str]) -> Worded:

@@ -64,12 +64,20 @@ def told(call: Call, agent_id: str, project_id: str, purpose: Purpose, *, advise
             **decision.facts,
             **({"no_coordinator": obstacle.code} if obstacle else {}),
             **({"held": held.code} if held else {}),
+            **_at_work_on(snapshot, decision, purpose),
         },
         "task_id": decision.task_id,
         "since": iso(last[1]) if last is not None and last[0].split(" ")[1] == decision.reason else None,
         "until": iso_or_none(decision.until),
         "seconds_left": max(0, (decision.until - call.now) // 1000) if decision.until is not None else None,
     }
+
+
+def _at_work_on(s: Snapshot, decision: Decision, purpose: Purpose) -> dict[str, str]:
+    """The main task of the process that runs or is being started."""
+    live = s.sessions.get(purpose) or s.launches.get(purpose)
+    running = decision.reason in ("already_running", "start_pending") and live is not None
+    return {"at_work_on": live.task_id} if running and live is not None and live.task_id is not None else {}
 
 
 def not_decided(project_id: str, purpose: Purpose) -> schemas.Decision:

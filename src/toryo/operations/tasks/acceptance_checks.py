@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterable
 from typing import Annotated, Any, Literal
 
 import orjson
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from toryo import artifact_limits
-from toryo.domain import ids, moves
+from toryo.domain import acceptance, ids, moves
 from toryo.domain.acceptance import (
     LONGEST_FILE,
     LONGEST_SECONDS,
@@ -22,7 +22,6 @@ from toryo.domain.acceptance import (
     MOST_PATHS,
     MOST_RETRIES,
     MOST_WORDS,
-    leaves_directory,
 )
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import replace
@@ -40,22 +39,8 @@ from toryo.operations.translations import words
 from toryo.storage.launches import Check
 
 
-def _inside(pattern: str) -> str:
-    if not artifact_limits.may_be_pattern(pattern):
-        raise PydanticCustomError("leaves_directory", "must not leave the working directory")
-    return pattern
-
-
-def _file_inside(path: str) -> str:
-    if leaves_directory(path):
-        raise PydanticCustomError("leaves_directory", "must not leave the working directory")
-    return path
-
-
 class FileCheck(Parameters):
-    file: Annotated[str, AfterValidator(_file_inside)] = Field(
-        min_length=1, max_length=LONGEST_FILE, description="Must exist in the task's directory."
-    )
+    file: str = Field(min_length=1, max_length=LONGEST_FILE, description="Must exist in the task's directory.")
 
 
 class CommandCheck(Parameters):
@@ -76,14 +61,12 @@ class CommandCheck(Parameters):
         description="How often it runs again after a failure; a pass then is reported as flaky (default 0).",
         json_schema_extra=listed_for(Audience.NONE, plain=True),
     )
-    artifacts: list[Annotated[str, Field(min_length=1, max_length=LONGEST_FILE), AfterValidator(_inside)]] | None = (
-        Field(
-            None,
-            min_length=1,
-            max_length=artifact_limits.MOST_PATTERNS,
-            description="Patterns of files that are kept as evidence, as in .gitignore.",
-            json_schema_extra=listed_for(Audience.NONE),
-        )
+    artifacts: list[Annotated[str, Field(min_length=1, max_length=LONGEST_FILE)]] | None = Field(
+        None,
+        min_length=1,
+        max_length=artifact_limits.MOST_PATTERNS,
+        description="Patterns of files that are kept as evidence, as in .gitignore.",
+        json_schema_extra=listed_for(Audience.NONE),
     )
 
 
@@ -128,7 +111,21 @@ class ReviewCheck(Parameters):
     )
 
 
-Acceptance = Annotated[list[FileCheck | CommandCheck | DiffCheck | ReviewCheck], Field(max_length=MOST)]
+def _told_at_once(given: Any) -> Any:
+    """What is wrong with a check, in one sentence: of a union, pydantic tells the mistakes of every kind of check."""
+    for place, each in enumerate(given if isinstance(given, list) else (), 1):
+        if isinstance(each, dict):
+            try:
+                acceptance.read(each, place)
+            except Refusal as wrong:
+                told = f"{wrong.message} {wrong.instruction}".removesuffix(".")
+                raise PydanticCustomError("not_a_check", "{told}", {"told": told}) from None
+    return given
+
+
+Acceptance = Annotated[
+    list[FileCheck | CommandCheck | DiffCheck | ReviewCheck], Field(max_length=MOST), BeforeValidator(_told_at_once)
+]
 """As they are given. They are run in the working directory."""
 
 

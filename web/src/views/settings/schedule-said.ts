@@ -66,9 +66,10 @@ export function ruleOf(said: Said, before: Said | null) {
   const rule = (each: Said) => [each.kind, each.cron, each.minutes, each.once, each.after].join();
   if (before !== null && rule(said) === rule(before)) return time_zone === before.time_zone ? {} : { time_zone };
   if (kind === "cron") return { cron: cron.trim(), time_zone };
-  if (kind === "every") return { every_seconds: Math.round(Number(minutes) * 60) };
-  if (kind === "after") return { after_task_id: after.trim() };
-  return { once_at: new Date(once).toISOString() };
+  const clock = before === null ? { time_zone } : {}; // of {date} and {time}
+  if (kind === "every") return { every_seconds: Math.round(Number(minutes) * 60), ...clock };
+  if (kind === "after") return { after_task_id: after.trim(), ...clock };
+  return { once_at: new Date(once).toISOString(), ...clock };
 }
 
 /** Whether something is missing, or would mean something else: an empty field is no zero. */
