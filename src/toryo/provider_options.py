@@ -101,6 +101,8 @@ def say(template: str, **facts: str) -> Said:
 
 
 MOST_FALLBACKS = 10
+LONGEST_NAME = 200
+"""Characters of the name of a provider, a model or an account."""
 SANDBOX_NETWORK = Option(
     "sandbox_network",
     Kind.CHOICE,
@@ -121,7 +123,7 @@ COMMON: tuple[Option, ...] = (
         "account",
         Kind.WORD,
         "The account whose quota it uses. When the quota is used up, all agents of the account wait.",
-        "the account's name",
+        f"the account's name, at most {LONGEST_NAME} characters",
     ),
     Option(
         "fallback",
@@ -323,12 +325,14 @@ def _wrong_program(option: str, possible: str, given: Mapping[str, Any]) -> Iter
     if "provider" not in given:
         what = say("{name} is missing.", name=f"{option}.provider")
         yield Wrong(f"{option}.provider", what, say("Use {possible}, or omit it.", possible=possible))
-    elif not _is_word(given["provider"]):
+    elif not _is_name(given["provider"]):
         yield _impossible(f"{option}.provider", given.get("provider"), possible)
     if "model" in given and not _is_model(given["model"]):
         yield _impossible(f"{option}.model", given["model"], "the name of a model")
-    if "account" in given and not _is_word(given["account"]):
-        yield _impossible(f"{option}.account", given["account"], "the account's name")
+    if "account" in given and not _is_name(given["account"]):
+        yield _impossible(
+            f"{option}.account", given["account"], f"the account's name, at most {LONGEST_NAME} characters"
+        )
 
 
 def programs(given: Any) -> tuple[Mapping[str, Any], ...]:
@@ -341,8 +345,13 @@ def _is_word(given: Any) -> bool:
     return isinstance(given, str) and bool(given.strip()) and given.isprintable()
 
 
+def _is_name(given: Any) -> bool:
+    """Short enough for the keys of a database."""
+    return _is_word(given) and len(given) <= LONGEST_NAME
+
+
 def _is_model(given: Any) -> bool:
-    return _is_word(given) and not given.startswith("-") and " " not in given
+    return _is_name(given) and not given.startswith("-") and " " not in given
 
 
 def _is_plan(given: Any) -> bool:
@@ -370,7 +379,7 @@ def _is_choice(option: Option, given: Any) -> bool:
 
 _CHECKS: Mapping[Kind, Callable[[Option, Any], bool]] = {
     Kind.CHOICE: _is_choice,
-    Kind.WORD: lambda _, given: _is_word(given),
+    Kind.WORD: lambda _, given: _is_name(given),
     Kind.TEXT: lambda _, given: isinstance(given, str) and bool(given.strip()),
     Kind.WORDS: lambda _, given: _are_words(given),
     Kind.DIRECTORY: lambda _, given: _is_word(given) and given.startswith(("/", "~")),

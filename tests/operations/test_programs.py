@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import pytest
@@ -763,6 +764,144 @@ def test_a_success_of_the_own_program_begins_the_count_of_a_fallback_again(crew:
         crew.advance(70)
         crew.start("w1").report()
         crew.task("w1")
+
+
+def expired(world: World, agent_id: str = "w1") -> Answer:
+    """Its launch, for which nobody has signed in in time; its process has not ended yet."""
+    launch = start_of(world, agent_id)
+    world.advance(121)
+    world.coordinator().claim(agent_ids=[agent_id], running=[launch["launch_id"]])
+    return launch
+
+
+def test_a_rate_limit_without_a_time_that_is_told_late_waits_as_long_as_any(crew: World):
+    assert end(crew, expired(crew), "rate_limited") == crew.now + 330_000
+
+
+def test_a_launch_that_nobody_signed_in_for_is_told_as_one_failure(crew: World):
+    end(crew, expired(crew), "could_not_connect: no call")
+    assert [event["data"]["failures"] for event in crew.events("agent.cooling_down")] == [1]
+
+
+@pytest.mark.parametrize("failure", ["rate_limited", "service_failed", "not_logged_in"])
+def test_who_makes_no_claims_starts_a_chat_also_while_the_task_is_another_ones_to_start(crew: World, failure: str):
+    crew.owner.call("edit_agent", agent_id="w1", provider_options={"fallback": SECOND})
+    end(crew, start_of(crew, "w1"), failure)
+    crew.say("w1", "Hello?")
+    asks = crew.coordinator("simple")
+    assert asks.call("should_start", agent_id="w1")["ai_type"] == "claude"
+    done = asks.call("get_agent_action", agent_id="w1")
+    assert (done["action"], done["purpose"], done["launch"]["account"]) == ("start", "chat", "claude")
+    assert asks.call("get_agent_action", agent_id="w1")["reason"] == "no_account", "of its task"
+
+
+def test_people_are_told_that_nobody_has_its_own_program_also_while_a_fallback_is_not_logged_in(crew: World):
+    for other in ("w2", "w3"):
+        crew.owner.call("deactivate_agent", agent_id=other)
+    stands_in(crew, "w1")
+    end(crew, start_of(crew, "w1"), "quota", 60)
+    end(crew, start_of(crew, "w1"), "not_logged_in")
+    crew.advance(70)
+    seen(crew, "c1", providers=["gemini"])
+    assert not_started(crew) == ["No Coordinator has claude: w1", "gemini"]
+
+
+def test_the_home_page_says_until_when_the_first_program_waits_and_not_until_when_another_one_does(crew: World):
+    stands_in(crew, "w1")
+    crew.owner.call("edit_agent", agent_id="w2", provider="gemini")
+    end(crew, start_of(crew, "w1"), "rate_limited", 2 * HOUR)
+    until = end(crew, start_of(crew, "w2"), "quota", HOUR)
+    assert parse(told(crew, "w1")["until"]) == until
+    waits = crew.owner.call("show_overview")["fuel"]["cooldowns"]
+    assert [(each["name"], parse(each["until"])) for each in waits] == [("gemini", until)]
+    until = end(crew, start_of(crew, "w3"), "rate_limited", 3 * HOUR)
+    waits = crew.owner.call("show_overview")["fuel"]["cooldowns"]
+    assert [each["name"] for each in waits] == ["gemini", "w3"]
+
+
+@pytest.mark.parametrize("ending", ["quota", "stopped", "lost"])
+def test_who_has_logged_in_a_program_is_not_told_again_however_it_ends_its_work(crew: World, ending: str):
+    end(crew, start_of(crew, "w1"), "not_logged_in")
+    crew.advance(70)
+    assert not_started(crew) == ["w1"]
+    process = at_work(crew, start_of(crew, "w1"))
+    if ending == "lost":
+        crew.advance(2 * HOUR)
+        seen(crew)
+    else:
+        end(crew, process.launch, ending, 5 * HOUR if ending == "quota" else None)
+    assert not_started(crew) == []
+
+
+def test_a_program_that_loses_its_login_at_work_is_told_again(crew: World):
+    for _ in range(2):
+        end(crew, at_work(crew, start_of(crew, "w1")).launch, "not_logged_in")
+        assert not_started(crew) == ["w1"]
+        crew.advance(150)
+    end(crew, start_of(crew, "w1"), "stopped", signal=15)
+    assert not_started(crew) == ["w1"], "it was stopped before it could show anything"
+
+
+def test_a_person_who_resumes_an_agent_that_is_told_as_a_need_is_heard_where_others_look(crew: World):
+    """Its cooldown is over, so nothing is ended but the need: who looks at the dashboard must see that."""
+    end(crew, start_of(crew, "w1"), "not_logged_in")
+    crew.advance(70)
+    assert not_started(crew) == ["w1"]
+    assert crew.owner.call("resume_agent", agent_id="w1")["ended"] == []
+    assert not_started(crew) == []
+    assert [event["agent_id"] for event in crew.events("agent.resumed")] == ["w1"]
+
+
+def test_a_success_of_a_program_that_was_taken_away_says_nothing_about_the_others(crew: World):
+    stands_in(crew, "w1")
+    for _ in range(3):
+        crew.now = end(crew, start_of(crew, "w1"), "crashed") or 0
+    end(crew, start_of(crew, "w2"), "quota", 60)
+    process = at_work(crew, start_of(crew, "w1"))
+    assert process.launch["ai_type"] == "gemini"
+    stands_in(crew, "w1", "codex")
+    process.report()
+    crew.task("w1")
+    crew.advance(70)
+    launch = start_of(crew, "w1")
+    assert launch["ai_type"] == "claude"
+    assert end(crew, launch, "crashed") == crew.now + 480_000, "its fourth failure in a row"
+
+
+def test_an_order_for_a_program_that_the_agent_no_longer_has_is_not_handed_out_again(crew: World):
+    coordinator = crew.coordinator()
+    launch = start_of(crew, "w1")
+    crew.owner.call("edit_agent", agent_id="w1", provider="gemini")
+    assert coordinator.claim(agent_ids=["w1"])["start"] == []
+    crew.advance(121)
+    again = start_of(crew, "w1")
+    assert (launch["ai_type"], again["ai_type"]) == ("claude", "gemini")
+
+
+@pytest.mark.parametrize("key", ["provider", "model", "account"])
+def test_a_name_that_no_coordinator_could_tell_is_refused(crew: World, key: str):
+    options = {"fallback": {"provider": "claude", "account": "second", key: "x" * 201}}
+    crew.owner.refused("edit_agent", "validationError", agent_id="w1", provider_options=options)
+    crew.owner.refused("edit_agent", "validationError", agent_id="w1", provider_options={"account": "x" * 201})
+
+
+def test_the_longest_names_in_any_letters_have_cooldowns_like_others(crew: World):
+    letters = random.Random(1)
+    model, account = ("".join(chr(0x20000 + letters.randrange(40_000)) for _ in range(200)) for _ in range(2))
+    fallback = {"provider": "claude", "model": model, "account": account}
+    crew.owner.call("edit_agent", agent_id="w1", provider_options={"fallback": [fallback, {"provider": "gemini"}]})
+    end(crew, start_of(crew, "w1"), "rate_limited", 600)
+    having = offering("claude", account)
+    end(crew, start_of(crew, "w1", **having), "rate_limited", 600)
+    assert start_of(crew, "w1", **having)["ai_type"] == "gemini"
+    crew.owner.call("resume_agent", agent_id="w1")
+
+
+def test_the_words_of_another_programs_end_are_not_quoted(crew: World):
+    stands_in(crew, "w1")
+    end(crew, start_of(crew, "w1"), "not_logged_in: Run claude login")
+    end(crew, start_of(crew, "w1"), "not_logged_in: Run gemini login")
+    assert "Run claude login" in told(crew, "w1")["explanation"]
 
 
 def test_a_session_of_a_program_goes_on_only_with_the_account_that_it_began_with(crew: World):

@@ -234,6 +234,19 @@ def test_cooldowns_are_one_per_purpose_and_program_and_the_next_end_is_known(sto
     assert store.read(lambda tx: tx.agents.cooldowns("w1")) == {Purpose.TASK: [again]}
 
 
+def test_of_several_ends_of_an_account_the_last_one_counts_whoever_is_stored_last(store: Store):
+    for until in (NOW + 60, NOW + 120, NOW + 90):
+        store.write(partial(_cool_account, until))
+    assert store.read(lambda tx: tx.agents.accounts(["claude"])) == {"claude": (NOW + 120, "quota")}
+    store.write(lambda tx: tx.agents.warm_account("claude"))
+    store.write(partial(_cool_account, NOW + 30))
+    assert store.read(lambda tx: tx.agents.accounts(["claude"])) == {"claude": (NOW + 30, "quota")}
+
+
+def _cool_account(until: int, tx: Transaction) -> None:
+    tx.agents.cool_account("claude", until, "quota")
+
+
 def _cool(agent_id: str, cooldown: Cooldown, tx: Transaction) -> None:
     tx.agents.cool(agent_id, Purpose.TASK, cooldown)
 

@@ -266,7 +266,9 @@ def test_programs_that_shared_a_cooldown_have_one_each_afterwards(blank: Databas
     blank.write(lambda c: migrations.upgrade(c, migrations.STEPS[:25]))
     blank.write(lambda c: sample(c, 25))
     add = "INSERT INTO cooldowns (agent_id, purpose, until, reason, failures, provider) VALUES "
-    rows = "('old', 'both', 9, 'rate_limited', 2, 'claude\ngemini (ours)'), ('old', 'chat', 8, 'runaway', 1, NULL)"
+    rows = (
+        "('old', 'both', 9, 'rate_limited', 2, 'claude\ngemini (ours)\nclaude'), ('old', 'chat', 8, 'runaway', 1, NULL)"
+    )
     blank.write(lambda c: c.define(add + rows))
     upgrade(blank)
     kept = schema.cooldowns

@@ -17,7 +17,7 @@ from toryo.domain.times import Millis
 from toryo.storage import schema
 from toryo.storage.engine.database import Connection
 from toryo.storage.engine.directory_memory import remembered, remembered_each
-from toryo.storage.engine.statements import Statement, in_list, upsert
+from toryo.storage.engine.statements import Statement, in_list, offered, upsert
 from toryo.storage.rows import JSON, TUPLE, Rows, enum, save_changes, update_by_id
 from toryo.workflow.snapshot import Cooldown
 
@@ -126,7 +126,16 @@ _ends = sa.union_all(
 ).subquery("ends")
 _NEXT_END = Statement(sa.select(sa.func.min(_ends.c.until)).where(_ends.c.until > _now))
 _ACCOUNTS = Statement(sa.select(_a.c.id, _a.c.until, _a.c.reason).where(in_list(_a.c.id, "ids")))
-_COOL_ACCOUNT = upsert(_a, ["id", "until", "reason"], ["id"], ["until", "reason"])
+_new_account = offered(_a)
+_COOL_ACCOUNT = upsert(
+    _a,
+    ["id", "until", "reason"],
+    ["id"],
+    {
+        "until": sa.case((_a.c.until > _new_account.until, _a.c.until), else_=_new_account.until),
+        "reason": _new_account.reason,
+    },
+)
 _WARM_ACCOUNT = Statement(sa.delete(_a).where(_a.c.id == _p("id")))
 
 
@@ -258,6 +267,7 @@ class Agents:
         return {row[0]: (row[1], row[2]) for row in rows}
 
     def cool_account(self, name: str, until: Millis, reason: str) -> None:
+        """Never shorter than before: of several ends, also of calls at the same time, the last one counts."""
         self._connection.run(_COOL_ACCOUNT, id=name, until=until, reason=reason)
 
     def warm_account(self, name: str) -> bool:

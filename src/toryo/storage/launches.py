@@ -8,6 +8,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from toryo.domain.agents import Program
 from toryo.domain.fast_dataclasses import dataclass, replace
 from toryo.domain.launches import Doing, Launch, Purpose, State
 from toryo.domain.times import Millis
@@ -48,6 +49,19 @@ _LIVE_OF = Statement(
 )
 _LIVE_OF_AGENT = Statement(
     ROWS.select().where(_t.c.agent_id == _p("agent_id"), _is_live).order_by(_t.c.ordered_at, _t.c.id)
+)
+_WITH_PROGRAM = Statement(
+    ROWS.select()
+    .where(
+        _t.c.agent_id == _p("agent_id"),
+        _t.c.purpose == _p("purpose"),
+        _t.c.provider == _p("provider"),
+        sa.func.coalesce(_t.c.model, "") == _p("model"),
+        sa.func.coalesce(_t.c.account, "") == _p("account"),
+        sa.or_(_t.c.signed_in_at.is_not(None), _t.c.exit_error.is_not(None)),
+    )
+    .order_by(_t.c.id.desc())
+    .limit(20)
 )
 _DOING_SINCE = Statement(ROWS.select().where(_is_live, _t.c.doing_at > _p("after")).order_by(_t.c.doing_at, _t.c.id))
 _ALL_LIVE = Statement(ROWS.select().where(_is_live).order_by(_t.c.ordered_at, _t.c.id))
@@ -226,6 +240,11 @@ class Launches:
     def live_of_agent(self, agent_id: str) -> list[Launch]:
         """In all projects, oldest order first."""
         return self._kept(self._connection.all(_LIVE_OF_AGENT, agent_id=agent_id))
+
+    def with_program(self, agent_id: str, purpose: Purpose, program: Program) -> list[Launch]:
+        """The newest launches of an agent with this program that have signed in or whose end was explained."""
+        asked = {"provider": program.provider, "model": program.model or "", "account": program.account or ""}
+        return self._kept(self._connection.all(_WITH_PROGRAM, agent_id=agent_id, purpose=purpose.value, **asked))
 
     def live(self) -> list[Launch]:
         return self._kept(self._connection.all(_ALL_LIVE))

@@ -51,11 +51,12 @@ def hindrance(s: Snapshot, purpose: Purpose) -> Cooldown | None:
 
 
 def own_cooldown(s: Snapshot, purpose: Purpose) -> Cooldown | None:
-    """What ends first of the failures for which it cannot be started; None: it can be, or waits for accounts only."""
+    """The failure for which the program that can be started first must wait; None: it waits for its account only, or
+    one can be started now."""
     if not cooling_down(s, purpose):
         return None
-    found = (_longest(_failures(s, purpose, program)) for program in _programs(s))
-    return min((each for each in found if each is not None), key=lambda each: each.until, default=None)
+    first = min(_programs(s), key=lambda program: _free_at(s, purpose, program))
+    return _longest(_failures(s, purpose, first))
 
 
 def _longest(cooldowns: Iterable[Cooldown]) -> Cooldown | None:
@@ -68,12 +69,12 @@ def cooling_down(s: Snapshot, purpose: Purpose) -> bool:
 
 def until(s: Snapshot, purpose: Purpose, priority: Priority | None = None) -> Millis | None:
     """When the first of its programs can be started again; `priority` as for `chosen`."""
+    return min((_free_at(s, purpose, program, priority) for program in _programs(s)), default=None)
 
-    def free(program: Program) -> Millis:
-        ends = [cooldown.until for cooldown in hindrances(s, purpose, program)]
-        return max([*ends, _kept_until(s, program, priority) or 0], default=0) or s.now
 
-    return min((free(program) for program in _programs(s)), default=None)
+def _free_at(s: Snapshot, purpose: Purpose, program: Program, priority: Priority | None = None) -> Millis:
+    ends = [cooldown.until for cooldown in hindrances(s, purpose, program)]
+    return max([*ends, _kept_until(s, program, priority) or 0]) or s.now
 
 
 def hindrances(s: Snapshot, purpose: Purpose, program: Program) -> list[Cooldown]:

@@ -383,8 +383,9 @@ def resume_agent(call: Call, wanted: OneAgent) -> Resumed:
     """End the cooldown of an agent, and of the accounts of its program and fallbacks: all agents on them can start."""
     call.tx.lock_everything()
     agent = call.known_agent(wanted.agent_id)
+    before = call.tx.agents.cooldowns(agent.id)
     ended = _warm(call, agent)
-    if ended:
+    if ended or before:  # what was over by itself was told as a need until now
         call.event("agent.resumed", agent_id=agent.id, data={"ended": ended})
         call.tx.hint(WORK)
     return {"success": True, "agent_id": agent.id, "ended": ended}

@@ -100,17 +100,27 @@ def get_agent_action(call: Call, wanted: AgentAction) -> ActionResult:
         asked += [(each, *one) for one in found]
     if places and not asked:
         return _held(agent.id, None, Purpose.TASK, fault_isolation.REASON, reason_texts.said(fault_isolation.REASON))
-    for action in (Action.STOP, Action.START):
-        for purpose, snapshot, decision in asked:
-            if decision.action is not action:
-                continue
-            if action is Action.STOP:
-                return _stopped(call, snapshot, decision, purpose)
-            return _started(call, snapshot, decision, purpose, wanted.labels)
     if not asked:
         return _held(agent.id, None, Purpose.TASK, "agent_not_assigned", "The agent is not a member of any project")
+    return _carried_out(call, asked, wanted.labels)
+
+
+def _carried_out(call: Call, asked: list[tuple[Purpose, Snapshot, Decision]], labels: list[str]) -> ActionResult:
+    """The first stop, else the first start that is possible here, else why nothing is done."""
+    for purpose, snapshot, decision in asked:
+        if decision.action is Action.STOP:
+            return _stopped(call, snapshot, decision, purpose)
+    prevented: list[ActionResult] = []
+    for purpose, snapshot, decision in asked:
+        if decision.action is Action.START:
+            done = _started(call, snapshot, decision, purpose, labels)
+            if done["action"] == Action.START:
+                return done
+            prevented.append(done)
+    if prevented:
+        return prevented[0]
     purpose, snapshot, decision = asked[0]
-    return _held(agent.id, snapshot.project_id, purpose, decision.reason, decision.words)
+    return _held(snapshot.agent_id, snapshot.project_id, purpose, decision.reason, decision.words)
 
 
 _MISSING = {

@@ -160,12 +160,14 @@ def _offered(asked: ClaimStarts, snapshot: Snapshot, program: Program | None) ->
 
 
 def _still_wanted(call: Call, launch: Launch, asked: ClaimStarts) -> bool:
-    """Whether nothing has come up since the order: no pause, lost membership, used-up quota or used-up budget.
+    """Whether nothing has come up since the order: no pause, lost membership, used-up quota or used-up budget, and no
+    other program of the agent.
 
     The Coordinator must also still be able to perform it: it may have restarted with another configuration.
     """
     snapshot, decision = launch_decisions.decide(call, launch.agent_id, launch.project_id, launch.purpose)
-    if not _offered(asked, snapshot, ran_by(launch)):
+    program = ran_by(launch)
+    if not _offered(asked, snapshot, program) or (snapshot.agent and program not in snapshot.agent.programs):
         return False
     for_task = launch.purpose is Purpose.TASK
     if decision.reason != ("start_pending" if for_task else "already_running"):

@@ -40,7 +40,9 @@ def after_exit(call: Call, launch: Launch, error: str | None, told: QuotaMessage
     account = launch.account if reason == Failure.QUOTA else None
     explained = None
     if launch.state is State.EXPIRED:  # The agent is already in cooldown for it.
-        explained = _explain_missing(call, launch, reason, told.seconds if account is None else None)
+        explained = _explain_missing(
+            call, launch, reason, told.seconds or _usual_pause(reason) if account is None else None
+        )
     if account is not None:
         return _cool_account(call, account, reason, told, launch.agent_id)
     if launch.state is State.EXPIRED:
@@ -106,9 +108,8 @@ def _cool_account(call: Call, account: str, reason: str, told: QuotaMessage, age
     says longest counts: they may speak of different limits (of the hour, of the week).
     """
     wait = (told.seconds or _usual_pause(reason) or 0) * _with_margin(call)
-    known, _ = call.tx.agents.accounts([account]).get(account, (0, ""))
-    until: int = max(known, call.now + wait)
-    call.tx.agents.cool_account(account, until, reason)
+    call.tx.agents.cool_account(account, call.now + wait, reason)
+    until, _ = call.tx.agents.accounts([account])[account]
     _learn_limit(call, account, told)
     call.event("account.used_up", agent_id=agent_id, data={"account": account, "reason": reason, "until": until})
     call.tx.hint(WORK)
@@ -139,6 +140,8 @@ def _explain_missing(call: Call, launch: Launch, reason: str, seconds: int | Non
     found = _of_program(call, launch.agent_id, launch.purpose, program_of(launch))
     if found is None or found.until <= call.now or found.reason != Failure.COULD_NOT_CONNECT:
         return None
+    if reason == found.reason:
+        return found.until
     until = call.now + seconds * _with_margin(call) if seconds is not None else found.until
     _begin(call, launch.agent_id, launch.purpose, replace(found, until=until, reason=reason))
     return until
@@ -165,14 +168,14 @@ def clear(call: Call, agent_id: str, purpose: Purpose, launch: Launch | None) ->
     if not found:
         return
     ran, names = program_of(launch), _programs(call, agent_id)
-    before = names[: names.index(ran)] if ran in names else []
+    after = names[names.index(ran) + 1 :] if ran in names else []
 
     def cleared(each: Cooldown) -> bool:
         if each.program in (None, ran):
             return True
         nature = failures.nature_of(each.reason)
         by_people = nature is not None and nature.people is not None
-        return each.until <= call.now and each.program not in before and not by_people
+        return each.until <= call.now and each.program in after and not by_people
 
     call.tx.agents.warm(agent_id, purpose, [each for each in found if cleared(each)])
 

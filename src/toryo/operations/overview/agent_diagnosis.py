@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from toryo import failures
 from toryo.domain import moves, task_readiness
 from toryo.domain.fast_dataclasses import replace
 from toryo.domain.launches import Purpose
@@ -18,7 +19,7 @@ from toryo.domain.wording import Worded, constant, say, together
 from toryo.operations.calls import fault_isolation, schemas
 from toryo.operations.calls.call import Call
 from toryo.operations.directory import wider_rights
-from toryo.operations.launches import last_seen, launch_decisions, placement, reason_texts
+from toryo.operations.launches import cooldowns, last_seen, launch_decisions, placement, reason_texts
 from toryo.operations.overview import needs
 from toryo.operations.tasks import remedies
 from toryo.operations.worktrees import worktree_locks
@@ -134,7 +135,10 @@ def _what_was_wrong(call: Call, agent_id: str, project_id: str, decision: Decisi
     if decision.reason != "cooling_down" or not cause:
         return ""
     launches = call.tx.launches.listed(5, agent_id=agent_id, project_id=project_id)
-    last = next((each for each in launches if (each.exit_error or "").partition(":")[0] == cause), None)
+    agent = call.tx.agents.find(agent_id)
+    own = agent.program.name if agent is not None and agent.program is not None else None
+    failed = (each for each in launches if failures.class_of(each.exit_error) == cause)
+    last = next((each for each in failed if cooldowns.program_of(each) == own), None)
     if last is None:
         return ""
     said = needs.end_in_words(call, last)

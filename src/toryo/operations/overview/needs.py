@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from copy import copy
 from functools import cached_property, partial
+from itertools import islice
 from typing import Any
 from urllib.parse import quote
 
@@ -30,7 +31,7 @@ from toryo.domain.texts import one_line, quoted
 from toryo.domain.times import DAY, Millis, iso
 from toryo.domain.wording import Worded, constant, say, together
 from toryo.domain.worktrees import Review, Worktree
-from toryo.failures import NATURES, Failure, nature_of
+from toryo.failures import NATURES, Failure, class_of, nature_of, ordered
 from toryo.operations.calls import fault_isolation, rendering, schemas, sign_in_lockout, visibility
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.callers import Login
@@ -975,11 +976,13 @@ _CORRECTED_BY = {"bad_options": "--option NAME=VALUE", "no_provider": "--provide
 
 def _unplaced(view: _View) -> Iterator[Need]:
     """Agents with work that no Coordinator can start: one need for each program that is missing in a project."""
-    told = {agent.id for agent, _ in _ended_for(view, _FIXED_BY_PEOPLE)}
+    told = {(agent.id, cooldown.program) for agent, cooldown in _ended_for(view, _FIXED_BY_PEOPLE)}
     reported = wider_rights.reported_providers(view.picture.coordinators)
     alike: dict[tuple[str, ...], list[Unplaced]] = {}
     for each in unplaced.found(view.picture):
-        if each.agent.id in told or mistakes_of(each.agent) or wider_rights.warnings(each.agent, reported):
+        if {(each.agent.id, None), (each.agent.id, each.program.name)} & told:
+            continue
+        if mistakes_of(each.agent) or wider_rights.warnings(each.agent, reported):
             continue
         for person_id in view.responsible(each.agent.id, each.project_id):
             alike.setdefault((person_id, *each.cause), []).append(each)
@@ -1044,7 +1047,7 @@ def _ended_for(
     at_work = unless_rested() if cooling and unless_rested is not None else None
     for agent_id, purpose, cooldown in cooling:
         agent, what = view.agents.get(agent_id), (agent_id, cooldown.reason, cooldown.program)
-        if agent is None or not agent.active or what in told or _signed_in(view, agent_id, purpose, cooldown.program):
+        if agent is None or not agent.active or what in told or _went_well(view, agent, purpose, cooldown):
             continue
         if at_work is None or agent_id in at_work or cooldown.until > view.now:
             told.add(what)
@@ -1097,14 +1100,28 @@ def _failed_at(view: _View, agent_id: str, cooldown: Cooldown) -> Millis:
     return view.agents[agent_id].updated_at
 
 
-def _signed_in(view: _View, agent_id: str, purpose: Purpose, program: str | None) -> bool:
-    """Its newest start, with this program if it is known, has gone well."""
-    return any(
+def _went_well(view: _View, agent: Agent, purpose: Purpose, cooldown: Cooldown) -> bool:
+    """Its newest start, with this program if it is known, has signed in and is at work. Where only people help, it is
+    enough that it has not ended for this reason again: they have done it.
+    """
+    launches = view.call.tx.launches
+    if any(
         launch.purpose is purpose
         and launch.signed_in_at is not None
-        and program in (None, cooldowns.program_of(launch))
-        for launch in view.call.tx.launches.live_of_agent(agent_id)
-    )
+        and cooldown.program in (None, cooldowns.program_of(launch))
+        for launch in launches.live_of_agent(agent.id)
+    ):
+        return True
+    program = next((each for each in agent.programs if each.name == cooldown.program), None)
+    if program is None or cooldown.reason not in _FIXED_BY_PEOPLE:
+        return False
+    tried = (each for each in launches.with_program(agent.id, purpose, program) if _shows(each))
+    return any(class_of(each.exit_error) != cooldown.reason for each in islice(tried, 1))
+
+
+def _shows(launch: Launch) -> bool:
+    """Whether the launch shows that its program can be started, or why not."""
+    return launch.signed_in_at is not None or not ordered(launch.exit_error)
 
 
 def _locked(view: _View) -> Iterator[Need]:

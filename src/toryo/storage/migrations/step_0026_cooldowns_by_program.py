@@ -35,6 +35,6 @@ def upgrade(connection: Connection) -> None:
         [
             {**dict(zip(names, row[:-1], strict=True)), "program": program}
             for row in shared
-            for program in (row[-1] or "").split("\n")
+            for program in dict.fromkeys((row[-1] or "").split("\n"))
         ],
     )
