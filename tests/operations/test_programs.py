@@ -677,6 +677,19 @@ def test_people_are_told_of_each_program_that_is_not_logged_in_until_that_one_wo
     assert not_started(crew) == []
 
 
+@pytest.mark.parametrize(("failure", "left"), [("bad_directory", []), ("command_not_found", ["gemini"])])
+def test_a_success_of_the_own_program_proves_only_what_concerns_every_program(
+    crew: World, failure: str, left: list[str]
+):
+    stands_in(crew, "w1")
+    end(crew, start_of(crew, "w1"), "quota", 60)
+    end(crew, start_of(crew, "w1"), failure)
+    assert not_started(crew) == ["gemini"]
+    crew.advance(70)
+    crew.start("w1").report()
+    assert not_started(crew) == left
+
+
 def test_people_are_not_told_of_a_program_that_the_agent_no_longer_has(crew: World):
     stands_in(crew, "w1")
     end(crew, start_of(crew, "w1"), "quota", NAMED)

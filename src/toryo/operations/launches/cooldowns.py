@@ -162,7 +162,7 @@ def clear(call: Call, agent_id: str, purpose: Purpose, launch: Launch | None) ->
     """A success clears the failures of its program, and those that are over of the programs after it.
 
     It does not prove that a program before it can be used again: if that fails again, it waits longer than before. Nor
-    does it prove that people have done for another program what they must.
+    does it prove that people have done what they must for another program alone.
     """
     found = call.tx.agents.cooldowns(agent_id).get(purpose, ())
     if not found:
@@ -174,8 +174,8 @@ def clear(call: Call, agent_id: str, purpose: Purpose, launch: Launch | None) ->
         if each.program in (None, ran):
             return True
         nature = failures.nature_of(each.reason)
-        by_people = nature is not None and nature.people is not None
-        return each.until <= call.now and each.program in after and not by_people
+        its_own = nature is not None and nature.people is not None and nature.fallback
+        return each.until <= call.now and each.program in after and not its_own
 
     call.tx.agents.warm(agent_id, purpose, [each for each in found if cleared(each)])
 
