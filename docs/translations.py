@@ -101,7 +101,7 @@ def main() -> int:
 
 def wanted() -> dict[Key, str]:
     """The texts to translate, each with the file of the package that has it."""
-    found = {("", text): where for text, where in (*_tables(), *_sentences())}
+    found = {("", text): where for text, where in (*_tables(), *_sentences()) if text}
     found |= {("pydantic", kind): "mistakes in values" for kind in own_mistakes()}
     found |= {("together", translations.pair_of(by)): "domain/wording.py" for by in _separators()}
     for states in STATES:
@@ -129,7 +129,7 @@ def update(language: Language) -> None:
 def _entries(language: Language) -> dict[Key, polib.POEntry]:
     path = translation_catalogues.catalogue_file(language)
     found = polib.pofile(str(path)) if path.exists() else ()
-    return {(entry.msgctxt or "", entry.msgid): entry for entry in found}
+    return {(entry.msgctxt or "", entry.msgid): entry for entry in found if entry.msgid}
 
 
 def problems() -> list[str]:

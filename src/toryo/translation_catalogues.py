@@ -27,12 +27,13 @@ def catalogue_file(language: str) -> Path:
 @cache
 def texts(language: str) -> Mapping[tuple[str, str], str]:
     """What is translated, by context (empty for sentences) and English text: nothing into English, nor into a language
-    without a catalogue. Reading costs some 50 ms, once."""
+    without a catalogue. Reading costs some 50 ms, once. The head of a catalogue, which stands at the empty text, is no
+    translation."""
     import polib
 
     file = catalogue_file(language)
     entries = polib.pofile(str(file)) if file.is_file() else ()
-    return {(entry.msgctxt or "", entry.msgid): entry.msgstr for entry in entries if entry.translated()}
+    return {(entry.msgctxt or "", entry.msgid): entry.msgstr for entry in entries if entry.msgid and entry.translated()}
 
 
 def in_language(template: str, language: str, /, **facts: Any) -> str:

@@ -196,7 +196,7 @@ def test_an_owner_deletes_a_file_and_the_check_says_who_did(
         file = page.get_by_role("link", name=name)
         button = page.get_by_role("button", name=delete.format(name))
         box = button.bounding_box()
-        assert box is not None and box["width"] >= (44 if size is PHONE else 24)
+        assert box is not None and box["width"] >= (36 if size is PHONE else 24)
         button.click()
         dialog = page.get_by_role("dialog")
         expect(dialog).to_be_visible()

@@ -72,7 +72,9 @@ def test_what_only_a_terminal_shows_leaves_no_gap() -> None:
         (constant("The agent is inactive."), say("Activate it: toryo agent activate {agent_id}", agent_id="a"))
     )
     assert on_page(told) == "The agent is inactive."
-    assert on_page(together((constant("List them: toryo agent list."), ""))) == ""
+    for language in Language:
+        assert on_page(constant("List them: toryo agent list."), language) == ""
+        assert on_page(together((constant("List them: toryo agent list."), "")), language) == ""
 
 
 def test_a_state_within_a_sentence_is_in_words() -> None:
