@@ -111,11 +111,12 @@ def test_a_task_that_cannot_be_created_leaves_none_of_them(crew: World) -> None:
         ({}, "needs a value for version"),
         ({"version": "1", "brunch": "x"}, "no parameter brunch"),
         ({"version": 3}, "version"),
-        ({"version": ""}, ""),
+        ({"version": ""}, "needs a value for version"),
+        ({"version": " "}, "needs a value for version"),
     ],
 )
 def test_wrong_values_are_refused_and_create_nothing(crew: World, values: Answer, says: str) -> None:
-    save(crew, {"parameters": {"version": {}}, "tasks": [{"title": "{{version}}"}]})
+    save(crew, {"parameters": {"version": {}}, "tasks": [{"title": "Release {{version}}"}]})
     assert says in refused(crew, "validationError", "use_template", values=values)
     assert not crew.rows()["tasks"]
 

@@ -385,7 +385,7 @@ class Coordinator:
             "%s: %s (%s)",
             launch_id,
             stage.name.lower(),
-            entry.stop.reason if entry.stop else "left by an earlier Coordinator",
+            entry.stop.reason if entry.stop else "its program has ended and left processes",
         )
         entry.stage, entry.signalled_at = stage, _now()
         if entry.process is not None:

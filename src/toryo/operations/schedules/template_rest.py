@@ -271,7 +271,9 @@ def _refuse_values(name: str, template: Template, values: dict[str, str]) -> Non
             say("The template {name} has no parameter {parameter}.", name=name, parameter=unknown),
             say("Its parameters: {names}.", names=known) if known else "Omit it: the template has no parameters.",
         )
-    lacking = [each for each, one in template.parameters.items() if one.default is None and each not in values]
+    lacking = [
+        each for each, one in template.parameters.items() if one.default is None and not values.get(each, "").strip()
+    ]
     if lacking:
         raise Refusal(
             Code.VALIDATION_ERROR,
