@@ -821,6 +821,38 @@ def test_a_program_that_loses_its_login_at_work_is_told_again(crew: World):
     assert not_started(crew) == ["w1"], "it was stopped before it could show anything"
 
 
+def test_a_login_that_a_task_has_shown_is_not_missed_for_the_chat(crew: World):
+    crew.say("w1", "Hello?")
+    launches = crew.coordinator().claim(agent_ids=["w1"], free_chat_slots=1)["start"]
+    assert [each["purpose"] for each in launches] == ["task", "chat"]
+    for launch in launches:
+        end(crew, launch, "not_logged_in")
+    crew.advance(70)
+    assert not_started(crew) == ["w1"]
+    at_work(crew, start_of(crew, "w1")).report()
+    assert not_started(crew) == []
+    chat = start_of(crew, "w1", free_chat_slots=1)
+    end(crew, chat, "not_logged_in")
+    assert not_started(crew) == ["w1"]
+
+
+def test_a_directory_that_cannot_be_used_is_told_until_there_is_work_in_that_one(crew: World):
+    end(crew, start_of(crew, "w1"), "bad_directory")
+    other = crew.project(name="Other")
+    crew.owner.call("add_member", project_id=other, agent_id="w1")
+    crew.owner.call("pause_project", project_id=crew.project_id)
+    crew.task("w1", project_id=other)
+    crew.advance(70)
+    launch = start_of(crew, "w1")
+    assert launch["project_id"] == other
+    end(crew, at_work(crew, launch).launch, "stopped", signal=15)
+    assert not_started(crew) == ["w1"]
+    crew.owner.call("pause_project", project_id=other)
+    crew.owner.call("resume_project", project_id=crew.project_id)
+    end(crew, at_work(crew, start_of(crew, "w1")).launch, "stopped", signal=15)
+    assert not_started(crew) == []
+
+
 def test_a_person_who_resumes_an_agent_that_is_told_as_a_need_is_heard_where_others_look(crew: World):
     """Its cooldown is over, so nothing is ended but the need: who looks at the dashboard must see that."""
     end(crew, start_of(crew, "w1"), "not_logged_in")
