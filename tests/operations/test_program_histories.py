@@ -204,6 +204,9 @@ class History:
         name, at = self.oracle.next(world.now)
         if name is None:
             assert (said["reason"], parse(said["until"])) == ("cooling_down", at), story
+            first = min(NAMES, key=lambda each: self.oracle.free_at(each, world.now))
+            assert said["facts"].get("first_again", NAMES[0]) == first, story
+            assert ("automatically with" in said["explanation"]) == (first != NAMES[0]), story
         else:
             assert (said["action"], said["until"]) == ("start", None), story
             assert said["facts"].get("stands_in", NAMES[0]) == name, story

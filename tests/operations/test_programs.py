@@ -270,6 +270,14 @@ def test_when_both_fail_people_see_until_when(crew: World):
     assert (said["reason"], parse(said["until"])) == ("cooling_down", until)
 
 
+@pytest.mark.parametrize(("own", "other", "first"), [(600, 60, " with gemini."), (60, 600, ".")])
+def test_people_are_told_which_program_is_started_at_the_end_of_the_wait(crew: World, own: int, other: int, first: str):
+    stands_in(crew, "w1")
+    for seconds in (own, other):
+        end(crew, start_of(crew, "w1"), "rate_limited", seconds)
+    assert f"it restarts automatically{first}" in told(crew, "w1")["explanation"]
+
+
 def test_where_all_accounts_are_used_up_people_are_told_all_of_them(crew: World):
     crew.owner.call("edit_agent", agent_id="w1", provider_options={"fallback": [SECOND, {"provider": "gemini"}]})
     for accounts in ("account claude", "accounts claude, second", "accounts claude, second, gemini"):
