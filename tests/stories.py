@@ -493,7 +493,7 @@ def _hold_refusal(name: str, result: Answer) -> None:
     assert result.get("code", result["error"]) in _CODES, result
     assert result["message"].strip() and result["instruction"].strip(), result
     echoed = any("{" in str(each.get("parameter")) for each in result.get("errors", ()))  # the caller's own
-    assert echoed or "{" not in result["instruction"].split("(")[0], f"words left unfilled: {result}"
+    assert echoed or "{" not in re.split(r"\(|Example: ", result["instruction"])[0], f"words left unfilled: {result}"
     _hold_calls(result["instruction"])
     if name == "authenticate":
         assert result["action"] == "exit", result

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.stories import Answer, Process, World
+from toryo.domain.projects import Settings
 from toryo.operations.calls.dispatch import Outcome
 
 FILE = [{"file": "hello.txt"}]
@@ -404,6 +405,16 @@ def test_a_file_that_can_only_lie_outside_of_the_working_directory_is_refused_at
     )
     assert "leaves the working directory" in refusal["message"]
     crew.task("w1", acceptance=[{"file": "a/../report.txt"}])
+
+
+@pytest.mark.parametrize("file", ["..", "../report.txt", "a/../../report.txt"])
+def test_of_a_project_too_but_what_an_earlier_version_stored_is_still_read(crew: World, file: str) -> None:
+    required = [{"command": "make"}, {"file": file}]
+    settings = {"required_checks": required}
+    refusal = crew.owner.refused("edit_project", "validationError", project_id=crew.project_id, settings=settings)
+    assert refusal["message"].endswith(f"In check 2, {file!r} leaves the working directory.")
+    assert Settings().changed(settings).values()["required_checks"] == required
+    crew.owner.call("edit_project", project_id=crew.project_id, settings={"required_checks": [{"file": "report.txt"}]})
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,11 @@ from typing import Any
 
 import pytest
 
+from tests.databases import empty
 from tests.operations.test_programs import at_work, end, not_started, offering, told
 from tests.stories import Answer, World, seeds
 from toryo.domain.times import parse
+from toryo.storage.engine.database import Database
 
 AGENT = "w1"
 PROGRAMS = {
@@ -204,6 +206,9 @@ class History:
         name, at = self.oracle.next(world.now)
         if name is None:
             assert (said["reason"], parse(said["until"])) == ("cooling_down", at), story
+            first = min(NAMES, key=lambda each: self.oracle.free_at(each, world.now))
+            assert said["facts"].get("first_again", NAMES[0]) == first, story
+            assert ("automatically with" in said["explanation"]) == (first != NAMES[0]), story
         else:
             assert (said["action"], said["until"]) == ("start", None), story
             assert said["facts"].get("stands_in", NAMES[0]) == name, story
@@ -257,9 +262,10 @@ STEPS: dict[str, Callable[[History], None]] = dict(_steps())
 
 
 @pytest.fixture
-def history(world: World) -> History:
-    """`resume` begins the next history of a test."""
-    return History(world)
+def history(kept_sqlite: Database, quiet: None) -> History:
+    """`resume` begins the next history of a test. The rules are the same on each database, SQLite is the fastest."""
+    empty(kept_sqlite)
+    return History(World(kept_sqlite))
 
 
 BRIEF = ("crashed", "not_logged_in", "quota", "rate_limited for 20 minutes", "success", "wait")

@@ -270,6 +270,14 @@ def test_when_both_fail_people_see_until_when(crew: World):
     assert (said["reason"], parse(said["until"])) == ("cooling_down", until)
 
 
+@pytest.mark.parametrize(("own", "other", "first"), [(600, 60, " with gemini."), (60, 600, ".")])
+def test_people_are_told_which_program_is_started_at_the_end_of_the_wait(crew: World, own: int, other: int, first: str):
+    stands_in(crew, "w1")
+    for seconds in (own, other):
+        end(crew, start_of(crew, "w1"), "rate_limited", seconds)
+    assert f"it restarts automatically{first}" in told(crew, "w1")["explanation"]
+
+
 def test_where_all_accounts_are_used_up_people_are_told_all_of_them(crew: World):
     crew.owner.call("edit_agent", agent_id="w1", provider_options={"fallback": [SECOND, {"provider": "gemini"}]})
     for accounts in ("account claude", "accounts claude, second", "accounts claude, second, gemini"):
@@ -853,6 +861,38 @@ def test_a_program_that_loses_its_login_at_work_is_told_again(crew: World):
         crew.advance(150)
     end(crew, start_of(crew, "w1"), "stopped", signal=15)
     assert not_started(crew) == ["w1"], "it was stopped before it could show anything"
+
+
+def test_a_login_that_a_task_has_shown_is_not_missed_for_the_chat(crew: World):
+    crew.say("w1", "Hello?")
+    launches = crew.coordinator().claim(agent_ids=["w1"], free_chat_slots=1)["start"]
+    assert [each["purpose"] for each in launches] == ["task", "chat"]
+    for launch in launches:
+        end(crew, launch, "not_logged_in")
+    crew.advance(70)
+    assert not_started(crew) == ["w1"]
+    at_work(crew, start_of(crew, "w1")).report()
+    assert not_started(crew) == []
+    chat = start_of(crew, "w1", free_chat_slots=1)
+    end(crew, chat, "not_logged_in")
+    assert not_started(crew) == ["w1"]
+
+
+def test_a_directory_that_cannot_be_used_is_told_until_there_is_work_in_that_one(crew: World):
+    end(crew, start_of(crew, "w1"), "bad_directory")
+    other = crew.project(name="Other")
+    crew.owner.call("add_member", project_id=other, agent_id="w1")
+    crew.owner.call("pause_project", project_id=crew.project_id)
+    crew.task("w1", project_id=other)
+    crew.advance(70)
+    launch = start_of(crew, "w1")
+    assert launch["project_id"] == other
+    end(crew, at_work(crew, launch).launch, "stopped", signal=15)
+    assert not_started(crew) == ["w1"]
+    crew.owner.call("pause_project", project_id=other)
+    crew.owner.call("resume_project", project_id=crew.project_id)
+    end(crew, at_work(crew, start_of(crew, "w1")).launch, "stopped", signal=15)
+    assert not_started(crew) == []
 
 
 def test_a_person_who_resumes_an_agent_that_is_told_as_a_need_is_heard_where_others_look(crew: World):

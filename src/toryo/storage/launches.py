@@ -54,7 +54,6 @@ _WITH_PROGRAM = Statement(
     ROWS.select()
     .where(
         _t.c.agent_id == _p("agent_id"),
-        _t.c.purpose == _p("purpose"),
         _t.c.provider == _p("provider"),
         sa.func.coalesce(_t.c.model, "") == _p("model"),
         sa.func.coalesce(_t.c.account, "") == _p("account"),
@@ -241,10 +240,10 @@ class Launches:
         """In all projects, oldest order first."""
         return self._kept(self._connection.all(_LIVE_OF_AGENT, agent_id=agent_id))
 
-    def with_program(self, agent_id: str, purpose: Purpose, program: Program) -> list[Launch]:
+    def with_program(self, agent_id: str, program: Program) -> list[Launch]:
         """The newest launches of an agent with this program that have signed in or whose end was explained."""
         asked = {"provider": program.provider, "model": program.model or "", "account": program.account or ""}
-        return self._kept(self._connection.all(_WITH_PROGRAM, agent_id=agent_id, purpose=purpose.value, **asked))
+        return self._kept(self._connection.all(_WITH_PROGRAM, agent_id=agent_id, **asked))
 
     def live(self) -> list[Launch]:
         return self._kept(self._connection.all(_ALL_LIVE))

@@ -598,7 +598,7 @@ def _facts(s: Snapshot) -> dict[str, Any]:
 
 def _facts_of_programs(s: Snapshot, purpose: Purpose) -> dict[str, Any]:
     """What prevents a start of its own program, the account of that program, and the fallback; where nothing
-    can be started, all accounts that are used up."""
+    can be started, all accounts that are used up, and the fallback that can be started first."""
     hindered, account = program_choice.hindrance(s, purpose), program_choice.own_used_up(s, purpose)
     if hindered is None:
         return {}
@@ -606,7 +606,9 @@ def _facts_of_programs(s: Snapshot, purpose: Purpose) -> dict[str, Any]:
     other = program_choice.chosen(s, purpose)
     if other is not None:
         return {**found, "stands_in": other.name}
-    used_up = program_choice.used_up(s)
+    first, used_up = program_choice.first_again(s, purpose), program_choice.used_up(s)
+    if s.agent is not None and first is not None and first != s.agent.program:
+        found["first_again"] = first.name
     return {**found, "accounts": used_up} if "account" in found and len(used_up) > 1 else found
 
 

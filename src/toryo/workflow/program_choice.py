@@ -55,8 +55,13 @@ def own_cooldown(s: Snapshot, purpose: Purpose) -> Cooldown | None:
     one can be started now."""
     if not cooling_down(s, purpose):
         return None
-    first = min(_programs(s), key=lambda program: _free_at(s, purpose, program))
-    return _longest(_failures(s, purpose, first))
+    first = first_again(s, purpose)
+    return _longest(_failures(s, purpose, first)) if first is not None else None
+
+
+def first_again(s: Snapshot, purpose: Purpose) -> Program | None:
+    """The program that can be started first; of several, the first one. None: no Coordinator starts the agent."""
+    return min(_programs(s), key=lambda program: _free_at(s, purpose, program), default=None)
 
 
 def _longest(cooldowns: Iterable[Cooldown]) -> Cooldown | None:

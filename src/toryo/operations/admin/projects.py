@@ -12,7 +12,7 @@ from typing import Any, NotRequired
 
 from pydantic import Field
 
-from toryo.domain import coordinators, ids, projects
+from toryo.domain import acceptance, coordinators, ids, projects
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import replace
 from toryo.domain.handover import INTERRUPT, PAUSED, Notification
@@ -120,7 +120,7 @@ def create_project(call: Call, wanted: CreateProject) -> ProjectResult:
         description=wanted.description,
         status=projects.Status.ACTIVE,
         working_directory=_directory(wanted.working_directory),
-        settings=Settings().changed(wanted.settings),
+        settings=_settings(Settings(), wanted.settings),
         created_at=call.now,
         updated_at=call.now,
     )
@@ -212,12 +212,20 @@ def edit_project(call: Call, wanted: EditProject) -> ProjectResult:
         working_directory=_directory(wanted.working_directory)
         if wanted.working_directory
         else project.working_directory,
-        settings=project.settings.changed(wanted.settings),
+        settings=_settings(project.settings, wanted.settings),
     )
     widened = projects.widened(project.settings, changed.settings)
     if wanted.preview:
         return {**_project(changed), **wider_rights.told(widened)}
     return {**_save_project(call, project, changed, "project.edited", widened), **wider_rights.told(widened)}
+
+
+def _settings(before: Settings, given: dict[str, Any]) -> Settings:
+    after = before.changed(given)
+    if "required_checks" in given:
+        for place, check in enumerate(after.required_checks, 1):
+            acceptance.refuse_outside(check, place)
+    return after
 
 
 def _save_project(

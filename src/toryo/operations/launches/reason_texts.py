@@ -141,7 +141,16 @@ def explained(
         unstarted = constant("It should be started, but no Coordinator can start it.")
         return together((unstarted, obstacle.words, obstacle.remedy if commands else ""))
     if decision.reason == "cooling_down":
-        why = say("In cooldown because {why}; it restarts automatically.", why=_failure(decision.facts))
+        first = decision.facts.get("first_again")
+        why = (
+            say("In cooldown because {why}; it restarts automatically.", why=_failure(decision.facts))
+            if first is None
+            else say(
+                "In cooldown because {why}; it restarts automatically with {program}.",
+                why=_failure(decision.facts),
+                program=first,
+            )
+        )
         return together((why, _remedy("cooling_down", agent_id, project_id) if commands else ""))
     if decision.reason == "handing_over" and "held_by" in decision.facts:
         told = say(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from copy import copy
 from functools import cached_property, partial
-from itertools import islice
+from itertools import takewhile
 from typing import Any
 from urllib.parse import quote
 
@@ -1101,22 +1101,27 @@ def _failed_at(view: _View, agent_id: str, cooldown: Cooldown) -> Millis:
 
 
 def _went_well(view: _View, agent: Agent, purpose: Purpose, cooldown: Cooldown) -> bool:
-    """Its newest start, with this program if it is known, has signed in and is at work. Where only people help, it is
-    enough that it has not ended for this reason again: they have done it.
-    """
-    launches = view.call.tx.launches
-    if any(
+    """Its newest start, with this program if it is known, has signed in and is at work; or people have done what only
+    they can, as a later start has shown, however it ended."""
+    return any(
         launch.purpose is purpose
         and launch.signed_in_at is not None
         and cooldown.program in (None, cooldowns.program_of(launch))
-        for launch in launches.live_of_agent(agent.id)
-    ):
-        return True
+        for launch in view.call.tx.launches.live_of_agent(agent.id)
+    ) or _mended(view, agent, purpose, cooldown)
+
+
+def _mended(view: _View, agent: Agent, purpose: Purpose, cooldown: Cooldown) -> bool:
+    """Whether a later start did not end for this reason: for the same work, unless the reason speaks of the program."""
     program = next((each for each in agent.programs if each.name == cooldown.program), None)
-    if program is None or cooldown.reason not in _FIXED_BY_PEOPLE:
+    nature = _FIXED_BY_PEOPLE.get(cooldown.reason)
+    if program is None or nature is None:
         return False
-    tried = (each for each in launches.with_program(agent.id, purpose, program) if _shows(each))
-    return any(class_of(each.exit_error) != cooldown.reason for each in islice(tried, 1))
+    shown = filter(_shows, view.call.tx.launches.with_program(agent.id, program))
+    tried = [each for each in shown if nature.fallback or each.purpose is purpose]
+    since = list(takewhile(lambda each: class_of(each.exit_error) != cooldown.reason, tried))
+    failed = tried[len(since)] if len(since) < len(tried) else None
+    return any(nature.fallback or failed is None or each.project_id == failed.project_id for each in since)
 
 
 def _shows(launch: Launch) -> bool:

@@ -116,7 +116,7 @@ def _told_at_once(given: Any) -> Any:
     for place, each in enumerate(given if isinstance(given, list) else (), 1):
         if isinstance(each, dict):
             try:
-                acceptance.read(each, place)
+                acceptance.refuse_outside(acceptance.read(each, place), place)
             except Refusal as wrong:
                 told = f"{wrong.message} {wrong.instruction}".removesuffix(".")
                 raise PydanticCustomError("not_a_check", "{told}", {"told": told}) from None
