@@ -7,14 +7,14 @@ reserve.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
 from toryo.domain.errors import Code, Refusal
-from toryo.domain.fast_dataclasses import replace
+from toryo.domain.fast_dataclasses import dataclass, replace
 from toryo.domain.quota_windows import MOST_RESERVE, MOST_TOKENS, Length, Window
 from toryo.domain.times import iso_or_none
 from toryo.domain.wording import say
