@@ -23,6 +23,7 @@ from tests.scenarios.failpoints import Failpoints
 from tests.scenarios.programs import Program
 from tests.scenarios.sites import Gate, Site
 from tests.scenarios.stories import NO_BLAME, rules_broken
+from toryo.client import Unreachable
 
 EVERY = int(os.environ.get("TORYO_TEST_LAUNCH_KILLS_EVERY", "9"))
 STARTED = "process started"
@@ -42,26 +43,40 @@ class Story:
         site.people.rest("POST", "/projects", {**body, "settings": {"isolation": "worktree"}})
         site.hire("ann", "house")
 
-    def begin(self, gate: Gate | None = None) -> str:
-        """The task; its command waits at the gate."""
+    def begin(self, gate: Gate | None = None, again: Callable[[], object] | None = None) -> tuple[str, bool]:
+        """The task; its command waits at the gate. And whether the server was killed meanwhile, by a late call of the
+        launch before: then it is started `again`, and the task filed if it is not there."""
         self.told += 1
         bell = self.site.bell(f"bell-{self.told}")
         words = f"echo begun > {bell}; {gate or 'true'}; echo {self.told} > file-{self.told}"
         self.bell = bell
-        return self.site.file("house", f"Part {self.told}", assignee_id="ann", status="in_progress",
-                              context={"command": words})  # fmt: skip
+        title, context = f"Part {self.told}", {"command": words}
+        how = {"assignee_id": "ann", "status": "in_progress", "context": context}
+        try:
+            return self.site.file("house", title, **how), False
+        except Unreachable:
+            if again is None:
+                raise
+            again()
+            there = self.site.tasks("house").get(title)
+            return there["task_id"] if there else self.site.file("house", title, **how), True
 
     def gate(self) -> Gate:
         return self.site.gate(f"gate-{self.told + 1}")
 
     def ends(self, task: str, step: str) -> None:
-        """By itself: completed in one start, and the end of its process is told."""
+        """By itself: completed in one start, the end of its process is told, and the Coordinator is through with it:
+        what is left to do would be taken for steps of the next launch."""
         self.site.until_status(task, "completed")
         self.site.until_idle()
+        self.site.until("no record of a launch is left", lambda: not self._records())
         starts = self.site.history.starts(task_id=task)
         assert len(starts) == 1, (step, starts)
         launches = self.site.launches(agent_id="ann")
         assert {each["launch_id"] for each in launches if each["state"] in ("ordered", "signed_in")} == set(), step
+
+    def _records(self) -> list[Path]:
+        return list(self.site.data.glob("coordinators/*.launches/*.json"))
 
     def all_is_well(self) -> None:
         history = self.site.history
@@ -110,7 +125,7 @@ def test_agents_that_end_while_no_coordinator_runs_are_told_of_by_the_next_one_w
     steps, begun = _steps(story, failing)
     for step in of_these(steps[steps.index(STARTED) : begun]):
         failing.arm(step)
-        task = story.begin()
+        task, _ = story.begin()
         _killed(coordinator, step)
         injected("Coordinator killed at a step of a launch's start")
         site.until_status(task, "completed")
@@ -151,7 +166,7 @@ def _steps(story: Story, failing: Failpoints) -> tuple[list[str], int]:
 def _told(story: Story, failing: Failpoints) -> tuple[list[str], int]:
     failing.arm()
     gate = story.gate()
-    task = story.begin(gate)
+    task, _ = story.begin(gate)
     _at_work(story, failing)
     begun = len(failing.passed)
     gate.open()
@@ -167,13 +182,14 @@ def _told_with_a_kill(
     """
     failing.arm(step)
     gate = story.gate()
-    task = story.begin(gate)
-    if when == "end":
+    task, killed = story.begin(gate, again)
+    if when == "end" and not killed:
         _at_work(story, failing)
         gate.open()
-    _killed(program, step)
-    again()
-    if when == "start":
+    if not killed:
+        _killed(program, step)
+        again()
+    if when == "start" or killed:
         story.bell.rung(1)
         gate.open()
     story.ends(task, step)

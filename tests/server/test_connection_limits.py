@@ -213,5 +213,7 @@ def test_who_does_not_read_its_answers_loses_the_connection() -> None:
         sending.start()
         server.dispatcher.looks_made.acquire(timeout=LIMIT)
         until(lambda: len(crowd) == 0)
-        connection.close()
+        with contextlib.suppress(OSError):  # closed while it is used, its number would be another socket's
+            connection.shutdown(socket.SHUT_RDWR)
         sending.join(LIMIT)
+        connection.close()
