@@ -878,6 +878,14 @@ def test_a_login_that_a_task_has_shown_is_not_missed_for_the_chat(crew: World):
     assert not_started(crew) == ["w1"]
 
 
+def test_a_chat_that_works_does_not_show_that_a_task_has_its_directory_again(crew: World):
+    crew.say("w1", "Hello?")
+    task, chat = crew.coordinator().claim(agent_ids=["w1"], free_chat_slots=1)["start"]
+    end(crew, task, "bad_directory")
+    end(crew, at_work(crew, chat).launch, "stopped", signal=15)
+    assert not_started(crew) == ["w1"]
+
+
 def test_a_directory_that_cannot_be_used_is_told_until_there_is_work_in_that_one(crew: World):
     end(crew, start_of(crew, "w1"), "bad_directory")
     other = crew.project(name="Other")
