@@ -566,9 +566,13 @@ def _everything(table: sa.Table) -> Statement:
     return Statement(sa.select(table))
 
 
-def seeds(first: int, usual: int = 2) -> range:
-    """The seeds of stories that are left to chance; TORYO_TEST_SEEDS says how many of each kind are told."""
-    return range(first, first + int(os.environ.get("TORYO_TEST_SEEDS", usual)))
+def seeds(first: int, usual: int = 2) -> list[Any]:
+    """The seeds of stories that are left to chance; TORYO_TEST_SEEDS says how many of each kind are told.
+
+    `make test` tells the first of them.
+    """
+    others = range(first + 1, first + int(os.environ.get("TORYO_TEST_SEEDS", usual)))
+    return [first, *(pytest.param(seed, marks=pytest.mark.deep) for seed in others)]
 
 
 # --- fixtures ------------------------------------------------------------------------------------------------------

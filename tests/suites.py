@@ -6,7 +6,8 @@ are worth more are in `STORIES`, with what each may cost. What tests share (a fi
 counted for itself, in `SHARED`.
 
 A story that is told on both databases (tests/databases.py) is told on PostgreSQL in `make test` only if it has the mark
-`both`: locks, batches, pages, whatever a database does in its own way. Elsewhere that is a deep test.
+`both`: locks, batches, pages, whatever a database does in its own way. Elsewhere that is a deep test, of its first
+parameters only: the others say nothing about a database.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ class Most(NamedTuple):
 STORIES: dict[str, Most] = {}
 """Tests of whole processes and of a browser that `make test` runs all the same."""
 
-SHARED: dict[str, Most] = {}
+SHARED: dict[str, Most] = {"explored": Most(cpu=6)}
 """Fixtures that a file or a run makes once, by name."""
 
 _NOT_SHARED = "function"
@@ -51,10 +52,20 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    told: set[str] = set()
+    kept, again = [], []
     for item in items:
         if item.get_closest_marker("twin") and not item.get_closest_marker("both"):
             item.add_marker(pytest.mark.deep)
+            story = item.nodeid.partition("[")[0]
+            (again if story in told else kept).append(item)
+            told.add(story)
+        else:
+            kept.append(item)
+    if again:
+        config.hook.pytest_deselected(items=again)
+        items[:] = kept
 
 
 # --- what a test costs -----------------------------------------------------------------------------------------------

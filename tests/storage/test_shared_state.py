@@ -21,6 +21,8 @@ from toryo.storage.shared_state import QUOTA, InDatabase, Quota
 from toryo.storage.shared_state_redis import RedisState
 from toryo.storage.transaction import Transaction
 
+pytestmark = pytest.mark.both
+
 HOURS = 2 * HOUR
 
 
