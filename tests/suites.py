@@ -113,7 +113,7 @@ _BEGAN = pytest.StashKey[Spent]()
 
 
 def _judge(what: str, cost: Spent, most: Most | None) -> None:
-    limit = most or Most(CPU)
+    limit = most or Most(CPU, WAITING)
     if cost.cpu > limit.cpu or cost.waited > limit.waiting:
         raise AssertionError(
             f"{what} took {cost.cpu:.1f} s of CPU and waited for {cost.waited:.1f} s; in `make test` it may take"
