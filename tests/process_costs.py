@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import os
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 _TICK = 1 / os.sysconf("SC_CLK_TCK")
 _SCHEDULER_TELLS = Path("/proc/self/schedstat").exists()
+_PRESSURE = Path("/proc/pressure/cpu")
 _DELAY_OF_ENDED = 3.0
 """How long a process that has ended may have queued for a second of CPU: the kernel forgets it with the process. A
 machine with five times as many runnable threads as processors makes a process queue about so long."""
@@ -30,11 +31,11 @@ class Spent:
     """How long its living threads could run and did not; each counts."""
     ended: float
     """The part of `cpu` that was used by processes that have ended."""
+    pressed: float
+    """How long anything on this machine has queued for a processor."""
 
     def since(self, before: Spent) -> Spent:
-        return Spent(
-            self.clock - before.clock, self.cpu - before.cpu, self.queued - before.queued, self.ended - before.ended
-        )
+        return Spent(*(getattr(self, each.name) - getattr(before, each.name) for each in fields(self)))
 
     @property
     def waited(self) -> float:
@@ -52,14 +53,21 @@ def spent() -> Spent:
     queued = _queued(os.getpid())
     for pid in _descendants():
         try:
-            fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
+            counts = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
         except OSError:
             continue  # it has just ended
-        user, system, ended_user, ended_system = (int(each) * _TICK for each in fields[11:15])
+        user, system, ended_user, ended_system = (int(each) * _TICK for each in counts[11:15])
         cpu += user + system
         ended += ended_user + ended_system
         queued += _queued(pid)
-    return Spent(time.monotonic(), cpu + ended, queued, ended)
+    return Spent(time.monotonic(), cpu + ended, queued, ended, _pressed())
+
+
+def _pressed() -> float:
+    try:
+        return int(_PRESSURE.read_bytes().partition(b"total=")[2].split()[0]) / 1e6
+    except (OSError, IndexError):
+        return 0.0
 
 
 def _descendants() -> list[int]:

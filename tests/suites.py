@@ -12,7 +12,9 @@ parameters only: the others say nothing about a database.
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import pytest
@@ -54,7 +56,8 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     told: set[str] = set()
-    kept, again = [], []
+    kept: list[pytest.Item] = []
+    again: list[pytest.Item] = []
     for item in items:
         if item.get_closest_marker("twin") and not item.get_closest_marker("both"):
             item.add_marker(pytest.mark.deep)
@@ -101,12 +104,22 @@ def pytest_runtest_makereport(
         cost = spent().since(item.stash[_BEGAN])
         for each in _shared:
             cost = cost.since(each)
+        if any(map(item.get_closest_marker, ("postgresql", "redis"))):
+            cost = replace(cost, clock=cost.clock - cost.pressed)  # their servers queue, too, and nobody counts them
         try:
             _judge("This test", cost, STORIES.get(item.nodeid))
         except AssertionError as too_much:
             report.outcome = "failed"
             report.longrepr = str(too_much)
     return report
+
+
+@contextmanager
+def made_once() -> Iterator[None]:
+    """What a process makes at its first use and keeps is not counted for the test that came first."""
+    before = spent()
+    yield
+    _shared.append(spent().since(before))
 
 
 _BEGAN = pytest.StashKey[Spent]()

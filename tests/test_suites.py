@@ -18,6 +18,8 @@ suites.STORIES = {"test_planted.py::test_a_story_that_is_listed": suites.Most(cp
 """
 PLANTED = """
 import select, subprocess, sys, time
+import pytest
+
 BURN = "import time; end = time.process_time() + 0.15\\nwhile time.process_time() < end: pass"
 
 @pytest.fixture(scope="module")

@@ -163,6 +163,7 @@ def test_keys_of_any_sign_are_themselves_and_projects_are_apart(place: Place) ->
     assert place.all("prj_*") == []
 
 
+@pytest.mark.deep
 def test_more_than_a_thousand_are_listed_whole_and_in_order(place: Place) -> None:
     """Pages are cut from it by operations."""
     for number in range(1_003):
