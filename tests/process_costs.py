@@ -8,6 +8,7 @@ longer, not its waiting. Elsewhere only this process and its ended children are 
 from __future__ import annotations
 
 import os
+import statistics
 import time
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -18,6 +19,8 @@ _PRESSURE = Path("/proc/pressure/cpu")
 _DELAY_OF_ENDED = 3.0
 """How long a process that has ended may have queued for a second of CPU: the kernel forgets it with the process. A
 machine with five times as many runnable threads as processors makes a process queue about so long."""
+_SAMPLE = 0.0035
+"""Seconds of CPU of one sample of `slowness`, on the idle machine on which the limits were set."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +46,20 @@ class Spent:
         if not _SCHEDULER_TELLS:
             return 0.0
         return max(0.0, self.clock - self.cpu - max(0.0, self.queued) - _DELAY_OF_ENDED * max(0.0, self.ended))
+
+
+def slowness() -> float:
+    """How much more CPU than on an idle machine this process needs for the same work just now: at least 1.
+
+    Two processors are often one core: who computes beside somebody else needs half as much again.
+    """
+    samples = []
+    for _ in range(9):
+        began, seen = time.process_time(), {}
+        for number in range(20_000):
+            seen[number & 255] = str(number)
+        samples.append(time.process_time() - began)
+    return max(1.0, statistics.median(samples) / _SAMPLE)
 
 
 def spent() -> Spent:

@@ -38,7 +38,7 @@ def refused_at_the_end(operation: Operation, made: dict[str, str]) -> Operation:
 
 @pytest.mark.parametrize("share", range(4))
 def test_a_refusal_names_nothing_that_was_rolled_back(
-    database: Database, monkeypatch: pytest.MonkeyPatch, share: int
+    database: Database, monkeypatch: pytest.MonkeyPatch, quick_passwords: None, quiet: None, share: int
 ) -> None:
     world = World(database, PATIENT)
     people = cast(world)
