@@ -76,12 +76,12 @@ def test_what_failed_is_told_mended_and_checked_again(crew: World):
     (check,) = checks(crew)
     judge(crew, check, ("hello.txt", "is not there"))
     refusal = worker.refused("report_completed", "checksFailed", result="success", summary="done")
-    assert refusal["failures"] == [{"check": "hello.txt", "message": "is not there"}]
-    assert "hello.txt: is not there" in refusal["instruction"]
+    assert refusal["failed_checks"] == [{"check": "hello.txt", "message": "is not there"}]
+    assert "“hello.txt”" in refusal["instruction"]
     said = worker.next()
     assert (said["action"], said["state"]) == ("execute_task", "fixing_checks")
-    assert said["failed_checks"] == refusal["failures"]
-    assert "is not there" in said["instruction"]
+    assert said["failed_checks"] == refusal["failed_checks"]
+    assert "“hello.txt”" in said["instruction"]
     assert reporting(worker).later is not None
     (second,) = checks(crew)
     assert second["check_id"] != check["check_id"]
@@ -219,7 +219,7 @@ def test_a_subtask_with_checks_is_completed_once_they_pass(crew: World):
     assert "update_task_status" in worker.refused("update_task_status", "notNow", **done)["instruction"]
     judge(crew, checks(crew)[0], ("hello.txt", "is not there"))
     refusal = worker.refused("update_task_status", "checksFailed", **done)
-    assert refusal["failures"][0]["check"] == "hello.txt"
+    assert refusal["failed_checks"][0]["check"] == "hello.txt"
     assert refusal["next"]["action"] == "execute_subtask"
     assert crew.perform("update_task_status", done, worker.credentials, may_wait=True).later is not None
     judge(crew, checks(crew)[0])
@@ -284,7 +284,7 @@ def test_a_task_without_checks_of_its_own_does_not_complete_before_those_of_its_
     (check,) = checks(crew)
     told(crew, check, evidence(outcome="failed", exit_code=2, output="1 failed"))
     refusal = worker.refused("report_completed", "checksFailed", result="success", summary="done")
-    assert refusal["failures"] == [{"check": "make test", "message": "1 failed"}]
+    assert refusal["failed_checks"] == [{"check": "make test", "message": "1 failed"}]
     assert worker.next()["state"] == "fixing_checks"
     crew.owner.call("confirm_checks", task_id=task, passed=True)
     worker.report()

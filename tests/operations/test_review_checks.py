@@ -130,8 +130,13 @@ def test_requested_changes_reach_the_author_with_place_and_severity(crew: World)
     worker = crew.start("w1")
     said = worker.next()
     assert (said["action"], said["state"]) == ("execute_task", "fixing_checks")
-    assert "review by w2: [high] invoice.py:12: Not rounded." in said["instruction"]
-    assert said["instruction"].index("Not rounded.") < said["instruction"].index("A typo.")
+    failed = said["failed_checks"][0]
+    assert (failed["check"], failed["message"].splitlines()[0]) == (
+        "review by w2",
+        "[high] invoice.py:12: Not rounded.",
+    )
+    assert failed["message"].index("Not rounded.") < failed["message"].index("A typo.")
+    assert "“review by w2”" in said["instruction"] and "Not rounded." not in said["instruction"]
     assert shown(crew, task)["check_failures"][0]["check"] == "review by w2"
 
 
@@ -217,7 +222,7 @@ def test_where_the_agent_cannot_review_a_person_is_asked(crew: World, ended: str
     assert asked_of(crew) == [task]
     assert "w2 did not review it" in open_review(crew, task)["question"]
     answer(crew, task, None, "Add the tax.")
-    assert "Add the tax." in crew.start("w1").next()["instruction"]
+    assert crew.start("w1").next()["failed_checks"][0]["message"] == "Add the tax."
 
 
 @pytest.mark.parametrize(
@@ -283,7 +288,7 @@ def test_a_person_says_what_has_to_change(crew: World) -> None:
     question = open_review(crew, task)["question_id"]
     crew.owner.refused("answer_question", "validationError", question_id=question, choices=["Request changes"])
     answer(crew, task, "Request changes", "Add the tax.")
-    assert "Add the tax." in crew.start("w1").next()["instruction"]
+    assert crew.start("w1").next()["failed_checks"][0]["message"] == "Add the tax."
 
 
 def test_a_named_person_is_asked(crew: World) -> None:

@@ -73,6 +73,11 @@ def quoted(text: str) -> str:
     return "“" + one_line(text).translate(_INNER_QUOTES) + "”"
 
 
+def marked(text: str) -> str:
+    """Somebody's text beside our sentences: every line of it begins with a mark that no line of ours has."""
+    return "\n".join(f"| {line}".rstrip() for line in printable(text).splitlines())
+
+
 def coloured(text: str) -> str:
     """Printable, with the colours of a program's output."""
     kept, at = [], 0

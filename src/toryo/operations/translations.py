@@ -12,10 +12,11 @@ from functools import reduce
 from typing import Any
 
 from toryo.domain.projects import Language
+from toryo.domain.texts import marked, one_line, quoted
 from toryo.domain.wording import Worded
 from toryo.operations import page_wording
 from toryo.translation_catalogues import filled, in_language, texts
-from toryo.workflow.instructions import TEXTS
+from toryo.workflow.instructions import MARKED, QUOTED, TEXTS
 
 
 def translated(text: Worded, language: Language, *, page: bool = False) -> str:
@@ -39,8 +40,15 @@ def translated(text: Worded, language: Language, *, page: bool = False) -> str:
 
 
 def words(key: str, language: Language, **facts: Any) -> str:
-    """The instruction of a key in a language, its facts filled in."""
-    return in_language(TEXTS[key], language, **facts)
+    """The instruction of a key in a language, its facts filled in: what others have written as their words."""
+    return in_language(TEXTS[key], language, **{name: _told(name, fact) for name, fact in facts.items()})
+
+
+def _told(name: str, fact: Any) -> str:
+    text = str(fact)
+    if name in MARKED:
+        return marked(text)
+    return quoted(text) if name in QUOTED else one_line(text)
 
 
 def _fact(value: Any, language: Language, page: bool) -> Any:

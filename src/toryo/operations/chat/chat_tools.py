@@ -672,7 +672,7 @@ def notify_task_session(call: Call, wanted: NotifyTaskSession) -> Notified:
         session_id=address,
         task_id=task.id if task is not None else None,
         kind="message",
-        message=f"Your chat session says: {wanted.message}",
+        message=words("told_by_chat", call.language, said=wanted.message),
         cause=None,
         created_at=call.now,
     )

@@ -12,6 +12,7 @@ from toryo.domain.fast_dataclasses import replace
 from toryo.domain.launches import Purpose
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.messaging import mailboxes, notifications
+from toryo.operations.translations import words
 
 
 def hand_back(call: Call, project_id: str, agent_id: str, awaited_id: str) -> None:
@@ -53,7 +54,14 @@ def tell_end(call: Call, delegation: Delegation) -> None:
     task = call.tx.tasks.find(delegation.task_id)
     if session is not None and task is not None and session.task_id == task.id:
         result = delegation.result if isinstance(delegation.result, str) else str(delegation.result or "")
-        told = f"Delegation {delegation.id} to {delegation.target_agent_id} {delegation.status.value}: {result[:2000]}"
+        told = words(
+            "delegation.ended",
+            call.project(task.project_id).settings.language,
+            delegation_id=delegation.id,
+            target=delegation.target_agent_id,
+            status=delegation.status.value,
+            result=result[:2000],
+        )
         notifications.notify(call, task, session.agent_id, session.id, "message", told)
 
 

@@ -17,6 +17,7 @@ from toryo.domain.errors import Code, Refusal
 from toryo.domain.handover import Note
 from toryo.domain.projects import Language, Project
 from toryo.domain.tasks import Status, Task
+from toryo.domain.texts import marked, quoted
 from toryo.first_prompt import first_words
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Available, Parameters, operation
@@ -317,11 +318,11 @@ def _described(call: Call, task: Task, language: Language) -> str:
         "task",
         language,
         task_id=task.id,
-        title=task.title,
+        title=quoted(task.title),
         status=task.status.value,
         priority=task.priority.value,
         assignee=task.assignee_id or task.agent_type or prompt("nobody", language),
-        description=call.tx.tasks.details(task.id).description,
+        description=marked(call.tx.tasks.details(task.id).description),
     )
 
 

@@ -29,7 +29,7 @@ from toryo.operations.calls.results import (
 )
 from toryo.operations.launches import end_of_session
 from toryo.operations.messaging import conversations, mailboxes
-from toryo.operations.tasks import below_main_task, conflict_forecast, questions
+from toryo.operations.tasks import below_main_task, conflict_forecast, due_checks, questions
 from toryo.operations.translations import words
 from toryo.workflow import facts, launch_rules, manager_rules, next_action
 from toryo.workflow.instructions import TOOLS, key_of
@@ -254,7 +254,9 @@ def _words_of_case(call: Call, case: RuleInput, step: Step) -> Mapping[str, obje
         "ready": ", ".join(task.id for task in case.dispatchable[:_MANY]),
         "blocked": ", ".join(f"{task.id} ({task.status.value})" for task in stuck[:_MANY]),
         "waiting": "; ".join(_who_waits(case)[:_MANY]),
-        "failed": "; ".join(_failed_checks(call, case.main)[:_MANY]) if facts.check_failed(case) else "",
+        "failed": due_checks.names_of(call.tx.tasks.details(case.main.id).check_failures)
+        if facts.check_failed(case)
+        else "",
     }
 
 
@@ -271,11 +273,6 @@ def _who_waits(case: RuleInput) -> list[str]:
         waits = [f"{other.id} ({other.status.value})" for other in case.tree.open_dependencies(task)]
         found.append(f"{task.id} is {task.status.value}" + (f", waits for {', '.join(waits)}" if waits else ""))
     return found
-
-
-def _failed_checks(call: Call, main: Task) -> list[str]:
-    failures = call.tx.tasks.details(main.id).check_failures
-    return [f"{failure.get('check')}: {failure.get('message')}" for failure in failures]
 
 
 def _belongings(call: Call, case: RuleInput, step: Step) -> Belongings:

@@ -200,8 +200,8 @@ def _in_review(tree_state: TreeState, task: Task) -> Refused:
 
 def _failed(call: Call, tree_state: TreeState, task: Task) -> Refused:
     failures = list(call.tx.tasks.details(task.id).check_failures)
-    failed = "; ".join(f"{failure.get('check')}: {failure.get('message')}" for failure in failures).removesuffix(".")
+    failed = due_checks.names_of(failures)
     key = "execute_task.fixing" if task.id == call.session.task_id else "execute_subtask.fixing"
     told = words(key, tree_state.project.settings.language, failed=failed)
     message = f"Acceptance checks failed: {failed}."
-    return Refused(Refusal(Code.CHECKS_FAILED, message, told, task_id=task.id, failures=failures).answer())
+    return Refused(Refusal(Code.CHECKS_FAILED, message, told, task_id=task.id, failed_checks=failures).answer())

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from itertools import islice
+from typing import Any
+
 from toryo.domain import review_checks
 from toryo.domain.tasks import AcceptanceCheck, Task
+from toryo.domain.texts import quoted
 from toryo.domain.tree_state import TreeState
 from toryo.operations.calls.call import Call
 
@@ -20,6 +25,11 @@ def all_of(call: Call, tree_state: TreeState, task: Task) -> list[AcceptanceChec
 def run_by_program(call: Call, tree_state: TreeState, task: Task) -> list[AcceptanceCheck]:
     """Those that a Coordinator runs."""
     return review_checks.run_by_program(all_of(call, tree_state, task))
+
+
+def names_of(failures: Iterable[Mapping[str, Any]], most: int = 5) -> str:
+    """The checks that failed, for a sentence: what they printed stands beside it as data."""
+    return ", ".join(quoted(str(failure.get("check"))) for failure in islice(failures, most))
 
 
 def reviews(call: Call, tree_state: TreeState, task: Task) -> list[AcceptanceCheck]:

@@ -14,7 +14,6 @@ from toryo.domain.launches import Purpose
 from toryo.domain.projects import Language
 from toryo.domain.questions import Question, State, defaulted, in_words, withdrawn
 from toryo.domain.tasks import Task
-from toryo.domain.texts import quoted
 from toryo.domain.times import Millis
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.messaging import notifications
@@ -120,9 +119,9 @@ def _in_a_sentence(call: Call, question: Question, language: Language) -> str:
     return words(
         f"answers.{question.state.value}",
         language,
-        question=quoted(question.question[:_SHOWN]),
+        question=question.question[:_SHOWN],
         question_id=question.id,
-        answer=quoted(in_words(question)[:_SHOWN]),
+        answer=in_words(question)[:_SHOWN],
         person=person.name if person is not None else question.ended_by,
     )
 

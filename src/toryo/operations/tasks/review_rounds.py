@@ -29,7 +29,7 @@ from toryo.domain.tasks import (
     Status,
     Task,
 )
-from toryo.domain.texts import quoted
+from toryo.domain.texts import one_line
 from toryo.domain.times import SECOND
 from toryo.domain.tree_state import TreeState
 from toryo.operations.calls.call import WORK, Call
@@ -190,7 +190,7 @@ def _ask(call: Call, task: Task, check: AcceptanceCheck, key: str, before: Seque
         key_of_why = f"review.{unable}" if unable is not None and may_reject else "review.rounds_over"
         name = wanted.name if wanted is not None else terms["by"]
         why = words(key_of_why, language, reviewer=name, rounds=rejected)
-    parts = (words("review.question", language, title=quoted(task.title)), terms.get("rubric") or "", why)
+    parts = (words("review.question", language, title=task.title), terms.get("rubric") or "", why)
     question = Question(
         id=call.new_id(ids.QUESTION),
         project_id=project.id,
@@ -224,7 +224,7 @@ def _file(call: Call, task: Task, rubric: str | None, reviewer: str, before: Seq
     last = before[-1].written if before else None
     worktree = call.tx.worktrees.find(task.id)
     parts = (
-        words("review.description", language, title=quoted(task.title), author=task.assignee_id, task_id=task.id),
+        words("review.description", language, title=task.title, author=task.assignee_id, task_id=task.id),
         words("review.changes", language, base=worktree.base_commit)
         if worktree is not None and worktree.open and worktree.base_commit
         else "",
@@ -234,7 +234,7 @@ def _file(call: Call, task: Task, rubric: str | None, reviewer: str, before: Seq
         words("review.last", language, findings=last) if last else "",
     )
     draft = Draft(
-        title=words("review.title", language, title=task.title)[:LONGEST_TITLE],
+        title=words("review.title", language, plain=one_line(task.title))[:LONGEST_TITLE],
         description="\n\n".join(filter(None, parts)),
         priority=task.priority,
         assignee_id=reviewer,
