@@ -94,7 +94,8 @@ def pytest_fixture_setup(fixturedef: pytest.FixtureDef[Any]) -> Generator[None, 
     for each in _shared[others:]:  # asked for by this one, and counted already
         cost = cost.since(each)
     _shared.append(cost)
-    _judge(f"The fixture {fixturedef.argname}", cost, SHARED.get(fixturedef.argname))
+    judged = replace(cost, clock=cost.clock - cost.pressed)  # it may have made a database or a browser wait
+    _judge(f"The fixture {fixturedef.argname}", judged, SHARED.get(fixturedef.argname))
     return result
 
 

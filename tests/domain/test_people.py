@@ -64,3 +64,9 @@ def test_a_password_that_is_too_short_or_too_long_is_refused(length: int) -> Non
 @pytest.mark.parametrize("length", [10, 1_000])
 def test_a_password_may_be_as_short_and_as_long_as_is_said(length: int) -> None:
     refuse_weak("p" * length)
+
+
+@pytest.mark.parametrize("other", ["mi\u212ae@x.org", "MI\u212aE@X.ORG", "m\u0131ke@x.org", "ｍike@x.org"])
+def test_an_address_with_letters_that_only_look_alike_is_another_one(other: str) -> None:
+    assert people.address(" Mike@X.org ") == "mike@x.org"
+    assert people.address(other) != "mike@x.org"

@@ -42,7 +42,7 @@ def elsewhere(tmp_path: Path):
 def secrets_of(table: sa.Table) -> list[str]:
     """Hashes of what somebody shows, and what is secret itself."""
     names = [str(column.name) for column in table.columns]
-    return [name for name in names if name.rpartition("_")[2] == "hash" or name in ("auth", "private_key")]
+    return [name for name in names if name.rpartition("_")[2] == "hash" or name in ("auth", "private_key", "secret")]
 
 
 def test_a_restore_says_of_every_secret_whether_it_comes_along() -> None:
@@ -153,7 +153,16 @@ def test_a_backup_in_many_pages_restores_who_is_above_whom(
     assert World(elsewhere).rows(schema.agents) == world.rows(schema.agents)
 
 
-@pytest.mark.parametrize("line", [{"table": "colours", "columns": ["id"]}, {"table": "tasks", "columns": ["id, 1"]}])
+@pytest.mark.parametrize(
+    "line",
+    [
+        {"table": "colours", "columns": ["id"]},
+        {"table": "tasks", "columns": ["id, 1"]},
+        {"table": "tasks", "columns": []},
+        {"table": "Tokens", "columns": ["hash"]},
+        {"table": "tokens (hash) VALUES ('x'); --", "columns": []},
+    ],
+)
 def test_a_backup_with_tables_or_columns_that_its_version_does_not_have_is_refused(
     elsewhere: Database, tmp_path: Path, line: dict[str, Any]
 ) -> None:

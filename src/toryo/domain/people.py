@@ -6,6 +6,7 @@ A person's role is stored once, in their account; links, browsers and tokens may
 
 from __future__ import annotations
 
+import string
 from enum import StrEnum
 
 from toryo.domain.agents import Agent, Role
@@ -30,6 +31,14 @@ class How(StrEnum):
     LINK = "link"
     PASSWORD = "password"  # noqa: S105 - the name of a way, not a secret
     OIDC = "oidc"
+
+
+_LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
+
+
+def address(email: str) -> str:
+    """As an e-mail address is stored and compared. Letters beyond ASCII stay: the sign for kelvin would become a k."""
+    return email.strip().translate(_LOWER)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from urllib.parse import urlencode, urlsplit
 import structlog
 from pydantic import ValidationError
 
+from toryo.domain import people
 from toryo.domain.people import is_above
 from toryo.operations.people.provider_accounts import Vouched
 from toryo.server.oidc_state import OidcState
@@ -193,7 +194,7 @@ class Provider:
 def judged(claims: dict[str, Any], auth: AuthSettings) -> Vouched:
     """Whether somebody with these claims may come in, and as what. Raises Untrusted."""
     verified = claims.get("email_verified") in (True, "true")
-    email = str(claims["email"]).strip().lower() if verified and claims.get("email") else None
+    email = people.address(str(claims["email"])) if verified and claims.get("email") else None
     domains = auth.oidc_email_domains
     if domains and (email is None or email.rpartition("@")[2] not in domains):
         raise Untrusted(f"only people with a verified e-mail address at {' or '.join(domains)} may sign in here")

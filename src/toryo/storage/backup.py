@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import gzip
 import os
+import secrets
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -44,8 +45,8 @@ LEFT_OUT = frozenset(
     )
 )
 """Tables of credentials: not restored unless requested."""
-BLANKED = {"sessions": "token_hash", "launches": "credential_hash"}
-"""Credential columns of rows that are restored: a restore replaces their values by ones that match nothing."""
+BLANKED = {"sessions": "token_hash", "launches": "credential_hash", "webhooks": "secret"}
+"""Credential columns of rows that are restored: a restore replaces their values by ones that nobody knows."""
 KEPT = {"agents": "passkey_hash", "people": "password_hash"}
 """Credential columns that are restored, because nobody could sign in without them."""
 
@@ -181,7 +182,7 @@ def _read(connection: Connection, file: Path, *, credentials: bool) -> Restored:
             kept = {name: many for name, many in counts.items() if name not in left_out}
             return Restored(kept, sum(left_out.values()))
         name = line["table"]
-        if not there.get(name, set()) >= set(line["columns"]):
+        if name not in there or not line["columns"] or not there[name] >= set(line["columns"]):
             raise NotAnArchive(f"{file} has a table {name} that its version does not have.", _NAME_ANOTHER)
         rows = line["rows"]
         counts[name] = counts.get(name, 0) + len(rows)
@@ -236,11 +237,11 @@ def _is_version(schema: Any) -> bool:
 
 
 def _blanked(name: str, columns: list[str], rows: list[list[Any]]) -> list[list[Any]]:
-    """Replaces each hash by a value that is not a hash and differs between rows."""
+    """Replaces each of them by a value that is no hash, and that nobody can sign with."""
     if name not in BLANKED:
         return rows
-    secret, own = columns.index(BLANKED[name]), columns.index("id")
-    return [[*row[:secret], f"restored {row[own]}", *row[secret + 1 :]] for row in rows]
+    at = columns.index(BLANKED[name])
+    return [[*row[:at], f"restored {secrets.token_urlsafe(32)}", *row[at + 1 :]] for row in rows]
 
 
 def _insert(connection: Connection, name: str, columns: list[str], rows: Iterable[list[Any]]) -> None:

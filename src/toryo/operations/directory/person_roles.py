@@ -83,12 +83,7 @@ def refuse_more(person: Agent, at_most: str, own: str) -> None:
 
 def mailto(email: str) -> str:
     """How an account is found at the first sign-in with an identity provider."""
-    return f"{people.MAILTO}{address(email)}"
-
-
-def address(email: str) -> str:
-    """As it is stored and compared."""
-    return email.strip().lower()
+    return f"{people.MAILTO}{people.address(email)}"
 
 
 def renewed(call: Call, person: Agent, **changes: Any) -> Agent:

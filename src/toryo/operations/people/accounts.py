@@ -140,7 +140,7 @@ def _put(call: Call, account: Account, email: str | None) -> None:
             "Choose another address, or change theirs first: toryo person edit ID --email ADDRESS",
             existing_id=other.agent_id,
         )
-    address = person_roles.address(email) if email is not None else account.email
+    address = people.address(email) if email is not None else account.email
     call.tx.people.put(replace(account, subject=subject, email=address, changed_at=call.now))
 
 
