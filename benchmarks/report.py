@@ -34,7 +34,6 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent))
 
 from tests import services  # noqa: E402 - after the path to the tests' helpers
-from tests.browser import browsers  # noqa: E402
 
 RESULTS = HERE / "results.json"
 LONGEST = 600
@@ -147,6 +146,8 @@ def measured(benches: list[Bench]) -> dict[str, Any]:
         if postgresql is None:
             missing[POSTGRESQL] = said
         if any(bench.needs == CHROMIUM for bench in benches):
+            from tests.browser import browsers
+
             chromium, said = attempted(lambda: browsers.program(browsers.CHROMIUM))
             if chromium is None:
                 missing[CHROMIUM] = said
