@@ -15,6 +15,7 @@ import argparse
 import contextlib
 import os
 import resource
+import signal
 import subprocess
 import sys
 import tempfile
@@ -169,8 +170,8 @@ def measured(benches: list[Bench]) -> dict[str, Any]:
         "cpu_minutes": round(sum(each.ru_utime + each.ru_stime for each in spent) / 60, 1),
         "postgresql": about,
         "figures": figures,
-        "not_measured": {row: missing[target.needs] for row, target in TARGETS.items() if target.needs in missing}
-        | {line["row"]: line["why"] for line in lines if "why" in line},
+        "not_measured": {line["row"]: line["why"] for line in lines if "why" in line}
+        | {row: missing[target.needs] for row, target in TARGETS.items() if target.needs in missing},
         "printed": printed,
     }
 
@@ -200,16 +201,26 @@ def run(bench: Bench, postgresql: str | None, notes: Path) -> Iterator[dict[str,
     for _ in range(bench.times):
         print(f"== {command}", flush=True)
         began = time.monotonic()
+        output, failed = _ran(words, environment)
+        print(f"{output}\n({time.monotonic() - began:.0f} s)", flush=True)
+        yield {"command": command, "output": output, "failed": failed}
+
+
+def _ran(words: list[str], environment: dict[str, str]) -> tuple[str, bool]:
+    """What it printed, with the reason if it failed. Servers that it has left behind end with it."""
+    with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
+        process = subprocess.Popen(words, env=environment, stdout=output, stderr=errors, start_new_session=True)
         try:
-            ran = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=LONGEST, check=False)
-            output, errors, code = ran.stdout, ran.stderr, ran.returncode
-        except subprocess.TimeoutExpired as late:
-            output = late.stdout.decode() if isinstance(late.stdout, bytes) else late.stdout or ""
-            errors, code = f"Stopped after {LONGEST} s.", 1
-        if code:
-            output += f"\nFailed with exit code {code}:\n{errors.strip()}"
-        print(f"{output.strip()}\n({time.monotonic() - began:.0f} s)", flush=True)
-        yield {"command": command, "output": output.strip(), "failed": bool(code)}
+            code = process.wait(LONGEST)
+            reason = f"Failed with exit code {code}:"
+        except subprocess.TimeoutExpired:
+            code, reason = 1, f"Stopped after {LONGEST} s."
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        printed, said = (file.seek(0) or file.read().strip() for file in (output, errors))
+    return (f"{printed}\n{reason}\n{said}".strip(), True) if code else (printed, False)
 
 
 def _quoted(word: str) -> str:
