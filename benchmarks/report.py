@@ -161,19 +161,24 @@ def measured(benches: list[Bench]) -> dict[str, Any]:
     for line in lines:
         if "value" in line:
             figures.setdefault(line.pop("row"), []).append(line)
-    spent = [resource.getrusage(who) for who in (resource.RUSAGE_CHILDREN, resource.RUSAGE_SELF)]
     return {
         "date": time.strftime("%Y-%m-%d"),
         "cores": os.cpu_count(),
         "load": round(load, 1),
         "minutes": round((time.monotonic() - began) / 60, 1),
-        "cpu_minutes": round(sum(each.ru_utime + each.ru_stime for each in spent) / 60, 1),
+        "cpu_minutes": round(_cpu() / 60, 1),
         "postgresql": about,
         "figures": figures,
         "not_measured": {line["row"]: line["why"] for line in lines if "why" in line}
         | {row: missing[target.needs] for row, target in TARGETS.items() if target.needs in missing},
         "printed": printed,
     }
+
+
+def _cpu() -> float:
+    """Seconds, of all that has been started here and has ended."""
+    spent = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return spent.ru_utime + spent.ru_stime
 
 
 def attempted(start: Any) -> tuple[str | None, str]:
@@ -200,9 +205,9 @@ def run(bench: Bench, postgresql: str | None, notes: Path) -> Iterator[dict[str,
     environment = {**os.environ, target_figures.FILE: str(notes)}
     for _ in range(bench.times):
         print(f"== {command}", flush=True)
-        began = time.monotonic()
+        began, spent = time.monotonic(), _cpu()
         output, failed = _ran(words, environment)
-        print(f"{output}\n({time.monotonic() - began:.0f} s)", flush=True)
+        print(f"{output}\n({time.monotonic() - began:.0f} s, {_cpu() - spent:.0f} s of CPU)", flush=True)
         yield {"command": command, "output": output, "failed": failed}
 
 
