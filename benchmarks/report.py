@@ -71,7 +71,7 @@ BENCHES = (
     ),
     Bench("mcp_peers", ("--seconds", "1", "--rounds", "3")),
     Bench("sweep", ("--managers", "500"), times=3),
-    Bench("growth", ("--rows", "100 k tasks", "--times", "5", "--rounds", "3")),
+    Bench("growth", ("--rows", "100 k tasks", "--times", "10", "--rounds", "3")),
     Bench("browsers", ("--rounds", "3")),
     Bench("agents", ("--agents", "40", "--rounds", "3", "--trickle", "0")),
     Bench("tokens"),
@@ -106,7 +106,7 @@ class Figure:
     @property
     def spread(self) -> str:
         low, high = (self.rounds[place]["value"] for place in (0, -1))
-        return "" if low == high else f"{low:,.3g} to {high:,.3g}"
+        return "" if low == high else f"{number(low)} to {number(high)}"
 
     @property
     def _middle(self) -> dict[str, Any]:
@@ -258,11 +258,11 @@ def table(found: dict[str, Any]) -> Iterator[str]:
             yield f"| {name} | {target.what} | not measured | | {target.wanted} | | {target.of} | |"
             continue
         told = f" ({figure.told})" if figure.told else ""
-        floor = "" if figure.floor is None else f"{figure.floor:,.4g}"
+        floor = "" if figure.floor is None else number(figure.floor)
         cells = (
             name,
             target.what,
-            f"{figure.value:,.4g} {target.unit}{told}",
+            f"{number(figure.value)} {target.unit}{told}",
             figure.spread,
             target.wanted,
             verdict(target, figure.value),
@@ -273,7 +273,11 @@ def table(found: dict[str, Any]) -> Iterator[str]:
     for row, figure in figures.items():
         if row not in TARGETS:
             name, _, what = row.partition(" ")
-            yield f"| {name} | {what} | {figure.value:,.4g} ({figure.told}) | {figure.spread} | | | | |"
+            yield f"| {name} | {what} | {number(figure.value)} ({figure.told}) | {figure.spread} | | | | |"
+
+
+def number(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
 
 
 def verdict(target: Target, value: float) -> str:
@@ -313,7 +317,7 @@ def moved(found: dict[str, Any], before: dict[str, Any] | None) -> Iterator[str]
             compared += 1
             if abs(new / old - 1) > MOVED:
                 better = (new < old) == TARGETS[row].most
-                shown = f"{old:,.4g} -> {new:,.4g} ({new / old - 1:+.0%}, {'better' if better else 'WORSE'})"
+                shown = f"{number(old)} -> {number(new)} ({new / old - 1:+.0%}, {'better' if better else 'WORSE'})"
                 changed.append(f"  {row}: {TARGETS[row].what}: {shown}")
     yield f"Of {compared} ratios and counts, {len(changed)} moved by more than {MOVED:.0%} since {before['date']}:"
     yield from changed
