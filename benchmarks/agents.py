@@ -104,10 +104,9 @@ def tell(kind: str, rounds: list[tuple[Floor | None, Figures]]) -> None:
             [(figures[STARTS] or 0.0) / bare.per_second for bare, figures in rounds if bare is not None],
             digits=2,
         )
-    rates = [figures[STARTS] for _, figures in rounds if figures.get(STARTS) is not None]
-    if rates:
-        bare = [each.per_second for each in floors]
-        target_figures.note(f"T9 {kind}", statistics.median(rates), floor=statistics.median(bare) if bare else None)
+    for bare, figures in rounds:
+        if bare is not None:
+            target_figures.note(f"T9 {kind}", figures[STARTS] or 0.0, floor=bare.per_second)
     for name in rounds[0][1]:
         values = [figures[name] for _, figures in rounds]
         _row(name, [each for each in values if each is not None])

@@ -5,7 +5,7 @@ first, then people's. Targets: cycle and next action at most 1.1 x, sweep 1.2 x,
 
 The row "2 servers" (PostgreSQL) is the first one while another process works on the same database.
 
-    python benchmarks/growth.py [--full | --most] [--database postgresql://HOST/EMPTY]
+    python benchmarks/growth.py [--full | --most] [--rounds 1] [--database postgresql://HOST/EMPTY]
 """
 
 from __future__ import annotations
@@ -55,32 +55,41 @@ def main() -> None:
     parser.add_argument("--full", action="store_true", help="also with a million tasks (some minutes)")
     parser.add_argument("--most", action="store_true", help="only the first row and a million tasks")
     parser.add_argument("--database", help="a PostgreSQL database whose tables may be dropped; default: SQLite")
-    parser.add_argument("--times", type=int, default=30, help="how often each call is made")
+    parser.add_argument("--rows", nargs="+", choices=list(ROWS), help="of the ordinary rows only the first and these")
+    parser.add_argument("--times", type=int, default=30, help="how often each call is made in a round")
+    parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--beside", help=argparse.SUPPRESS)
     given = parser.parse_args()
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
     if given.beside:
         _work(given.beside)
-    first: dict[str, float] = {}
+    first: list[dict[str, float]] = []
     two = {} if given.database is None else {TWO: FIRST}  # SQLite's file is of one server
     rows = {"10 k tasks": FIRST} if given.most else ROWS | two
+    if given.rows:
+        rows = {name: past for name, past in rows.items() if past is FIRST or name in given.rows}
     rows = rows | (FULL if given.full or given.most else {})
     for name, past in rows.items():
         with _database(given.database) as (database, url):
             fill(database, past)
             with _another(url) if name == TWO else nullcontext():
-                found = _measured(database, given.times)
+                found = _measured(database, given.times, given.rounds)
         if not first:
             first = found
-            print(f"{'CPU, ms (ratio)':<26}" + "".join(f"{each:>17}" for each in found))
-        cells = (f"{value:.2f} ({value / max(first[each], 0.001):.2f})" for each, value in found.items())
+            print(f"{'CPU, ms (ratio)':<26}" + "".join(f"{each:>17}" for each in found[0]))
+        middle, least = _middle(found), _middle(first)
+        cells = (f"{value:.2f} ({value / max(least[each], 0.001):.2f})" for each, value in middle.items())
         print(f"{name:<26}" + "".join(f"{each:>17}" for each in cells), flush=True)
         if past.tasks > FIRST.tasks:  # the row with the most tasks is measured last
-            reads = [call for call in found if call not in AGENTS]
-            slowest = max(reads, key=lambda call: found[call])
-            target_figures.note("T7 cycle", found["cycle"] / first["cycle"], name)
-            target_figures.note("T7 next action", found["next action"] / first["next action"], name)
-            target_figures.note("T7 reads", found[slowest], f"{slowest}, {name}")
+            for now, then in zip(found, first, strict=True):
+                slowest = max((call for call in now if call not in AGENTS), key=lambda call: now[call])
+                for call in ("cycle", "next action"):
+                    target_figures.note(f"T7 {call}", now[call] / then[call], f"{now[call]:.2f} ms", then[call])
+                target_figures.note("T7 reads", now[slowest], slowest)
+
+
+def _middle(rounds: list[dict[str, float]]) -> dict[str, float]:
+    return {call: statistics.median(each[call] for each in rounds) for call in rounds[0]}
 
 
 @contextmanager
@@ -119,10 +128,11 @@ def _work(url: str) -> None:
             cycle()
 
 
-def _measured(database: Database, times: int) -> dict[str, float]:
+def _measured(database: Database, times: int, rounds: int) -> list[dict[str, float]]:
     world = World(database, now=int(time.time() * 1000))
     world.project_id = project()
-    return {name: _cost(call, times) for name, call in _calls(world).items()}
+    calls = _calls(world)
+    return [{name: _cost(call, times) for name, call in calls.items()} for _ in range(rounds)]
 
 
 def _cost(call: Callable[[], object], times: int) -> float:

@@ -17,7 +17,6 @@ import os
 import socket
 import statistics
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import AsyncIterator, Iterator
@@ -196,11 +195,14 @@ def main() -> None:
                 for _ in range(given.rounds):
                     for found, peer in zip(rates, (ours, theirs), strict=True):
                         found.append(asyncio.run(_rate(peer, kind, given.clients, given.seconds)))
+                for own, other in zip(*rates, strict=True):
+                    target_figures.note(f"T11 {kind}", own / other, f"{own:,.0f} and {other:,.1f} calls/s", other)
                 own, other = map(statistics.median, rates)
                 print(f"{kind:<18}{own:>10,.0f}{other:>18,.1f}{own / other:>8,.0f}x", flush=True)
-                target_figures.note(f"T11 {kind}", own / other, f"{own:,.0f} and {other:,.1f} calls/s")
     except RuntimeError as problem:
-        print(f"{PEER}: SKIPPED: {problem}", file=sys.stderr, flush=True)
+        print(f"{PEER}: SKIPPED: {problem}", flush=True)
+        for kind in (WRITES, READS):
+            target_figures.not_measured(f"T11 {kind}", f"{PEER} {problem}")
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -45,9 +46,6 @@ CASES = {"SQLite": ((1, 1), (8, 1), (64, 1), (64, 20)), "PostgreSQL": ((1, 1), (
 WARM_UP_SECONDS = 0.5
 _start: Any = None
 """In a process of `several_servers`: where it waits for the others."""
-TARGETS = {("SQLite", 1): "T1 1", ("SQLite", 8): "T1 8", ("SQLite", 64): "T1 64"} | {
-    ("PostgreSQL", callers): f"T2 {callers}" for callers in (64, 256)
-}
 
 
 @dataclass(frozen=True)
@@ -174,6 +172,7 @@ def bare_sqlite(seconds: float) -> float:
 
 def bare_postgresql(url: str, seconds: float) -> float:
     with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("DROP TABLE IF EXISTS bench")
         connection.execute(TABLE.replace("INTEGER PRIMARY KEY", "bigserial PRIMARY KEY"))
 
         def cycle() -> None:
@@ -206,42 +205,43 @@ def main() -> None:
     print(f"Queue cycles in process, medians of {given.rounds} rounds of {given.seconds:g} s")
     with databases(given.postgresql) as kinds:
         for kind, empty in kinds:
-            with empty() as floor_url:
-                measure_floor = (
-                    (lambda: bare_sqlite(given.seconds))
-                    if kind == "SQLite"
-                    else (lambda url=floor_url: bare_postgresql(url, given.seconds))
-                )
-                floor = measure_floor()
-            with empty() as url, product(url) as dispatcher:
-                print(f"\n{kind}: the floor, one cycle after the other: {floor:,.0f} cycles/s")
-                teams = [(case, team(dispatcher, *case)) for case in CASES[kind]]
-                rates: dict[tuple[int, int], list[float]] = {case: [] for case in CASES[kind]}
-                for _ in range(given.rounds):
-                    for case, callers in teams:
-                        rates[case].append(uvloop.run(rate(dispatcher, callers, given.seconds)))
-                for (callers, projects), found in rates.items():
-                    middle = statistics.median(found)
-                    name = f"{callers} callers, {projects} project{'s' if projects > 1 else ''}"
-                    print(f"{name:<28}{middle:>8,.0f} cycles/s{middle / floor:>8.2f} x the floor", flush=True)
-                    row = TARGETS.get((kind, callers)) if projects == 1 else f"T2 {projects} projects, {kind}"
-                    if row:
-                        value = middle / floor if kind == "SQLite" and projects == 1 else middle
-                        target_figures.note(row, value, f"{middle:,.0f}/s", floor)
-                if kind == "PostgreSQL":
-                    together = team(dispatcher, 128, 1)
-                    apart = team(dispatcher, 128, 2)
-                    halves = {
-                        "one queue": [together[:64], together[64:]],
-                        "a queue each": [apart[::2], apart[1::2]],
-                    }
-                    one = statistics.median(rates[64, 1])
-                    for name, teams_of_two in halves.items():
-                        both = statistics.median(
-                            several_servers(url, teams_of_two, given.seconds) for _ in range(given.rounds)
-                        )
-                        print(f"{f'two servers, {name}':<28}{both:>8,.0f} cycles/s{both / one:>8.2f} x one server")
-                        target_figures.note(f"T2 two servers, {name}", both / one, f"{both:,.0f}/s", one)
+            with empty() as floor_url, empty() as url, product(url) as dispatcher:
+                bare = bare_sqlite if kind == "SQLite" else partial(bare_postgresql, floor_url)
+                beside(kind, url, dispatcher, bare, given.rounds, given.seconds)
+
+
+def beside(
+    kind: str, url: str, dispatcher: Dispatcher, bare: Callable[[float], float], rounds: int, seconds: float
+) -> None:
+    """Every round measures the floor and every case."""
+    teams = {case: team(dispatcher, *case) for case in CASES[kind]}
+    floors: list[float] = []
+    rates: dict[tuple[int, int], list[float]] = {case: [] for case in teams}
+    for _ in range(rounds):
+        floors.append(bare(seconds))
+        for case, callers in teams.items():
+            rates[case].append(uvloop.run(rate(dispatcher, callers, seconds)))
+    print(f"\n{kind}: the floor, one cycle after the other: {statistics.median(floors):,.0f} cycles/s")
+    row = "T1" if kind == "SQLite" else "T2"
+    for (callers, projects), found in rates.items():
+        if projects == 1:
+            _tell(f"{callers} callers", found, floors, "the floor", f"{row} {callers}")
+        else:
+            _tell(f"{callers} callers, {projects} projects", found, rates[callers, 1], "one", f"{row} 20 projects")
+    if kind == "PostgreSQL":
+        together, apart = team(dispatcher, 128, 1), team(dispatcher, 128, 2)
+        halves = [together[:64], together[64:]], [apart[::2], apart[1::2]]
+        for name, row, of_two in zip(("one queue", "a queue each"), ("T2 two servers", None), halves, strict=True):
+            found = [several_servers(url, of_two, seconds) for _ in range(rounds)]
+            _tell(f"two servers, {name}", found, rates[64, 1], "one server", row)
+
+
+def _tell(name: str, found: list[float], floors: list[float], of: str, row: str | None) -> None:
+    ratios = [each / floor for each, floor in zip(found, floors, strict=True)]
+    print(f"{name:<28}{statistics.median(found):>8,.0f} cycles/s{statistics.median(ratios):>8.2f} x {of}", flush=True)
+    if row is not None:
+        for each, ratio, floor in zip(found, ratios, floors, strict=True):
+            target_figures.note(row, ratio, f"{each:,.0f}/s", floor)
 
 
 if __name__ == "__main__":

@@ -2,9 +2,10 @@
 
 A cycle is create_task, poll_tasks, submit_result: three durable acts, three calls, unless the poll takes ten tasks.
 `--rivals` runs other job queues in the same run: each in its own virtual environment in a cache folder (made with
-pip), with its documented default configuration (see `rivals/*.py`). One that cannot be installed is skipped with a
-warning. Every job returns its number; "jobs/s" is from the first enqueueing, by eight threads, to the
-start of the last job, or for Toryo to its last result handed in. Trust the ratios; rates depend on the machine.
+pip), with its documented default configuration (see `rivals/*.py`), those on Redis with one that is started for it, as
+it comes. What cannot be installed or started is skipped with a warning. Every job returns its number; "jobs/s" is from
+the first enqueueing, by eight threads, to the start of the last job, or for Toryo to its last result handed in. Trust
+the ratios; rates depend on the machine.
 
     python benchmarks/queues.py [--rounds 3] [--postgresql URL] [--rivals all|celery,huey…] [--cache DIR] [--jobs N]
 """
@@ -24,19 +25,23 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import mcp_calls
 import orjson
+import pytest
 import target_figures
 import uvloop
 from messages import Server, databases, server
 
 HERE = Path(__file__).parent
-CLIENTS = (1, 16, 64)
+sys.path.insert(0, str(HERE.parent))
+
+from tests.redis_server import redis_server  # noqa: E402 - after the path to the tests' helpers
+
 OTHERS, MANY = 100, 4_000
 """Polls of other queues that are held while a push is measured; from `MANY` on, memory for each is a figure of T8."""
 PINGS, PING_SECONDS = 500, 0.002
@@ -151,37 +156,43 @@ class Cycles:
     cpu_us: float
 
 
-def cycles(kinds: list[Any], rounds: int, seconds: float) -> None:
-    print(f"\nQueue cycles over MCP, medians of {rounds} rounds (target at 64: 2,500/s and 360 us of server CPU)")
-    print(f"{'':<34}{'cycles/s':>10}{'CPU us':>9}")
+def cycles(kinds: list[Any], rounds: int, seconds: float, clients: list[int]) -> None:
+    print(f"\nQueue cycles over MCP, medians of {rounds} rounds")
+    print(f"{'':<34}{'cycles/s':>10}{'CPU us':>9}{'x raw ASGI':>12}")
     for name, empty in kinds:
-        with empty() as url, server(url) as at:
-            bench = Bench.on(at)
-            asyncio.run(_cycles_of(bench, name, rounds, seconds))
+        with _raw() as raw, empty() as url, server(url) as at:
+            asyncio.run(_cycles_of(Bench.on(at), name, raw, rounds, seconds, clients))
 
 
-async def _cycles_of(bench: Bench, name: str, rounds: int, seconds: float) -> None:
-    lines = [await bench.line(f"w{number}", "numbers") for number in range(max(CLIENTS))]
-    cases = [(clients, many) for many in (1, 10) for clients in CLIENTS]
+async def _cycles_of(
+    bench: Bench, name: str, raw: mcp_calls.Row, rounds: int, seconds: float, counts: list[int]
+) -> None:
+    """Every round measures the floor and every case."""
+    lines = [await bench.line(f"w{number}", "numbers") for number in range(max(counts))]
+    cases = [(clients, many) for many in (1, 10) for clients in counts]
+    floors: list[float] = []
     found: dict[tuple[int, int], list[Cycles]] = {case: [] for case in cases}
     for _ in range(rounds):
+        floors.append((await asyncio.to_thread(uvloop.run, mcp_calls.measure(raw, 6_000, 16))).cpu_us)
         for clients, many in cases:
             found[clients, many].append(await _measured(bench, lines[:clients], many, seconds))
     for (clients, many), figures in found.items():
+        ratios = [each.cpu_us / floor for each, floor in zip(figures, floors, strict=True)]
+        if (clients, many) == (64, 1):
+            for each, ratio, floor in zip(figures, ratios, floors, strict=True):
+                told = f"{each.cpu_us:.0f} us, {each.per_second:,.0f} per s"
+                target_figures.note(f"T4 {name}", ratio, told, floor)
         rate = statistics.median(figure.per_second for figure in figures)
         cpu = statistics.median(figure.cpu_us for figure in figures)
         row = f"{name}, {clients} client{'s' if clients > 1 else ''}, {many} a poll"
-        if (clients, many) == (64, 1):
-            floor = await asyncio.to_thread(_raw)
-            target_figures.note(f"T4 {name}", cpu / floor, f"{cpu:.0f} us, {rate:,.0f} per s", floor)
-            target_figures.note(f"T4 {name} rate", rate)
-        print(f"{row:<34}{rate:>10,.0f}{cpu:>9.0f}", flush=True)
-    for each in lines:
-        each.close()
+        print(f"{row:<34}{rate:>10,.0f}{cpu:>9.0f}{statistics.median(ratios):>12.1f}", flush=True)
+    for line in lines:
+        line.close()
 
 
-def _raw() -> float:
-    """Microseconds of CPU of a raw ASGI call, in this run."""
+@contextlib.contextmanager
+def _raw() -> Iterator[mcp_calls.Row]:
+    """A raw ASGI call, to be measured in this run."""
     with tempfile.TemporaryDirectory() as scratch, contextlib.ExitStack() as running:
         process, url = mcp_calls.start(running, "raw", scratch)
         port = int(url.rsplit(":", 1)[1])
@@ -189,8 +200,7 @@ def _raw() -> float:
             with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
                 break
             time.sleep(0.05)
-        row = mcp_calls.Row("raw", port, process.pid, mcp_calls.request(port, "health_check", {}))
-        return uvloop.run(mcp_calls.measure(row, 6_000, 16)).cpu_us
+        yield mcp_calls.Row("raw", port, process.pid, mcp_calls.request(port, "health_check", {}))
 
 
 async def _measured(bench: Bench, lines: list[Line], many: int, seconds: float) -> Cycles:
@@ -229,22 +239,25 @@ class Pushed:
     kib: float
 
 
-def push(kinds: list[Any], times: int, held: list[int]) -> None:
-    print(f"\ncreate_task to the waiting poll's answer, while other polls are held ({times} each, ms)")
+def push(kinds: list[Any], times: int, held: list[int], rounds: int) -> None:
+    print(f"\ncreate_task to the waiting poll's answer, while other polls are held (ms, medians of {rounds} x {times})")
     times_of = f"{'p50':>8}{'p99':>8}{'filed, p50':>12}{'ping p50':>10}{'p99':>7}"
     print(f"{'':<20}{'held':>7}{times_of}{'idle CPU':>10}{'KiB each':>10}")
     for name, empty in kinds:
         for others in held:
             with empty() as url, server(url) as at:
-                found = asyncio.run(_pushes(Bench.on(at), times, others))
+                found = asyncio.run(_pushes(Bench.on(at), times * rounds, others))
             many = "" if others == OTHERS else f", {others:,} held"
-            target_figures.note(f"T5 p50, {name}{many}", _at(found.whole, 50))
-            target_figures.note(f"T5 p99, {name}{many}", _at(found.whole, 99))
+            parts = [found.whole[place : place + times] for place in range(0, times * rounds, times)]
+            for percent in (50, 99):
+                for part in parts:
+                    target_figures.note(f"T5 p{percent}, {name}{many}", _at(part, percent))
             if others >= MANY:
                 target_figures.note(f"T8 memory, {name}{many}", found.kib)
                 target_figures.note(f"T8 ping, {name}{many}", _at(found.pings, 99))
             pings = f"{_at(found.pings, 50):>10.2f}{_at(found.pings, 99):>7.2f}"
-            pushes = f"{_at(found.whole, 50):>8.2f}{_at(found.whole, 99):>8.2f}{_at(found.filed, 50):>12.2f}"
+            p50, p99 = (statistics.median(_at(part, percent) for part in parts) for percent in (50, 99))
+            pushes = f"{p50:>8.2f}{p99:>8.2f}{_at(found.filed, 50):>12.2f}"
             print(f"{name:<20}{others:>7,}{pushes}{pings}{found.idle:>10.1%}{found.kib:>10.1f}", flush=True)
 
 
@@ -345,8 +358,18 @@ RIVALS = [
 
 @dataclass(frozen=True)
 class Figures:
-    per_second: float
-    idle_ms: float
+    """Of each round; `idle`: milliseconds from enqueueing one job to its start, if there is nothing else to do."""
+
+    rates: list[float]
+    idle: list[float]
+
+    @property
+    def per_second(self) -> float:
+        return statistics.median(self.rates)
+
+    @property
+    def idle_ms(self) -> float:
+        return statistics.median(self.idle)
 
 
 class Bell:
@@ -402,7 +425,6 @@ class Enqueuer:
 
 
 def compared(enqueue: Callable[[range], float], bell: Bell, jobs: int, rounds: int) -> Figures:
-    """Jobs per second, and the milliseconds from enqueueing one to its start when there is nothing else to do."""
     place = 0
 
     def numbers(many: int) -> range:
@@ -413,17 +435,20 @@ def compared(enqueue: Callable[[range], float], bell: Bell, jobs: int, rounds: i
     first = numbers(WARM_UP)
     enqueue(first)
     bell.wait(first)
-    rates, idle = [], []
+    rates: list[float] = []
+    idle: list[float] = []
     for _ in range(rounds):
         batch = numbers(jobs)
         began = enqueue(batch)
         rates.append(jobs / (bell.wait(batch) - began))
+        waits = []
         for _ in range(20):
             one = numbers(1)
             time.sleep(SETTLES)
             began = enqueue(one)
-            idle.append((bell.wait(one) - began) * 1000)
-    return Figures(statistics.median(rates), statistics.median(idle))
+            waits.append((bell.wait(one) - began) * 1000)
+        idle.append(statistics.median(waits))
+    return Figures(rates, idle)
 
 
 def beside(rivals: list[Rival], cache: Path, postgresql: str | None, jobs: int, rounds: int) -> None:
@@ -431,7 +456,7 @@ def beside(rivals: list[Rival], cache: Path, postgresql: str | None, jobs: int, 
     print(f"{'':<34}{'jobs/s':>9}{'idle ms':>9}   configuration", flush=True)
     found: dict[str, Figures] = {}
     with databases(postgresql) as kinds, contextlib.ExitStack() as running:
-        redis = _redis(running)
+        redis, no_redis = _redis(running, rivals)
         for many in (1, 10):
             for kind, empty in kinds:
                 with empty() as url, server(url) as at, tempfile.TemporaryDirectory() as scratch:
@@ -439,11 +464,16 @@ def beside(rivals: list[Rival], cache: Path, postgresql: str | None, jobs: int, 
                     _print(found, f"2 QueueAgents, max_tasks {many}" + (", FULL" if kind == "SQLite" else ""))
         for rival in rivals:
             try:
+                if rival.needs == "redis" and redis is None:
+                    raise RuntimeError(no_redis)
                 with tempfile.TemporaryDirectory() as scratch:
                     found[rival.name] = _rival(rival, cache, redis, dict(kinds), Path(scratch), jobs, rounds)
                 _print(found, rival.ordinary)
             except Exception as problem:  # noqa: BLE001 - a rival that cannot be measured does not end the others
                 print(f"{rival.name}: SKIPPED: {problem}", flush=True)
+                for row, (_, other, _) in BESIDE.items():
+                    if other == rival.name:
+                        target_figures.not_measured(row, f"{rival.name}: {problem}")
     _ratios(found)
 
 
@@ -452,21 +482,26 @@ def _print(found: dict[str, Figures], ordinary: str) -> None:
     print(f"{name:<34}{figures.per_second:>9,.0f}{figures.idle_ms:>9.1f}   {ordinary}", flush=True)
 
 
+BESIDE = {
+    "T10 celery": ("SQLite, 1 a poll", "celery", "rates"),
+    "T10 celery batch": ("SQLite, 10 a poll", "celery", "rates"),
+    "T10 procrastinate": ("PostgreSQL, 1 a poll", "procrastinate", "rates"),
+    "T10 taskiq": ("SQLite, 1 a poll", "taskiq", "rates"),
+    "T10 taskiq idle": ("SQLite, 1 a poll", "taskiq", "idle"),
+}
+"""Of each row of the targets: which of ours, beside whom, and which of the figures."""
+
+
 def _ratios(found: dict[str, Figures]) -> None:
     ours = {name: each for name, each in found.items() if name.startswith("Toryo")}
     print("\njobs/s of Toryo by those of …, and its idle latency by theirs")
     print(f"{'':<16}" + "".join(f"{name.removeprefix('Toryo, '):>26}" for name in ours))
-    beside_whom = {
-        "T10 celery": ("SQLite, 1 a poll", "celery"),
-        "T10 celery batch": ("SQLite, 10 a poll", "celery"),
-        "T10 procrastinate": ("PostgreSQL, 1 a poll", "procrastinate"),
-        "T10 pgqueuer": ("PostgreSQL, 10 a poll", "pgqueuer"),
-        "T10 taskiq": ("SQLite, 1 a poll", "taskiq"),
-    }
-    for row, (own, other) in beside_whom.items():
+    for row, (own, other, what) in BESIDE.items():
         if f"Toryo, {own}" in found and other in found:
-            rates = found[f"Toryo, {own}"].per_second, found[other].per_second
-            target_figures.note(row, rates[0] / rates[1], "{:,.0f} and {:,.0f} jobs/s".format(*rates))
+            both = (getattr(each, what) for each in (found[f"Toryo, {own}"], found[other]))
+            for one, beside_it in zip(*both, strict=True):
+                unit = "jobs/s" if what == "rates" else "ms"
+                target_figures.note(row, one / beside_it, f"{one:,.4g} and {beside_it:,.4g} {unit}", beside_it)
     for name, each in found.items():
         if name not in ours:
             cells = (f"{o.per_second / each.per_second:.2f} x, {o.idle_ms / each.idle_ms:.2f} x" for o in ours.values())
@@ -495,8 +530,7 @@ def _rival(
     with contextlib.ExitStack() as running:
         url = ""
         if rival.needs == "redis":
-            if redis is None:
-                raise RuntimeError("there is no program redis-server")
+            assert redis is not None
             url = redis
         elif rival.needs == "postgresql":
             if "PostgreSQL" not in kinds:
@@ -545,23 +579,15 @@ def installed(name: str, packages: tuple[str, ...], cache: Path) -> Path:
     return place / "bin"
 
 
-def _redis(running: contextlib.ExitStack) -> str | None:
-    """A Redis of this run's own, configured as it comes."""
-    if shutil.which("redis-server") is None:
-        return None
-    folder = running.enter_context(tempfile.TemporaryDirectory())
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    words = ["redis-server", "--port", str(port), "--dir", folder]
-    process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    running.callback(process.wait)
-    running.callback(process.terminate)
-    for _ in range(100):
-        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
-            return f"redis://127.0.0.1:{port}/0"
-        time.sleep(0.05)
-    return None
+def _redis(running: contextlib.ExitStack, rivals: list[Rival]) -> tuple[str | None, str]:
+    """A Redis of this run's own as it comes, or why there is none."""
+    if not any(rival.needs == "redis" for rival in rivals):
+        return None, "no rival needs it"
+    folder = Path(running.enter_context(tempfile.TemporaryDirectory()))
+    try:
+        return running.enter_context(redis_server(folder, ())).url, ""
+    except (pytest.skip.Exception, pytest.fail.Exception) as reason:
+        return None, str(reason)
 
 
 def rivals_named(words: str | None) -> list[Rival]:
@@ -577,7 +603,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=2.0, help="how long one round of cycles lasts")
-    parser.add_argument("--pushes", type=int, default=200)
+    parser.add_argument("--clients", default="1,16,64", help="how many do cycles at the same time")
+    parser.add_argument("--pushes", type=int, default=200, help="in each round")
     parser.add_argument("--held", default=str(OTHERS), help="how many other polls are held: 100,4000,9500 for T8")
     parser.add_argument("--postgresql", help="URL of a database in which schemas may be made; default: SQLite alone")
     parser.add_argument("--rivals", help="all, or some: " + ", ".join(each.name for each in RIVALS))
@@ -587,9 +614,9 @@ def main() -> None:
     given = parser.parse_args()
     with databases(given.postgresql) as kinds:
         if "cycles" in given.only:
-            cycles(kinds, given.rounds, given.seconds)
+            cycles(kinds, given.rounds, given.seconds, [int(each) for each in given.clients.split(",")])
         if "push" in given.only:
-            push(kinds, given.pushes, [int(each) for each in given.held.split(",")])
+            push(kinds, given.pushes, [int(each) for each in given.held.split(",")], given.rounds)
     if "rivals" in given.only and given.rivals:
         beside(rivals_named(given.rivals), given.cache, given.postgresql, given.jobs, given.rounds)
 

@@ -61,7 +61,11 @@ NOTED = {
     "tools/list, worker": "T12 worker",
     "tools/list, manager": "T12 manager",
     "tools/list, chat session": "T12 chat",
+}
+NOTED_CALLS = {
     "task without subtasks, worker": "T12 calls",
+    "task with 3 subtasks, worker": "T12 subtask calls",
+    "  one more subtask in a chain": "T12 chain",
 }
 
 
@@ -69,9 +73,10 @@ def row(name: str, size: float | None = None, calls: float | None = None) -> Non
     shown = [f"{calls:.4g}" if calls is not None else ""]
     shown += [f"{size:,.0f}", f"{size / 4:,.0f}"] if size is not None else ["", ""]
     print(f"{name:<44}{shown[0]:>8}{shown[1]:>9}{shown[2]:>9}")
-    if name in NOTED:
-        value = calls if NOTED[name] == "T12 calls" else (size or 0) / 4
-        target_figures.note(NOTED[name], value or 0)
+    if name in NOTED and size is not None:
+        target_figures.note(NOTED[name], size / 4)
+    if name in NOTED_CALLS and calls is not None:
+        target_figures.note(NOTED_CALLS[name], calls)
 
 
 # --- what is counted -------------------------------------------------------------------------------------------------
@@ -171,7 +176,7 @@ def manager(subtasks: int) -> None:
     for name, chained in (("at once", False), ("in a chain", True)):
         few, many = _managed(subtasks, chained), _managed(subtasks + 1, chained)
         _tell(f"task with {subtasks} subtasks {name}, manager", few)
-        row("  one more subtask", many.size - few.size, many.calls - few.calls)
+        row(f"  one more subtask {name}", many.size - few.size, many.calls - few.calls)
 
 
 @dataclass

@@ -25,18 +25,20 @@ from tests.scenarios.sites import free_port
 
 USER = "tester"
 READY = "database system is ready to accept"
-_OWN = ("fsync=off", "max_connections=100", "listen_addresses=127.0.0.1", "unix_socket_directories=")
+_OWN = ("fsync=off", "max_connections=200", "listen_addresses=127.0.0.1", "unix_socket_directories=")
 
 
 class PostgreSQLServer:
-    """Listens on a free port of this machine while it runs; `url` is its database `postgres`."""
+    """Listens on a free port of this machine while it runs; `url` is its database `postgres`. Each of the settings is
+    `name=value`, and comes before its own.
+    """
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, *settings: str) -> None:
         self.directory = directory
         self.port = free_port()
         self.url = f"postgresql://{USER}@127.0.0.1:{self.port}/postgres"
-        settings = [word for each in _OWN for word in ("-c", each)]
-        words = ["-D", str(directory), "-p", str(self.port), *settings]
+        said = [word for each in (*_OWN, *settings) for word in ("-c", each)]
+        words = ["-D", str(directory), "-p", str(self.port), *said]
         self._program = Program(
             f"postgres-{self.port}", words, os.environ, directory.parent, command=[*_as_postgres(), _found("postgres")]
         )
@@ -84,11 +86,11 @@ def _to(pid: int, number: signal.Signals) -> None:
 
 
 @contextmanager
-def postgres_server() -> Iterator[PostgreSQLServer]:
+def postgres_server(*settings: str) -> Iterator[PostgreSQLServer]:
     """One that runs; it ends with the test."""
     with _room() as room:
         run("initdb", "-D", str(room / "data"), "-U", USER, "--auth=trust", "--no-sync", "--no-instructions")
-        yield from _running(PostgreSQLServer(room / "data"))
+        yield from _running(PostgreSQLServer(room / "data", *settings))
 
 
 @contextmanager
@@ -146,6 +148,6 @@ def _found(program: str) -> str:
     newest = sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{program}"))
     found = shutil.which(program) or (str(newest[-1]) if newest else None)
     if found is None:
-        missing(f"{program} of PostgreSQL is not on this machine")
+        missing(f"{program} of PostgreSQL is not on this machine (Debian: apt-get install postgresql)")
         raise AssertionError("missing() does not return")
     return found
