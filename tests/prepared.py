@@ -40,6 +40,7 @@ LIBRARIES = (
     *("anyio._backends._asyncio", "httpx", "httpx2", "mcp.server", "toryo.server.mcp_sdk", "rich.progress"),
 )
 """Modules, and what is called after one was loaded."""
+READY = b"."
 _PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None)
 
@@ -130,9 +131,11 @@ class Started(_Forked):
 @cache
 def _forking() -> socket.socket:
     """The way to a process that forks. It ends when nobody holds this end any more."""
+    from tests.process_costs import for_others_too  # not there in the process that forks
+
     mine, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("TORYO_", "XDG_"))}
-    with its:
+    with its, for_others_too():
         process = subprocess.Popen(
             [sys.executable, "-P", __file__, str(its.fileno()), *LIBRARIES],
             env={**kept, "COLUMNS": "100", "NO_COLOR": "1"},
@@ -140,6 +143,7 @@ def _forking() -> socket.socket:
             stdout=subprocess.DEVNULL,
             pass_fds=[its.fileno()],
         )
+        assert mine.recv(1) == READY
     atexit.register(process.wait)
     atexit.register(mine.close)  # first: what is registered last is done first
     return mine
@@ -150,6 +154,7 @@ def _forking() -> socket.socket:
 
 def _fork_for_each(asking: socket.socket) -> None:
     """Returns in the process of each `toryo …`, and never in the one that forks."""
+    asking.sendall(READY)
     while True:
         message, files, _, _ = socket.recv_fds(asking, 1, 4)
         if not message:

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,6 +44,21 @@ class Spent:
         if not _SCHEDULER_TELLS:
             return 0.0
         return max(0.0, self.clock - self.cpu - max(0.0, self.queued) - _DELAY_OF_ENDED * max(0.0, self.ended))
+
+
+shared: list[Spent] = []
+"""What was spent during this test for what others use, too."""
+
+
+@contextmanager
+def for_others_too() -> Iterator[None]:
+    """What is done here is no cost of the test that happens to need it first."""
+    before, others = spent(), len(shared)
+    yield
+    cost = spent().since(before)
+    for each in shared[others:]:  # done here, and counted already
+        cost = cost.since(each)
+    shared.append(cost)
 
 
 def spent() -> Spent:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tests.process_costs import Spent, spent
+from tests.process_costs import Spent, for_others_too, shared, spent
 
 CPU, WAITING = 2.0, 2.0
 """Seconds. CPU is that of all processes of the test; waiting is what is left of the clock (tests/process_costs.py)."""
@@ -32,13 +32,11 @@ class Most(NamedTuple):
 STORIES: dict[str, Most] = {}
 """Tests of whole processes and of a browser that `make test` runs all the same."""
 
-SHARED: dict[str, Most] = {}
+SHARED: dict[str, Most] = {"parsed_suite": Most(10)}
 """Fixtures that a file or a run makes once, by name."""
 
 _NOT_SHARED = "function"
 _limited = True
-_shared: list[Spent] = []
-"""What was spent for shared fixtures during this test."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -63,7 +61,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
     item.stash[_BEGAN] = spent()
-    _shared.clear()
+    shared.clear()
     return (yield)
 
 
@@ -71,13 +69,9 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
 def pytest_fixture_setup(fixturedef: pytest.FixtureDef[Any]) -> Generator[None, object, object]:
     if fixturedef.scope == _NOT_SHARED or not _limited:
         return (yield)
-    before, others = spent(), len(_shared)
-    result = yield
-    cost = spent().since(before)
-    for each in _shared[others:]:  # asked for by this one, and counted already
-        cost = cost.since(each)
-    _shared.append(cost)
-    _judge(f"The fixture {fixturedef.argname}", cost, SHARED.get(fixturedef.argname))
+    with for_others_too():
+        result = yield
+    _judge(f"The fixture {fixturedef.argname}", shared[-1], SHARED.get(fixturedef.argname))
     return result
 
 
@@ -88,7 +82,7 @@ def pytest_runtest_makereport(
     report = yield
     if call.when == "teardown" and report.passed and _limited and item.get_closest_marker("deep") is None:
         cost = spent().since(item.stash[_BEGAN])
-        for each in _shared:
+        for each in shared:
             cost = cost.since(each)
         try:
             _judge("This test", cost, STORIES.get(item.nodeid))
