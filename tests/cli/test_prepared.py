@@ -34,6 +34,7 @@ def test_a_prepared_command_ends_and_prints_as_one_that_is_started(
     assert first[0] == code
 
 
+@pytest.mark.deep
 def test_a_server_that_is_forked_is_killed_and_ends_as_one_that_is_started(tmp_path: Path) -> None:
     environment = {**clean_environment(tmp_path), "TORYO_DATA_DIR": str(tmp_path / "data")}
     words = ("server", "--port", "0")
