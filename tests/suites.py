@@ -29,10 +29,18 @@ class Most(NamedTuple):
     waiting: float = WAITING
 
 
-STORIES: dict[str, Most] = {}
+STORIES: dict[str, Most] = {
+    "tests/cli/test_init_apply.py::test_init_up_apply_and_the_first_task_is_done_by_the_programs_that_were_found": Most(
+        8, 20
+    ),
+    "tests/documents/test_walks.py::test_every_command_of_a_page_works_as_it_is_shown[docs/tutorial.md]": Most(15, 30),
+}
 """Tests of whole processes and of a browser that `make test` runs all the same."""
 
-SHARED: dict[str, Most] = {"parsed_suite": Most(10)}
+SHARED: dict[str, Most] = {
+    "parsed_suite": Most(10),  # tests/pitfalls/test_testing.py
+    "told": Most(30, 60),  # the demo of tests/cli/test_demo.py
+}
 """Fixtures that a file or a run makes once, by name."""
 
 _NOT_SHARED = "function"
