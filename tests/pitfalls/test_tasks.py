@@ -594,17 +594,17 @@ UNGUARDED = Settings(guards=GuardSettings(refusals=10_000, idle_calls=10_000, mo
 
 
 @pytest.mark.pitfall("F92")
-def test_f92_sixty_random_moves_end_alike_whether_an_agent_or_a_person_makes_them(fresh: Database) -> None:
+def test_f92_a_hundred_random_moves_end_alike_whether_an_agent_or_a_person_makes_them(fresh: Database) -> None:
     """By a tool, and as REST does: the same answers, the same board. No retries beyond what agents may, no drafts."""
     seen = []
     for path in ("tool", "rest"):
         empty(fresh)
-        seen.append(_sixty_moves(World(fresh, UNGUARDED), path))
+        seen.append(_a_hundred_moves(World(fresh, UNGUARDED), path))
     assert seen[0] == seen[1]
     assert {each[2] for each in seen[0][0]} >= {"ok", "invalidTransition", "dependencyNotMet", "subtasksOpen"}
 
 
-def _sixty_moves(world: World, path: str) -> tuple[list[tuple[int, str, str]], list[str]]:
+def _a_hundred_moves(world: World, path: str) -> tuple[list[tuple[int, str, str]], list[str]]:
     world.crew(workers=2, retry_attempts=1000)
     superior = person(world, "superior")
     world.owner.call("edit_agent", agent_id="boss", reports_to="superior")
@@ -622,7 +622,7 @@ def _sixty_moves(world: World, path: str) -> tuple[list[tuple[int, str, str]], l
     tasks, dice = [*top, *below], random.Random(92)
     made: list[tuple[int, str, str]] = []
     mover, name = (boss, "update_task_status") if path == "tool" else (superior, "move_task")
-    while len(made) < 60:
+    while len(made) < 100:
         number = dice.randrange(len(tasks))
         (to,) = dice.choices(list(MOVES), list(MOVES.values()))
         if to == world.status(tasks[number]):
