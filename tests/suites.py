@@ -31,9 +31,11 @@ class Most(NamedTuple):
 
 _DOORS = "tests/doors/test_every_door.py::test_an_operation_is_reached_by_those_whom_its_grant_names_and_by_nobody_else"
 _UP = "tests/cli/test_init_apply.py::test_init_up_apply_and_the_first_task_is_done_by_the_programs_that_were_found"
+_MERGED = "tests/cli/test_worktrees.py::test_a_task_is_looked_at_merged_and_is_no_longer_listed"
 _PAGE = "tests/documents/test_walks.py::test_every_command_of_a_page_works_as_it_is_shown"
 STORIES: dict[str, Most] = {
     _UP: Most(8, 20),
+    _MERGED: Most(4, 10),
     f"{_DOORS}[tools/call]": Most(25),
     f"{_DOORS}[REST]": Most(10),
     f"{_PAGE}[docs/tutorial.md]": Most(15, 30),

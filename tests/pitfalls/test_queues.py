@@ -25,13 +25,14 @@ def servers(postgres_empty: str, quiet: None) -> Iterator[list[World]]:
         yield [World(database, seed=number) for number, database in enumerate(databases)]
 
 
+@pytest.mark.deep
 @pytest.mark.pitfall("F133")
 @pytest.mark.postgresql
-def test_f133_of_forty_tasks_each_is_claimed_once_by_twenty_pollers_at_two_servers(servers: list[World]) -> None:
+def test_f133_of_a_hundred_tasks_each_is_claimed_once_by_twenty_pollers_at_two_servers(servers: list[World]) -> None:
     here, there = servers
     here.project()
     chief = key(here, "chief", orchestrator=True)
-    tasks = [filed(chief, f"Task {number}") for number in range(40)]
+    tasks = [filed(chief, f"Task {number}") for number in range(100)]
     keys = {f"p{number}": poller(here, f"p{number}").bearer for number in range(20)}
     pollers = [(Caller(servers[number % 2], bearer), name) for number, (name, bearer) in enumerate(keys.items())]
 
