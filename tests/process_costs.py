@@ -17,8 +17,8 @@ from pathlib import Path
 _TICK = 1 / os.sysconf("SC_CLK_TCK")
 _SCHEDULER_TELLS = Path("/proc/self/schedstat").exists()
 _DELAY_OF_ENDED = 3.0
-"""How long a process that has ended may have queued for a second of CPU: the kernel forgets it with the process. A
-machine with five times as many runnable threads as processors makes a process queue about so long."""
+"""How long a process that has ended may at least have queued for a second of CPU: the kernel forgets it with the
+process. Where more threads want to run than that for each processor, it is as long as they make it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,8 @@ class Spent:
         """Seconds in which it waited for something else than a processor."""
         if not _SCHEDULER_TELLS:
             return 0.0
-        return max(0.0, self.clock - self.cpu - max(0.0, self.queued) - _DELAY_OF_ENDED * max(0.0, self.ended))
+        delay = max(_DELAY_OF_ENDED, os.getloadavg()[0] / (os.cpu_count() or 1))
+        return max(0.0, self.clock - self.cpu - max(0.0, self.queued) - delay * max(0.0, self.ended))
 
 
 shared: list[Spent] = []

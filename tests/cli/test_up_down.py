@@ -84,12 +84,13 @@ def test_up_brings_a_server_and_a_coordinator_and_takes_both_away(start: Start, 
     assert not _alive(pid)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("words", [("up", "--port", "0"), ("server", "--port", "0")])
 def test_down_ends_what_was_stopped_by_ctrl_z(start: Start, words: tuple[str, ...]) -> None:
-    stopped = start(*words)
+    stopped = start(*words, real=True)
     stopped.until("http://")
     stopped.process.send_signal(signal.SIGSTOP)
-    assert start("down").process.wait(up_down.LEAVES_WITHIN_SECONDS) == 0
+    assert start("down", real=True).process.wait(up_down.LEAVES_WITHIN_SECONDS) == 0
     assert stopped.process.wait(100) == 0
 
 

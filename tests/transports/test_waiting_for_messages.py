@@ -380,6 +380,7 @@ def pair(tmp_path: Path, postgres_empty: str) -> Iterator[tuple[LiveServer, Live
         yield sites[0], sites[1]
 
 
+@pytest.mark.deep
 @pytest.mark.postgresql
 @pytest.mark.parametrize("tool", TOOLS)
 def test_what_is_written_at_one_server_wakes_who_waits_at_another(
