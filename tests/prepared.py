@@ -2,9 +2,8 @@
 
 A process that has loaded them forks for each, and what it forks does what `python -m toryo …` does: with words, an
 environment, a directory, stdin, stdout, stderr and an end of its own. Only /proc shows it with the environment and the
-words of the process it comes from. What `toryo up` starts is forked from it likewise. `run` is for commands (of `toryo`
-they load only what every command loads; the rest they load themselves), `Started` for servers and Coordinators. With
-TORYO_TEST_REAL_STARTS=1 nobody uses this.
+words of the process it comes from. What `toryo up` starts is forked from it likewise. `run` is for commands that end,
+`Started` for servers and Coordinators. With TORYO_TEST_REAL_STARTS=1 nobody uses this.
 
 This file is both sides: it is imported by who asks, and it is the program that forks.
 """
@@ -34,9 +33,6 @@ REAL_STARTS = os.environ.get("TORYO_TEST_REAL_STARTS") == "1"
 LIBRARIES = (
     *("toryo.cli.main", "toryo.client.blocking", "orjson", "yaml"),
     *("pydantic", "pydantic.main", "pydantic.networks", "typer.main", "typer.rich_utils", "rich.console", "rich.table"),
-)
-EVERYTHING = (
-    *LIBRARIES,
     *("httptools", "uvloop", "uvicorn", "uvicorn.protocols.http.httptools_impl", "uvicorn.lifespan.on"),
     *("toryo.server.app", "toryo.cli.up_down", "toryo.coordinator.main", "toryo.coordinator.providers"),
     *("sqlalchemy.dialects.sqlite", "sqlalchemy.dialects.postgresql", "psycopg"),
@@ -44,6 +40,7 @@ EVERYTHING = (
     *("anyio._backends._asyncio", "httpx", "httpx2", "mcp.server", "toryo.server.mcp_sdk", "rich.progress"),
 )
 """Modules, and what is called after one was loaded."""
+READY = b"."
 _PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None)
 
@@ -59,8 +56,7 @@ def run(
     ):
         stdin.write(typed.encode())
         stdin.seek(0)
-        libraries = EVERYTHING if words[:1] in (["up"], ["demo"]) else LIBRARIES
-        process = _Forked(libraries, words, environment, cwd, [stdin, stdout, stderr])
+        process = _Forked(words, environment, cwd, [stdin, stdout, stderr])
         try:
             code = process.wait(timeout)
         except subprocess.TimeoutExpired:
@@ -79,7 +75,6 @@ class _Forked:
 
     def __init__(
         self,
-        libraries: tuple[str, ...],
         words: Sequence[str],
         environment: Mapping[str, str],
         cwd: Path,
@@ -90,7 +85,7 @@ class _Forked:
         self._over = threading.Event()
         mine, its = socket.socketpair()
         with its:
-            socket.send_fds(_forking(libraries), [b"."], [its.fileno(), *(io.fileno() for io in files)])
+            socket.send_fds(_forking(), [b"."], [its.fileno(), *(io.fileno() for io in files)])
         asked = {"words": self.args, "environment": dict(environment), "cwd": str(cwd)}
         mine.sendall(json.dumps(asked).encode())
         mine.shutdown(socket.SHUT_WR)
@@ -130,22 +125,25 @@ class Started(_Forked):
         read, write = os.pipe()
         self.stdout: IO[str] = os.fdopen(read, "r", encoding="utf-8", errors="replace")
         with Path(os.devnull).open("rb") as nothing, os.fdopen(write, "wb") as printed:
-            super().__init__(EVERYTHING, words, environment, cwd, [nothing, printed, printed])
+            super().__init__(words, environment, cwd, [nothing, printed, printed])
 
 
 @cache
-def _forking(libraries: tuple[str, ...]) -> socket.socket:
+def _forking() -> socket.socket:
     """The way to a process that forks. It ends when nobody holds this end any more."""
+    from tests.process_costs import for_others_too  # not there in the process that forks
+
     mine, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("TORYO_", "XDG_"))}
-    with its:
+    with its, for_others_too():
         process = subprocess.Popen(
-            [sys.executable, "-P", __file__, str(its.fileno()), *libraries],
+            [sys.executable, "-P", __file__, str(its.fileno()), *LIBRARIES],
             env={**kept, "COLUMNS": "100", "NO_COLOR": "1"},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             pass_fds=[its.fileno()],
         )
+        assert mine.recv(1) == READY
     atexit.register(process.wait)
     atexit.register(mine.close)  # first: what is registered last is done first
     return mine
@@ -156,6 +154,7 @@ def _forking(libraries: tuple[str, ...]) -> socket.socket:
 
 def _fork_for_each(asking: socket.socket) -> None:
     """Returns in the process of each `toryo …`, and never in the one that forks."""
+    asking.sendall(READY)
     while True:
         message, files, _, _ = socket.recv_fds(asking, 1, 4)
         if not message:
@@ -213,8 +212,7 @@ def _become(asked: dict[str, Any], files: list[int]) -> None:
     os.environ.update(asked["environment"])
     sys.path.insert(0, asked["cwd"])
     sys.argv = ["toryo", *asked["words"]]
-    if "toryo.server.app" in sys.modules:
-        subprocess.Popen = _Forking  # type: ignore[misc]
+    subprocess.Popen = _Forking  # type: ignore[misc]
 
 
 class _Forking(subprocess.Popen[Any]):

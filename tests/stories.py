@@ -24,7 +24,7 @@ import sqlalchemy as sa
 import structlog
 from jsonschema_rs import Draft202012Validator
 
-from tests.suites import made_once
+from tests.process_costs import for_others_too
 from toryo.domain.errors import Code
 from toryo.domain.times import SECOND, iso
 from toryo.housekeeping.runner import CHORES
@@ -530,7 +530,7 @@ def _hold_calls(instruction: str) -> None:
 
 @lru_cache(maxsize=256)
 def _validator(operation: Operation) -> Draft202012Validator:
-    with made_once():
+    with for_others_too():
         return Draft202012Validator(closed(operation.output_schema))
 
 

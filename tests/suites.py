@@ -12,14 +12,13 @@ parameters only: the others say nothing about a database.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from collections.abc import Generator
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import pytest
 
-from tests.process_costs import Spent, slowness, spent
+from tests.process_costs import Spent, for_others_too, shared, slowness, spent
 
 CPU, WAITING = 2.0, 2.0
 """Seconds. CPU is that of all processes of the test, on an idle machine; waiting is what is left of the clock
@@ -33,18 +32,30 @@ class Most(NamedTuple):
     waiting: float = WAITING
 
 
-STORIES: dict[str, Most] = {}
+_DOORS = "tests/doors/test_every_door.py::test_an_operation_is_reached_by_those_whom_its_grant_names_and_by_nobody_else"
+_UP = "tests/cli/test_init_apply.py::test_init_up_apply_and_the_first_task_is_done_by_the_programs_that_were_found"
+_MERGED = "tests/cli/test_worktrees.py::test_a_task_is_looked_at_merged_and_is_no_longer_listed"
+_PAGE = "tests/documents/test_walks.py::test_every_command_of_a_page_works_as_it_is_shown"
+STORIES: dict[str, Most] = {
+    _UP: Most(8, 20),
+    _MERGED: Most(4, 10),
+    f"{_DOORS}[tools/call]": Most(25),
+    f"{_DOORS}[REST]": Most(10),
+    f"{_PAGE}[docs/tutorial.md]": Most(15, 30),
+}
 """Tests of whole processes and of a browser that `make test` runs all the same."""
 
-SHARED: dict[str, Most] = {"explored": Most(cpu=6)}
+SHARED: dict[str, Most] = {
+    "explored": Most(6),  # a share of all small worlds, tests/workflow
+    "parsed_suite": Most(10),  # tests/pitfalls/test_testing.py
+    "told": Most(20, 60),  # the demo of tests/cli/test_demo.py
+}
 """Fixtures that a file or a run makes once, by name."""
 
 _NOT_SHARED = "function"
 _OTHERS = {"postgres_server", "redis_url"}
 """Fixtures of servers that the tests have not started."""
 _limited = True
-_shared: list[Spent] = []
-"""What was spent for shared fixtures during this test."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -80,7 +91,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
     item.stash[_BEGAN] = spent()
-    _shared.clear()
+    shared.clear()
     return (yield)
 
 
@@ -88,14 +99,11 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
 def pytest_fixture_setup(fixturedef: pytest.FixtureDef[Any]) -> Generator[None, object, object]:
     if fixturedef.scope == _NOT_SHARED or not _limited:
         return (yield)
-    before, others = spent(), len(_shared)
-    result = yield
-    cost = spent().since(before)
-    for each in _shared[others:]:  # asked for by this one, and counted already
-        cost = cost.since(each)
-    _shared.append(cost)
-    judged = replace(cost, clock=cost.clock - cost.pressed)  # it may have made a database or a browser wait
-    _judge(f"The fixture {fixturedef.argname}", judged, SHARED.get(fixturedef.argname))
+    with for_others_too():
+        result = yield
+    cost = shared[-1]
+    cost = replace(cost, clock=cost.clock - cost.pressed)  # it may have made a database or a browser wait
+    _judge(f"The fixture {fixturedef.argname}", cost, SHARED.get(fixturedef.argname))
     return result
 
 
@@ -106,7 +114,7 @@ def pytest_runtest_makereport(
     report = yield
     if call.when == "teardown" and report.passed and _limited and item.get_closest_marker("deep") is None:
         cost = spent().since(item.stash[_BEGAN])
-        for each in _shared:
+        for each in shared:
             cost = cost.since(each)
         if not _OTHERS.isdisjoint(item.fixturenames) or any(map(item.get_closest_marker, ("postgresql", "redis"))):  # type: ignore[attr-defined]
             cost = replace(cost, clock=cost.clock - cost.pressed)  # their servers queue, too, and nobody counts them
@@ -116,14 +124,6 @@ def pytest_runtest_makereport(
             report.outcome = "failed"
             report.longrepr = str(too_much)
     return report
-
-
-@contextmanager
-def made_once() -> Iterator[None]:
-    """What a process makes at its first use and keeps is not counted for the test that came first."""
-    before = spent()
-    yield
-    _shared.append(spent().since(before))
 
 
 _BEGAN = pytest.StashKey[Spent]()

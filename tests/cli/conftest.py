@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests import prepared
+from tests import in_process, prepared
 from tests.environments import clean_environment
 from toryo.client import Client, server_discovery
 
@@ -53,6 +53,17 @@ def started(
     )
 
 
+def commanded(
+    words: list[str], environment: Mapping[str, str], cwd: Path, typed: str = ""
+) -> subprocess.CompletedProcess[str]:
+    """As `started`, and cheaper."""
+    if prepared.REAL_STARTS:
+        return started(words, environment, cwd, typed, ENDS_WITHIN)
+    if in_process.can(words):
+        return in_process.run(words, environment, cwd, typed)
+    return prepared.run(words, environment, cwd, typed, ENDS_WITHIN)
+
+
 @dataclass(frozen=True)
 class Toryo:
     """Types commands: `toryo("task", "list", …)`, with the data directory in the environment.
@@ -64,8 +75,7 @@ class Toryo:
     environment: Mapping[str, str]
 
     def __call__(self, *words: str, cwd: Path | None = None, typed: str = "", **environment: str) -> Ended:
-        run = started if prepared.REAL_STARTS else prepared.run
-        found = run([*words], {**self.environment, **environment}, cwd or self.home, typed, ENDS_WITHIN)
+        found = commanded([*words], {**self.environment, **environment}, cwd or self.home, typed)
         return Ended(found.returncode, found.stdout, found.stderr)
 
     def json(self, *words: str) -> Any:

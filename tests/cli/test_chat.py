@@ -434,6 +434,7 @@ def test_a_thread_outlives_its_server_and_what_was_typed_meanwhile_is_said_once(
     assert _contents(toryo.json("chats", "show", NOBODY)["messages"]) == ["Said in between.", "Said after."]
 
 
+@pytest.mark.deep  # it waits to the end
 def test_who_waits_while_the_server_goes_away_for_good_gets_3(start: Callable[..., Process], tmp_path: Path) -> None:
     server = start()
     toryo = _with_agent(tmp_path)

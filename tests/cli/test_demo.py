@@ -59,6 +59,7 @@ def test_nothing_of_it_is_left_running(told: dict[str, object]) -> None:
     assert not (_data(Path(str(told["directory"]))) / "server.json").exists()
 
 
+@pytest.mark.deep
 def test_interrupting_puts_everything_away(tmp_path: Path) -> None:
     demo = Process("demo", "--dir", "crew", environment=clean_environment(tmp_path), cwd=tmp_path)
     demo.until("in_progress")
@@ -68,6 +69,7 @@ def test_interrupting_puts_everything_away(tmp_path: Path) -> None:
         os.kill(pid, 0)
 
 
+@pytest.mark.deep
 def test_kept_up_it_answers_until_interrupted(tmp_path: Path) -> None:
     demo = Process("demo", "--quick", "--dir", "crew", "--keep", environment=clean_environment(tmp_path), cwd=tmp_path)
     demo.until("keeps running at http://")
@@ -102,6 +104,7 @@ def _refuses_and_touches_nothing(toryo: Toryo, directory: Path) -> None:
     assert {path: path.read_bytes() for path in directory.rglob("*") if path.is_file()} == before
 
 
+@pytest.mark.deep
 def test_a_promise_that_is_not_kept_ends_with_1_and_says_which(tmp_path: Path) -> None:
     """Without `sed` the translators' commands fail; the other stories go on, without git nothing is reviewed."""
     programs = tmp_path / "programs"
@@ -199,6 +202,7 @@ def test_a_demo_whose_agents_cannot_work_here_ends_at_once_with_what_they_say(
         task_watch.until_over(here, seen, limit_seconds=30, changed=lambda: None, died=lambda: None)
 
 
+@pytest.mark.deep
 def test_a_temporary_directory_is_removed_and_it_is_said_how_to_keep_one(tmp_path: Path) -> None:
     places = clean_environment(tmp_path) | {"TMPDIR": str(tmp_path / "tmp")}
     (tmp_path / "tmp").mkdir()

@@ -32,6 +32,7 @@ def forecast(server: Toryo, *words: str) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.deep
 def test_open_tasks_are_forecast_as_if_a_person_started_each_and_nothing_changes(
     server: Toryo, owner: Client, house: str
 ) -> None:
@@ -46,6 +47,7 @@ def test_open_tasks_are_forecast_as_if_a_person_started_each_and_nothing_changes
     assert forecast(server, "--project", house, "--runs", "4") == found
 
 
+@pytest.mark.deep
 def test_people_read_when_it_is_done_and_what_it_costs(server: Toryo, house: str) -> None:
     told = server("forecast", "--project", house, "--runs", "2").out
     assert "Done        20" in told
@@ -53,6 +55,7 @@ def test_people_read_when_it_is_done_and_what_it_costs(server: Toryo, house: str
     assert "9 of 10 of 2 simulated runs" in told
 
 
+@pytest.mark.deep
 def test_what_nobody_can_do_is_named(server: Toryo, owner: Client, house: str) -> None:
     owner.rest("POST", f"/projects/{house}/tasks", {"title": "Of nobody"})
     told = server("forecast", "--project", house, "--runs", "2").out

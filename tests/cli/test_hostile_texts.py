@@ -193,10 +193,10 @@ def server(monkeypatch: pytest.MonkeyPatch) -> EvilServer:
 
 
 def run(words: list[str], json_wanted: bool) -> None:
-    before = ["--server", "http://127.0.0.1:9", "--token", "x", *(["--json"] if json_wanted else [])]
+    there = ["--server", "http://127.0.0.1:9", "--token", "x", *(["--json"] if json_wanted else [])]
     output.console.cache_clear()
     output.messages.cache_clear()
-    _outcome([*before, *words])
+    _outcome([*words, *there])
 
 
 @pytest.mark.parametrize("name", TRIED)

@@ -429,6 +429,7 @@ def test_init_up_apply_and_the_first_task_is_done_by_the_programs_that_were_foun
     assert machine.left() == []
 
 
+@pytest.mark.deep
 @pytest.mark.usefixtures("up")
 def test_the_same_team_with_worktrees_leaves_its_work_to_be_merged(machine: Machine) -> None:
     toryo, file = machine.toryo, machine.place / "toryo.yaml"

@@ -66,6 +66,7 @@ def test_a_file_that_is_there_is_not_written_over(server: Toryo, tmp_path: Path)
     assert "--force" in ended.err
 
 
+@pytest.mark.deep
 def test_a_backup_beside_a_running_server_restores_elsewhere_and_its_server_goes_on(
     two: tuple[Toryo, Toryo], tmp_path: Path
 ) -> None:

@@ -128,20 +128,21 @@ def test_a_data_directory_that_is_a_file_is_called_one(nowhere: Toryo, words: tu
 
 
 def test_a_port_of_our_own_server_is_named_with_its_data_directory_and_process(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stranger: str
 ) -> None:
+    port = int(stranger.rpartition(":")[2])  # no server of this machine has it
     place = tmp_path / "my data"
     place.mkdir()
-    (place / "server.json").write_text(json.dumps({"url": "http://127.0.0.1:8765"}))
+    (place / "server.json").write_text(json.dumps({"url": stranger}))
     monkeypatch.setattr(data_directories, "every", lambda: [tmp_path / "none", place])
     in_use = OSError(errno.EADDRINUSE, "in use")
-    killed = listeners._cannot_listen("127.0.0.1", 8765, in_use)
-    assert killed.message == "Port 8765 on 127.0.0.1 is already in use by another program."
+    killed = listeners._cannot_listen("127.0.0.1", port, in_use)
+    assert killed.message == f"Port {port} on 127.0.0.1 is already in use by another program."
     lock = process_locks.hold(place / process_locks.SERVER_LOCK)
     assert lock is not None
     try:
-        told = listeners._cannot_listen("127.0.0.1", 8765, in_use)
-        other = listeners._cannot_listen("127.0.0.1", 8766, in_use)
+        told = listeners._cannot_listen("127.0.0.1", port, in_use)
+        other = listeners._cannot_listen("127.0.0.1", 0, in_use)
     finally:
         os.close(lock)
     assert f"the Toryo server of the data directory {place} (pid {os.getpid()})" in told.message

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests import prepared
+from tests import in_process, prepared
 from tests.cli.conftest import ENDS_WITHIN, Toryo, started
 from tests.environments import clean_environment
 from tests.scenarios.programs import Program
@@ -28,11 +28,13 @@ def test_a_prepared_command_ends_and_prints_as_one_that_is_started(
     server: Toryo, tmp_path: Path, words: list[str], typed: str, code: int
 ) -> None:
     ends = [run(words, server.environment, tmp_path, typed, ENDS_WITHIN) for run in (prepared.run, started)]
-    first, second = [(end.returncode, end.stdout, end.stderr) for end in ends]
-    assert first == second
+    ends.append(in_process.run(words, server.environment, tmp_path, typed))
+    first, second, third = [(end.returncode, end.stdout, end.stderr) for end in ends]
+    assert first == second == third
     assert first[0] == code
 
 
+@pytest.mark.deep
 def test_a_server_that_is_forked_is_killed_and_ends_as_one_that_is_started(tmp_path: Path) -> None:
     environment = {**clean_environment(tmp_path), "TORYO_DATA_DIR": str(tmp_path / "data")}
     words = ("server", "--port", "0")

@@ -89,6 +89,7 @@ def test_three_agents_share_thirty_tasks_and_each_is_done_once(site: Site, start
     assert sorted(done.read_text().split()) == sorted(tasks)
 
 
+@pytest.mark.deep  # a claim ends when its time is up
 @pytest.mark.pitfall("F134")
 def test_the_task_of_an_agent_that_is_killed_goes_to_another_with_the_next_attempt(site: Site, start: Start) -> None:
     boss, gate, bell = chief(site), site.gate(), site.bell()
@@ -203,6 +204,7 @@ def test_a_command_may_ask_for_another_attempt(site: Site, start: Start) -> None
     assert (found["status"], found["attempt"], found["result"]) == ("completed", 2, "done")
 
 
+@pytest.mark.deep  # its time must be long enough for it to begin
 def test_a_command_that_hangs_is_ended_with_all_it_started_when_its_time_is_up(site: Site, start: Start) -> None:
     found = done_by(site, start, "sleep 600 & echo $! > child; sleep 600", timeout_seconds=4)
     assert (found["status"], found["attempt"]) == ("failed", 1)

@@ -24,8 +24,8 @@ def start(tmp_path: Path) -> Iterator[Start]:
     environment = {**clean_environment(tmp_path), "TORYO_DATA_DIR": str(tmp_path / "data")}
     started: list[Process] = []
 
-    def run(*words: str) -> Process:
-        started.append(Process(*words, environment=environment, cwd=tmp_path, real=True))
+    def run(*words: str, real: bool = False) -> Process:
+        started.append(Process(*words, environment=environment, cwd=tmp_path, real=real))
         return started[-1]
 
     yield run
@@ -74,8 +74,9 @@ def test_a_database_that_cannot_be_is_a_wrong_configuration(nowhere: Toryo) -> N
     assert ended.err.startswith("toryo: ")
 
 
-def test_up_brings_a_server_and_a_coordinator_and_takes_both_away(start: Start, tmp_path: Path) -> None:
-    up = start("up", "--port", "0")
+@pytest.mark.parametrize("real", [False, pytest.param(True, marks=pytest.mark.deep)])
+def test_up_brings_a_server_and_a_coordinator_and_takes_both_away(start: Start, tmp_path: Path, *, real: bool) -> None:
+    up = start("up", "--port", "0", real=real)
     up.until("Toryo is up at http://")
     up.until("coordinator: ")
     pid = json.loads((tmp_path / "data" / "server.json").read_text())["pid"]
@@ -83,12 +84,13 @@ def test_up_brings_a_server_and_a_coordinator_and_takes_both_away(start: Start, 
     assert not _alive(pid)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("words", [("up", "--port", "0"), ("server", "--port", "0")])
 def test_down_ends_what_was_stopped_by_ctrl_z(start: Start, words: tuple[str, ...]) -> None:
-    stopped = start(*words)
+    stopped = start(*words, real=True)
     stopped.until("http://")
     stopped.process.send_signal(signal.SIGSTOP)
-    assert start("down").process.wait(up_down.LEAVES_WITHIN_SECONDS) == 0
+    assert start("down", real=True).process.wait(up_down.LEAVES_WITHIN_SECONDS) == 0
     assert stopped.process.wait(100) == 0
 
 

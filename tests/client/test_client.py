@@ -68,12 +68,6 @@ def connect(request):
         each.close()
 
 
-def nobody_listens() -> str:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return f"http://127.0.0.1:{free.getsockname()[1]}"
-
-
 def test_a_tool_is_called_with_its_arguments_and_the_credential(server: FakeServer, connect) -> None:
     server.on("echo", lambda call: {"success": True, "got": call.arguments})
     assert connect(server.url, "tct_1").call("echo", text="棟梁", number=3) == {
@@ -180,9 +174,9 @@ def test_a_unix_socket_is_an_address_like_any_other(tmp_path, connect) -> None:
         fake.close()
 
 
-def test_a_server_that_is_away_is_unreachable_and_nothing_was_sent(connect) -> None:
+def test_a_server_that_is_away_is_unreachable_and_nothing_was_sent(connect, nobody_listens: str) -> None:
     with pytest.raises(Unreachable) as caught:
-        connect(nobody_listens()).call("health_check")
+        connect(nobody_listens).call("health_check")
     assert caught.value.sent is False
 
 

@@ -18,7 +18,6 @@ from typing import Any
 import pytest
 
 from tests.client.fake_server import BOUND, Call, FakeServer, Refused
-from tests.client.test_client import nobody_listens
 from toryo.client import AsyncQueueAgent, QueueAgent, RefusalError, Retry, TaskFailed, Unreachable
 
 BROKEN = (502, "text/html", b"<html>")
@@ -202,9 +201,9 @@ def test_without_waiting_it_polls_every_five_seconds(server: FakeServer, desk: D
 
 
 @pytest.mark.pitfall("F137")
-def test_a_server_that_is_not_there_is_tried_five_more_times_and_then_a_clear_error() -> None:
+def test_a_server_that_is_not_there_is_tried_five_more_times_and_then_a_clear_error(nobody_listens: str) -> None:
     pauses = Pauses()
-    agent = QueueAgent(lambda _: None, agent_type="planning", server=nobody_listens(), key="tqk_1", sleep=pauses)
+    agent = QueueAgent(lambda _: None, agent_type="planning", server=nobody_listens, key="tqk_1", sleep=pauses)
     with pytest.raises(Unreachable):
         agent.run(signals=False)
     assert pauses.slept == [1, 2, 4, 8, 16]

@@ -90,7 +90,8 @@ def _written() -> set[str]:
     """The kinds of events that the code writes by name."""
     found = set()
     for file in (pages.ROOT / "src" / "toryo").rglob("*.py"):
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        text = file.read_text(encoding="utf-8")
+        for node in ast.walk(ast.parse(text)) if ".event(" in text else ():
             match node:
                 case ast.Call(func=ast.Attribute(attr="event"), args=[ast.Constant(value=str(kind)), *_]):
                     found.add(kind)

@@ -105,6 +105,7 @@ def test_every_yaml_example_is_valid(page: Path, tmp_path: Path) -> None:
                 script_format.given(agent.provider_options["script"], tmp_path)
 
 
+@pytest.mark.deep  # `make check` does it, too
 @pytest.mark.pitfall("F131")
 def test_the_reference_is_what_the_code_says() -> None:
     """`make docs` writes it anew."""

@@ -113,7 +113,7 @@ def test_why_a_process_ended_is_written_by_its_name_in_one_file_only() -> None:
     found = {
         (file, node.value)
         for file, text in SOURCES.items()
-        if file.endswith(".py") and file != "failures.py"
+        if file.endswith(".py") and file != "failures.py" and any(each in text for each in names)
         for node in ast.walk(ast.parse(text))
         if isinstance(node, ast.Constant) and node.value in names
     }

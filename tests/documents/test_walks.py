@@ -57,7 +57,14 @@ def _with_commands() -> list[str]:
     return [pages.name(path) for path in has]
 
 
-@pytest.mark.parametrize("reader", _with_commands(), indirect=True)
+TUTORIAL = "docs/tutorial.md"
+
+
+@pytest.mark.parametrize(
+    "reader",
+    [each if each == TUTORIAL else pytest.param(each, marks=pytest.mark.deep) for each in _with_commands()],
+    indirect=True,
+)
 def test_every_command_of_a_page_works_as_it_is_shown(reader: Reader) -> None:
     page = pages.name(reader.page)
     assert page in WALKS, f"{page} has commands: walk it here"

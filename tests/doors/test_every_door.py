@@ -225,7 +225,9 @@ async def _walk(site: Doors, door: Door, callers: list[Caller], ask: Ask) -> Non
     assert got_in, "nobody got in anywhere: this proves nothing"
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(
+    "way", [pytest.param(way, marks=pytest.mark.deep) if ask in COSTLY else way for way, (_, ask) in WAYS.items()]
+)
 def test_an_operation_is_reached_by_those_whom_its_grant_names_and_by_nobody_else(site: Doors, way: str) -> None:
     door, ask = WAYS[way]
 
@@ -239,6 +241,7 @@ def test_an_operation_is_reached_by_those_whom_its_grant_names_and_by_nobody_els
     asyncio.run(walk())
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("way", ["Unix socket", "stdio bridge"])
 def test_the_same_holds_over_other_wires(site: Doors, way: str, tmp_path: Path) -> None:
     async def walk() -> None:

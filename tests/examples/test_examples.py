@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from tests.prepared import run
+from tests.cli.conftest import commanded
+from tests.environments import clean_environment
 from tests.scenarios.sites import Site
 
 pytestmark = pytest.mark.timeout(600, method="signal")
@@ -21,7 +20,7 @@ CLOSED = ("completed", "failed", "cancelled", "blocked")
 
 def toryo(site: Site, *words: str) -> str:
     """Types a command; what it printed. It must succeed."""
-    ran = run(words, site.environment, site.directory, "", 60)
+    ran = commanded([*words], site.environment, site.directory)
     assert ran.returncode == 0, ran.stderr
     return ran.stdout
 
@@ -47,6 +46,7 @@ def ended(site: Site, project: str, title: str) -> dict[str, str]:
     return {each["title"]: each["status"] for each in below}
 
 
+@pytest.mark.deep
 def test_a_release_has_notes_and_a_patch_is_built_without_them(site: Site) -> None:
     directory = begun(site, "release-checklist")
     assert set(ended(site, "release", "Release 1.3.0").values()) == {"completed"}
@@ -64,6 +64,7 @@ def test_a_release_has_notes_and_a_patch_is_built_without_them(site: Site) -> No
     assert not (directory / "out" / "NOTES.md").exists()
 
 
+@pytest.mark.deep
 def test_a_night_is_repaired_only_when_the_check_failed_and_is_reported_either_way(site: Site) -> None:
     directory = begun(site, "nightly-maintenance")
     full = ended(site, "nightly", "Nightly maintenance")
@@ -87,6 +88,7 @@ def test_a_night_is_repaired_only_when_the_check_failed_and_is_reported_either_w
     )
 
 
+@pytest.mark.deep
 def test_each_file_of_a_list_is_translated_by_both_specialists(site: Site) -> None:
     directory = begun(site, "translate-a-folder")
     endings = ended(site, "translating", "Translate the folder")
@@ -108,12 +110,6 @@ def test_each_file_of_a_list_is_translated_by_both_specialists(site: Site) -> No
 
 @pytest.mark.parametrize("name", sorted(path.parent.name for path in EXAMPLES.glob("*/playbook.yaml")))
 def test_an_example_says_what_it_does_and_its_plan_is_right(name: str, tmp_path: Path) -> None:
-    ran = subprocess.run(
-        [sys.executable, "-m", "toryo", "playbook", "check", str(EXAMPLES / name / "toryo.yaml")],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+    ran = commanded(["playbook", "check", str(EXAMPLES / name / "toryo.yaml")], clean_environment(tmp_path), tmp_path)
     assert (ran.returncode, ran.stderr) == (0, "")
     assert f"toryo apply examples/{name}/toryo.yaml" in (EXAMPLES / name / "README.md").read_text()

@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
-from tests.prepared import run
+from tests.cli.conftest import commanded
 from tests.scenarios.programs import Program
 from tests.scenarios.sites import Site
 
-pytestmark = pytest.mark.timeout(600, method="signal")
+pytestmark = [pytest.mark.deep, pytest.mark.timeout(600, method="signal")]
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "orchestrator"
 REQUEST = "req-12345"
@@ -54,7 +54,7 @@ def serve(site: Site, directory: Path) -> Iterator[Serve]:
 
 def toryo(site: Site, *words: str) -> str:
     """Types a command; what it printed. It must succeed."""
-    ran = run(words, site.environment, site.directory, "", 60)
+    ran = commanded([*words], site.environment, site.directory)
     assert ran.returncode == 0, ran.stderr
     return ran.stdout
 

@@ -25,6 +25,7 @@ def servers(postgres_empty: str, quiet: None) -> Iterator[list[World]]:
         yield [World(database, seed=number) for number, database in enumerate(databases)]
 
 
+@pytest.mark.deep
 @pytest.mark.pitfall("F133")
 @pytest.mark.postgresql
 def test_f133_of_a_hundred_tasks_each_is_claimed_once_by_twenty_pollers_at_two_servers(servers: list[World]) -> None:

@@ -9,13 +9,14 @@ from typing import Any
 
 import pytest
 
+from tests.databases import empty
 from tests.pitfalls.kit import left_waiting, person, starts
 from tests.stories import Answer, Process, World
 from toryo.domain.projects import Language
 from toryo.operations.calls.catalogue import catalogue
 from toryo.settings import GuardSettings, Settings
 from toryo.storage import schema
-from toryo.storage.open_database import open_database, upgrade
+from toryo.storage.engine.database import Database
 from toryo.translation_catalogues import texts
 from toryo.workflow.instructions import TEXTS, TOOLS
 
@@ -593,18 +594,17 @@ UNGUARDED = Settings(guards=GuardSettings(refusals=10_000, idle_calls=10_000, mo
 
 
 @pytest.mark.pitfall("F92")
-def test_f92_two_hundred_random_moves_end_alike_whether_an_agent_or_a_person_makes_them(quiet: None, tmp_path) -> None:
+def test_f92_a_hundred_random_moves_end_alike_whether_an_agent_or_a_person_makes_them(fresh: Database) -> None:
     """By a tool, and as REST does: the same answers, the same board. No retries beyond what agents may, no drafts."""
     seen = []
     for path in ("tool", "rest"):
-        with open_database(f"sqlite:///{tmp_path / path}.db") as database:
-            upgrade(database)
-            seen.append(_two_hundred_moves(World(database, UNGUARDED), path))
+        empty(fresh)
+        seen.append(_a_hundred_moves(World(fresh, UNGUARDED), path))
     assert seen[0] == seen[1]
     assert {each[2] for each in seen[0][0]} >= {"ok", "invalidTransition", "dependencyNotMet", "subtasksOpen"}
 
 
-def _two_hundred_moves(world: World, path: str) -> tuple[list[tuple[int, str, str]], list[str]]:
+def _a_hundred_moves(world: World, path: str) -> tuple[list[tuple[int, str, str]], list[str]]:
     world.crew(workers=2, retry_attempts=1000)
     superior = person(world, "superior")
     world.owner.call("edit_agent", agent_id="boss", reports_to="superior")
@@ -622,7 +622,7 @@ def _two_hundred_moves(world: World, path: str) -> tuple[list[tuple[int, str, st
     tasks, dice = [*top, *below], random.Random(92)
     made: list[tuple[int, str, str]] = []
     mover, name = (boss, "update_task_status") if path == "tool" else (superior, "move_task")
-    while len(made) < 200:
+    while len(made) < 100:
         number = dice.randrange(len(tasks))
         (to,) = dice.choices(list(MOVES), list(MOVES.values()))
         if to == world.status(tasks[number]):

@@ -358,13 +358,21 @@ class Site:
         return self.history.told()
 
 
+_claimed: list[socket.socket] = []
+"""The same port of UDP, for each that this run of tests was given: another run next to it is given another one."""
+
+
 def free_port() -> int:
     for _ in range(100):
         port = random.randint(*_OUTSIDE_EPHEMERAL)
+        claim = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         with socket.socket() as probe:
             try:
+                claim.bind(("127.0.0.1", port))
                 probe.bind(("127.0.0.1", port))
             except OSError:
+                claim.close()
                 continue
-            return port
+        _claimed.append(claim)
+        return port
     pytest.fail("no free port")

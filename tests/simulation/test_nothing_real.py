@@ -86,6 +86,7 @@ def _team(directory: Path) -> dict[str, Any]:
     }
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("kept", [False, True])
 def test_no_command_runs_and_no_connection_is_opened(tmp_path: Path, *, kept: bool) -> None:
     project = tmp_path / "project"

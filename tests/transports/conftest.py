@@ -24,7 +24,7 @@ from toryo.settings import Settings
 
 __all__ = ["fresh", "quiet", "world"]
 
-KINDS = ("tcp", "unix", "stdio", "stdio over unix")
+KINDS = ("tcp", "unix", "stdio", pytest.param("stdio over unix", marks=pytest.mark.deep))
 
 Connect = Callable[..., AbstractAsyncContextManager[Wire]]
 """`async with connect(token) as wire:`"""

@@ -107,13 +107,13 @@ def test_answers_of_a_megabyte_arrive_complete_many_at_a_time(connect: Connect, 
         async with connect() as wire:
             token = {"session_token": await agent.sign_in(wire)}
             about = {"task_id": (await content(wire, "get_my_task", **token))["task"]["task_id"]}
-            for number in range(12):
+            for number in range(4):
                 summary = f"{number:02}" + "漢" * HUGE
                 await content(wire, "create_handoff", **token, **about, summary=summary)
             shown = await asyncio.gather(*(content(wire, "get_task", **token, **about) for _ in range(10)))
             for each in shown:
                 large = each["task"]["handoffs"]
-                assert sorted(one["summary"][:2] for one in large) == [f"{number:02}" for number in range(12)]
+                assert sorted(one["summary"][:2] for one in large) == [f"{number:02}" for number in range(4)]
                 assert all(len(one["summary"]) == HUGE + 2 for one in large)
 
     asyncio.run(story())

@@ -177,17 +177,21 @@ ENDINGS = {
 }
 
 
-@pytest.fixture(params=ENDINGS)
-def ending(request: pytest.FixtureRequest) -> Ending:
-    return ENDINGS[request.param]
-
-
 @pytest.mark.pitfall("F95")
 @pytest.mark.parametrize("tool", TOOLS)
-def test_what_concerns_a_waiting_chat_agent_ends_its_wait_at_once(
-    site: LiveServer, connect: Connect, ending: Ending, tool: str
-) -> None:
-    talk = Talk(site)
+@pytest.mark.parametrize("what", ENDINGS)
+def test_what_concerns_a_waiting_chat_agent_ends_its_wait_at_once(site: LiveServer, what: str, tool: str) -> None:
+    _ends(site, way_to(site, "tcp"), what, tool)
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_that_is_so_over_every_way(site: LiveServer, connect: Connect, tool: str) -> None:
+    _ends(site, connect, "a message", tool)
+
+
+def _ends(site: LiveServer, connect: Connect, what: str, tool: str) -> None:
+    """A wait that begins before it happens ends with it."""
+    talk, ending = Talk(site), ENDINGS[what]
     a, b = talk.start(talk.a), talk.start(talk.b)
     ending.before(talk, a, b)
 
@@ -376,6 +380,7 @@ def pair(tmp_path: Path, postgres_empty: str) -> Iterator[tuple[LiveServer, Live
         yield sites[0], sites[1]
 
 
+@pytest.mark.deep
 @pytest.mark.postgresql
 @pytest.mark.parametrize("tool", TOOLS)
 def test_what_is_written_at_one_server_wakes_who_waits_at_another(
