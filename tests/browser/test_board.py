@@ -14,7 +14,7 @@ from tests.scenarios import chats, programs
 from tests.scenarios.chats import Chat
 from tests.scenarios.sites import Site
 
-pytestmark = browsers.PATIENT
+pytestmark = [pytest.mark.deep, browsers.PATIENT]
 
 GONE_WITHIN = 10.0
 """Seconds from the cause until a process is gone: the grace of these sites, and the way there."""

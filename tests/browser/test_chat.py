@@ -13,7 +13,7 @@ from tests.scenarios import chats, programs
 from tests.scenarios.chats import process_of
 from tests.scenarios.sites import Site
 
-pytestmark = browsers.PATIENT
+pytestmark = [pytest.mark.deep, browsers.PATIENT]
 
 GONE_WITHIN = 20.0
 """Seconds from the last look at a panel until its agent's process is gone."""

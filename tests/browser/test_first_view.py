@@ -13,7 +13,7 @@ from tests.browser.pages import card, column
 from tests.browser.scripts import first_scripts
 from tests.scenarios.sites import Site
 
-pytestmark = browsers.PATIENT
+pytestmark = [pytest.mark.deep, browsers.PATIENT]
 
 MOST_BYTES = 160_000
 """Of the scripts of a first view, as they are sent (gzip)."""

@@ -11,7 +11,7 @@ from tests.browser import browsers, pages
 from tests.scenarios.sites import Site
 from tests.scenarios.test_worktrees import SiteRepository
 
-pytestmark = browsers.PATIENT
+pytestmark = [pytest.mark.deep, browsers.PATIENT]
 
 DRAFT = "printf 'one\\ntwo\\n' > a; echo new > b; echo drafted"
 COMMENTED = ("Say three as well.", "Is this needed?")

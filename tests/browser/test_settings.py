@@ -14,7 +14,7 @@ from tests.browser import browsers, pages
 from tests.scenarios.sites import Site
 from toryo.client import Client
 
-pytestmark = browsers.PATIENT
+pytestmark = [pytest.mark.deep, browsers.PATIENT]
 
 PASSWORD = "a beam of oak, a beam of pine"
 

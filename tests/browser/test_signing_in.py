@@ -9,7 +9,7 @@ from tests.browser import browsers
 from tests.scenarios.sites import Site
 from toryo.operations.calls import sign_in_lockout
 
-pytestmark = browsers.PATIENT
+pytestmark = [pytest.mark.deep, browsers.PATIENT]
 
 PASSWORD = "a beam of oak, a beam of pine"
 

@@ -21,7 +21,7 @@ from tests.scenarios import chats
 from tests.scenarios.sites import Site
 from toryo.client import Client, RefusalError
 
-pytestmark = browsers.PATIENT
+pytestmark = [pytest.mark.deep, browsers.PATIENT]
 
 PROJECT = "shop"
 LOG = "→ Bash make\n✗ no such target\n→ Bash make all\n← built\n"

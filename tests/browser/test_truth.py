@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.browser import browsers
 from tests.scenarios.sites import Site
 
-pytestmark = browsers.PATIENT
+pytestmark = [pytest.mark.deep, browsers.PATIENT]
 
 PROJECT = "mill"
 PROGRAM = next(each for each in ("codex", "copilot", "gemini", "opencode", "qwen") if shutil.which(each) is None)

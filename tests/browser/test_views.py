@@ -22,7 +22,7 @@ from tests.scenarios import programs
 from tests.scenarios.sites import Site
 from toryo.client import Client
 
-pytestmark = browsers.PATIENT
+pytestmark = [pytest.mark.deep, browsers.PATIENT]
 
 AXE = Path(__file__).parents[2] / "web" / "node_modules" / "axe-core" / "axe.min.js"
 BAD = ("moderate", "serious", "critical")

@@ -9,6 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.browser import browsers
@@ -16,7 +17,7 @@ from tests.browser.browsers import PATIENT
 from tests.scenarios.sites import Site
 from tests.scenarios.test_merge_queue import TESTS, Team
 
-pytestmark = PATIENT
+pytestmark = [pytest.mark.deep, PATIENT]
 
 PHONE = {"width": 390, "height": 844}
 ROUNDS = 'echo "$(( $(cat round 2>/dev/null || echo 0) + 1 ))" > round'

@@ -15,7 +15,7 @@ from tests.scenarios.programs import Program
 from tests.scenarios.sites import Site
 from tests.scenarios.test_worktrees import SiteRepository
 
-pytestmark = pytest.mark.timeout(600, method="signal")
+pytestmark = [pytest.mark.deep, pytest.mark.timeout(600, method="signal")]
 
 TESTS = 'for each in test_*.sh; do sh "$each" || { echo "$each failed"; exit 1; }; done'
 RESOLVES = "git merge main || true; echo 50 > rate; git add --all; git commit --quiet --message 'Both rates'"

@@ -16,6 +16,8 @@ from tests.sandboxes import sandboxed
 from tests.scenarios.sites import Site
 from toryo.coordinator.config import KNOWN
 
+pytestmark = pytest.mark.deep
+
 __all__ = ["sandboxed"]
 
 MODEL_PROGRAMS = sorted(KNOWN - {"command", "playbook", "script"})

@@ -10,7 +10,7 @@ import pytest
 
 from tests.scenarios.sites import Site
 
-pytestmark = pytest.mark.timeout(600, method="signal")
+pytestmark = [pytest.mark.deep, pytest.mark.timeout(600, method="signal")]
 
 
 def test_a_manager_a_worker_and_what_the_worker_made_of_it_end_completed_at_three_levels(site: Site) -> None:

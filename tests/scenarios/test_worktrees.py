@@ -13,7 +13,7 @@ import pytest
 from tests.repositories import Repository
 from tests.scenarios.sites import Site
 
-pytestmark = pytest.mark.timeout(600, method="signal")
+pytestmark = [pytest.mark.deep, pytest.mark.timeout(600, method="signal")]
 
 Answer = dict[str, Any]
 
