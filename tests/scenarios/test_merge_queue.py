@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from tests.scenarios.programs import Program
 from tests.scenarios.sites import Site
 from tests.scenarios.test_worktrees import SiteRepository
 
@@ -135,21 +134,3 @@ def test_a_coordinator_that_is_killed_in_the_middle_of_a_check_merges_everything
     assert sorted(merges) == sorted([one, two])
     assert len(team.repository.git("worktree", "list").splitlines()) == 1
     assert team.repository.git("status", "--porcelain") == ""
-
-
-def test_removing_a_task_while_a_check_hangs_stops_it_and_the_rest_is_merged(site: Site, tmp_path: Path) -> None:
-    bell = site.bell()
-    team = Team(site, [{"command": f"if [ -e hangs ] && [ -e two ]; then echo there > {bell}; sleep 300; fi"}])
-    site.coordinator()
-    hangs, two = (
-        team.repository.order(who, what, f"echo x > {what}") for who, what in (("ann", "hangs"), ("ben", "two"))
-    )
-    team.done(hangs, two)
-    site.until("both wait", lambda: len(team.queue()["entries"]) == 2)
-    team.go()
-    bell.rung(1)
-    typed = ["merge-queue", "remove", hangs, "--server", site.url]
-    assert Program("toryo", typed, site.environment, site.directory).start().ended_with() == 0
-    team.until_merged(two)
-    assert team.repository.worktree(hangs)["state"] == "open"
-    assert "hangs" not in team.repository.files()

@@ -27,24 +27,6 @@ CLERK = {
 """Asks for the tasks that people want, and does them."""
 
 
-def test_an_agent_comes_to_answer_a_person_with_its_name(site_on_each: Site) -> None:
-    site = site_on_each
-    site.project("desk")
-    chats.talker(site, "chat-responder", "desk", name="Charly")
-    site.coordinator()
-    chat = Chat(site, "desk", "chat-responder")
-    assert (chat.thread(), chat.state()) == ([], "disconnected")
-    assert site.launches() == []
-
-    chat.open()
-    chat.say("What is your name?")
-    assert chat.answers(1) == ["I am Charly."]
-
-    chat.until("connected")
-    assert [session["purpose"] for session in site.sessions()] == ["chat"]
-    assert chats.launches_by_purpose(site) == {("chat-responder", "chat"): 1}
-
-
 @pytest.mark.pitfall("F32")
 def test_one_process_answers_all_and_leaves_when_the_panel_is_closed(site: Site) -> None:
     site.project("desk")
