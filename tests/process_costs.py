@@ -8,15 +8,19 @@ longer, not its waiting. Elsewhere only this process and its ended children are 
 from __future__ import annotations
 
 import os
+import statistics
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 _TICK = 1 / os.sysconf("SC_CLK_TCK")
 _SCHEDULER_TELLS = Path("/proc/self/schedstat").exists()
+_PRESSURE = Path("/proc/pressure/cpu")
 _DELAY_OF_ENDED = 3.0
 """How long a process that has ended may have queued for a second of CPU: the kernel forgets it with the process. A
 machine with five times as many runnable threads as processors makes a process queue about so long."""
+_SAMPLE = 0.0035
+"""Seconds of CPU of one sample of `slowness`, on the idle machine on which the limits were set."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +34,11 @@ class Spent:
     """How long its living threads could run and did not; each counts."""
     ended: float
     """The part of `cpu` that was used by processes that have ended."""
+    pressed: float
+    """How long anything on this machine has queued for a processor."""
 
     def since(self, before: Spent) -> Spent:
-        return Spent(
-            self.clock - before.clock, self.cpu - before.cpu, self.queued - before.queued, self.ended - before.ended
-        )
+        return Spent(*(getattr(self, each.name) - getattr(before, each.name) for each in fields(self)))
 
     @property
     def waited(self) -> float:
@@ -42,6 +46,20 @@ class Spent:
         if not _SCHEDULER_TELLS:
             return 0.0
         return max(0.0, self.clock - self.cpu - max(0.0, self.queued) - _DELAY_OF_ENDED * max(0.0, self.ended))
+
+
+def slowness() -> float:
+    """How much more CPU than on an idle machine this process needs for the same work just now: at least 1.
+
+    Two processors are often one core: who computes beside somebody else needs half as much again.
+    """
+    samples = []
+    for _ in range(9):
+        began, seen = time.process_time(), {}
+        for number in range(20_000):
+            seen[number & 255] = str(number)
+        samples.append(time.process_time() - began)
+    return max(1.0, statistics.median(samples) / _SAMPLE)
 
 
 def spent() -> Spent:
@@ -52,14 +70,21 @@ def spent() -> Spent:
     queued = _queued(os.getpid())
     for pid in _descendants():
         try:
-            fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
+            counts = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
         except OSError:
             continue  # it has just ended
-        user, system, ended_user, ended_system = (int(each) * _TICK for each in fields[11:15])
+        user, system, ended_user, ended_system = (int(each) * _TICK for each in counts[11:15])
         cpu += user + system
         ended += ended_user + ended_system
         queued += _queued(pid)
-    return Spent(time.monotonic(), cpu + ended, queued, ended)
+    return Spent(time.monotonic(), cpu + ended, queued, ended, _pressed())
+
+
+def _pressed() -> float:
+    try:
+        return int(_PRESSURE.read_bytes().partition(b"total=")[2].split()[0]) / 1e6
+    except (OSError, IndexError):
+        return 0.0
 
 
 def _descendants() -> list[int]:

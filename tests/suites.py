@@ -6,20 +6,23 @@ are worth more are in `STORIES`, with what each may cost. What tests share (a fi
 counted for itself, in `SHARED`.
 
 A story that is told on both databases (tests/databases.py) is told on PostgreSQL in `make test` only if it has the mark
-`both`: locks, batches, pages, whatever a database does in its own way. Elsewhere that is a deep test.
+`both`: locks, batches, pages, whatever a database does in its own way. Elsewhere that is a deep test, of its first
+parameters only: the others say nothing about a database.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import pytest
 
-from tests.process_costs import Spent, spent
+from tests.process_costs import Spent, slowness, spent
 
 CPU, WAITING = 2.0, 2.0
-"""Seconds. CPU is that of all processes of the test; waiting is what is left of the clock (tests/process_costs.py)."""
+"""Seconds. CPU is that of all processes of the test, on an idle machine; waiting is what is left of the clock (tests/process_costs.py)."""
 
 
 class Most(NamedTuple):
@@ -32,7 +35,7 @@ class Most(NamedTuple):
 STORIES: dict[str, Most] = {}
 """Tests of whole processes and of a browser that `make test` runs all the same."""
 
-SHARED: dict[str, Most] = {}
+SHARED: dict[str, Most] = {"explored": Most(cpu=6)}
 """Fixtures that a file or a run makes once, by name."""
 
 _NOT_SHARED = "function"
@@ -51,10 +54,21 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    told: set[str] = set()
+    kept: list[pytest.Item] = []
+    again: list[pytest.Item] = []
     for item in items:
         if item.get_closest_marker("twin") and not item.get_closest_marker("both"):
             item.add_marker(pytest.mark.deep)
+            story = item.nodeid.partition("[")[0]
+            (again if story in told else kept).append(item)
+            told.add(story)
+        else:
+            kept.append(item)
+    if again:
+        config.hook.pytest_deselected(items=again)
+        items[:] = kept
 
 
 # --- what a test costs -----------------------------------------------------------------------------------------------
@@ -90,6 +104,8 @@ def pytest_runtest_makereport(
         cost = spent().since(item.stash[_BEGAN])
         for each in _shared:
             cost = cost.since(each)
+        if any(map(item.get_closest_marker, ("postgresql", "redis"))):
+            cost = replace(cost, clock=cost.clock - cost.pressed)  # their servers queue, too, and nobody counts them
         try:
             _judge("This test", cost, STORIES.get(item.nodeid))
         except AssertionError as too_much:
@@ -98,12 +114,20 @@ def pytest_runtest_makereport(
     return report
 
 
+@contextmanager
+def made_once() -> Iterator[None]:
+    """What a process makes at its first use and keeps is not counted for the test that came first."""
+    before = spent()
+    yield
+    _shared.append(spent().since(before))
+
+
 _BEGAN = pytest.StashKey[Spent]()
 
 
 def _judge(what: str, cost: Spent, most: Most | None) -> None:
-    limit = most or Most(CPU)
-    if cost.cpu > limit.cpu or cost.waited > limit.waiting:
+    limit = most or Most(CPU, WAITING)
+    if cost.waited > limit.waiting or (cost.cpu > limit.cpu and cost.cpu > limit.cpu * slowness()):
         raise AssertionError(
             f"{what} took {cost.cpu:.1f} s of CPU and waited for {cost.waited:.1f} s; in `make test` it may take"
             f" {limit.cpu:g} s and wait for {limit.waiting:g} s. Make it cheaper, or mark it `deep` (tests/suites.py)."

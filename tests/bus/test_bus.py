@@ -17,6 +17,8 @@ from toryo.bus.in_process import InProcessBus
 from toryo.bus.postgres import PostgresBus
 from toryo.bus.redis import RedisBus
 
+pytestmark = pytest.mark.both
+
 SECONDS = 100.0
 SOON = 0.02
 Story = Callable[[Bus], Coroutine[Any, Any, None]]

@@ -19,6 +19,8 @@ from toryo.bus.bus import Bus, Subscription
 from toryo.bus.postgres import PostgresBus
 from toryo.bus.redis import RedisBus
 
+pytestmark = pytest.mark.both
+
 SECONDS = 100.0
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -30,8 +29,6 @@ from toryo.domain.errors import Refusal
 from toryo.domain.moves import Actor, Change
 from toryo.domain.tasks import MOVES, Approval, Status, Task
 from toryo.domain.tree_state import TreeState
-
-pytestmark = pytest.mark.deep
 
 ASSIGNEES = (None, "boss", "ann", "ann", "bob", "paul")
 ACTORS: tuple[Actor, ...] = (
@@ -148,7 +145,7 @@ def _assert_block_is_explained(where: TreeState, held: Task) -> None:
     assert all(tree.tasks[each].status is Status.BLOCKED for each in held.blocked_on), "the last cause lifts it"
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(tree_states(), orders)
 def test_whatever_is_accepted_the_rules_hold_afterwards(where: TreeState, wanted: list) -> None:
     assert_all_is_in_order(played(where, wanted))
@@ -167,7 +164,7 @@ def test_a_refused_move_changes_nothing_and_says_what_instead(where: TreeState, 
             assert refusal.details["task_id"] == name
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(tree_states(), orders)
 def test_a_block_that_is_lifted_at_once_has_changed_nothing_but_times(where: TreeState, wanted: list) -> None:
     where = played(where, wanted)
@@ -181,7 +178,7 @@ def test_a_block_that_is_lifted_at_once_has_changed_nothing_but_times(where: Tre
             assert _facts(after(held, lifted)) == _facts(where)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(tree_states(), orders, st.data())
 def test_blocks_may_be_lifted_in_any_order(where: TreeState, wanted: list, data: st.DataObject) -> None:
     where = played(where, wanted)

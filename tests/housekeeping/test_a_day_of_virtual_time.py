@@ -26,6 +26,7 @@ MADE_ONCE_BYTES, MADE_ONCE_OBJECTS = 1024, 10
 
 
 @pytest.mark.usefixtures("quiet")
+@pytest.mark.deep
 def test_a_day_of_housekeeping_and_claims_leaves_memory_and_open_files_flat(
     kept_database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -49,11 +49,12 @@ def works(there: Cast) -> None:
     there.world.task("w1", title="One more", status="todo")
 
 
-def test_every_mistake_in_the_arguments_of_every_operation_is_refused_and_changes_nothing(there: Cast):
+@pytest.mark.parametrize("share", range(4))
+def test_every_mistake_in_the_arguments_of_every_operation_is_refused_and_changes_nothing(there: Cast, share: int):
     """Missing, extra, of a wrong type, too long, no such choice: named, with what is possible."""
     before = kept(there.world)
     seen = 0
-    for operation in all_operations():
+    for operation in all_operations()[share::4]:
         for mistake in mistakes(operation, there):
             refusal = there.caller(operation).refused(operation.name, None, **mistake.arguments)
             where = f"{operation.name}: {mistake.kind} {mistake.about}"
@@ -64,7 +65,7 @@ def test_every_mistake_in_the_arguments_of_every_operation_is_refused_and_change
                 meant = operation.parameters.names_for(mistake.arguments)
                 assert all(each in refusal["instruction"] for each in meant), where
             seen += 1
-    assert seen > 400
+    assert seen > 100
     assert kept(there.world) == before
     works(there)
 

@@ -11,6 +11,8 @@ from tests.operations.samples import kept
 from tests.stories import World
 from toryo.operations.tasks import batch
 
+pytestmark = pytest.mark.both
+
 
 def change(operation: str, **arguments: Any) -> dict[str, Any]:
     return {"operation": operation, "arguments": arguments}

@@ -42,7 +42,7 @@ def ways() -> list[Operation]:
     return [*found.values()]
 
 
-def answers(world: World, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+def answers(world: World, monkeypatch: pytest.MonkeyPatch, share: int) -> dict[str, Any]:
     """Without numbers: those of events go on, and so does the size of the file."""
     people = cast(world)
     told: dict[str, Any] = {}
@@ -53,7 +53,7 @@ def answers(world: World, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
         told[f"{name} {how}"] = (words, outcome.refused, outcome.later is not None)
         assert outcome.operation is not None
 
-    for operation in ways():
+    for operation in ways()[share::6]:
         caller, right = people.caller(operation), sample(operation, people)
         monkeypatch.setitem(catalogue(), operation.name, refused_at_the_end(operation, {}))
         ask("refused in the end", caller, operation.name, right)
@@ -66,14 +66,17 @@ def answers(world: World, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     return told
 
 
+@pytest.mark.parametrize("share", [0, *(pytest.param(share, marks=pytest.mark.deep) for share in range(1, 6))])
 def test_both_ways_to_ask_give_the_same_answers_and_hints(
-    database: Database, monkeypatch: pytest.MonkeyPatch, quick_passwords: None, quiet: None
+    database: Database, monkeypatch: pytest.MonkeyPatch, quick_passwords: None, quiet: None, share: int
 ) -> None:
     world = World(database, PATIENT)
-    told, hints = answers(world, monkeypatch), world.hints
+    told, hints = answers(world, monkeypatch, share), world.hints
     empty(database)
     again = OnALoop(database, PATIENT)
-    differing = {name: (told[name], each) for name, each in answers(again, monkeypatch).items() if each != told[name]}
+    differing = {
+        name: (told[name], each) for name, each in answers(again, monkeypatch, share).items() if each != told[name]
+    }
     assert differing == {}
     assert again.hints == hints
     assert {refused for _, refused, _ in told.values()} == {True, False}

@@ -13,6 +13,8 @@ from tests.stories import COORDINATOR_TOKEN, Answer, Caller, World
 from toryo.operations.calls.callers import Credentials
 from toryo.storage.open_database import open_database, upgrade
 
+pytestmark = pytest.mark.both
+
 ASKERS = 50
 
 

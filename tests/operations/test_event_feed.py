@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from tests.stories import Caller, Following, World
+
+pytestmark = pytest.mark.both
 
 
 def shown_by_read_events(caller: Caller, after: int) -> list[int]:

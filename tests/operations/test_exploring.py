@@ -25,8 +25,6 @@ from tests.exploring.scenes import ELSEWHERE, SCENES, SUBJECTS, crew_of
 from tests.exploring.shrinking import Story, as_test, ddmin, shrunk, without
 from toryo.storage.open_database import upgrade
 
-pytestmark = pytest.mark.deep
-
 LONG = bool(os.environ.get("TORYO_TEST_EXPLORE"))
 HISTORIES = 10_000
 """Of each crew, where time does not matter."""
@@ -46,6 +44,8 @@ SHARES = {
     "reviewed": 0.001,
 }
 """Of all that can happen once, in the sample: about ten histories of each crew."""
+SOON = ("asked", "trees", "timed", "merges")
+"""Crews whose sample takes less than a second: told in `make test`."""
 FOUND_SOON = (
     "a manager is not woken for what is blocked (row 8)",
     "a manager is not woken for what can be started (row 9)",
@@ -75,7 +75,9 @@ def cheap() -> Iterator[None]:
 
 @pytest.mark.pitfall("F14")
 @pytest.mark.timeout(7200 if LONG else 600)
-@pytest.mark.parametrize("scene", SCENES)
+@pytest.mark.parametrize(
+    "scene", [scene if scene in SOON else pytest.param(scene, marks=pytest.mark.deep) for scene in SCENES]
+)
 def test_whatever_others_do_at_any_step_everybody_comes_to_an_end(scene: str, database: InMemory) -> None:
     explorer = Explorer(scene, database, random.Random(4_100), most=HISTORIES)
     if LONG:
@@ -141,6 +143,7 @@ def test_the_command_keeps_its_counts_for_the_page_about_reliability(tmp_path: P
 # --- every sequence up to a depth ------------------------------------------------------------------------------------
 
 
+@pytest.mark.deep
 def test_every_order_of_the_first_steps_of_two_coordinators_and_their_processes_ends_well(database: InMemory) -> None:
     explorer = Explorer("machines", database)
     assert explorer.exhaust(4, steps_only=True) == 4
@@ -186,6 +189,7 @@ def test_steps_before_what_is_left_out_still_pass() -> None:
     assert without(("3: a", "2: b", "4: c"), [1]) == ("3: a", "6: c")
 
 
+@pytest.mark.deep
 def test_a_fault_is_told_as_its_shortest_story_in_a_test_that_fails_until_it_is_fixed(database: InMemory) -> None:
     story = ("0: steers House (0)", "2: writes to w1", "8: 61 s pass", "9: moves First half (1) to blocked")
     written: dict[str, Any] = {"faults_of": faults_of}

@@ -21,6 +21,8 @@ from toryo.storage.engine.statements import Statement
 from toryo.storage.errors import ConstraintBroken
 from toryo.workflow import launch_rules
 
+pytestmark = pytest.mark.both
+
 BROKEN = "w1"
 Plant = Callable[..., None]
 

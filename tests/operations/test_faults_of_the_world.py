@@ -130,6 +130,7 @@ class _Acknowledging(World):
         return outcome
 
 
+@pytest.mark.deep
 def test_a_server_that_is_killed_at_any_statement_or_commit_goes_on_where_it_was(
     database_url: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:

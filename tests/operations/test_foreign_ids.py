@@ -19,8 +19,6 @@ from toryo.operations.calls.catalogue import Operation
 from toryo.operations.calls.grants import Grant
 from toryo.storage.engine.database import Database
 
-pytestmark = pytest.mark.deep
-
 NAMES = re.compile(r"(^|_)ids?$")
 LENGTH_OF_AN_ID = 64
 

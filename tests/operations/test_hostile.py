@@ -27,8 +27,6 @@ from toryo.settings import Settings
 from toryo.storage.engine.database import Database
 from toryo.storage.schema import conversations
 
-pytestmark = pytest.mark.deep
-
 STATUSES = ["todo", "in_progress", "completed", "failed", "blocked", "cancelled", "backlog", "pending", "done"]
 AGENTS = ["boss", "lead", "w1", "w2", "w3"]
 TITLES = [f"Part {number}" for number in range(12)]
@@ -402,23 +400,28 @@ def clear_up(chaos: Chaos) -> None:
             world.owner.ask("move_task", task_id=main, status="in_progress")
 
 
+def calls(world: World, seed: int) -> int:
+    """The first seed of each kind is told in `make test`; PostgreSQL takes several times as long for a call."""
+    return 250 if world.dialect == "postgresql" or seed % 10 == 0 else 1000
+
+
 @pytest.mark.parametrize("seed", seeds(0))
-def test_after_a_thousand_random_calls_no_rule_is_broken_and_an_obedient_crew_takes_over(fresh: Database, seed: int):
+def test_after_hundreds_of_random_calls_no_rule_is_broken_and_an_obedient_crew_takes_over(fresh: Database, seed: int):
     world = World(fresh, Settings(), seed=seed)
-    chaos_then_order(world, seed, 1000 if world.dialect == "sqlite" else 250)
+    chaos_then_order(world, seed, calls(world, seed))
 
 
 @pytest.mark.parametrize("seed", seeds(10))
 def test_where_no_guard_stops_them_they_break_no_rule_either(fresh: Database, seed: int):
     world = World(fresh, PATIENT, seed=seed)
-    chaos_then_order(world, seed, 1000 if world.dialect == "sqlite" else 250)
+    chaos_then_order(world, seed, calls(world, seed))
 
 
 @pytest.mark.parametrize("seed", seeds(20))
 def test_without_any_person_they_cannot_make_more_than_the_caps_allow(fresh: Database, seed: int):
     world = World(fresh, PATIENT, seed=seed)
     chaos = Chaos(world, seed, people=False)
-    chaos.run(1000 if world.dialect == "sqlite" else 250)
+    chaos.run(calls(world, seed))
     tasks = world.owner.call("list_project_tasks", project_id=world.project_id)["tasks"]
     assert all(task["status"] != "in_progress" or task["assignee_id"] for task in tasks)
 
@@ -427,7 +430,7 @@ def test_without_any_person_they_cannot_make_more_than_the_caps_allow(fresh: Dat
 def test_agents_that_talk_of_anything_in_any_order_break_no_rule_and_the_work_is_done(fresh: Database, seed: int):
     world = World(fresh, PATIENT, seed=seed)
     gossip = Gossip(world, seed)
-    gossip.run(1000 if world.dialect == "sqlite" else 300)
+    gossip.run(calls(world, seed))
     assert world.rows(conversations)["conversations"]
     comes_to_an_end(gossip)
 

@@ -14,7 +14,7 @@ from toryo.operations.calls.dispatch import Outcome
 from toryo.operations.calls.idempotency import SECRETS, applies
 from toryo.storage import schema
 
-pytestmark = pytest.mark.crew(workers=1)
+pytestmark = [pytest.mark.both, pytest.mark.crew(workers=1)]
 
 
 def send(world: World, key: str | None, name: str, caller: Caller | None = None, /, **arguments: Any) -> Outcome:

@@ -6,6 +6,8 @@ import pytest
 
 from tests.stories import Caller, World
 
+pytestmark = pytest.mark.both
+
 
 @pytest.fixture
 def crew(world: World) -> World:

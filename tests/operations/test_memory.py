@@ -15,6 +15,8 @@ from toryo.housekeeping import search_index
 from toryo.housekeeping.runner import Housekeeping
 from toryo.operations.memory import finding
 
+pytestmark = pytest.mark.both
+
 
 @pytest.fixture
 def house(world: World) -> World:

@@ -11,8 +11,6 @@ from tests.invariants import hold
 from tests.obedience import Obedient, ObedientChat, crew_works, obedient
 from tests.stories import World
 
-pytestmark = pytest.mark.deep
-
 
 def test_an_obedient_worker_without_subtasks_needs_at_most_four_calls(world: World):
     world.crew(workers=1, decomposition="never")
@@ -127,13 +125,16 @@ def states() -> list[tuple[str, ...]]:
     return [(), *((each,) for each in STATES), *combinations_with_replacement(STATES, 2)]
 
 
+SHARES = [*range(3), *(pytest.param(share, marks=pytest.mark.deep) for share in range(3, 8))]
+
+
 def some(world: World, share: int) -> list[tuple[int, tuple[str, ...]]]:
-    """A quarter of the states; on PostgreSQL, where a call costs several times as much, every seventh of them."""
-    quarter = list(enumerate(states()))[share::4]
-    return quarter if world.dialect == "sqlite" else quarter[share::7]
+    """An eighth of the states; on PostgreSQL, where a call costs several times as much, every seventh of them."""
+    eighth = list(enumerate(states()))[share::8]
+    return eighth if world.dialect == "sqlite" else eighth[share::7]
 
 
-@pytest.mark.parametrize("share", range(4))
+@pytest.mark.parametrize("share", SHARES)
 def test_an_obedient_worker_comes_to_an_end_from_any_state_of_its_subtasks(world: World, share: int):
     world.project()
     for number, state in some(world, share):
@@ -149,7 +150,7 @@ def test_an_obedient_worker_comes_to_an_end_from_any_state_of_its_subtasks(world
             assert ended == "completed", state
 
 
-@pytest.mark.parametrize("share", range(4))
+@pytest.mark.parametrize("share", SHARES)
 def test_an_obedient_manager_comes_to_an_end_from_any_state_of_its_subtasks(world: World, share: int):
     world.project()
     for number, state in some(world, share):

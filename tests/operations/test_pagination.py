@@ -12,7 +12,7 @@ from toryo.domain.times import iso
 from toryo.operations.calls.catalogue import catalogue
 from toryo.operations.calls.pagination import Paged
 
-pytestmark = pytest.mark.crew(workers=5)
+pytestmark = [pytest.mark.both, pytest.mark.crew(workers=5)]
 
 
 def pages(world: World, name: str, key: str, limit: int, **asked: Any) -> list[list[Answer]]:

@@ -21,6 +21,8 @@ from toryo.settings import AuthSettings, Settings
 from toryo.storage import schema
 from toryo.storage.engine.database import Database
 
+pytestmark = pytest.mark.both
+
 
 def key(world: World, agent_id: str | None = None, **more: Any) -> Caller:
     """Somebody with an API key."""

@@ -37,6 +37,8 @@ from toryo.storage.events import Events
 from toryo.storage.queue_batches import QueueBatches
 from toryo.storage.transaction import Transaction
 
+pytestmark = pytest.mark.both
+
 QUEUES = ["alpha", "beta"]
 AGENTS = ["one", "two", "three", "four"]
 GROUPS = {

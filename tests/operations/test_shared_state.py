@@ -16,6 +16,8 @@ from toryo.operations.calls.dispatch import Outcome
 from toryo.operations.calls.grants import Door
 from toryo.storage.shared_state_redis import RedisState
 
+pytestmark = pytest.mark.both
+
 
 def test_sessions_and_queue_agents_of_a_project_share_and_others_do_not(world: World) -> None:
     world.crew(workers=1)

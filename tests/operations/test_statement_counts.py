@@ -16,6 +16,8 @@ from tests.operations.talkers import begin, two
 from tests.operations.test_queue import filed, key, poller
 from tests.stories import Caller, Process, World
 
+pytestmark = pytest.mark.both
+
 Thunk = Callable[[], Any]
 
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.stories import World
+
+pytestmark = pytest.mark.both
 
 
 def titles(world: World, text: str, **more: object) -> list[str]:

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import orjson
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.operations.talkers import two
@@ -199,6 +199,7 @@ def test_texts_of_strangers_are_bounded_on_one_line_and_cannot_close_their_tags(
         st.none() | st.booleans() | st.integers() | st.text(), lambda x: st.lists(x) | st.dictionaries(st.text(), x)
     ),
 )
+@settings(max_examples=40)
 def test_whatever_is_written_and_sent_is_filled_in_or_says_what_is_missing(template: str, body: Any) -> None:
     if webhooks.not_a_placeholder(template) is not None:
         return

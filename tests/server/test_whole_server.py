@@ -308,6 +308,7 @@ def _process(directory: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
         started.stderr.close()
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, -signal.SIGINT)])
 def test_a_signal_ends_it_in_order_while_a_call_is_held(
     process: tuple[subprocess.Popen[str], str], tmp_path: Path, number: signal.Signals, code: int
@@ -335,6 +336,7 @@ def test_a_signal_ends_it_in_order_while_a_call_is_held(
         assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
 
 
+@pytest.mark.deep
 @pytest.mark.pitfall("F52")
 def test_after_a_kill_it_starts_again_on_the_same_directory(tmp_path: Path) -> None:
     for attempt in _process(tmp_path):
@@ -344,6 +346,7 @@ def test_after_a_kill_it_starts_again_on_the_same_directory(tmp_path: Path) -> N
         assert httpx.get(f"{url}/health").status_code == 200
 
 
+@pytest.mark.deep
 def test_it_is_ready_soon(tmp_path: Path) -> None:
     """The target is 0.7 s; by the clock that says more of what else a machine does, so its own seconds count."""
     for started, _ in _process(tmp_path):

@@ -27,6 +27,8 @@ from toryo.storage.launches import Check
 from toryo.storage.transaction import Transaction
 from toryo.workflow.snapshot import Cooldown
 
+pytestmark = pytest.mark.both
+
 # --- nouns and columns -----------------------------------------------------------------------------------------------
 
 

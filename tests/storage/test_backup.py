@@ -20,6 +20,8 @@ from toryo.storage.engine.database import Connection, Database
 from toryo.storage.engine.statements import Statement
 from toryo.storage.open_database import open_database, upgrade
 
+pytestmark = pytest.mark.both
+
 
 @pytest.fixture
 def world(database: Database) -> World:

@@ -18,6 +18,8 @@ from toryo.storage import chat, conversations, delegations, mailboxes, messages,
 from toryo.storage.errors import ConstraintBroken
 from toryo.storage.transaction import Transaction
 
+pytestmark = pytest.mark.both
+
 
 def message(sequence: int, writer: str = "w1", to: str = "w2", **more: Any) -> Message:
     values: dict[str, Any] = {

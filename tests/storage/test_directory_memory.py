@@ -36,6 +36,8 @@ from toryo.storage.rows import update_by_id
 from toryo.storage.transaction import Transaction
 from toryo.workflow.snapshot import Cooldown
 
+pytestmark = pytest.mark.both
+
 SECONDS = 60
 
 

@@ -17,6 +17,8 @@ from toryo.domain.tasks import Details, Priority, Status, Task
 from toryo.storage.tasks import Tasks
 from toryo.storage.transaction import Transaction
 
+pytestmark = pytest.mark.both
+
 READS = {"find", "find_all", "tree", "trees", "details", "details_of", "idle", "linked", "depends_on", "dependants"}
 """Answered from what is known, and compared with the rows below."""
 WRITES = {"add", "save", "save_details", "connect", "disconnect"}

@@ -18,6 +18,8 @@ from toryo.storage.engine.statements import Statement
 from toryo.storage.errors import DatabaseMisfit, DatabaseTooNew
 from toryo.storage.open_database import open_database, upgrade
 
+pytestmark = pytest.mark.both
+
 VERSIONS = Statement(sa.text("SELECT version, name FROM schema_version ORDER BY version"))
 WORDS = Statement(sa.text("SELECT word FROM words ORDER BY word"))
 

@@ -27,6 +27,8 @@ from toryo.storage import events, launches, questions, retention, saved_views, s
 from toryo.storage.engine.statements import Statement
 from toryo.storage.open_database import open_database, upgrade
 
+pytestmark = pytest.mark.both
+
 PAST = Past(tasks=30_000)
 """Enough for both planners to choose as they do with a million tasks."""
 GROWS = {

@@ -24,6 +24,8 @@ from toryo.storage.errors import ConstraintBroken
 from toryo.storage.measures import measures
 from toryo.storage.transaction import Transaction
 
+pytestmark = pytest.mark.both
+
 KEY = ApiKey("key_1", "prj_1", "a name", None, ("planning", "設計"), True, ("poll_tasks",), "owner", NOW)
 PRESENCE = Presence("w1", "prj_1", "planning", ("python", "日本語"), NOW, NOW + 1, NOW + 2, None)
 

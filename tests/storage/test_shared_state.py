@@ -21,6 +21,8 @@ from toryo.storage.shared_state import QUOTA, InDatabase, Quota
 from toryo.storage.shared_state_redis import RedisState
 from toryo.storage.transaction import Transaction
 
+pytestmark = pytest.mark.both
+
 HOURS = 2 * HOUR
 
 
@@ -161,6 +163,7 @@ def test_keys_of_any_sign_are_themselves_and_projects_are_apart(place: Place) ->
     assert place.all("prj_*") == []
 
 
+@pytest.mark.deep
 def test_more_than_a_thousand_are_listed_whole_and_in_order(place: Place) -> None:
     """Pages are cut from it by operations."""
     for number in range(1_003):

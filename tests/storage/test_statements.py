@@ -15,6 +15,8 @@ from toryo.storage.engine.database import Connection, Database
 from toryo.storage.engine.statements import Statement, in_list, insert_or_ignore, literal, offered, upsert
 from toryo.storage.errors import ConstraintBroken, Duplicate, MisusedDatabase, Unstorable
 
+pytestmark = pytest.mark.both
+
 FULL = ["id", "counter", "status", "place", "size", "weight", "ready", "body"]
 INSERT_FULL = Statement(sa.insert(items), columns=FULL)
 SELECT_FULL = Statement(sa.select(*(items.c[name] for name in FULL)).where(items.c.id == sa.bindparam("id")))

@@ -12,6 +12,8 @@ from toryo.storage import chat, conversations, delegations, mailboxes, messages,
 from toryo.storage.engine.database import Connection, Database
 from toryo.storage.engine.statements import Statement
 
+pytestmark = pytest.mark.both
+
 READS = {
     name.strip("_").lower(): statement
     for module in (chat, conversations, delegations, mailboxes, messages, panels, threads)

@@ -12,6 +12,8 @@ from toryo.domain.tasks import CLOSED, Approval, Priority, Status, Task
 from toryo.storage.task_lists import Place, Wanted
 from toryo.storage.transaction import Transaction
 
+pytestmark = pytest.mark.both
+
 ASSIGNEES = (None, "w2", "w1")
 
 

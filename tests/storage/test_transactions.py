@@ -25,6 +25,8 @@ from toryo.storage.engine.database import Connection, Database
 from toryo.storage.errors import ConstraintBroken, DatabaseUnavailable, Duplicate, MisusedDatabase
 from toryo.storage.open_database import open_database
 
+pytestmark = pytest.mark.both
+
 AtOnce = Callable[..., list[Any]]
 SECONDS = 100
 

@@ -31,6 +31,8 @@ from toryo.storage.errors import ConstraintBroken
 from toryo.storage.events import LOCK
 from toryo.storage.transaction import Transaction
 
+pytestmark = pytest.mark.both
+
 SECONDS = 100
 _TITLES = Statement(sa.select(schema.tasks.c.title).order_by(schema.tasks.c.id))
 _IDS = Statement(sa.select(schema.tasks.c.id))

@@ -22,6 +22,8 @@ from toryo.storage.launches import _LOGS_OF_OLD
 from toryo.storage.transaction import Transaction
 from toryo.storage.usages import Wanted
 
+pytestmark = pytest.mark.both
+
 TODAY = day_of(NOW)
 SPENT = Usage(100, 40, 10, 0.5, 3, 7, "m1")
 

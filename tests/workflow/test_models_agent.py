@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import cache
 from itertools import product
 from typing import Any
 
@@ -16,7 +15,7 @@ import pytest
 
 from tests.domain.things import NOW, agent, at_work, cancelled, project, stuck, tree_state
 from tests.workflow.scenes import JUST_NOW, LIMITS, LONG_AGO, fresh, ordered, session, snapshot
-from tests.workflow.worlds import Seen
+from tests.workflow.worlds import SHARES, WHOLE, Seen, some
 from toryo.domain.agents import Agent, Role
 from toryo.domain.launches import Purpose
 from toryo.domain.projects import Project, Status
@@ -25,8 +24,6 @@ from toryo.domain.tree_state import TreeState
 from toryo.workflow import launch_rules, next_action
 from toryo.workflow.launch_rules import Action, Decision
 from toryo.workflow.snapshot import Cooldown, Snapshot
-
-pytestmark = pytest.mark.deep
 
 BOSS = agent("boss", Role.MANAGER)
 AGENTS: dict[str, Agent | None] = {
@@ -98,10 +95,10 @@ def worlds() -> Iterator[tuple[str, Snapshot]]:
 # --- exploring -------------------------------------------------------------------------------------------------------
 
 
-@cache
-def explored() -> Seen:
+@pytest.fixture(scope="module", params=SHARES)
+def explored(request: pytest.FixtureRequest) -> Seen:
     seen = Seen()
-    for words, found in worlds():
+    for words, found in some(worlds(), request.param):
         seen.worlds += 1
         decision = launch_rules.decide(found)
         seen.rows[f"{decision.row}: {decision.words}"] += 1
@@ -196,16 +193,18 @@ def _ask_what_the_session_is_told(seen: Seen, words: str, found: Snapshot, live:
         "who is over leaves",
     ],
 )
-def test_in_every_small_world_of_an_agent(promise: str) -> None:
-    assert explored().broken(promise) == []
+def test_in_every_small_world_of_an_agent(explored: Seen, promise: str) -> None:
+    assert explored.broken(promise) == []
 
 
-def test_every_row_about_an_agent_is_the_first_match_of_some_world() -> None:
+@WHOLE
+def test_every_row_about_an_agent_is_the_first_match_of_some_world(explored: Seen) -> None:
     rows = [f"{rule.row}: {rule.words}" for rule in (*launch_rules.AGENT_ROWS, launch_rules.OTHERWISE_ROWS[-1])]
     rows += [f"{rule.row}: {rule.words}" for rule in next_action.FIRST_ROWS]
     rows += [f"{rule.row}: {rule.words}" for rule in launch_rules.MAIN_TASK_ROWS if rule.row in ("7a", "13")]
-    assert [each for each in rows if not explored().rows[each]] == []
+    assert [each for each in rows if not explored.rows[each]] == []
 
 
-def test_the_exploration_is_as_wide_as_it_says() -> None:
-    assert explored().worlds > 10_000
+@WHOLE
+def test_the_exploration_is_as_wide_as_it_says(explored: Seen) -> None:
+    assert explored.worlds > 10_000

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import cache
 from itertools import product
 from typing import Any
 
@@ -17,15 +16,13 @@ import pytest
 from tests.domain.things import NOW, at_work, stuck, tree_state
 from tests.workflow.scenes import LIMITS, ordered, session, snapshot
 from tests.workflow.test_models_agent import AGENTS, GROUNDS, MEMBERS, PROJECTS
-from tests.workflow.worlds import Seen
+from tests.workflow.worlds import SHARES, WHOLE, Seen, some
 from toryo.domain.launches import Purpose
 from toryo.domain.sessions import Session
 from toryo.workflow import chat_rules, launch_rules, next_action
 from toryo.workflow.launch_rules import Action, Decision
 from toryo.workflow.snapshot import ChatState, Cooldown, Snapshot
 from toryo.workflow.step import Step
-
-pytestmark = pytest.mark.deep  # the first test of a process explores for all of them
 
 # --- the worlds ------------------------------------------------------------------------------------------------------
 
@@ -48,8 +45,8 @@ FACTS = ("undelivered", "delegation_waits", "ending_untold", "in_hand")
 def talks() -> Iterator[tuple[str, ChatState]]:
     """Everything that may concern a chat at a moment; what contradicts itself is left out."""
     for on, panel, idle in product(CONVERSATIONS, PANELS, IDLE):
-        for some in product((False, True), repeat=len(FACTS)):
-            true = dict(zip(FACTS, some, strict=True))
+        for facts in product((False, True), repeat=len(FACTS)):
+            true = dict(zip(FACTS, facts, strict=True))
             found = ChatState(**true, **CONVERSATIONS[on], **PANELS[panel], idle_at=IDLE[idle])
             yield ", ".join([on, panel, idle, *(name for name in FACTS if true[name])]), found
 
@@ -123,10 +120,10 @@ def worlds() -> Iterator[tuple[str, Snapshot]]:
 # --- exploring -------------------------------------------------------------------------------------------------------
 
 
-@cache
-def explored() -> Seen:
+@pytest.fixture(scope="module", params=SHARES)
+def explored(request: pytest.FixtureRequest) -> Seen:
     seen = Seen()
-    for words, found in worlds():
+    for words, found in some(worlds(), request.param):
         seen.worlds += 1
         decision = launch_rules.decide_chat(found)
         seen.rows[f"launch: {decision.words}"] += 1
@@ -238,15 +235,15 @@ def _ask_after_the_fetch(seen: Seen, words: str, found: Snapshot, known: Session
     seen.expect("whoever has fetched and answered is done", answered.action != "get_pending_messages", words)
 
 
-@cache
-def elsewhere() -> Seen:
+@pytest.fixture(scope="module", params=SHARES)
+def elsewhere(request: pytest.FixtureRequest) -> Seen:
     """Whatever is the matter with its tasks, a pause or the budget: chat says the same."""
     seen = Seen()
     waits = {
         **GROUNDS,
         "two at work": tree_state(at_work("main", "boss"), at_work("second", "boss"), stuck("third", "boss")),
     }
-    for words, found in around():
+    for words, found in some(around(), request.param):
         for number, talk in enumerate(FEW):
             here = replace(found, talk=talk)
             decision, live = launch_rules.decide_chat(here), found.sessions.get(Purpose.CHAT)
@@ -299,30 +296,32 @@ def elsewhere() -> Seen:
         "whoever has fetched and answered is done",
     ],
 )
-def test_in_every_small_world_of_chat(promise: str) -> None:
-    assert explored().broken(promise) == []
+def test_in_every_small_world_of_chat(explored: Seen, promise: str) -> None:
+    assert explored.broken(promise) == []
 
 
 @pytest.mark.parametrize(
     "promise",
     ["the decision about chat looks at nothing else", "what a chat session is told looks at nothing else"],
 )
-def test_chat_goes_on_whatever_becomes_of_the_work(promise: str) -> None:
-    assert elsewhere().broken(promise) == []
+def test_chat_goes_on_whatever_becomes_of_the_work(elsewhere: Seen, promise: str) -> None:
+    assert elsewhere.broken(promise) == []
 
 
-def test_every_row_of_both_tables_of_chat_is_the_first_match_of_some_world() -> None:
+def test_every_row_of_both_tables_of_chat_is_the_first_match_of_some_world(explored: Seen) -> None:
     rows = [f"launch: {rule.words}" for rule in launch_rules.CHAT_ROWS]
     rows += [f"chat {rule.row}: {rule.words}" for rule in chat_rules.CHAT_ROWS]
     rows += [f"{rule.row}: {rule.words}" for rule in next_action.FIRST_ROWS if rule.row < "first 6"]
-    assert [each for each in rows if not explored().rows[each]] == []
+    assert [each for each in rows if not explored.rows[each]] == []
 
 
-def test_a_chat_session_is_never_told_what_is_about_tasks() -> None:
-    told = [row for row in explored().rows if not row.startswith("launch")]
+def test_a_chat_session_is_never_told_what_is_about_tasks(explored: Seen) -> None:
+    told = [row for row in explored.rows if not row.startswith("launch")]
     assert not [each for each in told if each.startswith(("first 6", "first 7", "worker", "manager"))]
 
 
-def test_the_exploration_is_as_wide_as_it_says() -> None:
-    assert explored().worlds > 30_000
-    assert elsewhere().worlds > 30_000
+@WHOLE
+@pytest.mark.parametrize("elsewhere", SHARES[1:], indirect=True)
+def test_the_exploration_is_as_wide_as_it_says(explored: Seen, elsewhere: Seen) -> None:
+    assert explored.worlds > 30_000
+    assert elsewhere.worlds > 30_000

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import cache
 from typing import Any
 
 import pytest
 
 from tests.domain.things import actor, at_work, moves, outcome
 from tests.workflow.scenes import WAITS, session, snapshot
-from tests.workflow.worlds import BELOW_A_MANAGER, SURROUNDINGS, Seen, lasts, trees, world
+from tests.workflow.worlds import BELOW_A_MANAGER, SHARES, SURROUNDINGS, WHOLE, Seen, lasts, some, trees, world
 from toryo.domain.errors import Refusal
 from toryo.domain.launches import Purpose
 from toryo.domain.sessions import Choice, Session
@@ -25,8 +24,6 @@ from toryo.workflow import facts, launch_rules, manager_rules, next_action
 from toryo.workflow.launch_rules import Action
 from toryo.workflow.snapshot import News, RuleInput
 from toryo.workflow.step import Step
-
-pytestmark = pytest.mark.deep  # the first test of a process explores for all of them
 
 MAIN = at_work("main", "boss", by="hana")
 BOSS = actor("boss")
@@ -126,10 +123,10 @@ def outstanding(where: TreeState) -> bool:
 # --- exploring -------------------------------------------------------------------------------------------------------
 
 
-@cache
-def explored() -> Seen:
+@pytest.fixture(scope="module", params=SHARES)
+def explored(request: pytest.FixtureRequest) -> Seen:
     seen = Seen()
-    for words, where in worlds():
+    for words, where in some(worlds(), request.param):
         seen.worlds += 1
         _ask_what_it_is_told(seen, words, where)
         _ask_when_it_is_woken(seen, words, where)
@@ -341,19 +338,21 @@ def _count(seen: Seen, row: str, words: str) -> None:
         "the same facts give the same launch decision",
     ],
 )
-def test_in_every_small_world_of_a_manager(promise: str) -> None:
-    assert explored().broken(promise) == []
+def test_in_every_small_world_of_a_manager(explored: Seen, promise: str) -> None:
+    assert explored.broken(promise) == []
 
 
-def test_every_row_of_a_manager_is_the_first_match_of_some_world() -> None:
+@WHOLE
+def test_every_row_of_a_manager_is_the_first_match_of_some_world(explored: Seen) -> None:
     rows = [f"manager {rule.row}: {rule.words}" for rule in manager_rules.MANAGER_ROWS]
     rows += [
         f"{rule.row}: {rule.words}"
         for rule in launch_rules.MAIN_TASK_ROWS
         if rule.row in ("8", "9", "10", "11", "12", "13")
     ]
-    assert [each for each in rows if not explored().rows[each]] == []
+    assert [each for each in rows if not explored.rows[each]] == []
 
 
-def test_the_exploration_is_as_wide_as_it_says() -> None:
-    assert explored().worlds > 6_000
+@WHOLE
+def test_the_exploration_is_as_wide_as_it_says(explored: Seen) -> None:
+    assert explored.worlds > 6_000

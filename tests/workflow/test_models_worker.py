@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import cache
 from itertools import product
 from typing import Any
 
@@ -15,7 +14,7 @@ import pytest
 
 from tests.domain.things import NOW, actor, agent, at_work, moves, outcome, project
 from tests.workflow.scenes import session, snapshot
-from tests.workflow.worlds import BELOW_A_WORKER, PLENTY, Around, Part, Seen, lasts, trees, world
+from tests.workflow.worlds import BELOW_A_WORKER, PLENTY, SHARES, WHOLE, Around, Part, Seen, lasts, some, trees, world
 from toryo.domain.errors import Refusal
 from toryo.domain.projects import Decomposition
 from toryo.domain.tasks import Checks, Status, Task, Wait
@@ -23,8 +22,6 @@ from toryo.domain.tree_state import TreeState
 from toryo.workflow import facts, launch_rules, next_action, worker_rules
 from toryo.workflow.launch_rules import Action
 from toryo.workflow.step import Step
-
-pytestmark = pytest.mark.deep  # the first test of a process explores for all of them
 
 UP = at_work("up", "boss", by="hana")
 GIVEN = at_work("job", "ann", by="boss", below=UP)
@@ -81,10 +78,10 @@ def _one(
 # --- exploring -------------------------------------------------------------------------------------------------------
 
 
-@cache
-def explored() -> Seen:
+@pytest.fixture(scope="module", params=SHARES)
+def explored(request: pytest.FixtureRequest) -> Seen:
     seen = Seen()
-    for words, where in worlds():
+    for words, where in some(worlds(), request.param):
         seen.worlds += 1
         told = _ask_what_it_is_told(seen, words, where)
         _ask_when_it_is_started(seen, words, where, told)
@@ -227,15 +224,16 @@ def _told(seen: Seen, where: TreeState, asking: Any) -> Step:
         "the same facts give the same launch decision",
     ],
 )
-def test_in_every_small_world_of_a_worker(promise: str) -> None:
-    assert explored().broken(promise) == []
+def test_in_every_small_world_of_a_worker(explored: Seen, promise: str) -> None:
+    assert explored.broken(promise) == []
 
 
-def test_every_row_of_a_worker_is_the_first_match_of_some_world() -> None:
+def test_every_row_of_a_worker_is_the_first_match_of_some_world(explored: Seen) -> None:
     rows = [f"worker {rule.row}: {rule.words}" for rule in worker_rules.WORKER_ROWS]
     rows += [f"{rule.row}: {rule.words}" for rule in launch_rules.MAIN_TASK_ROWS if rule.row in ("12a", "13")]
-    assert [each for each in rows if not explored().rows[each]] == []
+    assert [each for each in rows if not explored.rows[each]] == []
 
 
-def test_the_exploration_is_as_wide_as_it_says() -> None:
-    assert explored().worlds > 5_000
+@WHOLE
+def test_the_exploration_is_as_wide_as_it_says(explored: Seen) -> None:
+    assert explored.worlds > 5_000

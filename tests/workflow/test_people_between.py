@@ -12,7 +12,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import cache
 from itertools import islice
 
 import pytest
@@ -20,14 +19,12 @@ import pytest
 from tests.domain.things import NOW, OWNER, actor, after, at_work, busy, moves, outcome, todo
 from tests.workflow.scenes import session, snapshot
 from tests.workflow.test_models_worker import GIVEN, UP
-from tests.workflow.worlds import BELOW_A_WORKER, PLENTY, Around, Seen, trees, world
+from tests.workflow.worlds import BELOW_A_WORKER, PLENTY, SHARES, WHOLE, Around, Seen, some, trees, world
 from toryo.domain.errors import Refusal
 from toryo.domain.tasks import Approval, Status, Task, Wait
 from toryo.domain.tree_state import TreeState
 from toryo.workflow import facts, launch_rules, next_action
 from toryo.workflow.step import Step
-
-pytestmark = pytest.mark.deep
 
 LONG = bool(os.environ.get("TORYO_TEST_EXPLORE"))
 PARTS, MOVES = 2, 2 if LONG else 1
@@ -97,12 +94,12 @@ def _with(where: TreeState, task: Task) -> TreeState:
 # --- what comes of it ------------------------------------------------------------------------------------------------
 
 
-@cache
-def explored() -> Seen:
+@pytest.fixture(scope="module", params=SHARES)
+def explored(request: pytest.FixtureRequest) -> Seen:
     seen = Seen()
     for delegations in (0, 1):
         around = Around(PLENTY, delegations=delegations)
-        for words, parts in trees(BELOW_A_WORKER, GIVEN, PARTS):
+        for words, parts in some(trees(BELOW_A_WORKER, GIVEN, PARTS), request.param):
             where = world(replace(GIVEN, children_ever=1), list(parts), around, UP)
             if where is not None:
                 _explore(seen, words, where, MOVES)
@@ -179,14 +176,15 @@ def _moved(where: TreeState, task: Task | None, to: Status) -> TreeState | None:
         "who waits is told for what",
     ],
 )
-def test_whatever_others_do_in_between(promise: str) -> None:
-    assert explored().broken(promise) == []
+def test_whatever_others_do_in_between(explored: Seen, promise: str) -> None:
+    assert explored.broken(promise) == []
 
 
-def test_the_exploration_goes_through_every_row_that_can_be_told_with_parts() -> None:
-    assert explored().worlds > 15_000
+@WHOLE
+def test_the_exploration_goes_through_every_row_that_can_be_told_with_parts(explored: Seen) -> None:
+    assert explored.worlds > 15_000
     rows = {f"worker {each}" for each in ("5", "6", "7", "8", "9", "10", "11", "12")}
-    assert rows <= set(explored().rows)
+    assert rows <= set(explored.rows)
 
 
 def test_a_part_of_a_part_is_done_before_its_whole() -> None:

@@ -8,10 +8,12 @@ left out. Order among children does not matter to any row, so multisets are enum
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations_with_replacement
-from typing import Any
+from itertools import combinations_with_replacement, islice
+from typing import Any, TypeVar
+
+import pytest
 
 from tests.domain.things import NOW, agent, at_work, cancelled, done, failed, stuck, task, todo, tree_state
 from tests.workflow.scenes import snapshot
@@ -19,6 +21,8 @@ from toryo.domain.agents import Agent
 from toryo.domain.tasks import Approval, Status, Task
 from toryo.domain.tree_state import TreeState
 from toryo.workflow import launch_rules
+
+World = TypeVar("World")
 
 
 @dataclass(frozen=True)
@@ -241,3 +245,16 @@ class Seen:
     def broken(self, promise: str) -> list[str]:
         """The first worlds in which a promise is broken; it must have been asked about."""
         return self.against[promise]
+
+
+SHARES = [pytest.param(8, id="an_eighth"), pytest.param(1, id="all", marks=pytest.mark.deep)]
+"""Of an exploration: each so many worlds. A module explores once for each, in a fixture `explored(request.param)`."""
+
+
+WHOLE = pytest.mark.parametrize("explored", SHARES[1:], indirect=True)
+"""For what is true of the whole exploration only."""
+
+
+def some(worlds: Iterable[World], each: int) -> Iterator[World]:
+    """Every so many of them."""
+    return islice(worlds, 0, None, each)
