@@ -53,21 +53,6 @@ def say(page: Page, words: str) -> None:
     page.keyboard.press("Enter")
 
 
-@browsers.BOTH
-def test_an_agent_comes_when_its_panel_is_opened_and_one_process_answers_all(works: Site, chrome: Browser) -> None:
-    with browsers.window(chrome, works) as window:
-        page = thread(window, "ann")
-        state(page, "Connected")
-        say(page, "What is your name?")
-        expect(said(page, "I am ann.")).to_be_visible()
-        say(page, "Blue")
-        expect(said(page, "Blue, you say?")).to_be_visible()
-        say(page, "Red")
-        expect(said(page, "Red, you say?")).to_be_visible()
-        assert chats.launches_by_purpose(works)["ann", "chat"] == 1
-        assert page.get_by_text("ann is reading…").count() == 0
-
-
 @pytest.mark.pitfall("F34")
 def test_leaving_a_panel_ends_its_agent_keeps_what_was_said_and_coming_back_brings_a_new_one(
     works: Site, chrome: Browser

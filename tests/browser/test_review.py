@@ -46,51 +46,6 @@ def comment(file: Locator, line: int, words: str) -> None:
     expect(file.get_by_text(words)).to_be_visible()
 
 
-@browsers.BOTH
-def test_comments_on_lines_are_kept_until_they_are_sent_as_one_message_and_the_answer_is_merged(
-    house: SiteRepository, chrome: Browser
-) -> None:
-    task = drafted(house, "Write two")
-    with browsers.window(chrome, house.site) as window:
-        page = review(window, task)
-        comment(page.get_by_role("region", name="a", exact=True), 2, COMMENTED[0])
-        comment(page.get_by_role("region", name="b", exact=True), 1, COMMENTED[1])
-        page.reload()
-        ask = page.get_by_role("button", name="Request changes (2)")
-        expect(ask).to_be_visible()
-        ask.click()
-        dialog = page.get_by_role("dialog", name="Request changes")
-        dialog.get_by_label("General comment").fill("Nearly there.")
-        dialog.get_by_role("button", name="Send").click()
-        expect(dialog).to_have_count(0)
-        expect(page.get_by_role("button", name=re.compile(r"Request changes \("))).to_have_count(0)
-
-        follow_up = house.site.tasks("house")["Changes to: Write two"]["task_id"]
-        wanted = house.site.look(follow_up)
-        assert wanted["dependencies"] == [task]
-        assert wanted["assignee_id"] == "ann"
-        said = wanted["description"]
-        assert said.index("Nearly there.") < said.index("a, line 2") < said.index(COMMENTED[0])
-        assert said.index("> two") < said.index("b, line 1") < said.index(COMMENTED[1])
-
-        expect(page.get_by_role("button", name="Changes to: Write two")).to_be_visible()
-        page.get_by_role("button", name="Approve and merge").click()
-        merging = page.get_by_role("dialog", name="Approve and merge")
-        merging.get_by_label("Commit message").fill("Two, as reviewed")
-        go = merging.get_by_role("button", name="Merge", exact=True)
-        expect(go).to_be_disabled()
-        merging.get_by_label("Merge without these changes").check()
-        go.click()
-        expect(page.get_by_text("Merged into main").first).to_be_visible()
-        expect(page.get_by_role("region", name="b", exact=True)).to_contain_text("new")
-        expect(page.get_by_role("button", name="Discard")).to_have_count(0)
-        page.reload()  # the diff comes from the merge commit now
-        expect(page.get_by_role("region", name="b", exact=True)).to_contain_text("new")
-        expect(page.get_by_role("button", name="Comment on line")).to_have_count(0)
-    assert house.files() == {"a": "one\ntwo\n", "b": "new\n"}
-    assert house.git("log", "-1", "--format=%s") == "Two, as reviewed"
-
-
 def test_an_agent_at_work_gets_what_a_reviewer_writes_as_one_message(house: SiteRepository, chrome: Browser) -> None:
     gate = house.site.gate("at-work")
     task = house.order("ann", "Write three", f"echo three > c; echo written; {gate}")

@@ -45,7 +45,7 @@ def mill(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 
 def bar(page: Page) -> list[str]:
     return (
-        page.get_by_role("list", name="What keeps this project from continuing")
+        page.get_by_role("region", name="What keeps this project from continuing")
         .get_by_role("listitem")
         .all_inner_texts()
     )

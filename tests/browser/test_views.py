@@ -96,22 +96,6 @@ def test_axe_finds_nothing_serious_or_moderate_in_any_view(shop: Filled, chrome:
     assert found == []
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing_serious_or_moderate_in_what_lies_over_a_view(
-    shop: Filled, chrome: Browser, theme: str
-) -> None:
-    found: list[str] = []
-    with browsers.window(chrome, shop.site, theme=theme) as window:
-        page = window.context.new_page()
-        for what, opened in OPENED.items():
-            page.goto(f"{window.url}/p/{filled.PROJECT}/board")
-            browsers.settled(page)
-            opened(page)
-            page.locator("[role=dialog], [role=menu]").first.wait_for()
-            found += [each for each in faults_of(page, what) if not (what == "my menu" and BEHIND_A_MENU.search(each))]
-    assert found == []
-
-
 def test_axe_finds_nothing_serious_or_moderate_on_a_phone(shop: Filled, chrome: Browser) -> None:
     found: list[str] = []
     with browsers.window(chrome, shop.site, size=browsers.PHONE, touch=True) as window:

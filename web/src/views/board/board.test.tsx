@@ -137,7 +137,7 @@ describe("the board", () => {
     const user = userEvent.setup();
     await user.keyboard("j{Backspace}");
     const dialog = within(await screen.findByRole("dialog"));
-    await dialog.findByLabelText("Reason (optional)");
+    await dialog.findByLabelText("Reason (sent to the agent that works on it)");
     await user.click(dialog.getByRole("button", { name: "Move" }));
     await screen.findByText("Pay with a card: Cancelled");
     expect(asked.find((each) => each.method === "POST")?.body).toEqual({ status: "cancelled" });
