@@ -22,7 +22,8 @@ import pytest
 from tests.process_costs import Spent, slowness, spent
 
 CPU, WAITING = 2.0, 2.0
-"""Seconds. CPU is that of all processes of the test, on an idle machine; waiting is what is left of the clock (tests/process_costs.py)."""
+"""Seconds. CPU is that of all processes of the test, on an idle machine; waiting is what is left of the clock
+(tests/process_costs.py)."""
 
 
 class Most(NamedTuple):
@@ -39,6 +40,8 @@ SHARED: dict[str, Most] = {"explored": Most(cpu=6)}
 """Fixtures that a file or a run makes once, by name."""
 
 _NOT_SHARED = "function"
+_OTHERS = {"postgres_server", "redis_url"}
+"""Fixtures of servers that the tests have not started."""
 _limited = True
 _shared: list[Spent] = []
 """What was spent for shared fixtures during this test."""
@@ -104,7 +107,7 @@ def pytest_runtest_makereport(
         cost = spent().since(item.stash[_BEGAN])
         for each in _shared:
             cost = cost.since(each)
-        if any(map(item.get_closest_marker, ("postgresql", "redis"))):
+        if not _OTHERS.isdisjoint(item.fixturenames) or any(map(item.get_closest_marker, ("postgresql", "redis"))):  # type: ignore[attr-defined]
             cost = replace(cost, clock=cost.clock - cost.pressed)  # their servers queue, too, and nobody counts them
         try:
             _judge("This test", cost, STORIES.get(item.nodeid))

@@ -130,6 +130,7 @@ def test_a_project_in_another_one_that_a_person_has_made_is_used(
     assert data_directories.prepare(project / "part") == data_dir() == data_directories.default_of(project / "part")
 
 
+@pytest.mark.deep
 def test_nothing_starts_in_a_clone_with_a_data_directory(data: Path):
     git(data.parent, "init", "--quiet")
     git(data.parent, "add", "--force", ".toryo")

@@ -21,6 +21,8 @@ from toryo.server.mcp_results import Call
 from toryo.server.request_bodies import Receive, Scope, Send
 from toryo.settings import Settings
 
+pytestmark = pytest.mark.deep
+
 HERE = Path(__file__).parent
 NODE = 22
 LIMIT = 100.0

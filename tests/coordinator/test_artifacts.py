@@ -259,6 +259,7 @@ def test_the_newest_files_are_kept_where_more_match_than_fit(tmp_path: Path, mon
     )
 
 
+@pytest.mark.deep
 def test_the_files_of_one_check_and_of_all_checks_have_a_size_together(tmp_path: Path) -> None:
     write(tmp_path, "a", "b", "c", content=b"x" * artifact_limits.LARGEST)
     room = Room()

@@ -222,6 +222,7 @@ def _head(repository: Repository) -> str:
 # --- nothing of it is run --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("plant", PLACES)
 def test_nothing_that_an_agent_plants_is_run_whatever_is_done_with_its_work(repository, place, tmp_path, plant):
     marks = Marks(tmp_path / "marks")

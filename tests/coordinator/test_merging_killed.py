@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+import pytest
+
 from tests.coordinator.test_queue_merges import batch, run
 from tests.coordinator.test_task_worktrees import PROJECT, job, since
 from tests.coordinator.test_worktrees import first, make, nobody, place, repository, worked
@@ -31,8 +33,13 @@ EVERY = int(os.environ.get("TORYO_TEST_MERGE_KILLS_EVERY", "16"))
 LAST = 8
 
 
+def chosen(moments: int) -> list[int]:
+    return sorted({*range(1, moments + 1, EVERY), *range(moments + 1 - LAST, moments + 1)})
+
+
+@pytest.mark.parametrize("few", [True, pytest.param(False, marks=pytest.mark.deep)])
 def test_a_merge_that_is_killed_at_any_git_command_is_done_by_the_next_coordinator_and_once(
-    repository: Repository, place: Path, tmp_path: Path
+    repository: Repository, place: Path, tmp_path: Path, few: bool
 ) -> None:
     worktree = make(repository, place / PROJECT, "t1")
     for name, text in FILES.items():
@@ -45,7 +52,7 @@ def test_a_merge_that_is_killed_at_any_git_command_is_done_by_the_next_coordinat
     moments = _killed_at(do, 10_000)
     assert moments > 2 * EVERY, "a merge is several git commands"
     _is_merged(repository, before)
-    for moment in sorted({*range(1, moments + 1, EVERY), *range(moments + 1 - LAST, moments + 1)}):
+    for moment in {moments // 2, moments - 2} if few else chosen(moments):
         _restored(kept, repository.path, place)
         assert _killed_at(do, moment) == -1, "it was killed"
         injected("Coordinator killed in a merge")
@@ -56,6 +63,7 @@ def test_a_merge_that_is_killed_at_any_git_command_is_done_by_the_next_coordinat
         _is_merged(repository, before)
 
 
+@pytest.mark.deep
 def test_a_batch_of_the_queue_that_is_killed_at_any_git_command_is_merged_by_the_next_coordinator_and_once(
     repository: Repository, place: Path, tmp_path: Path
 ) -> None:
@@ -67,7 +75,7 @@ def test_a_batch_of_the_queue_that_is_killed_at_any_git_command_is_merged_by_the
 
     do = partial(run, order, place)
     moments = _killed_at(do, 10_000)
-    for moment in sorted({*range(1, moments + 1, EVERY), *range(moments + 1 - LAST, moments + 1)}):
+    for moment in chosen(moments):
         _restored(kept, repository.path, place)
         assert _killed_at(do, moment) == -1, "it was killed"
         injected("Coordinator killed in a merge")

@@ -120,6 +120,7 @@ FLOOD = "deaf()\nline = b'x' * 99 + b'\\n'\nblock = line * 10_000\nwhile True: o
 """A hundred megabytes a second, and no signal but the last ends it."""
 
 
+@pytest.mark.deep
 def test_a_flood_is_stopped_within_seconds_with_little_memory_and_disk(
     server, orders, project, tmp_path, record_property
 ) -> None:
@@ -149,6 +150,7 @@ def test_a_flood_is_stopped_within_seconds_with_little_memory_and_disk(
     assert peak() - before < 150_000_000
 
 
+@pytest.mark.deep
 def test_a_flood_is_stopped_while_the_server_is_away(server, orders, project, tmp_path) -> None:
     def tell(_: Coordinator) -> None:
         os.mkfifo(project / "go")

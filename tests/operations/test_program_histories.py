@@ -271,11 +271,12 @@ def history(kept_sqlite: Database, quiet: None) -> History:
 BRIEF = ("crashed", "not_logged_in", "quota", "rate_limited for 20 minutes", "success", "wait")
 
 
+@pytest.mark.parametrize("more", [1, pytest.param(2, marks=pytest.mark.deep)])
 @pytest.mark.parametrize("first", BRIEF)
 def test_every_short_history_leads_to_the_program_and_the_words_that_the_documentation_promises(
-    history: History, first: str
+    history: History, first: str, more: int
 ) -> None:
-    for rest in itertools.product(BRIEF, repeat=2):
+    for rest in itertools.product(BRIEF, repeat=more):
         history.steps.clear()
         for step in ("resume", first, *rest):
             history.take(step)

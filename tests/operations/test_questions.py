@@ -115,7 +115,7 @@ def test_a_form_is_answered_as_a_whole_or_not_at_all(house: World) -> None:
 def test_asking_the_same_twice_in_a_task_is_one_question(house: World) -> None:
     house.task("a")
     worker = house.start("a")
-    assert ask(worker, options=COLOURS) == ask(worker, "which  COLOUR", options=COLOURS[::-1])
+    assert ask(worker, options=COLOURS) == ask(worker, "which  COLOUR?", options=COLOURS[::-1])
     assert len(needed(house)[0]["questions"]) == 1
 
 
@@ -276,10 +276,10 @@ def test_an_agent_that_asks_what_was_answered_before_gets_that_answer(house: Wor
     house.owner.call("answer_question", question_id=question, choices=["Green"])
     house.task("b")
     other = house.start("b")
-    said = other.call("ask_person", question="Which colour", options=COLOURS[::-1])
+    said = other.call("ask_person", question="Which colour? ", options=COLOURS[::-1])
     assert (said["question_id"], said["answered_before"]["answer"]) == (None, "Green")
     assert needed(house) == [] and other.action() == "execute_task"
-    asked = other.call("ask_person", question="Which colour", options=COLOURS, ask_again=True)
+    asked = other.call("ask_person", question="Which colour?", options=COLOURS, ask_again=True)
     assert asked["question_id"] and asked["answered_before"]["question_id"] == question
     assert len(needed(house)) == 1
     assert other.call("ask_person", question="Which colour?", options=["Other"])["answered_before"] is None
@@ -290,7 +290,7 @@ def test_what_two_tasks_ask_is_answered_once(house: World) -> None:
     _, question = waiting(house)
     house.task("b")
     b = house.start("b")
-    same = ask(b, "which colour", options=COLOURS[::-1], free_text=False)
+    same = ask(b, "which colour?", options=COLOURS[::-1], free_text=False)
     assert b.action() == "wait_for_answer"
     house.owner.call("answer_question", question_id=question, choices=["Red"])
     shown = house.owner.call("show_question", question_id=same)["question"]

@@ -195,7 +195,7 @@ def _requests(draw: st.DrawFn) -> tuple[bytes, Headers]:
     return json.dumps(message).encode(), tuple(headers.items())
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(requests=st.lists(_requests(), min_size=1, max_size=30))
 def test_whatever_is_taken_for_plain_is_answered_as_the_sdk_would(requests: list[tuple[bytes, Headers]]) -> None:
     async def compare() -> None:

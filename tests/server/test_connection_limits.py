@@ -72,7 +72,7 @@ def until(condition: Callable[[], bool]) -> None:
     ids=["endless headers", "one endless header", "an endless address", "ever more headers"],
 )
 def test_a_head_that_does_not_end_is_refused_and_forgotten(begin: bytes, piece: bytes) -> None:
-    with bounded(Bounds()) as (server, crowd), connected(server, begin) as connection:
+    with bounded(Bounds(lingering_seconds=SOON)) as (server, crowd), connected(server, begin) as connection:
         pour(connection, piece, 100)
         assert rest_of(connection).startswith(b"HTTP/1.1 431 ")
         until(lambda: len(crowd) == 0)
@@ -85,7 +85,7 @@ def test_a_head_that_does_not_end_is_refused_and_forgotten(begin: bytes, piece: 
     ids=["70 kB", "more than 100"],
 )
 def test_headers_that_are_too_large_are_refused_also_when_they_come_whole(head: bytes) -> None:
-    with bounded(Bounds()) as (server, _), connected(server, head) as connection:
+    with bounded(Bounds(lingering_seconds=SOON)) as (server, _), connected(server, head) as connection:
         assert rest_of(connection).startswith(b"HTTP/1.1 431 ")
 
 
@@ -180,7 +180,7 @@ def test_half_requests_have_so_many_bytes_together_and_the_oldest_pays() -> None
 
 def test_requests_far_ahead_of_their_answers_end_the_connection() -> None:
     first = request(call("await_bell", {"timeout_seconds": 45}))
-    with bounded(Bounds()) as (server, crowd), connected(server, first) as connection:
+    with bounded(Bounds(lingering_seconds=SOON)) as (server, crowd), connected(server, first) as connection:
         server.dispatcher.looks_made.acquire(timeout=LIMIT)
         pour(connection, b"GET /health HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n" * 100, 1)
         assert b"429" in rest_of(connection)
@@ -196,7 +196,7 @@ def test_a_body_that_is_refused_is_not_read_for_ever() -> None:
 
 def test_trailers_are_no_way_around() -> None:
     head = HEAD + b"transfer-encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n"
-    with bounded(Bounds()) as (server, crowd), connected(server, head) as connection:
+    with bounded(Bounds(lingering_seconds=SOON)) as (server, crowd), connected(server, head) as connection:
         pour(connection, b"x-filler: " + b"a" * 8_000 + b"\r\n", 100)
         rest_of(connection)
         until(lambda: len(crowd) == 0)

@@ -241,6 +241,7 @@ def test_the_server_answers_what_the_command_would_and_remembers_it(owner: Clien
     assert (again["max_concurrent"], again["forecast"]["max_concurrent"]) == (5, 2)
 
 
+@pytest.mark.deep
 def test_a_project_without_open_tasks_has_a_forecast_without_ranges(owner: Client) -> None:
     path = f"/projects/{house(owner)}/forecast"
     owner.rest("POST", path)
@@ -249,6 +250,7 @@ def test_a_project_without_open_tasks_has_a_forecast_without_ranges(owner: Clien
     assert (found["open_tasks"], found["runs"], found["hours"], found["dollars"]) == (0, 0, None, None)
 
 
+@pytest.mark.deep
 def test_what_keeps_the_command_from_answering_is_the_reason(server: Running, owner: Client) -> None:
     path = f"/projects/{house(owner)}/forecast"
     assert server.app.settings.data_dir is not None

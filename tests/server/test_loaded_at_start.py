@@ -45,12 +45,14 @@ def loaded(code: str) -> set[str]:
     return set(done.stdout.rpartition("loaded: ")[2].split())
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("code", LATER, ids=["server", "help"])
 def test_what_is_needed_later_is_loaded_later(code: str) -> None:
     found = loaded(code)
     assert found & set(LATER[code]) == set()
 
 
+@pytest.mark.deep
 def test_what_validates_parameters_is_built_once_the_server_answers() -> None:
     code = SERVER + (
         "from toryo.operations.calls import catalogue as module\n"

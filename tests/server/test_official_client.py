@@ -85,6 +85,7 @@ def test_the_server_says_what_to_do_first(server: Served) -> None:
     asyncio.run(story())
 
 
+@pytest.mark.deep
 def test_fifty_clients_wait_and_call_at_the_same_time(server: Served) -> None:
     async def one(number: int) -> None:
         async with Client(f"{server.url}/mcp", mode="legacy") as client:

@@ -179,6 +179,7 @@ def _builders(file: Path) -> Iterator[str]:
                     break
 
 
+@pytest.mark.deep
 def test_sqlite_reads_no_whole_table_that_grows(sqlite: sqlite3.Connection) -> None:
     assert _read_whole_by_sqlite(sqlite) == {}
 
@@ -195,6 +196,7 @@ def test_sqlite_reads_no_whole_table_before_anything_was_counted(sqlite: sqlite3
         sqlite.execute("ANALYZE sqlite_schema")
 
 
+@pytest.mark.deep
 def test_postgresql_reads_no_whole_table_that_grows(postgresql: psycopg.Connection) -> None:
     found = {name: _plan_of_postgresql(postgresql, statement) for name, statement in STATEMENTS.items()}
     assert {name: plan for name, plan in found.items() if name not in COUNTS and _costly(plan)} == {}

@@ -311,6 +311,7 @@ def test_a_server_starts_without_redis_and_has_it_as_soon_as_it_is_there(redis_u
         state.close()
 
 
+@pytest.mark.deep
 def test_a_redis_that_hangs_is_asked_less_often_because_others_wait_for_whoever_asks() -> None:
     later = 0.0
     with socket.create_server(("127.0.0.1", 0)) as silent:

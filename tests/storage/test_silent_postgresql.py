@@ -63,6 +63,7 @@ def _at_last(do: Callable[[Work[object]], object]) -> object:
     raise AssertionError("it is still refused")
 
 
+@pytest.mark.deep
 def test_a_work_on_a_postgresql_that_stands_still_is_refused_and_the_next_one_works_when_it_goes_on() -> None:
     with postgres_server() as server, open_database(server.url, patience=1) as database:
         assert (database.write(one), database.read(one)) == (1, 1)

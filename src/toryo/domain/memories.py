@@ -16,6 +16,7 @@ from enum import StrEnum
 from math import sqrt
 
 from toryo.domain.fast_dataclasses import dataclass
+from toryo.domain.texts import one_spacing
 from toryo.domain.times import Millis
 
 LONGEST = 2_000
@@ -71,8 +72,7 @@ class Memory:
 
 
 def likeness(text: str) -> str:
-    plain = " ".join(unicodedata.normalize("NFKC", text).casefold().split())
-    return hashlib.sha256(plain.encode()).hexdigest()[:32]
+    return hashlib.sha256(one_spacing(text).encode()).hexdigest()[:32]
 
 
 _RUN = re.compile(r"\w+")

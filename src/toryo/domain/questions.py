@@ -7,13 +7,12 @@ question ends. Pure.
 from __future__ import annotations
 
 import hashlib
-import unicodedata
 from collections.abc import Sequence
 from enum import StrEnum
 
 from toryo.domain.errors import Code, Refusal
 from toryo.domain.fast_dataclasses import dataclass, replace
-from toryo.domain.texts import quoted
+from toryo.domain.texts import one_spacing, quoted
 from toryo.domain.times import Millis
 from toryo.domain.wording import say
 
@@ -93,16 +92,11 @@ class Answer:
 
 
 def likeness(question: str, options: Sequence[str]) -> str:
-    """A key that is equal for questions with the same words and the same options, in any order. Case, spacing and
-    punctuation do not count.
+    """A key that is equal for questions with the same text and the same options, in any order. Only case and spacing do
+    not count: a sign may turn the meaning around ("tests == passed?", "tests != passed?").
     """
-    parts = [_plain(question), *sorted(_plain(option) for option in options)]
+    parts = [one_spacing(question), *sorted(map(one_spacing, options))]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:32]
-
-
-def _plain(text: str) -> str:
-    folded = unicodedata.normalize("NFKC", text).casefold()
-    return " ".join("".join(each if each.isalnum() else " " for each in folded).split()) or folded.strip()
 
 
 def refuse_unanswerable(options: Sequence[str], *, multiple: bool, free_text: bool, fallback: str | None) -> None:

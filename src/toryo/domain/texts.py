@@ -29,6 +29,11 @@ def storable(printed: str) -> str:
     return printed.replace(NUL, SIGN_FOR_NUL)
 
 
+def one_spacing(text: str) -> str:
+    """What two texts have in common that differ in case, width and spacing only: a key, not for people."""
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
 # --- input
 # -------------------------------------------------------------------------------------------------------------
 
