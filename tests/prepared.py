@@ -135,7 +135,16 @@ class Started(_Forked):
 
 @cache
 def _forking(libraries: tuple[str, ...]) -> socket.socket:
-    """The way to a process that forks. It ends when nobody holds this end any more."""
+    """The way to a process that forks, once that has loaded everything. It ends when nobody holds this end any more."""
+    from tests.suites import made_once  # not in the process that forks, which imports this file, too
+
+    with made_once():
+        mine = _loaded(libraries)
+        mine.recv(1)
+    return mine
+
+
+def _loaded(libraries: tuple[str, ...]) -> socket.socket:
     mine, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("TORYO_", "XDG_"))}
     with its:
@@ -156,6 +165,7 @@ def _forking(libraries: tuple[str, ...]) -> socket.socket:
 
 def _fork_for_each(asking: socket.socket) -> None:
     """Returns in the process of each `toryo …`, and never in the one that forks."""
+    asking.send(b".")
     while True:
         message, files, _, _ = socket.recv_fds(asking, 1, 4)
         if not message:

@@ -33,16 +33,37 @@ class Most(NamedTuple):
     waiting: float = WAITING
 
 
-STORIES: dict[str, Most] = {}
+DEAR = ("tests/browser", "tests/clis", "tests/scenarios")
+"""Folders whose tests are deep but for those in `STORIES`."""
+_BROWSER, _SCENARIOS = "tests/browser/test_stories.py::test_", "tests/scenarios/test_stories.py::test_"
+STORIES: dict[str, Most] = {
+    f"{_SCENARIOS}a_manager_a_worker_and_what_the_worker_made_of_it_end_completed_at_three_levels": Most(3, 4),
+    f"{_SCENARIOS}an_agent_comes_to_answer_a_person_with_its_name": Most(2, 4),
+    f"{_SCENARIOS}agents_and_the_server_are_killed_and_every_task_keeps_one_result": Most(3, 4),
+    f"{_SCENARIOS}two_agents_work_in_one_repository_and_neither_sees_the_others_half_done_files": Most(3.5, 4),
+    f"{_SCENARIOS}removing_a_task_while_a_check_hangs_stops_it_and_the_rest_is_merged": Most(4, 4),
+    f"{_SCENARIOS}a_server_that_is_killed_finds_everything_as_it_was": Most(4, 4),
+    f"{_SCENARIOS}a_coordinator_that_is_killed_leaves_its_agents_at_work_for_the_next_one": Most(3, 4),
+    f"{_SCENARIOS}the_server_starts_on_a_database_of_an_earlier_version_and_a_task_is_completed_there": Most(3, 4),
+    f"{_BROWSER}the_link_signs_in_once_and_the_code_does_not_stay_in_the_address": Most(3.5),
+    f"{_BROWSER}a_card_is_carried_by_mouse_past_columns_that_say_why_not_is_taken_back_and_carried_by_keys": Most(3.5),
+    f"{_BROWSER}a_task_is_filed_followed_while_it_is_worked_on_and_told_something": Most(5, 4),
+    f"{_BROWSER}comments_on_lines_are_kept_until_they_are_sent_as_one_message_and_the_answer_is_merged": Most(7.5, 4),
+    f"{_BROWSER}an_agent_comes_when_its_panel_is_opened_and_one_process_answers_all": Most(3, 4),
+    f"{_BROWSER}a_project_is_paused_goes_on_and_keeps_the_rules_that_two_people_set": Most(3),
+    f"{_BROWSER}the_frame_is_seen_before_the_scripts_and_nothing_jumps_when_they_come[wide]": Most(2),
+    f"{_BROWSER}axe_finds_nothing_serious_or_moderate_in_a_board_and_what_lies_over_it[light]": Most(7),
+}
 """Tests of whole processes and of a browser that `make test` runs all the same."""
 
-SHARED: dict[str, Most] = {"explored": Most(cpu=6)}
+SHARED: dict[str, Most] = {"explored": Most(cpu=6), "chrome": Most(cpu=3), "site": Most(cpu=3), "works": Most(cpu=3)}
 """Fixtures that a file or a run makes once, by name."""
 
 _NOT_SHARED = "function"
 _OTHERS = {"postgres_server", "redis_url"}
 """Fixtures of servers that the tests have not started."""
 _limited = True
+_running: pytest.Item | None = None
 _shared: list[Spent] = []
 """What was spent for shared fixtures during this test."""
 
@@ -79,6 +100,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    global _running  # noqa: PLW0603 - one test at a time
+    _running = item
     item.stash[_BEGAN] = spent()
     _shared.clear()
     return (yield)
@@ -94,7 +117,8 @@ def pytest_fixture_setup(fixturedef: pytest.FixtureDef[Any]) -> Generator[None, 
     for each in _shared[others:]:  # asked for by this one, and counted already
         cost = cost.since(each)
     _shared.append(cost)
-    _judge(f"The fixture {fixturedef.argname}", cost, SHARED.get(fixturedef.argname))
+    if _running is not None and _running.get_closest_marker("deep") is None:
+        _judge(f"The fixture {fixturedef.argname}", cost, SHARED.get(fixturedef.argname))
     return result
 
 
@@ -103,8 +127,13 @@ def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     report = yield
+    if call.when == "call":
+        item.stash[_CALLED] = spent()
     if call.when == "teardown" and report.passed and _limited and item.get_closest_marker("deep") is None:
-        cost = spent().since(item.stash[_BEGAN])
+        called, now = item.stash[_CALLED], spent()
+        if now.cpu < called.cpu:
+            now = called  # what is shared has ended, and nobody knows any more what it had used
+        cost = now.since(item.stash[_BEGAN])
         for each in _shared:
             cost = cost.since(each)
         if not _OTHERS.isdisjoint(item.fixturenames) or any(map(item.get_closest_marker, ("postgresql", "redis"))):  # type: ignore[attr-defined]
@@ -125,11 +154,13 @@ def made_once() -> Iterator[None]:
     _shared.append(spent().since(before))
 
 
-_BEGAN = pytest.StashKey[Spent]()
+_BEGAN, _CALLED = pytest.StashKey[Spent](), pytest.StashKey[Spent]()
 
 
 def _judge(what: str, cost: Spent, most: Most | None) -> None:
     limit = most or Most(CPU, WAITING)
+    if most is not None:
+        cost = replace(cost, clock=cost.clock - cost.pressed)  # many processes, and nobody counts what has ended
     if cost.waited > limit.waiting or (cost.cpu > limit.cpu and cost.cpu > limit.cpu * slowness()):
         raise AssertionError(
             f"{what} took {cost.cpu:.1f} s of CPU and waited for {cost.waited:.1f} s; in `make test` it may take"

@@ -184,7 +184,7 @@ def test_a_coordinator_that_is_killed_leaves_its_agents_at_work_for_the_next_one
     assert site.history.idle_starts() == []
 
 
-def test_the_server_starts_on_a_database_of_an_earlier_version_and_an_agent_completes_a_task_there(
+def test_the_server_starts_on_a_database_of_an_earlier_version_and_a_task_is_completed_there(
     tmp_path: Path, build: Build
 ) -> None:
     goes_on(f"sqlite:///{tmp_path / 'old.db'}", BEFORE, build)

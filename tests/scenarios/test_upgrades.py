@@ -27,7 +27,7 @@ pytestmark = [pytest.mark.deep, pytest.mark.timeout(600, method="signal")]
 
 @pytest.mark.postgresql
 @pytest.mark.parametrize("version", ALL)
-def test_the_server_starts_on_a_database_of_an_earlier_version_and_an_agent_completes_a_task_there(
+def test_the_server_starts_on_a_database_of_an_earlier_version_and_a_task_is_completed_there(
     version: int, own_postgresql: str, build: Build
 ) -> None:
     goes_on(own_postgresql, version, build)
