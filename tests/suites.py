@@ -130,7 +130,8 @@ def pytest_runtest_makereport(
     if call.when == "call":
         item.stash[_CALLED] = spent()
     if call.when == "teardown" and report.passed and _limited and item.get_closest_marker("deep") is None:
-        called, now = item.stash[_CALLED], spent()
+        now = spent()
+        called = item.stash.get(_CALLED, now)
         if now.cpu < called.cpu:
             now = called  # what is shared has ended, and nobody knows any more what it had used
         cost = now.since(item.stash[_BEGAN])
