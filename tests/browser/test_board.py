@@ -37,7 +37,6 @@ def board(window: browsers.Window, project: str) -> Page:
     return window.page(f"/p/{project}/board")
 
 
-@browsers.BOTH
 @pytest.mark.pitfall("F128")
 def test_a_card_that_is_carried_to_in_progress_is_worked_on_and_seen_done_without_reload(
     works: Site, window: browsers.Window
@@ -320,7 +319,6 @@ def test_a_card_is_carried_by_a_finger(works: Site, chrome: Browser) -> None:
     works.until("it is moved", lambda: works.status(task) == "todo")
 
 
-@browsers.BOTH
 def test_a_task_is_found_seen_in_lanes_and_changed_with_others_at_once(works: Site, window: browsers.Window) -> None:
     works.project("wood")
     works.hire("cutter", "wood")

@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.browser import browsers, pages
+from tests.browser import browsers
 from tests.scenarios.sites import Site
 from tests.scenarios.test_worktrees import SiteRepository
 
@@ -89,14 +89,6 @@ def test_work_that_conflicts_is_not_merged_and_what_is_discarded_is_gone(
     assert branch not in house.branches()
 
 
-def test_whoever_may_only_look_reads_the_changes_and_decides_nothing(house: SiteRepository, chrome: Browser) -> None:
-    task = drafted(house, "Write for readers", "printf 'one\\nfive\\n' > a")
-    with browsers.window(chrome, house.site, login="viewer") as window:
-        page = review(window, task)
-        expect(page.get_by_role("region", name="a", exact=True)).to_contain_text("five")
-        assert pages.deeds(page) == []
-
-
 def test_the_list_shows_what_waits_and_leads_from_one_review_to_the_next(
     house: SiteRepository, chrome: Browser
 ) -> None:
@@ -122,27 +114,6 @@ def test_the_list_shows_what_waits_and_leads_from_one_review_to_the_next(
         page.goto(f"{window.url}/p/house/review")
         expect(page.get_by_role("link", name="Mend the roof")).to_be_visible()
         expect(page.get_by_role("link", name="Paint the door")).to_have_count(0)
-
-
-def test_after_a_merge_no_request_fails_and_the_diff_is_still_there(house: SiteRepository, chrome: Browser) -> None:
-    task = drafted(house, "Write once", "echo once > once")
-    with browsers.window(chrome, house.site) as window:
-        refused: list[str] = []
-        window.context.on("response", lambda one: refused.append(f"{one.status} {one.url}") if not one.ok else None)
-        page = window.page(f"/p/house/review/{task}")
-        file = page.get_by_role("region", name="once", exact=True)
-        expect(file).to_be_visible()
-        page.keyboard.press("a")
-        merging = page.get_by_role("dialog", name="Approve and merge")
-        merging.get_by_role("button", name="Merge", exact=True).click()
-        expect(page.get_by_text("Merged into main").first).to_be_visible()
-        expect(page.get_by_role("button", name="Discard")).to_have_count(0)
-        browsers.settled(page)
-        expect(file).to_contain_text("once")
-        page.goto(f"{window.url}/t/{task}?tab=diff")
-        page.get_by_role("button", name="Show changes").click()
-        expect(page.get_by_role("tabpanel").get_by_text("once", exact=True).first).to_be_visible()
-    assert refused == []
 
 
 def test_a_comment_on_several_lines_suggests_what_should_stand_there_and_is_sent_so(

@@ -153,6 +153,8 @@ def test_comments_on_lines_are_kept_until_they_are_sent_as_one_message_and_the_a
     assert said.index("> two") < said.index("b, line 1") < said.index(COMMENTED[1])
 
     expect(page.get_by_role("button", name="Changes to: Write two")).to_be_visible()
+    refused: list[str] = []
+    window.context.on("response", lambda one: refused.append(f"{one.status} {one.url}") if not one.ok else None)
     page.get_by_role("button", name="Approve and merge").click()
     merging = page.get_by_role("dialog", name="Approve and merge")
     merging.get_by_label("Commit message").fill("Two, as reviewed")
@@ -168,6 +170,7 @@ def test_comments_on_lines_are_kept_until_they_are_sent_as_one_message_and_the_a
     expect(page.get_by_role("button", name="Comment on line")).to_have_count(0)
     assert house.files() == {"a": "one\ntwo\n", "b": "new\n"}
     assert house.git("log", "-1", "--format=%s") == "Two, as reviewed"
+    assert refused == []
 
 
 @browsers.BOTH
