@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.browser import browsers, pages
-from tests.browser.pages import card, column
+from tests.browser.pages import card, column, drawn
 from tests.browser.scripts import first_scripts
 from tests.scenarios.sites import Site
 
@@ -156,6 +156,21 @@ def test_a_card_is_carried_by_the_mouse_that_was_pressed_before_that_was_loaded(
         expect(pages.carried_over(page, "Sand the door", "Backlog")).to_be_attached()
         page.mouse.up()
         expect(card(page, "Sand the door", "Backlog")).to_be_visible()
+
+
+def test_a_click_on_a_card_opens_it_though_the_rest_of_the_board_is_loaded_between_press_and_release(
+    window: browsers.Window,
+) -> None:
+    with held(window, "**/assets/seen-cards*"):
+        page = window.page("/p/shop/board")
+        here = card(page, "Paint the sign").bounding_box()
+        assert here is not None
+        page.mouse.move(here["x"] + 20, here["y"] + 10)
+        page.mouse.down()
+    page.wait_for_load_state("networkidle")
+    page.mouse.up()
+    expect(page.get_by_role("dialog", name="Task", exact=True)).to_be_visible()
+    drawn(page, "Paint the sign", "To do")
 
 
 @pytest.mark.parametrize("by", ["click", "key"])
