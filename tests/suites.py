@@ -32,23 +32,42 @@ class Most(NamedTuple):
     waiting: float = WAITING
 
 
-_DOORS = "tests/doors/test_every_door.py::test_an_operation_is_reached_by_those_whom_its_grant_names_and_by_nobody_else"
+DEAR = ("tests/browser", "tests/clis", "tests/scenarios")
+"""Folders whose tests are deep but for those in `STORIES`."""
+_BROWSER, _SCENARIOS = "tests/browser/test_stories.py::test_", "tests/scenarios/test_stories.py::test_"
 _UP = "tests/cli/test_init_apply.py::test_init_up_apply_and_the_first_task_is_done_by_the_programs_that_were_found"
 _MERGED = "tests/cli/test_worktrees.py::test_a_task_is_looked_at_merged_and_is_no_longer_listed"
 _PAGE = "tests/documents/test_walks.py::test_every_command_of_a_page_works_as_it_is_shown"
 STORIES: dict[str, Most] = {
+    f"{_SCENARIOS}a_manager_a_worker_and_what_the_worker_made_of_it_end_completed_at_three_levels": Most(3, 4),
+    f"{_SCENARIOS}an_agent_comes_to_answer_a_person_with_its_name": Most(2, 4),
+    f"{_SCENARIOS}agents_and_the_server_are_killed_and_every_task_keeps_one_result": Most(3, 4),
+    f"{_SCENARIOS}two_agents_work_in_one_repository_and_neither_sees_the_others_half_done_files": Most(3.5, 4),
+    f"{_SCENARIOS}removing_a_task_while_a_check_hangs_stops_it_and_the_rest_is_merged": Most(4, 4),
+    f"{_SCENARIOS}a_server_that_is_killed_finds_everything_as_it_was": Most(4, 4),
+    f"{_SCENARIOS}a_coordinator_that_is_killed_leaves_its_agents_at_work_for_the_next_one": Most(3, 4),
+    f"{_SCENARIOS}the_server_starts_on_a_database_of_an_earlier_version_and_a_task_is_completed_there": Most(3, 4),
+    f"{_BROWSER}the_link_signs_in_once_and_the_code_does_not_stay_in_the_address": Most(3.5),
+    f"{_BROWSER}a_card_is_carried_by_mouse_past_columns_that_say_why_not_is_taken_back_and_carried_by_keys": Most(3.5),
+    f"{_BROWSER}a_task_is_filed_followed_while_it_is_worked_on_and_told_something": Most(5, 4),
+    f"{_BROWSER}comments_on_lines_are_kept_until_they_are_sent_as_one_message_and_the_answer_is_merged": Most(7.5, 4),
+    f"{_BROWSER}an_agent_comes_when_its_panel_is_opened_and_one_process_answers_all": Most(3, 4),
+    f"{_BROWSER}a_project_is_paused_goes_on_and_keeps_the_rules_that_two_people_set": Most(3),
+    f"{_BROWSER}the_frame_is_seen_before_the_scripts_and_nothing_jumps_when_they_come[wide]": Most(2),
+    f"{_BROWSER}axe_finds_nothing_serious_or_moderate_in_a_board_and_what_lies_over_it[light]": Most(7),
     _UP: Most(8, 20),
     _MERGED: Most(4, 10),
-    f"{_DOORS}[tools/call]": Most(25),
-    f"{_DOORS}[REST]": Most(10),
-    f"{_PAGE}[docs/tutorial.md]": Most(15, 30),
+    f"{_PAGE}[docs/tutorial.md]": Most(12, 30),
 }
 """Tests of whole processes and of a browser that `make test` runs all the same."""
 
 SHARED: dict[str, Most] = {
+    "chrome": Most(3),
     "explored": Most(6),  # a share of all small worlds, tests/workflow
     "parsed_suite": Most(10),  # tests/pitfalls/test_testing.py
+    "site": Most(3),
     "told": Most(20, 60),  # the demo of tests/cli/test_demo.py
+    "works": Most(3),
 }
 """Fixtures that a file or a run makes once, by name."""
 
@@ -56,6 +75,7 @@ _NOT_SHARED = "function"
 _OTHERS = {"postgres_server", "redis_url"}
 """Fixtures of servers that the tests have not started."""
 _limited = True
+_running: pytest.Item | None = None
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -90,6 +110,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    global _running  # noqa: PLW0603 - one test at a time
+    _running = item
     item.stash[_BEGAN] = spent()
     shared.clear()
     return (yield)
@@ -101,9 +123,10 @@ def pytest_fixture_setup(fixturedef: pytest.FixtureDef[Any]) -> Generator[None, 
         return (yield)
     with for_others_too():
         result = yield
-    cost = shared[-1]
-    cost = replace(cost, clock=cost.clock - cost.pressed)  # it may have made a database or a browser wait
-    _judge(f"The fixture {fixturedef.argname}", cost, SHARED.get(fixturedef.argname))
+    if _running is not None and _running.get_closest_marker("deep") is None:
+        cost = shared[-1]
+        cost = replace(cost, clock=cost.clock - cost.pressed)  # it may have made a database or a browser wait
+        _judge(f"The fixture {fixturedef.argname}", cost, SHARED.get(fixturedef.argname))
     return result
 
 
@@ -112,8 +135,14 @@ def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     report = yield
+    if call.when == "call":
+        item.stash[_CALLED] = spent()
     if call.when == "teardown" and report.passed and _limited and item.get_closest_marker("deep") is None:
-        cost = spent().since(item.stash[_BEGAN])
+        now = spent()
+        called = item.stash.get(_CALLED, now)
+        if now.cpu < called.cpu:
+            now = called  # what is shared has ended, and nobody knows any more what it had used
+        cost = now.since(item.stash[_BEGAN])
         for each in shared:
             cost = cost.since(each)
         if not _OTHERS.isdisjoint(item.fixturenames) or any(map(item.get_closest_marker, ("postgresql", "redis"))):  # type: ignore[attr-defined]
@@ -126,11 +155,13 @@ def pytest_runtest_makereport(
     return report
 
 
-_BEGAN = pytest.StashKey[Spent]()
+_BEGAN, _CALLED = pytest.StashKey[Spent](), pytest.StashKey[Spent]()
 
 
 def _judge(what: str, cost: Spent, most: Most | None) -> None:
     limit = most or Most(CPU, WAITING)
+    if most is not None:
+        cost = replace(cost, clock=cost.clock - cost.pressed)  # many processes, and nobody counts what has ended
     if cost.waited > limit.waiting or (cost.cpu > limit.cpu and cost.cpu > limit.cpu * slowness()):
         raise AssertionError(
             f"{what} took {cost.cpu:.1f} s of CPU and waited for {cost.waited:.1f} s; in `make test` it may take"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import subprocess
 import sys
@@ -97,6 +98,29 @@ def test_what_is_listed_as_dear_is_there() -> None:
         assert f"def {name.partition('[')[0]}(" in (ROOT / file).read_text(encoding="utf-8"), story
     written = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("*.py"))
     assert [name for name in suites.SHARED if f"def {name}(" not in written] == []
+
+
+def test_of_whole_processes_browsers_and_agents_programs_only_the_listed_stories_are_fast() -> None:
+    listed = {story.partition("[")[0] for story in suites.STORIES}
+    fast = [
+        f"{path.relative_to(ROOT)}::{each.name}"
+        for folder in suites.DEAR
+        for path in sorted((ROOT / folder).glob("test_*.py"))
+        if not _deep((tree := ast.parse(path.read_text(encoding="utf-8"))).body)
+        for each in ast.walk(tree)
+        if isinstance(each, ast.FunctionDef) and each.name.startswith("test_")
+    ]
+    assert sorted(fast) == sorted(story for story in listed if story.startswith(suites.DEAR))
+
+
+def _deep(module: list[ast.stmt]) -> bool:
+    """All tests of the module."""
+    marks = [ast.unparse(each.value) for each in module if isinstance(each, ast.Assign) and _name(each) == "pytestmark"]
+    return any("pytest.mark.deep" in each for each in marks)
+
+
+def _name(assigned: ast.Assign) -> str:
+    return ast.unparse(assigned.targets[0])
 
 
 def test_no_story_may_cost_more_than_a_deep_test_is_worth() -> None:

@@ -1,7 +1,7 @@
 """One browser and one server per file; every test opens windows of its own.
 
 Not one per worker: while Playwright runs, a worker can run no event loop of its own. Tests with the mark `firefox` run
-a second time in Firefox, with a server of their own, after those in Chromium.
+a second time in Firefox, with a server of their own, after those in Chromium; that is always a deep test.
 """
 
 from __future__ import annotations
@@ -25,7 +25,12 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     usual = [browsers.CHROMIUM, browsers.FIREFOX] if marked else [browsers.CHROMIUM]
     asked = os.environ.get(browsers.ONLY)
     names = usual if asked is None else asked.split(",")
-    values = [pytest.param(name, id=pytest.HIDDEN_PARAM if name == browsers.CHROMIUM else name) for name in names]
+    values = [
+        pytest.param(name, id=pytest.HIDDEN_PARAM)
+        if name == browsers.CHROMIUM
+        else pytest.param(name, id=name, marks=pytest.mark.deep)
+        for name in names
+    ]
     metafunc.parametrize("browser_name", values, indirect=True, scope="module")
 
 

@@ -13,7 +13,7 @@ from tests.scenarios import chats, programs
 from tests.scenarios.chats import process_of
 from tests.scenarios.sites import Site
 
-pytestmark = browsers.PATIENT
+pytestmark = [pytest.mark.deep, browsers.PATIENT]
 
 GONE_WITHIN = 20.0
 """Seconds from the last look at a panel until its agent's process is gone."""
@@ -51,21 +51,6 @@ def said(page: Page, words: str) -> Locator:
 def say(page: Page, words: str) -> None:
     page.get_by_role("textbox", name="Message to").fill(words)
     page.keyboard.press("Enter")
-
-
-@browsers.BOTH
-def test_an_agent_comes_when_its_panel_is_opened_and_one_process_answers_all(works: Site, chrome: Browser) -> None:
-    with browsers.window(chrome, works) as window:
-        page = thread(window, "ann")
-        state(page, "Connected")
-        say(page, "What is your name?")
-        expect(said(page, "I am ann.")).to_be_visible()
-        say(page, "Blue")
-        expect(said(page, "Blue, you say?")).to_be_visible()
-        say(page, "Red")
-        expect(said(page, "Red, you say?")).to_be_visible()
-        assert chats.launches_by_purpose(works)["ann", "chat"] == 1
-        assert page.get_by_text("ann is reading…").count() == 0
 
 
 @pytest.mark.pitfall("F34")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser import browsers
 from tests.browser.browsers import PATIENT, Window
 from tests.scenarios.sites import Site
 
-pytestmark = PATIENT
+pytestmark = [pytest.mark.deep, PATIENT]
 
 
 def settings_of(window: Window, project: str) -> Page:

@@ -12,7 +12,7 @@ from tests.browser import browsers, pages
 from tests.scenarios.sites import Site
 from tests.scenarios.test_worktrees import SiteRepository
 
-pytestmark = browsers.PATIENT
+pytestmark = [pytest.mark.deep, browsers.PATIENT]
 
 ROOMS = "".join(f"line {number}\n" for number in range(1, 21))
 

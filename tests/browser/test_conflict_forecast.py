@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.browser import browsers
 from tests.scenarios.sites import Site
 from tests.scenarios.test_worktrees import SiteRepository
 
-pytestmark = browsers.PATIENT
+pytestmark = [pytest.mark.deep, browsers.PATIENT]
 
 
 def test_a_person_says_what_a_task_touches_and_sees_what_it_waits_for(site: Site, chrome: Browser) -> None:

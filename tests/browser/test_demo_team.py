@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.browser import browsers
@@ -12,7 +13,7 @@ from tests.scenarios.sites import Site
 from toryo.cli.demo.answers import QUESTION
 from toryo.cli.demo.stories import STORIES, Happened
 
-pytestmark = browsers.PATIENT
+pytestmark = [pytest.mark.deep, browsers.PATIENT]
 
 PAUSE_SECONDS = 0.2
 

@@ -11,7 +11,7 @@ from tests.browser import browsers
 from tests.browser.pages import card
 from tests.scenarios.sites import Site
 
-pytestmark = browsers.PATIENT
+pytestmark = [pytest.mark.deep, browsers.PATIENT]
 
 
 @pytest.fixture(scope="module")

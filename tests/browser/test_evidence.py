@@ -20,7 +20,7 @@ from tests.pull_request_services import Service, with_only
 from tests.scenarios.sites import Site
 from tests.scenarios.test_worktrees import SiteRepository
 
-pytestmark = PATIENT
+pytestmark = [pytest.mark.deep, PATIENT]
 LONG = "checkout-page-after-the-step-that-failed-on-the-small-screen-2026-11-28T14-48-35-attempt-2"
 LOOKS = [("en", "light"), ("ja", "dark")]
 SIZES = [pytest.param(WIDE, id="wide"), pytest.param(PHONE, id="phone")]

@@ -9,11 +9,11 @@ import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.browser import browsers, pages
-from tests.browser.pages import card, column
+from tests.browser.pages import card, column, drawn
 from tests.browser.scripts import first_scripts
 from tests.scenarios.sites import Site
 
-pytestmark = browsers.PATIENT
+pytestmark = [pytest.mark.deep, browsers.PATIENT]
 
 MOST_BYTES = 160_000
 """Of the scripts of a first view, as they are sent (gzip)."""
@@ -89,35 +89,6 @@ def test_a_browser_asks_for_few_scripts_until_the_view_is_drawn(window: browsers
 # --- the frame -------------------------------------------------------------------------------------------------------
 
 
-def frame_of(page: Page) -> list[object]:
-    """Where the menu, the header and the view begin."""
-    boxes = [page.locator(name).first.bounding_box() for name in ("aside", "header", "main")]
-    return [box and (box["x"], box["y"], box["width"]) for box in boxes]
-
-
-@pytest.mark.parametrize("size", [browsers.WIDE, browsers.PHONE], ids=["wide", "phone"])
-def test_the_frame_is_seen_before_the_scripts_and_nothing_jumps_when_they_come(
-    chrome: Browser, shop: Site, size: dict[str, int]
-) -> None:
-    with browsers.window(chrome, shop, size=size) as window:
-        calm = {"conditions": [], "look_again_after": 600}  # what is off would come as a line under the header
-        window.context.route("**/api/v1/conditions*", lambda route: route.fulfill(json=calm))
-        page = window.context.new_page()
-        with held(window, "**/assets/*"):
-            page.goto(f"{window.url}/p/shop/board", wait_until="commit")
-            expect(page.locator("#frame main")).to_be_visible()
-            before = frame_of(page)
-        expect(card(page, "Paint the sign")).to_be_visible()
-        expect(page.locator("#frame")).to_have_count(0)
-        assert frame_of(page) == before
-        shifts = page.evaluate(
-            """() => new Promise((told) => new PerformanceObserver((seen) =>
-                told(seen.getEntries().reduce((sum, each) => sum + each.value, 0))
-            ).observe({ type: "layout-shift", buffered: true }) ?? setTimeout(() => told(0)))"""
-        )
-        assert shifts < 0.01
-
-
 @pytest.mark.parametrize(
     ("system", "chosen", "ground"),
     [("dark", None, "rgb(20, 19, 17)"), ("light", None, "rgb(251, 250, 248)"), ("light", "dark", "rgb(20, 19, 17)")],
@@ -185,6 +156,21 @@ def test_a_card_is_carried_by_the_mouse_that_was_pressed_before_that_was_loaded(
         expect(pages.carried_over(page, "Sand the door", "Backlog")).to_be_attached()
         page.mouse.up()
         expect(card(page, "Sand the door", "Backlog")).to_be_visible()
+
+
+def test_a_click_on_a_card_opens_it_though_the_rest_of_the_board_is_loaded_between_press_and_release(
+    window: browsers.Window,
+) -> None:
+    with held(window, "**/assets/seen-cards*"):
+        page = window.page("/p/shop/board")
+        here = card(page, "Paint the sign").bounding_box()
+        assert here is not None
+        page.mouse.move(here["x"] + 20, here["y"] + 10)
+        page.mouse.down()
+    page.wait_for_load_state("networkidle")
+    page.mouse.up()
+    expect(page.get_by_role("dialog", name="Task", exact=True)).to_be_visible()
+    drawn(page, "Paint the sign", "To do")
 
 
 @pytest.mark.parametrize("by", ["click", "key"])

@@ -15,7 +15,7 @@ from tests.scenarios import chats
 from tests.scenarios.sites import Gate, Site
 from tests.scenarios.test_worktrees import SiteRepository
 
-pytestmark = browsers.PATIENT
+pytestmark = [pytest.mark.deep, browsers.PATIENT]
 
 ASKS = {
     "answers": [

@@ -11,7 +11,7 @@ from tests.browser import browsers
 from tests.browser.browsers import PATIENT
 from tests.scenarios.sites import Site
 
-pytestmark = PATIENT
+pytestmark = [pytest.mark.deep, PATIENT]
 PHONE = {"width": 390, "height": 844}
 COMPUTED_WITHIN_MS = 120_000
 

@@ -12,7 +12,7 @@ from tests.browser import browsers
 from tests.browser.pages import card
 from tests.scenarios.sites import Site
 
-pytestmark = browsers.PATIENT
+pytestmark = [pytest.mark.deep, browsers.PATIENT]
 
 MANY = 60
 HASTE = """() => {

@@ -11,7 +11,7 @@ from tests.browser.browsers import PATIENT
 from tests.browser.linked_tasks import ALL, LINKED
 from tests.scenarios.sites import Site
 
-pytestmark = PATIENT
+pytestmark = [pytest.mark.deep, PATIENT]
 PROJECT = "big"
 MOST_ELEMENTS = 8_000
 """What a page may consist of, whatever there is to show: each task that is drawn takes about fifteen."""

@@ -14,7 +14,7 @@ from tests.browser import browsers
 from tests.scenarios.sites import Site
 from toryo.client import Client
 
-pytestmark = browsers.PATIENT
+pytestmark = [pytest.mark.deep, browsers.PATIENT]
 
 TALK = """· Worktree ready at toryo/task
 I look at the **failing test** first.

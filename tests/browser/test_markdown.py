@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, expect
 from tests.browser import browsers
 from tests.scenarios.sites import Site
 
-pytestmark = browsers.PATIENT
+pytestmark = [pytest.mark.deep, browsers.PATIENT]
 
 PLAN = """# The plan
 

@@ -11,7 +11,7 @@ from tests.browser import browsers
 from tests.scenarios.sites import Site
 from tests.scenarios.test_worktrees import SiteRepository
 
-pytestmark = browsers.PATIENT
+pytestmark = [pytest.mark.deep, browsers.PATIENT]
 
 CHECK = "if [ -e bad ] && [ $(git rev-list --count --merges HEAD) -gt 0 ]; then echo too bad; exit 3; fi"
 """Passes where an agent works, and fails on what the queue has merged."""

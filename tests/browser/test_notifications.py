@@ -21,7 +21,7 @@ from tests.housekeeping.push_browser import PushBrowser
 from tests.housekeeping.receivers import Web
 from tests.scenarios.sites import Site
 
-pytestmark = browsers.PATIENT
+pytestmark = [pytest.mark.deep, browsers.PATIENT]
 
 _PAGE = """(() => {
     const given = GIVEN;

@@ -12,7 +12,7 @@ from tests.browser.browsers import PATIENT
 from tests.scenarios.sites import Site
 from toryo.client import Client
 
-pytestmark = PATIENT
+pytestmark = [pytest.mark.deep, PATIENT]
 PHONE = {"width": 390, "height": 844}
 
 

@@ -7,11 +7,11 @@ import re
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.browser import browsers, pages
+from tests.browser import browsers
 from tests.scenarios.sites import Site
 from tests.scenarios.test_worktrees import SiteRepository
 
-pytestmark = browsers.PATIENT
+pytestmark = [pytest.mark.deep, browsers.PATIENT]
 
 DRAFT = "printf 'one\\ntwo\\n' > a; echo new > b; echo drafted"
 COMMENTED = ("Say three as well.", "Is this needed?")
@@ -44,51 +44,6 @@ def comment(file: Locator, line: int, words: str) -> None:
     file.get_by_role("textbox", name="Comment").fill(words)
     file.get_by_role("button", name="Add comment").click()
     expect(file.get_by_text(words)).to_be_visible()
-
-
-@browsers.BOTH
-def test_comments_on_lines_are_kept_until_they_are_sent_as_one_message_and_the_answer_is_merged(
-    house: SiteRepository, chrome: Browser
-) -> None:
-    task = drafted(house, "Write two")
-    with browsers.window(chrome, house.site) as window:
-        page = review(window, task)
-        comment(page.get_by_role("region", name="a", exact=True), 2, COMMENTED[0])
-        comment(page.get_by_role("region", name="b", exact=True), 1, COMMENTED[1])
-        page.reload()
-        ask = page.get_by_role("button", name="Request changes (2)")
-        expect(ask).to_be_visible()
-        ask.click()
-        dialog = page.get_by_role("dialog", name="Request changes")
-        dialog.get_by_label("General comment").fill("Nearly there.")
-        dialog.get_by_role("button", name="Send").click()
-        expect(dialog).to_have_count(0)
-        expect(page.get_by_role("button", name=re.compile(r"Request changes \("))).to_have_count(0)
-
-        follow_up = house.site.tasks("house")["Changes to: Write two"]["task_id"]
-        wanted = house.site.look(follow_up)
-        assert wanted["dependencies"] == [task]
-        assert wanted["assignee_id"] == "ann"
-        said = wanted["description"]
-        assert said.index("Nearly there.") < said.index("a, line 2") < said.index(COMMENTED[0])
-        assert said.index("> two") < said.index("b, line 1") < said.index(COMMENTED[1])
-
-        expect(page.get_by_role("button", name="Changes to: Write two")).to_be_visible()
-        page.get_by_role("button", name="Approve and merge").click()
-        merging = page.get_by_role("dialog", name="Approve and merge")
-        merging.get_by_label("Commit message").fill("Two, as reviewed")
-        go = merging.get_by_role("button", name="Merge", exact=True)
-        expect(go).to_be_disabled()
-        merging.get_by_label("Merge without these changes").check()
-        go.click()
-        expect(page.get_by_text("Merged into main").first).to_be_visible()
-        expect(page.get_by_role("region", name="b", exact=True)).to_contain_text("new")
-        expect(page.get_by_role("button", name="Discard")).to_have_count(0)
-        page.reload()  # the diff comes from the merge commit now
-        expect(page.get_by_role("region", name="b", exact=True)).to_contain_text("new")
-        expect(page.get_by_role("button", name="Comment on line")).to_have_count(0)
-    assert house.files() == {"a": "one\ntwo\n", "b": "new\n"}
-    assert house.git("log", "-1", "--format=%s") == "Two, as reviewed"
 
 
 def test_an_agent_at_work_gets_what_a_reviewer_writes_as_one_message(house: SiteRepository, chrome: Browser) -> None:
@@ -134,14 +89,6 @@ def test_work_that_conflicts_is_not_merged_and_what_is_discarded_is_gone(
     assert branch not in house.branches()
 
 
-def test_whoever_may_only_look_reads_the_changes_and_decides_nothing(house: SiteRepository, chrome: Browser) -> None:
-    task = drafted(house, "Write for readers", "printf 'one\\nfive\\n' > a")
-    with browsers.window(chrome, house.site, login="viewer") as window:
-        page = review(window, task)
-        expect(page.get_by_role("region", name="a", exact=True)).to_contain_text("five")
-        assert pages.deeds(page) == []
-
-
 def test_the_list_shows_what_waits_and_leads_from_one_review_to_the_next(
     house: SiteRepository, chrome: Browser
 ) -> None:
@@ -167,27 +114,6 @@ def test_the_list_shows_what_waits_and_leads_from_one_review_to_the_next(
         page.goto(f"{window.url}/p/house/review")
         expect(page.get_by_role("link", name="Mend the roof")).to_be_visible()
         expect(page.get_by_role("link", name="Paint the door")).to_have_count(0)
-
-
-def test_after_a_merge_no_request_fails_and_the_diff_is_still_there(house: SiteRepository, chrome: Browser) -> None:
-    task = drafted(house, "Write once", "echo once > once")
-    with browsers.window(chrome, house.site) as window:
-        refused: list[str] = []
-        window.context.on("response", lambda one: refused.append(f"{one.status} {one.url}") if not one.ok else None)
-        page = window.page(f"/p/house/review/{task}")
-        file = page.get_by_role("region", name="once", exact=True)
-        expect(file).to_be_visible()
-        page.keyboard.press("a")
-        merging = page.get_by_role("dialog", name="Approve and merge")
-        merging.get_by_role("button", name="Merge", exact=True).click()
-        expect(page.get_by_text("Merged into main").first).to_be_visible()
-        expect(page.get_by_role("button", name="Discard")).to_have_count(0)
-        browsers.settled(page)
-        expect(file).to_contain_text("once")
-        page.goto(f"{window.url}/t/{task}?tab=diff")
-        page.get_by_role("button", name="Show changes").click()
-        expect(page.get_by_role("tabpanel").get_by_text("once", exact=True).first).to_be_visible()
-    assert refused == []
 
 
 def test_a_comment_on_several_lines_suggests_what_should_stand_there_and_is_sent_so(

@@ -11,7 +11,7 @@ from tests.browser import browsers
 from tests.browser.browsers import PATIENT
 from tests.scenarios.sites import Site
 
-pytestmark = PATIENT
+pytestmark = [pytest.mark.deep, PATIENT]
 PROJECT = "yard"
 
 

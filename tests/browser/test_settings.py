@@ -14,7 +14,7 @@ from tests.browser import browsers, pages
 from tests.scenarios.sites import Site
 from toryo.client import Client
 
-pytestmark = browsers.PATIENT
+pytestmark = [pytest.mark.deep, browsers.PATIENT]
 
 PASSWORD = "a beam of oak, a beam of pine"
 
@@ -171,30 +171,6 @@ def test_a_person_is_added_gets_a_password_comes_in_and_is_removed(chrome: Brows
         hers.reload()
         expect(hers.get_by_role("heading", name="Sign in to Toryo")).to_be_visible()
     assert nowhere(site.data, PASSWORD, PASSWORD[::-1])
-
-
-def test_a_project_is_paused_goes_on_and_keeps_the_rules_that_two_people_set(chrome: Browser, site: Site) -> None:
-    site.project("barn")
-    with browsers.window(chrome, site) as window:
-        page = window.page("/settings?tab=projects&q=barn")
-        sheet = page.get_by_role("dialog", name="barn")
-        sheet.get_by_role("button", name="Pause").click()
-        expect(sheet.get_by_role("button", name="Resume")).to_be_visible()
-        assert site.people.rest("GET", "/projects/barn")["project"]["status"] == "paused"
-        sheet.get_by_role("button", name="Resume").click()
-        expect(sheet.get_by_role("button", name="Pause")).to_be_visible()
-
-        sheet.get_by_label("Retries of a failed task").fill("5")
-        site.people.rest("PATCH", "/projects/barn", {"description": "For hay."})
-        save, saved = sheet.get_by_role("button", name="Save"), page.get_by_text("Saved", exact=True)
-        save.click()
-        again = page.get_by_role("alert").filter(has_text="Someone else changed this")
-        expect(saved.or_(again).first).to_be_visible()
-        if again.is_visible():
-            save.click()
-        expect(saved).to_be_visible()
-    found = site.people.rest("GET", "/projects/barn")["project"]
-    assert (found["description"], found["settings"]["retry_attempts"]) == ("For hay.", 5)
 
 
 @pytest.mark.parametrize("size", [browsers.WIDE, browsers.PHONE], ids=["wide", "phone"])

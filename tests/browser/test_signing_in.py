@@ -9,31 +9,9 @@ from tests.browser import browsers
 from tests.scenarios.sites import Site
 from toryo.operations.calls import sign_in_lockout
 
-pytestmark = browsers.PATIENT
+pytestmark = [pytest.mark.deep, browsers.PATIENT]
 
 PASSWORD = "a beam of oak, a beam of pine"
-
-
-@browsers.BOTH
-def test_the_link_signs_in_once_and_the_code_does_not_stay_in_the_address(chrome: Browser, site: Site) -> None:
-    link = browsers.sign_in_link(site)
-    with browsers.stranger(chrome, site) as window:
-        page = window.context.new_page()
-        page.goto(link)
-        expect(page.get_by_role("navigation")).to_be_visible()
-        assert link.partition("#")[2] not in page.url
-        cookies = window.context.cookies()
-        name = f"toryo-{site.url.rpartition(':')[2]}"
-        assert [(cookie["name"], cookie["httpOnly"], cookie["sameSite"]) for cookie in cookies] == [
-            (name, True, "Strict")
-        ]
-        kept = page.evaluate("JSON.stringify([{...localStorage}, {...sessionStorage}, document.cookie, history.state])")
-        assert link.partition("#")[2] not in kept
-        assert cookies[0]["value"] not in kept
-    with browsers.stranger(chrome, site) as window:
-        page = window.context.new_page()
-        page.goto(link)
-        expect(page.get_by_role("alert")).to_contain_text("works once")
 
 
 @pytest.mark.pitfall("F112")

@@ -16,12 +16,12 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser import browsers
-from tests.browser.test_views import faults_of
+from tests.browser.test_views import faults_of, in_both_themes
 from tests.scenarios import chats
 from tests.scenarios.sites import Site
 from toryo.client import Client, RefusalError
 
-pytestmark = browsers.PATIENT
+pytestmark = [pytest.mark.deep, browsers.PATIENT]
 
 PROJECT = "shop"
 LOG = "→ Bash make\n✗ no such target\n→ Bash make all\n← built\n"
@@ -183,20 +183,19 @@ def test_the_story_has_a_short_look_and_can_be_copied_as_json(told: Told, chrome
         assert (copied["task_id"], len(copied["launches"])) == (told.task, 2)
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing_serious_or_moderate_in_a_story_or_the_past(told: Told, chrome: Browser, theme: str) -> None:
+def test_axe_finds_nothing_serious_or_moderate_in_a_story_or_the_past(told: Told, chrome: Browser) -> None:
     found: list[str] = []
-    with browsers.window(chrome, told.site, theme=theme) as window:
+    with browsers.window(chrome, told.site) as window:
         page = window.page(f"/t/{told.task}?tab=story")
         page.get_by_role("button", name="Unfold Launch 1 of Ada").click()
         row(page, re.compile("^Launch 2 of Ada")).click()
-        found += faults_of(page, "timeline")
+        found += in_both_themes(page, "timeline")
         for look in ("Compact", "JSON"):
             page.get_by_role("button", name=look).click()
-            found += faults_of(page, look)
+            found += in_both_themes(page, look)
         page.goto(f"{window.url}/p/{PROJECT}/board?at=2099-01-01T00:00:00Z")
         expect(page.get_by_role("region", name="Past")).to_be_visible()
-        found += faults_of(page, "the past")
+        found += in_both_themes(page, "the past")
     assert found == []
 
 

@@ -11,7 +11,7 @@ from tests.browser import browsers
 from tests.browser.pages import card, live
 from tests.scenarios.sites import Site
 
-pytestmark = browsers.PATIENT
+pytestmark = [pytest.mark.deep, browsers.PATIENT]
 
 TABS = 20
 """More than the six connections that a browser opens to one server."""

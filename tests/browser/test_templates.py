@@ -9,7 +9,7 @@ from tests.browser import browsers
 from tests.browser.browsers import PATIENT
 from tests.scenarios.sites import Site
 
-pytestmark = PATIENT
+pytestmark = [pytest.mark.deep, PATIENT]
 PHONE = {"width": 390, "height": 844}
 RELEASE = {
     "description": "Publish a version",

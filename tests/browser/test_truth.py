@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.browser import browsers
 from tests.scenarios.sites import Site
 
-pytestmark = browsers.PATIENT
+pytestmark = [pytest.mark.deep, browsers.PATIENT]
 
 PROJECT = "mill"
 PROGRAM = next(each for each in ("codex", "copilot", "gemini", "opencode", "qwen") if shutil.which(each) is None)
@@ -45,7 +45,7 @@ def mill(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 
 def bar(page: Page) -> list[str]:
     return (
-        page.get_by_role("list", name="What keeps this project from continuing")
+        page.get_by_role("region", name="What keeps this project from continuing")
         .get_by_role("listitem")
         .all_inner_texts()
     )

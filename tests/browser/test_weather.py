@@ -9,7 +9,7 @@ from tests.browser import browsers, pages
 from tests.browser.pages import card
 from tests.scenarios.sites import Site
 
-pytestmark = browsers.PATIENT
+pytestmark = [pytest.mark.deep, browsers.PATIENT]
 
 SCRIPT = "<script>document.title = 'taken'</script> & <b>bold</b>"
 PICTURE = "<img src=x onerror=\"document.title = 'taken'\">"

@@ -16,7 +16,7 @@ from tests.browser import browsers
 from tests.browser.browsers import PATIENT, PHONE
 from tests.scenarios.sites import Site
 
-pytestmark = PATIENT
+pytestmark = [pytest.mark.deep, PATIENT]
 PROJECT = "depot"
 
 

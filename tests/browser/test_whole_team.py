@@ -9,6 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.browser import browsers
@@ -16,7 +17,7 @@ from tests.browser.browsers import PATIENT
 from tests.scenarios.sites import Site
 from tests.scenarios.test_merge_queue import TESTS, Team
 
-pytestmark = PATIENT
+pytestmark = [pytest.mark.deep, PATIENT]
 
 PHONE = {"width": 390, "height": 844}
 ROUNDS = 'echo "$(( $(cat round 2>/dev/null || echo 0) + 1 ))" > round'
@@ -69,8 +70,15 @@ def test_everything_is_merged_whatever_happens_on_the_way(place: Site, chrome: B
     assert {place.look(each)["title"].split(":")[0] for each in left} == {"Review"}, "they go a day later"
     assert repository.git("status", "--porcelain") == ""
     assert team.main_is_green(TESTS, tmp_path) >= 4
-    ended = {each["task_id"]: each["state"] for each in team.queue()["ended"]}
-    assert (ended[ben], ended[cat]) == ("conflict", "failed")
+    ended = {each["task_id"]: each for each in team.queue()["ended"]}
+    assert (ended[ben]["state"], ended[ben]["conflict_files"]) == ("conflict", ["rate"])
+    assert ended[cat]["state"] == "failed"
+    resolved, repaired = (place.look(ended[each]["changes_task_id"]) for each in (ben, cat))
+    assert (resolved["assignee_id"], repaired["assignee_id"]) == ("ben", "cat")
+    for each in (ann, "Twenty", "rate", "Thirty"):
+        assert each in resolved["description"], "both sides are named"
+    assert "test_cat.sh failed" in repaired["description"], "the evidence is there"
+    assert any(one["outcome"] == "flaky" for each in ended.values() for one in each["evidence"])
     assert len(place.history.of("question.asked", task_id=ben)) == 1
     assert len(place.history.of("review.changes_requested")) == 2
     assert place.history.idle_starts() == []

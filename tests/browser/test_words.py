@@ -22,7 +22,7 @@ from toryo.client import Client, RefusalError
 from toryo.domain import needs
 from toryo.operations.overview.needs import CARRIED_OUT_BY
 
-pytestmark = browsers.PATIENT
+pytestmark = [pytest.mark.deep, browsers.PATIENT]
 
 ELSEWHERE = {
     "[data-how-to]": "a command that needs a shell, to be copied",

@@ -63,12 +63,12 @@ def test_an_older_database_is_backed_up_and_checked_only_once_it_is_upgraded(tor
     data = tmp_path / "older"
     data.mkdir(mode=0o700)
     with open_database(f"sqlite:///{data / 'toryo.db'}") as database:
-        released_versions.fill(database, 5)
+        released_versions.fill(database, 1)
     words = ["--data-dir", str(data)]
     for command in (["backup", "kept.toryo"], ["check"]):
         ended = toryo("db", *command, *words)
         assert ended.code == 2, ended
-        assert f"The database is at version 5, this Toryo knows {KNOWN}." in ended.err
+        assert f"The database is at version 1, this Toryo knows {KNOWN}." in ended.err
         assert "toryo db upgrade" in ended.err
     assert toryo("db", "upgrade", *words).code == 0
     assert toryo("db", "check", *words).code == 0
@@ -76,7 +76,7 @@ def test_an_older_database_is_backed_up_and_checked_only_once_it_is_upgraded(tor
 
 
 def test_a_backup_of_an_older_version_is_restored_and_checked(toryo: Toryo, tmp_path: Path) -> None:
-    file = released_versions.backup_of(4, tmp_path / "older.toryo")
+    file = released_versions.backup_of(1, tmp_path / "older.toryo")
     words = ["--data-dir", str(tmp_path / "new")]
     assert toryo("db", "restore", str(file), *words).code == 0
     assert toryo("db", "check", *words).code == 0

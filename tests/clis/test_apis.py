@@ -31,6 +31,8 @@ from tests.clis.turns import (
     result,
 )
 
+pytestmark = pytest.mark.deep
+
 LIMIT = 100.0
 ASKED = {"success": True, "action": "get_task"}
 SCHEMA: dict[str, Any] = {"type": "object", "properties": {}}

@@ -18,7 +18,7 @@ from tests.clis.presets import TOKENS
 from tests.clis.turns import Fault, Say, Turn
 from toryo.first_prompt import first_words
 
-pytestmark = [pytest.mark.clis, pytest.mark.timeout(600, func_only=True)]
+pytestmark = [pytest.mark.deep, pytest.mark.clis, pytest.mark.timeout(600, func_only=True)]
 
 ASKS = "Which word was it?"
 

@@ -28,6 +28,8 @@ from tests.clis.turns import CallTool, Fault, Hang, Policy, Result, Say, Shell, 
 from tests.scenarios.programs import gone
 from toryo.first_prompt import first_words
 
+pytestmark = pytest.mark.deep
+
 ROUNDS = 6
 """Rounds of starts after which a team of two workers has to be done."""
 

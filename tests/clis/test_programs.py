@@ -12,6 +12,8 @@ from tests import once
 from tests.clis import programs
 from tests.clis.programs import PROGRAMS
 
+pytestmark = pytest.mark.deep
+
 
 def test_however_many_want_a_program_at_once_it_is_installed_once(tmp_path: Path) -> None:
     made: list[Path] = []

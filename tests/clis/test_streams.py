@@ -10,6 +10,8 @@ import pytest
 from tests.clis.programs import PROGRAMS
 from tests.clis.recording import CASES, STREAMS, neutral
 
+pytestmark = pytest.mark.deep
+
 _PERSONAL = re.compile(
     r"(?<!/srv)(?<!/\$bunfs)/(?:home|root|Users|tmp)/|127\.0\.0\.1:(?!8080)\d|[0-9a-f]{8}-[0-9a-f]{4}-(?!4000-8000)"
 )

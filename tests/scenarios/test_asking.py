@@ -11,7 +11,7 @@ import pytest
 from tests.scenarios.programs import Program
 from tests.scenarios.sites import Site
 
-pytestmark = pytest.mark.timeout(600, method="signal")
+pytestmark = [pytest.mark.deep, pytest.mark.timeout(600, method="signal")]
 
 ASK = {"question": "Which colour?", "options": ["Blue", "Red"]}
 PAINTS = {"ask": ASK, "command": 'echo "$TORYO_ANSWER" > colour.txt; cat colour.txt'}

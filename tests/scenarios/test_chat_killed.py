@@ -15,7 +15,7 @@ from tests.scenarios.chats import Chat
 from tests.scenarios.conftest import Build
 from tests.scenarios.sites import Site
 
-pytestmark = pytest.mark.timeout(600, method="signal")
+pytestmark = [pytest.mark.deep, pytest.mark.timeout(600, method="signal")]
 
 ASKS = {"delegations": [{"about": "paint", "say": "Shall I paint it?", "await_answer": True}]}
 """Asks a person, and has the answer as result."""

@@ -13,7 +13,7 @@ from tests.scenarios.chats import Chat
 from tests.scenarios.conftest import Build
 from tests.scenarios.sites import Site
 
-pytestmark = pytest.mark.timeout(600, method="signal")
+pytestmark = [pytest.mark.deep, pytest.mark.timeout(600, method="signal")]
 
 
 def test_a_task_has_a_conversation_held_and_is_completed_by_its_result(site_on_each: Site) -> None:

@@ -16,7 +16,7 @@ from tests.environments import clean_environment
 from tests.scenarios.conftest import ON_POSTGRESQL
 from tests.scenarios.sites import Site
 
-pytestmark = pytest.mark.timeout(600, method="signal")
+pytestmark = [pytest.mark.deep, pytest.mark.timeout(600, method="signal")]
 
 OBEYS_PERMISSIONS = """
 import ctypes, os, sys

@@ -16,7 +16,7 @@ from toryo.client import Client, RefusalError
 from toryo.simulation.run import BEGINS_AT
 from toryo.simulation.world import COORDINATOR_TOKEN, OWNER_TOKEN, World
 
-pytestmark = pytest.mark.timeout(300, method="signal")
+pytestmark = [pytest.mark.deep, pytest.mark.timeout(300, method="signal")]
 
 TEAM = """\
 projects:

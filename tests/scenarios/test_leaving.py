@@ -9,7 +9,7 @@ import pytest
 from tests.scenarios import programs
 from tests.scenarios.sites import Gate, Site
 
-pytestmark = pytest.mark.timeout(600, method="signal")
+pytestmark = [pytest.mark.deep, pytest.mark.timeout(600, method="signal")]
 
 RESTARTS = 6
 """More than any guard counts."""
@@ -54,7 +54,6 @@ def test_a_coordinator_that_leaves_takes_its_agents_along_and_the_next_goes_on_a
     assert (site.directory / "projects" / "yard" / "done.txt").read_text() == "sawn\n"
 
 
-@pytest.mark.deep
 def test_coordinators_that_leave_again_and_again_are_never_counted_against_the_agent(
     site: Site, gate: Gate, task: str
 ) -> None:

@@ -11,7 +11,7 @@ import pytest
 from tests.scenarios.sites import Site
 from toryo.client import Client
 
-pytestmark = pytest.mark.timeout(300, method="signal")
+pytestmark = [pytest.mark.deep, pytest.mark.timeout(300, method="signal")]
 
 
 class Hand:

@@ -1,6 +1,5 @@
-"""A team of three on one repository, with the merge queue, a server, a Coordinator and agents as real processes: two
-tasks conflict, one breaks a test only together with another, a check is flaky. In the end everything is merged, and the
-tests pass at every commit of the target's first-parent history.
+"""A team of three on one repository with the merge queue, and a Coordinator that is killed in the middle of a check.
+The team's whole story is told in tests/browser/test_whole_team.py, a short one in test_stories.py.
 """
 
 from __future__ import annotations
@@ -11,11 +10,10 @@ from typing import Any
 
 import pytest
 
-from tests.scenarios.programs import Program
 from tests.scenarios.sites import Site
 from tests.scenarios.test_worktrees import SiteRepository
 
-pytestmark = pytest.mark.timeout(600, method="signal")
+pytestmark = [pytest.mark.deep, pytest.mark.timeout(600, method="signal")]
 
 TESTS = 'for each in test_*.sh; do sh "$each" || { echo "$each failed"; exit 1; }; done'
 RESOLVES = "git merge main || true; echo 50 > rate; git add --all; git commit --quiet --message 'Both rates'"
@@ -73,45 +71,6 @@ class Team:
         return len(commits)
 
 
-def test_a_team_of_three_with_conflicting_tasks_a_failing_test_and_a_flaky_gate_merges_everything(
-    site: Site, tmp_path: Path
-) -> None:
-    marks = tmp_path / "marks"
-    marks.mkdir()
-    flaky = f"m={marks}/$(git rev-parse HEAD); test -e $m || {{ touch $m; echo unlucky; exit 1; }}"
-    team = Team(site, [{"command": TESTS}, {"command": flaky, "retries": 1}])
-    site.coordinator()
-    ann = team.repository.order("ann", "Twenty", "echo 20 > rate; echo 'test -s rate' > test_ann.sh")
-    ben = team.repository.order("ben", "Thirty", "echo 30 > rate; echo 'test -s rate' > test_ben.sh")
-    cat = team.repository.order("cat", "Guard", "echo 'grep -qx 10 rate' > test_cat.sh")
-    team.done(ann, ben, cat)
-    site.until("all wait", lambda: len(team.queue()["entries"]) == 3)
-    for task, before in ((ben, cat), (ann, ben)):
-        team.post(f"/tasks/{task}/merge-queue/move", {"before": before})
-    assert [each["task_id"] for each in team.queue()["entries"]] == [ann, ben, cat]
-    before = team.repository.git("rev-parse", "main")
-
-    team.go()
-    team.until_merged(ann, ben, cat)
-    ended = {each["task_id"]: each for each in team.queue()["ended"]}
-    assert (ended[ben]["state"], ended[ben]["conflict_files"]) == ("conflict", ["rate"])
-    assert ended[cat]["state"] == "failed"
-    resolved, repaired = (site.look(ended[each]["changes_task_id"]) for each in (ben, cat))
-    assert (resolved["assignee_id"], repaired["assignee_id"]) == ("ben", "cat")
-    for each in (ann, "Twenty", "rate", "Thirty"):
-        assert each in resolved["description"], "both sides are named"
-    assert "test_cat.sh failed" in repaired["description"], "the evidence is there"
-    assert any(one["outcome"] == "flaky" for each in ended.values() for one in each["evidence"])
-
-    assert team.repository.git("merge-base", "--is-ancestor", before, "main", code=0) == "", "nothing was forced"
-    assert team.repository.git("show", "main:rate") == "50"
-    assert {"test_ann.sh", "test_ben.sh", "test_cat.sh"} <= set(team.repository.files())
-    assert team.repository.branches() == ["main"]
-    assert len(team.repository.git("worktree", "list").splitlines()) == 1
-    assert team.repository.git("status", "--porcelain") == ""
-    assert team.main_is_green(TESTS, tmp_path) >= 4
-
-
 def test_a_coordinator_that_is_killed_in_the_middle_of_a_check_merges_everything_once_when_it_is_back(
     site: Site, tmp_path: Path
 ) -> None:
@@ -135,21 +94,3 @@ def test_a_coordinator_that_is_killed_in_the_middle_of_a_check_merges_everything
     assert sorted(merges) == sorted([one, two])
     assert len(team.repository.git("worktree", "list").splitlines()) == 1
     assert team.repository.git("status", "--porcelain") == ""
-
-
-def test_removing_a_task_while_a_check_hangs_stops_it_and_the_rest_is_merged(site: Site, tmp_path: Path) -> None:
-    bell = site.bell()
-    team = Team(site, [{"command": f"if [ -e hangs ] && [ -e two ]; then echo there > {bell}; sleep 300; fi"}])
-    site.coordinator()
-    hangs, two = (
-        team.repository.order(who, what, f"echo x > {what}") for who, what in (("ann", "hangs"), ("ben", "two"))
-    )
-    team.done(hangs, two)
-    site.until("both wait", lambda: len(team.queue()["entries"]) == 2)
-    team.go()
-    bell.rung(1)
-    typed = ["merge-queue", "remove", hangs, "--server", site.url]
-    assert Program("toryo", typed, site.environment, site.directory).start().ended_with() == 0
-    team.until_merged(two)
-    assert team.repository.worktree(hangs)["state"] == "open"
-    assert "hangs" not in team.repository.files()

@@ -14,7 +14,7 @@ from tests.scenarios.conftest import Build
 from tests.scenarios.sites import Site
 from toryo.client import Client, RefusalError
 
-pytestmark = pytest.mark.timeout(600, method="signal")
+pytestmark = [pytest.mark.deep, pytest.mark.timeout(600, method="signal")]
 
 ENDS_WITHIN = 40.0
 """Seconds from the cause until a process is gone: the grace of these sites, and the way there."""

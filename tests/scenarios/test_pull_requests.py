@@ -14,7 +14,7 @@ from tests.pull_request_services import Service, with_only
 from tests.scenarios.sites import Site
 from tests.scenarios.test_worktrees import SiteRepository
 
-pytestmark = pytest.mark.timeout(600, method="signal")
+pytestmark = [pytest.mark.deep, pytest.mark.timeout(600, method="signal")]
 
 
 def test_approved_work_becomes_a_pull_request_and_is_merged_when_it_is_merged_there(

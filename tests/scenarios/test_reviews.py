@@ -9,7 +9,7 @@ import pytest
 from tests.scenarios.sites import Site
 from tests.scenarios.test_worktrees import SiteRepository
 
-pytestmark = pytest.mark.timeout(600, method="signal")
+pytestmark = [pytest.mark.deep, pytest.mark.timeout(600, method="signal")]
 
 RAISES = 'echo "$(( $(cat price 2>/dev/null || echo 0) + 1 ))" > price'
 """What the author does in each round: the price rises by one."""

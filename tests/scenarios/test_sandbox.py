@@ -16,6 +16,8 @@ from tests.sandboxes import sandboxed
 from tests.scenarios.sites import Site
 from toryo.coordinator.config import KNOWN
 
+pytestmark = pytest.mark.deep
+
 __all__ = ["sandboxed"]
 
 MODEL_PROGRAMS = sorted(KNOWN - {"command", "playbook", "script"})
@@ -87,16 +89,17 @@ def test_a_script_finds_no_token_no_database_and_no_other_agent(site: Site) -> N
     assert stolen(site, said) == []
 
 
-@pytest.mark.parametrize("name", [*MODEL_PROGRAMS, "anything"])
-def test_a_stand_in_for_each_model_program_finds_nothing_either(site: Site, name: str) -> None:
+def test_a_stand_in_for_each_model_program_finds_nothing_either(site: Site) -> None:
     site.project("house")
     evil = site.directory / "evil.py"
     evil.write_text(f"import subprocess\nsubprocess.run({json.dumps(f'{thief(site)}; echo looked')}, shell=True)\n")
     section = {"cli_command": sys.executable, "cli_args": ["-P", str(evil), "{prompt}"]}
-    site.coordinator(ai_providers={name: section})
-    said = run_as(site, "thief", name)
-    assert "looked" in said
-    assert stolen(site, said) == []
+    names = [*MODEL_PROGRAMS, "anything"]
+    site.coordinator(ai_providers=dict.fromkeys(names, section))
+    for name in names:
+        said = run_as(site, f"thief-{name}", name)
+        assert "looked" in said, name
+        assert stolen(site, said) == [], name
 
 
 def test_the_same_thief_succeeds_where_the_sandbox_is_switched_off(site: Site) -> None:

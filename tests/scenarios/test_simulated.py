@@ -17,7 +17,7 @@ from toryo.cli.command_context import Here
 from toryo.simulation.run import BEGINS_AT, Run
 from toryo.simulation.world import World, quiet
 
-pytestmark = pytest.mark.timeout(600, method="signal")
+pytestmark = [pytest.mark.deep, pytest.mark.timeout(600, method="signal")]
 
 SECONDS = 2.0
 """How long each command takes, here and there."""

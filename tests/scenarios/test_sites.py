@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.scenarios.sites import Site
+
+pytestmark = pytest.mark.deep
 
 
 def test_what_happens_while_a_condition_is_looked_at_is_in_the_history_afterwards(site: Site) -> None:

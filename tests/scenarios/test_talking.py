@@ -16,7 +16,7 @@ from tests.scenarios.conftest import Build
 from tests.scenarios.sites import Site
 from toryo.client import RefusalError
 
-pytestmark = pytest.mark.timeout(600, method="signal")
+pytestmark = [pytest.mark.deep, pytest.mark.timeout(600, method="signal")]
 
 GONE_WITHIN = 40.0
 """Seconds from the cause until a process is gone: the grace of these sites, and the way there."""
@@ -25,24 +25,6 @@ CLERK = {
     "tasks": [{"run": "echo swept"}],
 }
 """Asks for the tasks that people want, and does them."""
-
-
-def test_an_agent_comes_to_answer_a_person_with_its_name(site_on_each: Site) -> None:
-    site = site_on_each
-    site.project("desk")
-    chats.talker(site, "chat-responder", "desk", name="Charly")
-    site.coordinator()
-    chat = Chat(site, "desk", "chat-responder")
-    assert (chat.thread(), chat.state()) == ([], "disconnected")
-    assert site.launches() == []
-
-    chat.open()
-    chat.say("What is your name?")
-    assert chat.answers(1) == ["I am Charly."]
-
-    chat.until("connected")
-    assert [session["purpose"] for session in site.sessions()] == ["chat"]
-    assert chats.launches_by_purpose(site) == {("chat-responder", "chat"): 1}
 
 
 @pytest.mark.pitfall("F32")

@@ -10,40 +10,7 @@ import pytest
 
 from tests.scenarios.sites import Site
 
-pytestmark = pytest.mark.timeout(600, method="signal")
-
-
-def test_a_manager_a_worker_and_what_the_worker_made_of_it_end_completed_at_three_levels(site: Site) -> None:
-    directory = site.project("house", commands_from="managers")
-    site.lead("lead", "house", plans=[{"match": "Build", "subtasks": [{"id": "wall", "title": "Wall"}]}])
-    steps = [
-        {"id": "mix", "title": "Mix", "run": "echo mortar > mortar.txt"},
-        {"id": "lay", "title": "Lay", "run": "sed s/mortar/wall/ mortar.txt > wall.txt", "depends_on": ["mix"]},
-    ]
-    playbook = {"tasks": [{"match": "Wall", "subtasks": steps}]}
-    site.hire("mason", "house", provider="playbook", reports_to="lead", provider_options={"playbook": playbook})
-    build = site.file("house", "Build", assignee_id="lead", status="backlog")
-    assert list(site.tasks("house")) == ["Build"]
-    assert not (directory / "wall.txt").exists()
-
-    site.coordinator()
-    site.move(build, "in_progress")
-    site.until_status(build, "completed")
-    site.until_idle()
-
-    tasks = site.tasks("house")
-    assert {title: task["status"] for title, task in tasks.items()} == dict.fromkeys(
-        ("Build", "Wall", "Mix", "Lay"), "completed"
-    )
-    assert (tasks["Wall"]["parent_task_id"], tasks["Wall"]["assignee_id"]) == (build, "mason")
-    assert {tasks[each]["parent_task_id"] for each in ("Mix", "Lay")} == {tasks["Wall"]["task_id"]}
-    assert (directory / "wall.txt").read_text() == "wall\n"
-    assert [start["data"]["reason"] for start in site.history.starts(task_id=build)] == [
-        "has_in_progress_task",
-        "workers_finished",
-    ]
-    assert len(site.history.starts(agent_id="mason")) == 1
-    assert site.history.idle_starts() == []
+pytestmark = [pytest.mark.deep, pytest.mark.timeout(600, method="signal")]
 
 
 def test_two_specialists_work_at_the_same_time_and_each_on_its_own(site: Site) -> None:

@@ -21,7 +21,7 @@ from tests.scenarios.programs import Program
 from tests.scenarios.sites import Site
 from toryo.client import Client
 
-pytestmark = pytest.mark.timeout(600, method="signal")
+pytestmark = [pytest.mark.deep, pytest.mark.timeout(600, method="signal")]
 
 WITHIN = 100.0
 BLOCKED = "echo at work; exec sleep 1000"

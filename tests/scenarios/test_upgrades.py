@@ -1,18 +1,18 @@
-"""The real server starts on a database of each earlier version and people and agents go on there; and a rolling upgrade
-of two servers on one PostgreSQL, with a Coordinator and agents at work."""
+"""The real server starts on a database of an earlier version on PostgreSQL (on SQLite: test_stories.py), and people and
+agents go on there; and two servers on one PostgreSQL are upgraded one by one, with a Coordinator and agents at work.
+"""
 
 from __future__ import annotations
 
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
-from pathlib import Path
 from types import ModuleType
 
 import psycopg
 import pytest
 
-from tests.databases import KINDS, postgres_database
+from tests.databases import postgres_database
 from tests.scenarios.conftest import Build
 from tests.storage import released_versions
 from tests.storage.recording import PROJECT
@@ -22,16 +22,19 @@ from toryo.storage import migrations
 from toryo.storage.engine.database import Connection
 from toryo.storage.open_database import open_database
 
-pytestmark = pytest.mark.timeout(600, method="signal")
+pytestmark = [pytest.mark.deep, pytest.mark.timeout(600, method="signal")]
 
 
-@pytest.mark.deep
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.postgresql
 @pytest.mark.parametrize("version", ALL)
-def test_the_server_starts_on_a_database_of_each_earlier_version_and_an_agent_completes_a_task_there(
-    kind: str, version: int, tmp_path: Path, build: Build, request: pytest.FixtureRequest
+def test_the_server_starts_on_a_database_of_an_earlier_version_and_a_task_is_completed_there(
+    version: int, own_postgresql: str, build: Build
 ) -> None:
-    url = f"sqlite:///{tmp_path / 'old.db'}" if kind == "sqlite" else str(request.getfixturevalue("own_postgresql"))
+    goes_on(own_postgresql, version, build)
+
+
+def goes_on(url: str, version: int, build: Build) -> None:
+    """A server, people and an agent on a database of that version."""
     with open_database(url) as opened:
         released_versions.fill(opened, version)
     site = build(database=url)

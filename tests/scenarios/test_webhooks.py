@@ -15,7 +15,7 @@ import pytest
 from tests.scenarios.sites import Site
 from tests.scenarios.test_schedules import WRITES, typed
 
-pytestmark = pytest.mark.timeout(600, method="signal")
+pytestmark = [pytest.mark.deep, pytest.mark.timeout(600, method="signal")]
 BODY = json.dumps({"action": "opened", "issue": {"title": "It rains"}}).encode()
 
 

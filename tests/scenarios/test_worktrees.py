@@ -13,7 +13,7 @@ import pytest
 from tests.repositories import Repository
 from tests.scenarios.sites import Site
 
-pytestmark = pytest.mark.timeout(600, method="signal")
+pytestmark = [pytest.mark.deep, pytest.mark.timeout(600, method="signal")]
 
 Answer = dict[str, Any]
 
@@ -62,41 +62,6 @@ class SiteRepository(Repository):
         assert job["done"], job
         found: Answer = job["answer"]
         return found
-
-
-def test_two_agents_work_in_one_repository_and_neither_sees_the_others_half_done_files(site: Site) -> None:
-    repository = SiteRepository(site, "house")
-    gate, bell = site.gate(), site.bell()
-    for each in ("ann", "ben"):
-        site.hire(each, "house")
-    site.coordinator()
-    half = "echo half > $AGENT_ID.txt; echo $AGENT_ID > {bell}; {gate}; ls > seen-$AGENT_ID; echo done > $AGENT_ID.txt"
-    tasks = {each: repository.order(each, each, half.format(bell=bell, gate=gate)) for each in ("ann", "ben")}
-    assert sorted(bell.rung(2)) == ["ann", "ben"]
-    assert repository.files() == {"a": "one\n"}
-    gate.open()
-    for each in tasks.values():
-        site.until_status(each, "completed")
-    site.until_idle()
-
-    assert repository.files() == {"a": "one\n"}
-    for name, task in tasks.items():
-        assert repository.git("show", f"toryo/{task}:seen-{name}").split() == ["a", f"{name}.txt", f"seen-{name}"]
-        assert repository.git("log", "--format=%an", f"toryo/{task}", "-1") == name
-        found = repository.worktree(task)
-        assert (found["state"], found["commits"], found["files_changed"]) == ("open", 1, 2)
-        assert (found["base_branch"], found["trouble"]) == ("main", None)
-
-    patch = repository.done(tasks["ann"], "diff")
-    assert [each["path"] for each in patch["files"]] == ["ann.txt", "seen-ann"]
-    assert "+done" in patch["patch"]
-    for name, task in tasks.items():
-        (one,) = repository.done(task, "merge")["merged"]
-        assert (one["task_id"], one["into"]) == (task, "main")
-        assert repository.files()[f"{name}.txt"] == "done\n"
-        assert not Path(repository.worktree(task)["path"]).exists()
-    assert repository.branches() == ["main"]
-    assert [each["data"]["into"] for each in site.history.of("worktree.merged")] == ["main", "main"]
 
 
 def test_the_next_launch_of_a_task_finds_what_the_one_that_was_killed_left_uncommitted(site: Site) -> None:

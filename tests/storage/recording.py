@@ -2,9 +2,9 @@
 
     python -m tests.storage.recording > tests/storage/released/version_7.jsonl
 
-`released/` has one such file for each version of the schema: the lines of a backup, written by the code of that time.
-Record the present version before you write the next step; the tests ask for the file as soon as there is one. The
-files 1 to 6 were recorded by this story with the last code before the next step (the names of modules differed).
+`released/` has such files for the first version of the schema and the last ones: the lines of a backup, written by the
+code of that time. Record the present version before you write the next step; the tests ask for the file as soon as
+there is one. 26 is the oldest version that people upgrade from; those between the first one and it are not kept.
 """
 
 from __future__ import annotations

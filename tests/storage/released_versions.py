@@ -1,4 +1,4 @@
-"""Databases and backups of earlier versions with real content: see `recording.py`, which made them."""
+"""Databases and backups of the first and the last version with real content: see `recording.py`, which made them."""
 
 from __future__ import annotations
 
@@ -15,8 +15,11 @@ from toryo.storage.engine.database import Connection, Database
 from toryo.storage.engine.statements import Statement
 
 FILES = Path(__file__).parent / "released"
-ALL = range(1, len(migrations.STEPS) + 1)
-"""Every version of the schema, the present one as well."""
+ALL = sorted(int(path.stem.rpartition("_")[2]) for path in FILES.iterdir())
+"""The versions that are recorded: the first one and the last ones, the present one as well."""
+PRESENT = len(migrations.STEPS)
+BEFORE = max(each for each in ALL if each < PRESENT)
+"""The last one that needs an upgrade."""
 RENAMED = {"errands": "worktree_jobs"}
 DROPPED = frozenset({"sign_in_failures"})
 RENAMED_COLUMNS = {("cooldowns", "provider"): "program"}

@@ -44,11 +44,13 @@ const ACTS: Record<string, [needs: Deed | null, "resume" | ((condition: Conditio
 export function Lines({ found }: { found: Condition[] }) {
   const { t } = useTranslation();
   return (
-    <ul aria-label={t("condition.label")} className="shrink-0 divide-y divide-line border-b border-line bg-amber-soft">
-      {found.map((each) => (
-        <Line key={`${each.kind} ${each.text}`} condition={each} />
-      ))}
-    </ul>
+    <section aria-label={t("condition.label")} className="shrink-0 border-b border-line bg-amber-soft">
+      <ul className="divide-y divide-line">
+        {found.map((each) => (
+          <Line key={`${each.kind} ${each.text}`} condition={each} />
+        ))}
+      </ul>
+    </section>
   );
 }
 

@@ -19,6 +19,7 @@ export * from "./hint";
 export * from "./ids";
 export * from "./instants";
 export * from "./late";
+export * from "./let-go";
 export * from "./marks";
 export * from "./mentions";
 export * from "./more";

@@ -126,6 +126,23 @@ describe("the board", () => {
     expect(asked.find((each) => each.method === "POST")?.body).toEqual({ status: "cancelled", reason: "Not wanted" });
   });
 
+  it("needs no reason for what an owner does, though the server says so only once it is asked for", async () => {
+    const asked = serve({
+      ...answers,
+      "POST /tasks/t1/move": { task: fullTask({ task_id: "t1", status: "cancelled", version: 2 }) },
+      "GET /tasks/t1/moves": { moves: [move("cancelled", true)] },
+    });
+    await open();
+    await screen.findByText("Pay with a card");
+    const user = userEvent.setup();
+    await user.keyboard("j{Backspace}");
+    const dialog = within(await screen.findByRole("dialog"));
+    await dialog.findByLabelText("Reason (sent to the agent that works on it)");
+    await user.click(dialog.getByRole("button", { name: "Move" }));
+    await screen.findByText("Pay with a card: Cancelled");
+    expect(asked.find((each) => each.method === "POST")?.body).toEqual({ status: "cancelled" });
+  });
+
   it.each(["agent", "parent"])("has its lanes by %s at once where its tasks are known already", async (by) => {
     serve(answers);
     const client = new QueryClient({ defaultOptions: { queries: { retry: false, staleTime: Infinity } } });

@@ -6,7 +6,7 @@ import { useMemo, useRef } from "react";
 
 import { matches } from "@/api/filter";
 import type { BoardTask } from "@/api/model";
-import { agents, board } from "@/api/queries";
+import { agents, board, moves } from "@/api/queries";
 import { Bulk, useMarks } from "@/app/bulk";
 import { useChoosing } from "@/app/chosen";
 import { useOpenTask } from "@/app/going";
@@ -23,7 +23,7 @@ import { Grid } from "@/views/board/grid";
 import { useHand } from "@/views/board/hand";
 import { useBoardKeys } from "@/views/board/keys";
 import { inOrder, lanes, without } from "@/views/board/lanes";
-import { useMoving, type Moving } from "@/views/board/moving";
+import { useMoving, type Asking as Asked, type Moving } from "@/views/board/moving";
 import { HOW_TO_CARRY } from "@/views/board/press";
 import { Toolbar } from "@/views/board/toolbar";
 
@@ -108,16 +108,22 @@ function Cards({ projectId, tasks }: { projectId: string; tasks: BoardTask[] }) 
 }
 
 function Asking({ moving: { asking, said, close } }: { moving: Moving }) {
+  return asking !== null && <Reason {...{ asking, said, close }} />;
+}
+
+/** Who may do everything may leave it out: the server's answer may come later than the card was dropped. */
+function Reason({ asking: { card, to }, said, close }: Pick<Moving, "said" | "close"> & { asking: Asked }) {
   const { t } = useTranslation("board");
-  if (asking === null) return null;
-  const action = asking.to === "rejected" ? t("reject") : t(`status.${asking.to}`);
+  const known = useQuery({ ...moves(card.task_id), enabled: to !== "rejected" }).data?.moves;
+  const required = known?.find((each) => each.status === to)?.needs_reason ?? true;
+  const action = to === "rejected" ? t("reject") : t(`status.${to}`);
   return (
     <AskWords
-      title={t("reasonTitle", { status: action, title: asking.card.title })}
-      label={t(asking.required ? "reason" : "reasonOrNone")}
-      action={asking.to === "rejected" ? t("reject") : t("move")}
-      required={asking.required}
-      danger={asking.to !== "blocked"}
+      title={t("reasonTitle", { status: action, title: card.title })}
+      label={t(required ? "reason" : "reasonOrNone")}
+      action={to === "rejected" ? t("reject") : t("move")}
+      required={required}
+      danger={to !== "blocked"}
       onSaid={said}
       onClose={close}
     />

@@ -4,7 +4,7 @@ import { createElement, memo, useMemo, useState, type RefObject } from "react";
 
 import type { BoardTask, Move, TaskStatus } from "@/api/model";
 import { useTranslation } from "@/i18n/use-words";
-import { Button, Told, late, useLate } from "@/ui";
+import { Button, Told, late, useLate, useLetGo } from "@/ui";
 import { useArea } from "@/views/board/areas";
 import { Card } from "@/views/board/card";
 import { FirstCards } from "@/views/board/first-cards";
@@ -53,7 +53,7 @@ export const Column = memo(function Column(given: ColumnProps) {
       className={`relative flex min-h-16 flex-col rounded-lg bg-sunken/70 ${short ? "max-h-[26rem]" : "h-full min-h-0"} ${verdict.allowed ? "data-over:ring-2 data-over:ring-accent" : ""}`}
     >
       <div ref={setFrame} className="min-h-0 flex-1 overflow-y-auto px-2">
-        {createElement(useLate(seen) ?? FirstCards, {
+        {createElement(useLetGo(useLate(seen)) ?? FirstCards, {
           cards,
           frame,
           place,

@@ -14,8 +14,6 @@ export interface Asking {
   card: BoardTask;
   /** The column, or a request that is rejected. */
   to: TaskStatus | "rejected";
-  /** Who may do everything may leave the reason out. */
-  required: boolean;
 }
 
 export interface Moving {
@@ -52,12 +50,12 @@ export function useMoving(projectId: string): Moving {
     if (carried === null || to === null || to === carried.card.status) return;
     const verdict = carried.moves?.find((each) => each.status === to);
     if (verdict !== undefined && !verdict.allowed) toast.failed(refusalOf(verdict));
-    else if (WANTS_REASON.includes(to)) setAsking({ card: carried.card, to, required: verdict?.needs_reason ?? true });
+    else if (WANTS_REASON.includes(to)) setAsking({ card: carried.card, to });
     else void move(carried.card, to);
   }
 
   function put(card: BoardTask, to: TaskStatus) {
-    if (WANTS_REASON.includes(to)) setAsking({ card, to, required: true });
+    if (WANTS_REASON.includes(to)) setAsking({ card, to });
     else void move(card, to);
   }
 
@@ -108,7 +106,7 @@ export function useMoving(projectId: string): Moving {
     pick,
     drop,
     put,
-    reject: (card) => setAsking({ card, to: "rejected", required: true }),
+    reject: (card) => setAsking({ card, to: "rejected" }),
     said,
     close: () => setAsking(null),
   };
