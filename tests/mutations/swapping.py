@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import gc
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import CodeType, FunctionType
 
@@ -17,16 +17,23 @@ from tests.mutations.mutator import Fault
 Names = dict[tuple[str, int], CodeType]
 
 
-def planted(fault: Fault, path: Path) -> bool:
+def functions(below: Path) -> list[FunctionType]:
+    """All that were imported from files below this one, or from this file."""
+    gc.unfreeze()
+    found = [each for each in gc.get_objects() if isinstance(each, FunctionType)]
+    gc.freeze()
+    return [each for each in found if Path(each.__code__.co_filename).is_relative_to(below)]
+
+
+def planted(fault: Fault, path: Path, imported: Iterable[FunctionType]) -> bool:
     """Whether it is in; nothing has changed if not. `path` is the file that was imported."""
     source = path.read_text(encoding="utf-8")
     before, after = _codes(source, path), _codes(fault.planted(source), path)
     changed = {name for name, code in before.items() if name in after and _meaning(code) != _meaning(after[name])}
     found: defaultdict[tuple[str, int], list[FunctionType]] = defaultdict(list)
     names = {(code.co_qualname, code.co_firstlineno): name for name, code in before.items() if name in changed}
-    gc.unfreeze()
-    for each in gc.get_objects():
-        if isinstance(each, FunctionType) and each.__code__.co_filename == str(path):
+    for each in imported:
+        if each.__code__.co_filename == str(path):
             name = names.get((each.__code__.co_qualname, each.__code__.co_firstlineno))
             if name is not None:
                 found[name].append(each)
