@@ -32,7 +32,7 @@ except OSError:  # a sandbox shows files, and lets nobody change them
 
 def bits(first: int, last: int) -> int:
     """These lines, the last one included."""
-    return ((1 << (last - first + 1)) - 1) << first
+    return (1 << (last + 1)) - (1 << first)
 
 
 class Marks:
@@ -120,14 +120,15 @@ def _suites(node: ast.stmt) -> Iterator[Sequence[ast.stmt]]:
 
 
 def _begins(node: ast.stmt) -> int:
-    return min([node.lineno, *(each.lineno for each in getattr(node, "decorator_list", ()))])
+    decorators: Sequence[ast.expr] = getattr(node, "decorator_list", ())
+    return min([node.lineno, *(each.lineno for each in decorators)])
 
 
 def _header(node: ast.stmt) -> int:
     """Its lines without those of the statements within it."""
     inner = next(_suites(node), None)
-    last = node.end_lineno or node.lineno if inner is None else max(node.lineno, _begins(inner[0]) - 1)
-    return bits(_begins(node), last)
+    last = (node.end_lineno or node.lineno) if inner is None else _begins(inner[0]) - 1
+    return bits(_begins(node), max(node.lineno, last))
 
 
 def _is_text(node: ast.stmt) -> bool:

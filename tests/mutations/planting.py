@@ -38,9 +38,9 @@ ROOT = Path(__file__).parents[2]
 SOURCES = ROOT / "src" / "toryo"
 BUILD = ROOT / "build" / "mutations"
 LIBRARIES = ("httpx", "hypothesis.strategies", "pydantic", "sqlalchemy", "starlette.applications", "yaml")
-OPTIONS = ("-q", "-n", "0", "-p", "no:cacheprovider", "--tb=short", "--no-header")
-SUITE = "not deep and not postgresql and not redis"
-"""`make test`, where nearly each test of a database runs on SQLite as well: two of a kind find the same faults."""
+OPTIONS = ("-q", "-n", "0", "-p", "no:cacheprovider", "--tb=short", "--no-header", "--unlimited")
+SUITE = ("-m", "not deep")
+"""What `make test` runs."""
 _HANGS = "timeout=100"
 """Seconds after which a test has found a fault."""
 _PR_SET_PDEATHSIG = 1
@@ -133,8 +133,9 @@ def run(
     """
 
     def tests() -> int:
-        if imported is not None and fault is not None:
-            if not swapping.planted(fault, SOURCES / fault.file, imported):
+        if fault is not None and imported is not None:
+            path = SOURCES / fault.file
+            if not swapping.planted(fault, path, imported):
                 return NOT_IN
         return int(pytest.main([*OPTIONS, "-o", _HANGS, *arguments], plugins=plugins))
 
@@ -149,7 +150,7 @@ def collect(folders: Sequence[str], log: Path) -> list[FunctionType]:
         os.dup2(file.fileno(), 1)
         os.dup2(file.fileno(), 2)
     try:
-        pytest.main([*OPTIONS, "--collect-only", "-m", SUITE, *test_files(folders)])
+        pytest.main([*OPTIONS, "--collect-only", *SUITE, *test_files(folders)])
         sys.stdout.flush()
     finally:
         os.dup2(written, 1)
@@ -285,7 +286,7 @@ def _note(files: Sequence[str], written: Path) -> None:
     noting = Noting(Marks(tree.package))
 
     def tests() -> int:
-        code = int(pytest.main([*OPTIONS, "-o", "timeout_method=signal", "-m", SUITE, *files], plugins=[noting]))
+        code = int(pytest.main([*OPTIONS, "-o", "timeout_method=signal", *SUITE, *files], plugins=[noting]))
         passing = {test: found for test, found in noting.lines.items() if test not in noting.failing}
         written.write_text(json.dumps([passing, sorted(noting.failing)]))
         return code

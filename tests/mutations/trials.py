@@ -49,11 +49,10 @@ class Trials:
     def caught_by_files(self, fault: Fault, files: Sequence[str]) -> str:
         """The same for files of deep tests. Each is run by itself, as `make test-deep` has them share nothing."""
         for file in files:
-            arguments = ["-m", "not postgresql", file]
-            failed, _ = self._failed(fault, arguments, [])
+            failed, _ = self._failed(fault, [file], [])
             if not failed:
                 continue
-            without, _ = self._failed(None, arguments, [])
+            without, _ = self._failed(None, [file], [])
             if not without:
                 return failed
             self._say(f"  {file} does not pass without a fault either: no catch  [{without}]")
