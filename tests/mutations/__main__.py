@@ -79,7 +79,7 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("--packages", nargs="+", choices=[*FOLDERS], default=[*FOLDERS])
     parser.add_argument("--jobs", type=int, default=2, help="faults at a time (default 2)")
     parser.add_argument("--only", nargs="+", metavar="TEXT", help="all with one of these in their names")
-    parser.add_argument("--tests", type=int, default=1000, help="the nearest so many of each fault (default 1000)")
+    parser.add_argument("--cpu", type=float, default=60, help="seconds that the tests of a fault may take (default 60)")
     parser.add_argument("--survivors", action="store_true", help="only those that survived the last time")
     parser.add_argument("--also", nargs="+", default=(), metavar="FILE", help="deep tests that survivors meet as well")
     parser.add_argument("--seconds", type=float, default=900, help="after which a fault counts as caught (default 900)")
@@ -153,7 +153,7 @@ class Run:
             if not (fault.within or copied) or fault.name in records.ended(package):
                 continue
             began, why = _seconds(), reason(fault)
-            tests = planting.tests_for(fault, self._noted[package])[: self._options.tests]
+            tests = planting.tests_for(fault, self._noted[package], self._options.cpu)
             by = "" if why else trials.caught_by(fault, tests)
             if by == NOT_PLANTED:
                 continue  # it is planted in a copy afterwards
@@ -197,10 +197,8 @@ def _tell(package: str, *, judge: bool) -> int:
 
 
 def _summarize(package: str, options: argparse.Namespace) -> None:
-    ran = {
-        "command": shlex.join(["python", "-m", "tests.mutations", *sys.argv[1:]]),
-        "date": datetime.now(UTC).date().isoformat(),
-    }
+    words = ["python", "-m", "tests.mutations", "--sample", str(options.sample), "--seed", options.seed]
+    ran = {"command": shlex.join(words), "date": datetime.now(UTC).date().isoformat()}
     records.summarize(package, ran if package == BY_HAND else {**ran, "seed": options.seed})
 
 

@@ -9,14 +9,27 @@ from __future__ import annotations
 import ast
 import mmap
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import compress
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
-Lines = dict[str, dict[str, int]]
-"""Of each test, by file within src/toryo: bit 7 is set if it runs line 7."""
+from tests.process_costs import spent
+
+
+class Noted(NamedTuple):
+    """Of one test."""
+
+    lines: Mapping[str, int]
+    """By file within src/toryo: bit 7 is set if it runs line 7."""
+    cpu: float
+    """Seconds of all processes of the test."""
+
+
+Lines = dict[str, Noted]
+"""By test."""
 
 _MODULE = """
 import mmap
@@ -150,10 +163,11 @@ class Noting:
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
         self._marks.clear()
+        began = spent()
         try:
             return (yield)
         finally:
-            self.lines[item.nodeid] = self._marks.lines()
+            self.lines[item.nodeid] = Noted(self._marks.lines(), round(spent().since(began).cpu, 2))
 
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:

@@ -20,10 +20,12 @@ import sys
 import tempfile
 import threading
 import traceback
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from functools import cache, partial
+from itertools import accumulate
 from pathlib import Path
 from types import FunctionType
 from typing import Any
@@ -31,7 +33,7 @@ from typing import Any
 import pytest
 
 from tests.mutations import swapping
-from tests.mutations.lines import Lines, Marks, Noting, bits
+from tests.mutations.lines import Lines, Marks, Noted, Noting, bits
 from tests.mutations.mutator import Fault
 
 ROOT = Path(__file__).parents[2]
@@ -234,7 +236,7 @@ def lines(folders: Sequence[str], jobs: int, say: Callable[[str], None]) -> Line
     """By test. Files that have not changed since, and whose tests all passed, are not run again. A test that fails
     without a fault is left out: it finds none."""
     kept = BUILD / "lines.json.gz"
-    state = _digest([*sorted(SOURCES.rglob("*.py")), Path(__file__), Path(__file__).with_name("lines.py")])
+    state = _digest([*sorted(SOURCES.rglob("*.py")), Path(__file__).with_name("lines.py")])
     known: dict[str, dict[str, Any]] = {}
     if kept.exists():
         read = json.loads(gzip.decompress(kept.read_bytes()))
@@ -254,9 +256,9 @@ def lines(folders: Sequence[str], jobs: int, say: Callable[[str], None]) -> Line
     same: dict[tuple[str, int], tuple[str, int]] = {}
     """Many tests run the same lines of a file."""
     return {
-        test: dict(same.setdefault((each, run), (each, run)) for each, run in found.items())
+        test: Noted(dict(same.setdefault((each, run), (each, run)) for each, run in found.items()), cpu)
         for file in wanted
-        for test, found in known[file]["tests"].items()
+        for test, (found, cpu) in known[file]["tests"].items()
     }
 
 
@@ -277,7 +279,7 @@ def _noted(files: Sequence[str], jobs: int) -> tuple[dict[str, Lines], list[str]
             passing, others = json.loads(each.read_text())
             failing += others
             for test, found in passing.items():
-                by_file[_file_of(test)][test] = found
+                by_file[_file_of(test)][test] = Noted(*found)
     return by_file, failing
 
 
@@ -310,17 +312,20 @@ def _digest(paths: Sequence[Path]) -> str:
 # Which tests are run for a fault
 
 
-def tests_for(fault: Fault, noted: Lines) -> list[str]:
+def tests_for(fault: Fault, noted: Lines, cpu: float) -> list[str]:
     """Those that run its line, then the others of their files; the files that name it, or are named after it, first.
+    Together they take so many seconds of a processor, or less.
 
     For a line of the top of a file, and for one that no test was seen to run, all that run anything of its file (or
     simply all): what is imported, or kept from an earlier call, is run where nobody sees it.
     """
     its = bits(fault.line, fault.line + fault.old.count("\n"))
-    runs = [test for test, files in noted.items() if files.get(fault.file, 0) & its]
+    runs = [test for test, each in noted.items() if each.lines.get(fault.file, 0) & its]
     if not runs or not fault.within:
-        runs = [test for test, files in noted.items() if fault.file in files] or [*noted]
-    return _ordered(fault, runs, noted)
+        runs = [test for test, each in noted.items() if fault.file in each.lines] or [*noted]
+    tests = _ordered(fault, runs, noted)
+    together = list(accumulate(noted[test].cpu for test in tests))
+    return tests[: bisect_right(together, cpu)]
 
 
 @cache

@@ -7,6 +7,7 @@ fault within a function that runs after the import; for any other, `planting.Tre
 from __future__ import annotations
 
 import gc
+import os
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -18,11 +19,12 @@ Names = dict[tuple[str, int], CodeType]
 
 
 def functions(below: Path) -> list[FunctionType]:
-    """All that were imported from files below this one, or from this file."""
+    """All that were imported from the files below this directory."""
+    prefix = f"{below}{os.sep}"
     gc.unfreeze()
-    found = [each for each in gc.get_objects() if isinstance(each, FunctionType)]
+    objects = gc.get_objects()
     gc.freeze()
-    return [each for each in found if Path(each.__code__.co_filename).is_relative_to(below)]
+    return [each for each in objects if isinstance(each, FunctionType) and each.__code__.co_filename.startswith(prefix)]
 
 
 def planted(fault: Fault, path: Path, imported: Iterable[FunctionType]) -> bool:

@@ -14,7 +14,7 @@ import pytest
 from tests.mutations import by_hand, planting, swapping
 from tests.mutations.__main__ import sample
 from tests.mutations.equivalent import EQUIVALENT
-from tests.mutations.lines import Lines, Marks, bits, marked
+from tests.mutations.lines import Lines, Marks, Noted, bits, marked
 from tests.mutations.mutator import Fault, compiles, faults, function_at
 
 GUARDED = '''"""Looks like a row: ("a", "b")."""
@@ -121,10 +121,10 @@ def test_whoever_is_said_to_be_equivalent_can_still_be_planted() -> None:
 
 OF_OPERATIONS = "tests/operations/test_guards.py"
 NOTED = {
-    "tests/domain/test_doors.py::test_one": {"domain/doors.py": bits(8, 9)},
-    "tests/domain/test_doors.py::test_two": {"domain/doors.py": bits(8, 8)},
-    "tests/domain/test_keys.py::test_three": {"domain/doors.py": bits(8, 9) | bits(12, 12)},
-    "tests/domain/test_walls.py::test_four": {"domain/walls.py": bits(1, 1)},
+    "tests/domain/test_doors.py::test_one": Noted({"domain/doors.py": bits(8, 9)}, 0.1),
+    "tests/domain/test_doors.py::test_two": Noted({"domain/doors.py": bits(8, 8)}, 0.1),
+    "tests/domain/test_keys.py::test_three": Noted({"domain/doors.py": bits(8, 9) | bits(12, 12)}, 0.1),
+    "tests/domain/test_walls.py::test_four": Noted({"domain/walls.py": bits(1, 1)}, 0.1),
 }
 
 
@@ -136,7 +136,13 @@ def test_the_files_whose_tests_run_the_line_are_run_the_one_of_its_name_first(
     function: str, line: int, numbers: list[str]
 ) -> None:
     fault = Fault("domain/doors.py", function, "always", "key is None", "True", line, 0, within=bool(function))
-    assert [test.rpartition("_")[2] for test in planting.tests_for(fault, NOTED)] == numbers
+    assert [test.rpartition("_")[2] for test in planting.tests_for(fault, NOTED, 60)] == numbers
+
+
+@pytest.mark.parametrize(("cpu", "numbers"), [(0.25, ["one", "three"]), (0.05, [])])
+def test_the_tests_of_a_fault_are_the_nearest_that_take_no_longer_than_they_may(cpu: float, numbers: list[str]) -> None:
+    fault = Fault("domain/doors.py", "Door.opens", "always", "key is None", "True", 9, 0, within=True)
+    assert [test.rpartition("_")[2] for test in planting.tests_for(fault, NOTED, cpu)] == numbers
 
 
 def test_what_was_noted_of_a_file_of_tests_rests_on_the_fixtures_and_helpers_beside_it() -> None:
@@ -156,7 +162,7 @@ def test_a_file_with_a_test_that_fails_without_a_fault_is_noted_again_and_that_t
 
     def note(stale: Sequence[str], _jobs: int) -> tuple[dict[str, Lines], list[str]]:
         noted.append([*stale])
-        return {file: {f"{file}::test_fit": {"domain/moves.py": 2}} for file in stale}, [broken]
+        return {file: {f"{file}::test_fit": Noted({"domain/moves.py": 2}, 0.1)} for file in stale}, [broken]
 
     monkeypatch.setattr(planting, "BUILD", tmp_path)
     monkeypatch.setattr(planting, "test_files", lambda _folders: [*files])
@@ -213,11 +219,11 @@ def test_what_has_run_is_read_from_the_marks_also_of_other_processes(tmp_path: P
 
 def test_a_few_tests_of_each_file_come_before_the_many_of_one() -> None:
     noted = {
-        f"tests/domain/test_{name}.py::test_{number}": {"domain/doors.py": bits(8, 8)}
+        f"tests/domain/test_{name}.py::test_{number}": Noted({"domain/doors.py": bits(8, 8)}, 0.1)
         for name, many in (("doors", 20), ("walls", 2))
         for number in range(many)
     }
-    found = planting.tests_for(Fault("domain/doors.py", "f", "always", "a", "b", 8, 0, within=True), noted)
+    found = planting.tests_for(Fault("domain/doors.py", "f", "always", "a", "b", 8, 0, within=True), noted, 60)
     assert [test.rpartition("/")[2] for test in found[:7]] == [
         *(f"test_doors.py::test_{number}" for number in (0, 4, 8, 12, 16)),
         *(f"test_walls.py::test_{number}" for number in (0, 1)),
