@@ -45,7 +45,8 @@ SUITE = ("-m", "not deep")
 """What `make test` runs."""
 _HANGS = "timeout=100"
 """Seconds after which a test has found a fault."""
-_PR_SET_PDEATHSIG = 1
+_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
+_libc = ctypes.CDLL(None)
 
 
 def test_files(folders: Sequence[str]) -> list[str]:
@@ -161,8 +162,13 @@ def collect(folders: Sequence[str], log: Path) -> list[FunctionType]:
 
 
 def side_by_side(works: Sequence[Callable[[], object]]) -> None:
-    """Each in a process of its own. Raises SystemExit if one of them fails."""
-    children = [_begin(None, work, None) for work in works]
+    """Each in a process of its own, which inherits what the tests leave behind. Raises SystemExit if one fails."""
+
+    def job(work: Callable[[], object]) -> None:
+        _libc.prctl(_PR_SET_CHILD_SUBREAPER, 1)
+        work()
+
+    children = [_begin(None, partial(job, work), None) for work in works]
     try:
         ends = [os.waitpid(child, 0)[1] for child in children]
     finally:
@@ -172,7 +178,8 @@ def side_by_side(works: Sequence[Callable[[], object]]) -> None:
         raise SystemExit("A process that planted faults has failed: see above")
 
 
-def in_a_process(tree: Tree, work: Callable[[], int], log: Path, seconds: float) -> int | None:
+def in_a_process(tree: Tree | None, work: Callable[[], object], log: Path, seconds: float) -> int | None:
+    before = _children()
     child = _begin(tree, work, log)
     late = threading.Event()
 
@@ -187,6 +194,11 @@ def in_a_process(tree: Tree, work: Callable[[], int], log: Path, seconds: float)
     finally:
         timer.cancel()
         _kill(child)
+        while left := _children() - before:  # in a process group of their own: a server, an agent's program
+            for each in left:
+                with suppress(ProcessLookupError, ChildProcessError):
+                    os.kill(each, signal.SIGKILL)
+                    os.waitpid(each, 0)
     return None if late.is_set() else os.waitstatus_to_exitcode(status)
 
 
@@ -200,6 +212,10 @@ def _begin(tree: Tree | None, work: Callable[[], object], log: Path | None) -> i
     return child
 
 
+def _children() -> set[int]:
+    return set(map(int, Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()))
+
+
 def _kill(group: int) -> None:
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(group, signal.SIGKILL)
@@ -209,7 +225,7 @@ def _be_the_child(tree: Tree | None, work: Callable[[], object], log: Path | Non
     """Ends with the number that `work` returns, or 0."""
     code = 70
     try:
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         with suppress(PermissionError):
             os.setpgid(0, 0)
         if log is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -92,6 +93,18 @@ def test_a_test_that_fails_only_after_another_one_catches_nothing(house: House) 
     after = ("that_leaves_something_behind", "that_fails_after_the_one_before_it")
     assert house.caught_by(MORE, *after) == ""
     assert house.caught_by(MORE, *after, "of_three_tries") == "of_three_tries"
+
+
+def test_what_a_test_leaves_behind_in_a_process_group_of_its_own_ends_with_it(tmp_path: Path) -> None:
+    def leaves() -> None:
+        process = subprocess.Popen(["sleep", "600"], start_new_session=True)
+        (tmp_path / "left").write_text(str(process.pid))
+
+    def run() -> None:
+        planting.in_a_process(None, leaves, tmp_path / "log", 60)
+
+    planting.side_by_side([run])
+    assert not Path("/proc", (tmp_path / "left").read_text()).exists()
 
 
 PLANTED = Fault("doors.py", "opens", "comparison", "tries < 3", MORE, 2, 0, within=True)
