@@ -63,7 +63,7 @@ test: $(READY) $(PAGES) ## run the tests of a commit: 8 minutes (ARGS="tests/cli
 test-deep: $(READY) $(PAGES) ## run all other tests: real agent programs, every view, kills at every step, PostgreSQL for all (ARGS as above)
 	$(PYTEST) -m deep $(ARGS)
 
-mutations: $(READY) ## plant faults and say which the fast tests find (ARGS="--packages domain --sample 20"; an hour)
+mutations: $(READY) ## plant faults and say which make test finds; fails below the thresholds (ARGS="--packages domain"; hours)
 	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m tests.mutations $(ARGS)
 
 demo: $(READY) $(if $(findstring --keep,$(ARGS)),$(PAGES)) ## set everything up and run a demo team (no model, no API key)

@@ -4,5 +4,5 @@
 change nothing that anybody could see, with the reason. `lines.py` notes which test runs which line, `planting.py` runs
 tests with a fault in a process of their own, `swapping.py` plants one within a function without importing everything
 again, `trials.py` says which test finds it (one that passes without it), `records.py` keeps what became of each, and
-`__main__.py` takes a sample.
+`__main__.py` takes a sample, and has the folders of tests and the threshold of each package.
 """

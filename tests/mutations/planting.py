@@ -1,11 +1,14 @@
-"""Runs tests against one fault: a forked process, with a copy of src/toryo before the real one on its path.
+"""Runs tests against one fault: in a forked process, with a copy of src/toryo before the real one on its path.
 
-Nothing in the checkout is changed. The parent has imported the libraries, and nothing of Toryo, so that a process costs
-the imports of Toryo and of the tests alone.
+Nothing in the checkout is changed. Processes that the tests start import the copy, which has the fault. The forked
+process itself has imported Toryo and the tests already (`imported`), and is given the fault as in `swapping.py`; or its
+parent has imported the libraries and nothing of Toryo, and it imports the copy, too.
 """
 
 from __future__ import annotations
 
+import ctypes
+import gzip
 import hashlib
 import importlib
 import json
@@ -14,26 +17,36 @@ import re
 import shutil
 import signal
 import sys
+import tempfile
 import threading
 import traceback
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
-from functools import cache
+from functools import cache, partial
+from itertools import accumulate
 from pathlib import Path
+from types import FunctionType
+from typing import Any
 
 import pytest
 
-from tests.fast import FOLDERS
 from tests.mutations import swapping
-from tests.mutations.lines import Lines, Noting
+from tests.mutations.lines import Lines, Marks, Noted, Noting, bits
 from tests.mutations.mutator import Fault
 
 ROOT = Path(__file__).parents[2]
 SOURCES = ROOT / "src" / "toryo"
 BUILD = ROOT / "build" / "mutations"
 LIBRARIES = ("httpx", "hypothesis.strategies", "pydantic", "sqlalchemy", "starlette.applications", "yaml")
-OPTIONS = ("-q", "-n", "0", "-p", "no:cacheprovider", "--tb=short", "--no-header")
+OPTIONS = ("-q", "-n", "0", "-p", "no:cacheprovider", "--tb=short", "--no-header", "--unlimited")
+SUITE = ("-m", "not deep")
+"""What `make test` runs."""
+_HANGS = "timeout=100"
+"""Seconds after which a test has found a fault."""
+_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
+_libc = ctypes.CDLL(None)
 
 
 def test_files(folders: Sequence[str]) -> list[str]:
@@ -60,15 +73,19 @@ class Chosen:
 
 
 def those(ids: Sequence[str]) -> tuple[list[str], list[object]]:
-    """Arguments and plugins of pytest with which it runs these of the fast tests, in this order."""
-    return ["--fast", *dict.fromkeys(test.split("::", maxsplit=1)[0] for test in ids)], [Chosen(ids)]
+    """Arguments and plugins of pytest with which it runs these, in this order."""
+    return [*dict.fromkeys(_file_of(test) for test in ids)], [Chosen(ids)]
+
+
+def _file_of(test: str) -> str:
+    return test.split("::", maxsplit=1)[0]
 
 
 class Tree:
-    """A copy of src/toryo in which one fault after the other is planted."""
+    """A copy of src/toryo in which one fault after the other is planted. `close` removes it."""
 
     def __init__(self) -> None:
-        self.path = BUILD / f"tree-{os.getpid()}"
+        self.path = Path(tempfile.mkdtemp(prefix="tree-", dir=BUILD))
         self.package = self.path / "toryo"
         shutil.copytree(SOURCES, self.package, ignore=shutil.ignore_patterns("static", "__pycache__"))
         if (SOURCES / "server" / "static").exists():
@@ -104,7 +121,8 @@ NOT_IN = 71
 
 
 def run(
-    tree: Tree | None,
+    tree: Tree,
+    imported: Sequence[FunctionType] | None,
     fault: Fault | None,
     arguments: Sequence[str],
     plugins: Sequence[object],
@@ -113,40 +131,56 @@ def run(
 ) -> int | None:
     """pytest's exit code in a process of its own, which has ended with all that it started; None: it took too long.
 
-    Without a tree, the fault is planted in what this process has imported (`collect`); `NOT_IN` if it cannot be.
-    Without a fault, the same is run as it is.
+    `imported` are the functions that this process has imported (`collect`); the fault is planted in these, and the code
+    is `NOT_IN` if it cannot be. Without a fault, the same is run as it is.
     """
 
     def tests() -> int:
-        if tree is None and fault is not None and not swapping.planted(fault, SOURCES / fault.file):
-            return NOT_IN
-        return int(pytest.main([*OPTIONS, *arguments], plugins=plugins))
+        if fault is not None and imported is not None:
+            path = SOURCES / fault.file
+            if not swapping.planted(fault, path, imported):
+                return NOT_IN
+        return int(pytest.main([*OPTIONS, "-o", _HANGS, *arguments], plugins=plugins))
 
-    with tree.planted(fault) if tree is not None and fault is not None else nullcontext():
+    with nullcontext() if fault is None else tree.planted(fault):
         return in_a_process(tree, tests, log, seconds)
 
 
-def collect(log: Path) -> None:
-    """Imports all fast tests, and with them Toryo, into this process. `Tree` is of no use from here on."""
+def collect(folders: Sequence[str], log: Path) -> list[FunctionType]:
+    """Imports all tests of these folders, and with them Toryo, into this process: the functions that came."""
     written, errors = os.dup(1), os.dup(2)
     with log.open("w") as file:
         os.dup2(file.fileno(), 1)
         os.dup2(file.fileno(), 2)
     try:
-        pytest.main([*OPTIONS, "--fast", "--collect-only", *test_files(FOLDERS)])
+        pytest.main([*OPTIONS, "--collect-only", *SUITE, *test_files(folders)])
         sys.stdout.flush()
     finally:
         os.dup2(written, 1)
         os.dup2(errors, 2)
+    return swapping.functions(SOURCES)
 
 
-def in_a_process(tree: Tree | None, work: Callable[[], int], log: Path | None, seconds: float) -> int | None:
-    sys.stdout.flush()
-    child = os.fork()
-    if child == 0:
-        _be_the_child(tree, work, log)
-    with suppress(ProcessLookupError, PermissionError):  # the child does the same: whoever comes first
-        os.setpgid(child, child)
+def side_by_side(works: Sequence[Callable[[], object]]) -> None:
+    """Each in a process of its own, which inherits what the tests leave behind. Raises SystemExit if one fails."""
+
+    def job(work: Callable[[], object]) -> None:
+        _libc.prctl(_PR_SET_CHILD_SUBREAPER, 1)
+        work()
+
+    children = [_begin(None, partial(job, work), None) for work in works]
+    try:
+        ends = [os.waitpid(child, 0)[1] for child in children]
+    finally:
+        for child in children:
+            _kill(child)
+    if any(ends):
+        raise SystemExit("A process that planted faults has failed: see above")
+
+
+def in_a_process(tree: Tree | None, work: Callable[[], object], log: Path, seconds: float) -> int | None:
+    before = _children()
+    child = _begin(tree, work, log)
     late = threading.Event()
 
     def kill() -> None:
@@ -160,7 +194,26 @@ def in_a_process(tree: Tree | None, work: Callable[[], int], log: Path | None, s
     finally:
         timer.cancel()
         _kill(child)
+        while left := _children() - before:  # in a process group of their own: a server, an agent's program
+            for each in left:
+                with suppress(ProcessLookupError, ChildProcessError):
+                    os.kill(each, signal.SIGKILL)
+                    os.waitpid(each, 0)
     return None if late.is_set() else os.waitstatus_to_exitcode(status)
+
+
+def _begin(tree: Tree | None, work: Callable[[], object], log: Path | None) -> int:
+    sys.stdout.flush()
+    child = os.fork()
+    if child == 0:
+        _be_the_child(tree, work, log)
+    with suppress(ProcessLookupError, PermissionError):  # the child does the same: whoever comes first
+        os.setpgid(child, child)
+    return child
+
+
+def _children() -> set[int]:
+    return set(map(int, Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()))
 
 
 def _kill(group: int) -> None:
@@ -168,9 +221,11 @@ def _kill(group: int) -> None:
         os.killpg(group, signal.SIGKILL)
 
 
-def _be_the_child(tree: Tree | None, work: Callable[[], int], log: Path | None) -> None:
+def _be_the_child(tree: Tree | None, work: Callable[[], object], log: Path | None) -> None:
+    """Ends with the number that `work` returns, or 0."""
     code = 70
     try:
+        _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         with suppress(PermissionError):
             os.setpgid(0, 0)
         if log is not None:
@@ -181,7 +236,7 @@ def _be_the_child(tree: Tree | None, work: Callable[[], int], log: Path | None) 
         if tree is not None:
             sys.path.insert(0, str(tree.path))
             os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(tree.path), os.environ.get("PYTHONPATH"))))
-        code = work()
+        code = int(work() or 0)  # type: ignore[call-overload]
     except BaseException:  # noqa: BLE001 - whatever it is, this process must not go on as a second parent
         traceback.print_exc()
     finally:
@@ -193,30 +248,34 @@ def _be_the_child(tree: Tree | None, work: Callable[[], int], log: Path | None) 
 # Which test runs which line
 
 
-def lines(tree: Tree, say: Callable[[str], None]) -> Lines:
-    """By test, as `lines.py` notes them. Files that have not changed since, and whose tests all passed, are not run
-    again. A test that fails without a fault is left out: it finds none."""
-    kept = BUILD / "lines.json"
-    state = _digest(sorted(SOURCES.rglob("*.py")))
-    known: dict[str, dict[str, object]] = {}
+def lines(folders: Sequence[str], jobs: int, say: Callable[[str], None]) -> Lines:
+    """By test. Files that have not changed since, and whose tests all passed, are not run again. A test that fails
+    without a fault is left out: it finds none."""
+    kept = BUILD / "lines.json.gz"
+    state = _digest([*sorted(SOURCES.rglob("*.py")), Path(__file__).with_name("lines.py")])
+    known: dict[str, dict[str, Any]] = {}
     if kept.exists():
-        read = json.loads(kept.read_text())
+        read = json.loads(gzip.decompress(kept.read_bytes()))
         known = read["files"] if read["sources"] == state else {}
-    wanted = {file: _digest([ROOT / file, *_shared_with(file)]) for file in test_files(FOLDERS)}
+    wanted = {file: _digest([ROOT / file, *_shared_with(file)]) for file in test_files(folders)}
     stale = [file for file, digest in wanted.items() if known.get(file, {}).get("digest") != digest]
     if stale:
         say(f"Noting which lines the tests of {len(stale)} files run ...")
-        noted, failing = _noted(tree, stale)
+        noted, failing = _noted(stale, jobs)
         for test in failing:
             say(f"  {test} fails without a fault: it is left out")
-        not_green = {test.split("::", maxsplit=1)[0] for test in failing}
-        for file, found in noted.items():
-            known[file] = {"digest": "" if file in not_green else wanted[file], "tests": found}
-        kept.write_text(json.dumps({"sources": state, "files": {file: known[file] for file in wanted}}))
-    result: Lines = {}
-    for file in wanted:
-        result.update(known[file]["tests"])  # type: ignore[call-overload]
-    return result
+        not_green = {_file_of(test) for test in failing}
+        for file in stale:
+            known[file] = {"digest": "" if file in not_green else wanted[file], "tests": noted[file]}
+        text = json.dumps({"sources": state, "files": known})
+        kept.write_bytes(gzip.compress(text.encode(), compresslevel=3))
+    same: dict[tuple[str, int], tuple[str, int]] = {}
+    """Many tests run the same lines of a file."""
+    return {
+        test: Noted(dict(same.setdefault((each, run), (each, run)) for each, run in found.items()), cpu)
+        for file in wanted
+        for test, (found, cpu) in known[file]["tests"].items()
+    }
 
 
 def _shared_with(file: str) -> list[Path]:
@@ -225,26 +284,38 @@ def _shared_with(file: str) -> list[Path]:
     return sorted(each for place in {ROOT / "tests", folder} for each in place.glob("*.py") if each.name[:5] != "test_")
 
 
-def _noted(tree: Tree, files: Sequence[str]) -> tuple[dict[str, Lines], list[str]]:
+def _noted(files: Sequence[str], jobs: int) -> tuple[dict[str, Lines], list[str]]:
     """By file, and which tests did not pass."""
-    written = BUILD / f"noted-{os.getpid()}.json"
+    by_file: dict[str, Lines] = {file: {} for file in files}
+    failing: list[str] = []
+    with tempfile.TemporaryDirectory(dir=BUILD) as place:
+        written = [Path(place, str(number)) for number in range(jobs)]
+        side_by_side([partial(_note, files[number::jobs], to) for number, to in enumerate(written)])
+        for each in written:
+            passing, others = json.loads(each.read_text())
+            failing += others
+            for test, found in passing.items():
+                by_file[_file_of(test)][test] = Noted(*found)
+    return by_file, failing
+
+
+def _note(files: Sequence[str], written: Path) -> None:
+    tree = Tree()
+    noting = Noting(Marks(tree.package))
 
     def tests() -> int:
-        noting = Noting(tree.package)
-        code = int(pytest.main([*OPTIONS, "--fast", *files], plugins=[noting]))
+        code = int(pytest.main([*OPTIONS, "-o", "timeout_method=signal", *SUITE, *files], plugins=[noting]))
         passing = {test: found for test, found in noting.lines.items() if test not in noting.failing}
         written.write_text(json.dumps([passing, sorted(noting.failing)]))
         return code
 
-    code = in_a_process(tree, tests, BUILD / "lines.log", 3600)
+    log = BUILD / f"lines-{written.name}.log"
+    try:
+        code = in_a_process(tree, tests, log, 12 * 3600)
+    finally:
+        tree.close()
     if not written.exists():
-        raise SystemExit(f"The tests could not be run ({code}): see {BUILD / 'lines.log'}")
-    by_file: dict[str, Lines] = {file: {} for file in files}
-    passing, failing = json.loads(written.read_text())
-    for test, found in passing.items():
-        by_file[test.split("::", maxsplit=1)[0]][test] = found
-    written.unlink()
-    return by_file, failing
+        raise SystemExit(f"The tests could not be run ({code}): see {log}")
 
 
 def _digest(paths: Sequence[Path]) -> str:
@@ -257,17 +328,20 @@ def _digest(paths: Sequence[Path]) -> str:
 # Which tests are run for a fault
 
 
-def tests_for(fault: Fault, noted: Lines) -> list[str]:
+def tests_for(fault: Fault, noted: Lines, cpu: float) -> list[str]:
     """Those that run its line, then the others of their files; the files that name it, or are named after it, first.
+    Together they take so many seconds of a processor, or less.
 
     For a line of the top of a file, and for one that no test was seen to run, all that run anything of its file (or
     simply all): what is imported, or kept from an earlier call, is run where nobody sees it.
     """
-    last = fault.line + fault.old.count("\n")
-    runs = [test for test, files in noted.items() if _within(files.get(fault.file, ()), fault.line, last)]
+    its = bits(fault.line, fault.line + fault.old.count("\n"))
+    runs = [test for test, each in noted.items() if each.lines.get(fault.file, 0) & its]
     if not runs or not fault.within:
-        runs = [test for test, files in noted.items() if fault.file in files] or [*noted]
-    return _ordered(fault, runs, noted)
+        runs = [test for test, each in noted.items() if fault.file in each.lines] or [*noted]
+    tests = _ordered(fault, runs, noted)
+    together = list(accumulate(noted[test].cpu for test in tests))
+    return tests[: bisect_right(together, cpu)]
 
 
 @cache
@@ -277,16 +351,12 @@ def _words_of(file: str) -> frozenset[str]:
     return frozenset(re.findall(r"\w+", path.read_text(encoding="utf-8"))) if path.exists() else frozenset()
 
 
-def _within(lines_run: Sequence[int], first: int, last: int) -> bool:
-    return any(first <= line <= last for line in lines_run)
-
-
 def _ordered(fault: Fault, chosen: Sequence[str], noted: Lines) -> list[str]:
     """First a few of each file, then all of them, then what else is in these files (what its tests share was perhaps
     made by another one)."""
     by_file: defaultdict[str, list[str]] = defaultdict(list)
     for test in chosen:
-        by_file[test.split("::", maxsplit=1)[0]].append(test)
+        by_file[_file_of(test)].append(test)
     words = set(fault.file.removesuffix(".py").replace("/", "_").split("_"))
     stem = fault.file.removesuffix(".py").rpartition("/")[2]
 
@@ -303,7 +373,7 @@ def _ordered(fault: Fault, chosen: Sequence[str], noted: Lines) -> list[str]:
     rest = [test for file in files for test in by_file[file] if test not in taken]
     taken.update(rest)
     within = set(files)
-    others = [test for test in noted if test not in taken and test.split("::", maxsplit=1)[0] in within]
+    others = [test for test in noted if test not in taken and _file_of(test) in within]
     return [*first, *rest, *others]
 
 

@@ -1,7 +1,6 @@
 """What became of each fault (build/mutations/results.json), and the counts (build/reliability/mutations.json).
 
-`at_first` is what became of a fault when it was planted for the first time: tests that were written for survivors say
-nothing about how many faults are caught that nobody has looked at.
+Several processes write: each reads and writes all of it while it holds a lock.
 """
 
 from __future__ import annotations
@@ -15,48 +14,51 @@ from typing import Any
 
 from tests.mutations import planting
 from tests.mutations.mutator import Fault
+from tests.once import alone
 
 SUMMARY = planting.ROOT / "build" / "reliability" / "mutations.json"
 RESULTS = planting.BUILD / "results.json"
 CAUGHT, SURVIVED, EQUIVALENT = "caught", "survived", "equivalent"
 Ended = dict[str, Any]
-"""Of one fault: `end`, `because` (the test, or why it is equivalent), `at_first`, `line`, `seconds`; `slower` is the
-test that finds a survivor though it is not one of the fast ones."""
+"""Of one fault: `end`, `because` (the test, or why it is equivalent), `line`, `seconds` of a processor; `deep` is the
+test that finds a survivor though `make test` leaves it out."""
 
 
 def ended(package: str) -> dict[str, Ended]:
-    """By name. Read again each time: another run may be at another package."""
+    """By name."""
     found: dict[str, Ended] = _kept_in(RESULTS).get(package, {})
     return found
 
 
 def write(package: str, found: Mapping[str, Ended]) -> None:
-    _keep(RESULTS, {**_kept_in(RESULTS), package: dict(found)})
+    """Instead of all that was known of the package."""
+    with alone(_lock()):
+        _keep(RESULTS, {**_kept_in(RESULTS), package: dict(found)})
 
 
-def note(package: str, fault: Fault, before: Mapping[str, Ended], **facts: Any) -> None:
-    """What became of it now. What it had been before counts as long as it is the same fault."""
-    was = before.get(fault.name, {})
-    kept: Ended = {name: value for name, value in was.items() if name in ("at_first", "slower")}
-    write(package, {**ended(package), fault.name: {"at_first": facts["end"], **kept, **facts, "line": fault.line}})
+def note(package: str, fault: Fault, **facts: Any) -> None:
+    """What became of it, or one fact more."""
+    with alone(_lock()):
+        every = _kept_in(RESULTS)
+        of_it = every.setdefault(package, {})
+        of_it[fault.name] = {**of_it.get(fault.name, {}), **facts, "line": fault.line}
+        _keep(RESULTS, every)
 
 
-def note_slower(package: str, fault: Fault, test: str) -> None:
-    found = ended(package)
-    write(package, {**found, fault.name: {**found[fault.name], "slower": test}})
-
-
-def counts(found: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """`at_first` counts no fault again that has since been found to be equivalent."""
+def counts(found: Iterable[Mapping[str, Any]]) -> dict[str, int]:
     found = list(found)
-    now = Counter(str(each["end"]) for each in found)
-    ends = [(each.get("at_first", each["end"]), "slower" in each) for each in found if each["end"] != EQUIVALENT]
-    first = Counter(str(at_first) for at_first, _ in ends)
+    ends = Counter(str(each["end"]) for each in found)
+    by_deep_tests = sum(each["end"] == SURVIVED and "deep" in each for each in found)
     return {
         "planted": len(found),
-        **{end: now[end] for end in (CAUGHT, EQUIVALENT, SURVIVED)},
-        "at_first": {CAUGHT: first[CAUGHT], SURVIVED: first[SURVIVED], "by_slower_tests": ends.count((SURVIVED, True))},
+        **{end: ends[end] for end in (CAUGHT, EQUIVALENT, SURVIVED)},
+        "by_deep_tests": by_deep_tests,
     }
+
+
+def share(counted: Mapping[str, int]) -> float:
+    """Of the faults that are not equivalent, those that were caught."""
+    return counted[CAUGHT] / max(1, counted["planted"] - counted[EQUIVALENT])
 
 
 def summarize(package: str, facts: Mapping[str, Any]) -> None:
@@ -65,6 +67,11 @@ def summarize(package: str, facts: Mapping[str, Any]) -> None:
     told = {**counts(ended(package).values()), **facts}
     of_the_last = {name: facts[name] for name in ("command", "date")}
     _keep(SUMMARY, {**summary, **of_the_last, "packages": {**summary.get("packages", {}), package: told}})
+
+
+def _lock() -> Path:
+    RESULTS.parent.mkdir(parents=True, exist_ok=True)
+    return RESULTS.with_suffix(".lock")
 
 
 def _kept_in(file: Path) -> dict[str, Any]:

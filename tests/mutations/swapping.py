@@ -7,8 +7,9 @@ fault within a function that runs after the import; for any other, `planting.Tre
 from __future__ import annotations
 
 import gc
+import os
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import CodeType, FunctionType
 
@@ -17,16 +18,24 @@ from tests.mutations.mutator import Fault
 Names = dict[tuple[str, int], CodeType]
 
 
-def planted(fault: Fault, path: Path) -> bool:
+def functions(below: Path) -> list[FunctionType]:
+    """All that were imported from the files below this directory."""
+    prefix = f"{below}{os.sep}"
+    gc.unfreeze()
+    objects = gc.get_objects()
+    gc.freeze()
+    return [each for each in objects if isinstance(each, FunctionType) and each.__code__.co_filename.startswith(prefix)]
+
+
+def planted(fault: Fault, path: Path, imported: Iterable[FunctionType]) -> bool:
     """Whether it is in; nothing has changed if not. `path` is the file that was imported."""
     source = path.read_text(encoding="utf-8")
     before, after = _codes(source, path), _codes(fault.planted(source), path)
     changed = {name for name, code in before.items() if name in after and _meaning(code) != _meaning(after[name])}
     found: defaultdict[tuple[str, int], list[FunctionType]] = defaultdict(list)
     names = {(code.co_qualname, code.co_firstlineno): name for name, code in before.items() if name in changed}
-    gc.unfreeze()
-    for each in gc.get_objects():
-        if isinstance(each, FunctionType) and each.__code__.co_filename == str(path):
+    for each in imported:
+        if each.__code__.co_filename == str(path):
             name = names.get((each.__code__.co_qualname, each.__code__.co_firstlineno))
             if name is not None:
                 found[name].append(each)

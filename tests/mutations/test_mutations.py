@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
+import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
@@ -12,7 +14,7 @@ import pytest
 from tests.mutations import by_hand, planting, swapping
 from tests.mutations.__main__ import sample
 from tests.mutations.equivalent import EQUIVALENT
-from tests.mutations.lines import Lines
+from tests.mutations.lines import Lines, Marks, Noted, bits, marked
 from tests.mutations.mutator import Fault, compiles, faults, function_at
 
 GUARDED = '''"""Looks like a row: ("a", "b")."""
@@ -97,9 +99,9 @@ def test_the_function_of_a_line_is_named_with_its_class() -> None:
 
 
 def test_a_sample_is_the_same_for_the_same_seed_and_spread_over_the_files() -> None:
-    chosen = sample("workflow", 30, 1)
-    assert chosen == sample("workflow", 30, 1)
-    assert chosen != sample("workflow", 30, 2)
+    chosen = sample("workflow", 30, "1")
+    assert chosen == sample("workflow", 30, "1")
+    assert chosen != sample("workflow", 30, "2")
     assert len({fault.file for fault in chosen}) > 6
 
 
@@ -119,10 +121,10 @@ def test_whoever_is_said_to_be_equivalent_can_still_be_planted() -> None:
 
 OF_OPERATIONS = "tests/operations/test_guards.py"
 NOTED = {
-    "tests/domain/test_doors.py::test_one": {"domain/doors.py": [8, 9]},
-    "tests/domain/test_doors.py::test_two": {"domain/doors.py": [8]},
-    "tests/domain/test_keys.py::test_three": {"domain/doors.py": [8, 9, 12]},
-    "tests/domain/test_walls.py::test_four": {"domain/walls.py": [1]},
+    "tests/domain/test_doors.py::test_one": Noted({"domain/doors.py": bits(8, 9)}, 0.1),
+    "tests/domain/test_doors.py::test_two": Noted({"domain/doors.py": bits(8, 8)}, 0.1),
+    "tests/domain/test_keys.py::test_three": Noted({"domain/doors.py": bits(8, 9) | bits(12, 12)}, 0.1),
+    "tests/domain/test_walls.py::test_four": Noted({"domain/walls.py": bits(1, 1)}, 0.1),
 }
 
 
@@ -134,7 +136,13 @@ def test_the_files_whose_tests_run_the_line_are_run_the_one_of_its_name_first(
     function: str, line: int, numbers: list[str]
 ) -> None:
     fault = Fault("domain/doors.py", function, "always", "key is None", "True", line, 0, within=bool(function))
-    assert [test.rpartition("_")[2] for test in planting.tests_for(fault, NOTED)] == numbers
+    assert [test.rpartition("_")[2] for test in planting.tests_for(fault, NOTED, 60)] == numbers
+
+
+@pytest.mark.parametrize(("cpu", "numbers"), [(0.25, ["one", "three"]), (0.05, [])])
+def test_the_tests_of_a_fault_are_the_nearest_that_take_no_longer_than_they_may(cpu: float, numbers: list[str]) -> None:
+    fault = Fault("domain/doors.py", "Door.opens", "always", "key is None", "True", 9, 0, within=True)
+    assert [test.rpartition("_")[2] for test in planting.tests_for(fault, NOTED, cpu)] == numbers
 
 
 def test_what_was_noted_of_a_file_of_tests_rests_on_the_fixtures_and_helpers_beside_it() -> None:
@@ -152,27 +160,70 @@ def test_a_file_with_a_test_that_fails_without_a_fault_is_noted_again_and_that_t
     noted: list[list[str]] = []
     said: list[str] = []
 
-    def note(_tree: object, stale: Sequence[str]) -> tuple[dict[str, Lines], list[str]]:
+    def note(stale: Sequence[str], _jobs: int) -> tuple[dict[str, Lines], list[str]]:
         noted.append([*stale])
-        return {file: {f"{file}::test_fit": {"domain/moves.py": [1]}} for file in stale}, [broken]
+        return {file: {f"{file}::test_fit": Noted({"domain/moves.py": 2}, 0.1)} for file in stale}, [broken]
 
     monkeypatch.setattr(planting, "BUILD", tmp_path)
     monkeypatch.setattr(planting, "test_files", lambda _folders: [*files])
     monkeypatch.setattr(planting, "_noted", note)
     for _ in range(2):
-        found = planting.lines(planting.Tree.__new__(planting.Tree), said.append)
+        found = planting.lines(["domain"], 2, said.append)
         assert [*found] == [f"{file}::test_fit" for file in files]
     assert noted == [[*files], [files[0]]]
     assert said[1] == f"  {broken} fails without a fault: it is left out"
 
 
+HALL = '''"""A hall."""
+from __future__ import annotations
+
+LAMPS = 2
+
+def light(lamps):
+    """How light it is."""
+    for each in (lamps,
+                 LAMPS):
+        if each > 3: return "bright"
+        elif each > 2:
+            @str
+            def word():
+                return "dim"
+        else:
+            word = "dark"
+    return word
+'''
+
+
+def test_each_statement_of_a_function_leaves_a_mark_that_has_its_lines() -> None:
+    text, lines = marked(HALL, 7)
+    assert lines == [bits(8, 9), bits(10, 11), bits(12, 13), bits(14, 14), bits(16, 16), bits(17, 17)]
+    assert text.splitlines()[2:4] == ["", "from toryo._marks import marks as _marks_"]
+    assert [line for line in text.splitlines() if "_marks_[" not in line and "import marks" not in line] == (
+        HALL.splitlines()
+    )
+    assert marked("LAMPS = 2\n", 0) == ("LAMPS = 2\n", [])
+
+
+def test_what_has_run_is_read_from_the_marks_also_of_other_processes(tmp_path: Path) -> None:
+    package = tmp_path / "toryo"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    (package / "hall.py").write_text(HALL, encoding="utf-8")
+    marks = Marks(package)
+    command = [sys.executable, "-c", "from toryo.hall import light; assert light(1) == 'dark'; import os; os.abort()"]
+    subprocess.run(command, cwd=tmp_path, check=False, capture_output=True)
+    assert marks.lines() == {"hall.py": bits(8, 11) | bits(16, 17)}
+    marks.clear()
+    assert marks.lines() == {}
+
+
 def test_a_few_tests_of_each_file_come_before_the_many_of_one() -> None:
     noted = {
-        f"tests/domain/test_{name}.py::test_{number}": {"domain/doors.py": [8]}
+        f"tests/domain/test_{name}.py::test_{number}": Noted({"domain/doors.py": bits(8, 8)}, 0.1)
         for name, many in (("doors", 20), ("walls", 2))
         for number in range(many)
     }
-    found = planting.tests_for(Fault("domain/doors.py", "f", "always", "a", "b", 8, 0, within=True), noted)
+    found = planting.tests_for(Fault("domain/doors.py", "f", "always", "a", "b", 8, 0, within=True), noted, 60)
     assert [test.rpartition("/")[2] for test in found[:7]] == [
         *(f"test_doors.py::test_{number}" for number in (0, 4, 8, 12, 16)),
         *(f"test_walls.py::test_{number}" for number in (0, 1)),
@@ -233,7 +284,7 @@ def test_a_function_that_was_imported_and_decorated_gets_the_changed_code(tmp_pa
     house = imported(tmp_path / "house.py", HOUSE)
     [sign] = [each for each in faults("house.py", HOUSE) if each.kind == "sign"]
     assert house.more(5) == 7
-    assert swapping.planted(sign, tmp_path / "house.py")
+    assert swapping.planted(sign, tmp_path / "house.py", swapping.functions(tmp_path))
     assert house.more(5) == 3
 
 
@@ -241,12 +292,12 @@ def test_a_fault_within_a_part_of_a_function_is_planted_with_the_function(tmp_pa
     house = imported(tmp_path / "house.py", HOUSE)
     [inner] = [each for each in faults("house.py", HOUSE) if each.kind == "swapped" and each.old == "any"]
     assert house.House().full([[1, 0]])
-    assert swapping.planted(inner, tmp_path / "house.py")
+    assert swapping.planted(inner, tmp_path / "house.py", swapping.functions(tmp_path))
     assert not house.House().full([[1, 0]])
 
 
 def test_a_fault_at_the_top_cannot_be_planted_after_the_import(tmp_path: Path) -> None:
     house = imported(tmp_path / "house.py", HOUSE)
     fault = next(each for each in faults("house.py", HOUSE) if each.old == "3")
-    assert not swapping.planted(fault, tmp_path / "house.py")
+    assert not swapping.planted(fault, tmp_path / "house.py", swapping.functions(tmp_path))
     assert house.LIMIT == 3

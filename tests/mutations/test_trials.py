@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import importlib.util
+import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from tests.mutations import planting, records
+from tests.mutations import planting, records, swapping
+from tests.mutations.__main__ import _tell
 from tests.mutations.mutator import Fault, faults
 from tests.mutations.trials import NOT_PLANTED, TOO_LONG, Trials
 
@@ -40,13 +42,14 @@ class House:
     """A checkout of one module and one file of tests, in which faults are planted for real."""
 
     def __init__(self, path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
-        monkeypatch.setattr(planting, "ROOT", path)
-        monkeypatch.setattr(planting, "SOURCES", path)
-        monkeypatch.setattr(planting, "BUILD", path)
-        (path / "conftest.py").write_text('pytest_plugins = ["tests.fast"]\n', encoding="utf-8")
-        (path / "doors.py").write_text(DOORS, encoding="utf-8")
+        sources, build = path / "src", path / "build"
+        for name, place in (("ROOT", path), ("SOURCES", sources), ("BUILD", build)):
+            monkeypatch.setattr(planting, name, place)
+            place.mkdir(exist_ok=True)
+        (path / "conftest.py").write_text('pytest_plugins = ["tests.suites"]\n', encoding="utf-8")
+        (sources / "doors.py").write_text(DOORS, encoding="utf-8")
         (path / "test_doors.py").write_text(TESTS, encoding="utf-8")
-        spec = importlib.util.spec_from_file_location("doors", path / "doors.py")
+        spec = importlib.util.spec_from_file_location("doors", sources / "doors.py")
         assert spec is not None
         assert spec.loader is not None
         module = importlib.util.module_from_spec(spec)
@@ -54,7 +57,7 @@ class House:
         spec.loader.exec_module(module)
         self._capfd = capfd
         self.said: list[str] = []
-        self.trials = Trials(None, 60, self.said.append)
+        self.trials = Trials(planting.Tree(), swapping.functions(sources), 60, self.said.append)
 
     def caught_by(self, new: str, *tests: str) -> str:
         """What catches the fault after which the line says so, of these tests."""
@@ -92,18 +95,30 @@ def test_a_test_that_fails_only_after_another_one_catches_nothing(house: House) 
     assert house.caught_by(MORE, *after, "of_three_tries") == "of_three_tries"
 
 
+def test_what_a_test_leaves_behind_in_a_process_group_of_its_own_ends_with_it(tmp_path: Path) -> None:
+    def leaves() -> None:
+        process = subprocess.Popen(["sleep", "600"], start_new_session=True)
+        (tmp_path / "left").write_text(str(process.pid))
+
+    def run() -> None:
+        planting.in_a_process(None, leaves, tmp_path / "log", 60)
+
+    planting.side_by_side([run])
+    assert not Path("/proc", (tmp_path / "left").read_text()).exists()
+
+
 PLANTED = Fault("doors.py", "opens", "comparison", "tries < 3", MORE, 2, 0, within=True)
 
 
 def outcomes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, with_it: int | None, without: int | None) -> Trials:
     """Every run of tests ends so, and says nothing about a test."""
 
-    def run(_tree: object, fault: Fault | None, *_: object) -> int | None:
+    def run(_tree: object, _imported: object, fault: Fault | None, *_: object) -> int | None:
         return with_it if fault is not None else without
 
     monkeypatch.setattr(planting, "run", run)
     monkeypatch.setattr(planting, "BUILD", tmp_path)
-    trials = Trials(None, 60, lambda _text: None)
+    trials = Trials(planting.Tree.__new__(planting.Tree), None, 60, lambda _text: None)
     trials._log.write_text("", encoding="utf-8")
     return trials
 
@@ -130,13 +145,13 @@ def test_tests_that_hang_or_cannot_be_run_catch_a_fault_only_if_they_can_be_run_
         assert trials.caught_by_files(PLANTED, ["test_doors.py"]) == by
 
 
-def test_slower_tests_are_looked_at_file_by_file_and_without_the_fault_too(
+def test_deep_tests_are_looked_at_file_by_file_and_without_the_fault_too(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     runs: list[tuple[str, bool]] = []
     trials = outcomes(monkeypatch, tmp_path, 0, 0)
 
-    def run(_tree: object, fault: Fault | None, arguments: Sequence[str], *_: object) -> int:
+    def run(_tree: object, _imported: object, fault: Fault | None, arguments: Sequence[str], *_: object) -> int:
         runs.append((arguments[-1], fault is not None))
         failing = {"red.py"} if fault is None else {"red.py", "finds_it.py", "never_reached.py"}
         trials._log.write_text(f"FAILED {arguments[-1]}::test_one - assert 1 == 2\n", encoding="utf-8")
@@ -158,32 +173,38 @@ def kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 def end(end: str) -> None:
-    records.note("domain", PLANTED, records.ended("domain"), end=end, because="", seconds=1)
+    records.note("domain", PLANTED, end=end, because="", seconds=1)
 
 
 @pytest.mark.usefixtures("kept")
-def test_what_became_of_a_fault_at_first_is_told_also_when_a_test_has_been_written_for_it() -> None:
+def test_what_became_of_a_fault_is_told_with_the_deep_tests_that_find_survivors() -> None:
     end(records.SURVIVED)
-    records.note_slower("domain", PLANTED, "tests/server/test_doors.py::test_one")
-    at_first = {"caught": 0, "survived": 1, "by_slower_tests": 1}
-    now = {"planted": 1, "caught": 0, "equivalent": 0, "survived": 1}
-    assert records.counts(records.ended("domain").values()) == {**now, "at_first": at_first}
-    end(records.CAUGHT)
-    assert records.counts(records.ended("domain").values()) == {
-        **now,
-        "caught": 1,
-        "survived": 0,
-        "at_first": at_first,
-    }
-
-
-@pytest.mark.usefixtures("kept")
-def test_a_fault_that_proves_to_be_equivalent_had_not_survived() -> None:
-    end(records.SURVIVED)
-    end(records.EQUIVALENT)
+    records.note("domain", PLANTED, deep="tests/server/test_doors.py::test_one")
     counts = records.counts(records.ended("domain").values())
-    assert counts["at_first"] == {"caught": 0, "survived": 0, "by_slower_tests": 0}
-    assert (counts["planted"], counts["equivalent"]) == (1, 1)
+    assert counts == {"planted": 1, "caught": 0, "equivalent": 0, "survived": 1, "by_deep_tests": 1}
+    end(records.CAUGHT)
+    counts = records.counts(records.ended("domain").values())
+    assert counts == {"planted": 1, "caught": 1, "equivalent": 0, "survived": 0, "by_deep_tests": 0}
+
+
+def test_the_share_that_was_caught_is_of_those_that_change_something() -> None:
+    assert records.share({"planted": 12, "caught": 9, "equivalent": 2, "survived": 1}) == 0.9
+    assert records.share({"planted": 0, "caught": 0, "equivalent": 0, "survived": 0}) == 0
+
+
+@pytest.mark.usefixtures("kept")
+@pytest.mark.parametrize(
+    ("caught", "judge", "code"), [(93, True, 0), (92, True, 1), (92, False, 0)], ids=["enough", "too few", "some"]
+)
+def test_a_package_below_its_threshold_fails_the_run_unless_its_faults_were_picked(
+    caught: int, judge: bool, code: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ends = [records.CAUGHT] * caught + [records.SURVIVED] * (100 - caught)
+    records.write("domain", {f"fault {at}": {"end": each, "line": at} for at, each in enumerate(ends)})
+    assert _tell("domain", judge=judge) == code
+    told = capsys.readouterr().out
+    assert f"domain: 100 planted, 0 equivalent; {caught}.0% of the others caught" in told
+    assert ("domain is below its threshold" in told) == bool(code)
 
 
 @pytest.mark.usefixtures("kept")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from types import FunctionType
 
 from tests.mutations import planting
 from tests.mutations.mutator import Fault
@@ -20,10 +21,17 @@ TOO_LONG = "took too long"
 
 
 class Trials:
-    """With a tree, or without one in what this process has imported (`planting.collect`)."""
+    """With a tree, and what this process has imported if it has (`planting.collect`)."""
 
-    def __init__(self, tree: planting.Tree | None, seconds: float, say: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        tree: planting.Tree,
+        imported: Sequence[FunctionType] | None,
+        seconds: float,
+        say: Callable[[str], None],
+    ) -> None:
         self._tree = tree
+        self._imported = imported
         self._seconds = seconds
         self._say = say
         self._log = planting.BUILD / f"last-{os.getpid()}.log"
@@ -31,7 +39,7 @@ class Trials:
         """Tests that failed without any fault."""
 
     def caught_by(self, fault: Fault, ids: Sequence[str]) -> str:
-        """The test, or what went wrong before one could fail; empty if all of these fast tests passed."""
+        """The test, or what went wrong before one could fail; empty if all of these tests passed."""
         for some in (ids[:NEAREST], ids[NEAREST:]):
             by = self._first(fault, some)
             if by:
@@ -39,13 +47,12 @@ class Trials:
         return ""
 
     def caught_by_files(self, fault: Fault, files: Sequence[str]) -> str:
-        """The same for files of slower tests. Each is run by itself, as `make test` has them share nothing."""
+        """The same for files of deep tests. Each is run by itself, as `make test-deep` has them share nothing."""
         for file in files:
-            arguments = ["-m", "not postgresql", file]
-            failed, _ = self._failed(fault, arguments, [])
+            failed, _ = self._failed(fault, [file], [])
             if not failed:
                 continue
-            without, _ = self._failed(None, arguments, [])
+            without, _ = self._failed(None, [file], [])
             if not without:
                 return failed
             self._say(f"  {file} does not pass without a fault either: no catch  [{without}]")
@@ -72,7 +79,7 @@ class Trials:
 
     def _failed(self, fault: Fault | None, arguments: Sequence[str], plugins: Sequence[object]) -> tuple[str, bool]:
         """What failed first, or what went wrong; whether the fault was planted."""
-        code = planting.run(self._tree, fault, ["-x", *arguments], plugins, self._log, self._seconds)
+        code = planting.run(self._tree, self._imported, fault, ["-x", *arguments], plugins, self._log, self._seconds)
         if code is None:
             return TOO_LONG, True
         if code == planting.NOT_IN:

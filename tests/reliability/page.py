@@ -108,12 +108,8 @@ def _mutations(results: Mapping[str, Result]) -> Iterator[Row]:
             continue
         told = f"{_number(counts['planted'])} planted, {_number(counts['caught'])} caught"
         told += f", {_number(counts['equivalent'])} equivalent, {_number(counts['survived'])} survived"
-        first = counts.get("at_first", counts)
-        if first["survived"] != counts["survived"]:  # tests have been written for them since
-            told += f"; before any test was written for them {_number(first['caught'])} were caught"
-            told += f", {_number(first['survived'])} survived"
-        if first.get("by_slower_tests"):
-            told += f" (slower tests caught {_number(first['by_slower_tests'])} of these)"
+        if counts.get("by_deep_tests"):
+            told += f" (deep tests caught {_number(counts['by_deep_tests'])} of these)"
         yield _row(f"Faults planted in `{package}`", told, {**found, **counts})
 
 
