@@ -166,7 +166,19 @@ def test_every_tool_that_is_named_exists_and_is_granted_to_who_is_told(key: str,
 @pytest.mark.parametrize(("key", "caller"), HEARD)
 def test_every_tool_that_is_named_is_shown_to_who_is_told(key: str, caller: Caller) -> None:
     """A client of a model calls what `tools/list` has shown it, and nothing else."""
-    assert named(key) <= {tool.name for tool in toolsets.tools_for(caller)}
+    assert named(key) <= set(shown_to(caller, key))
+
+
+@pytest.mark.parametrize(("key", "caller"), HEARD)
+def test_every_argument_that_is_spelled_out_is_shown_to_who_is_told(key: str, caller: Caller) -> None:
+    shown = shown_to(caller, key)
+    for told in TEXTS.values():
+        for name, written in spelled_out(told[key]):
+            assert set(arguments_of(written)) <= set(shown[name].listed_schema["properties"]), (name, written)
+
+
+def shown_to(caller: Caller, key: str) -> dict[str, Operation]:
+    return {tool.name: tool for tool in toolsets.tools_for(caller, reviews=key.endswith(".review"))}
 
 
 def test_words_that_go_with_what_is_handed_out_name_nothing_of_the_task_sessions() -> None:
@@ -205,9 +217,12 @@ def examples() -> Iterator[tuple[str, str, str]]:
     """Language, tool and arguments of every call that the words spell out."""
     for language, told in TEXTS.items():
         for text in told.values():
-            for name, arguments in re.findall(r"([a-z_]+)\(([^()]*)\)", text):
-                if name in catalogue():
-                    yield language.value, name, arguments
+            yield from ((language.value, *call) for call in spelled_out(text))
+
+
+def spelled_out(text: str) -> list[tuple[str, str]]:
+    found = re.findall(r"([a-z_]+)\(([^()]*)\)", text)
+    return [(name, arguments) for name, arguments in found if name in catalogue()]
 
 
 def arguments_of(written: str) -> dict[str, Any]:
