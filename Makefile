@@ -19,7 +19,7 @@ PAGES         := src/toryo/server/static/index.html
 PAGE_SOURCES  := $(shell find web/src web/public web/index.html web/*.ts web/package.json -type f 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup check fix test test-fast mutations demo docs translations serve bench soak web screenshots pictures recording site wheel lock audit reliability
+.PHONY: help setup check fix test test-deep mutations demo docs translations serve bench soak web screenshots pictures recording site wheel lock audit reliability
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -50,12 +50,18 @@ fix: $(READY) web/node_modules/.ready ## fix what ruff and eslint can fix automa
 	$(BIN)/ruff format .
 	cd web && $(WITH_NODE) npm run --silent fix
 
-test: $(READY) $(PAGES) ## run the tests (ARGS="tests/cli -k demo" for some of them)
-	$(if $(ARGS),,cd web && $(WITH_NODE) npm run --silent test)
-	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
+PYTEST = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
-test-fast: $(READY) ## run the fast tests that need only Python (less than a minute)
-	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --fast -n 2 --dist loadfile --no-loadscope-reorder $(ARGS)
+# The tests of the pages run beside the others, and tell at the end.
+test: $(READY) $(PAGES) ## run the tests of a commit: 8 minutes (ARGS="tests/cli -k demo" for some of them)
+	@mkdir -p build; \
+	$(if $(ARGS),,(cd web && $(WITH_NODE) npm run --silent test >../build/vitest.log 2>&1) & pages=$$!;) \
+	$(PYTEST) -m "not deep" $(ARGS); status=$$?; \
+	$(if $(ARGS),,wait $$pages || status=$$?; tail -n 12 build/vitest.log;) \
+	exit $$status
+
+test-deep: $(READY) $(PAGES) ## run all other tests: real agent programs, every view, kills at every step, PostgreSQL for all (ARGS as above)
+	$(PYTEST) -m deep $(ARGS)
 
 mutations: $(READY) ## plant faults and say which the fast tests find (ARGS="--packages domain --sample 20"; an hour)
 	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m tests.mutations $(ARGS)

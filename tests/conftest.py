@@ -23,7 +23,7 @@ from tests.databases import (
     redis_url,
 )
 
-pytest_plugins = ["tests.fast", "tests.served_answers"]
+pytest_plugins = ["tests.suites", "tests.served_answers"]
 __all__ = [
     "database",
     "database_url",
@@ -84,8 +84,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     Each file is run by one process (`make test`): what its tests share, a server, a browser, an exploration of all
     small worlds, is made once.
     """
-    slow = Counter(item.path for item in items if item.get_closest_marker("slow"))
-    items.sort(key=lambda each: (not each.nodeid.startswith(DEAR), -slow[each.path]))
+    deep = Counter(item.path for item in items if item.get_closest_marker("deep"))
+    items.sort(key=lambda each: (not each.nodeid.startswith(DEAR), -deep[each.path]))
 
 
 def pytest_collection_finish() -> None:

@@ -32,7 +32,7 @@ sys.stdin.readline()
 """
 """Reads a request when it is told to, and never answers."""
 
-pytestmark = [pytest.mark.process, pytest.mark.slow]
+pytestmark = pytest.mark.deep
 
 
 @pytest.fixture

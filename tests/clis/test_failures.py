@@ -29,7 +29,7 @@ from tests.clis.policies import (
 from tests.clis.turns import Answer, CallTool, Fault, Garbage, Hang, Policy, Shell, Turn
 from tests.scenarios import programs
 
-pytestmark = [pytest.mark.slow, pytest.mark.clis, pytest.mark.timeout(600, method="signal")]
+pytestmark = [pytest.mark.deep, pytest.mark.clis, pytest.mark.timeout(600, method="signal")]
 
 GEMINI = "gemini-2.5-pro"
 

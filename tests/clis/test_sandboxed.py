@@ -17,7 +17,7 @@ from tests.sandboxes import sandboxed
 
 __all__ = ["sandboxed"]
 
-pytestmark = [pytest.mark.slow, pytest.mark.clis, pytest.mark.timeout(600, method="signal")]
+pytestmark = [pytest.mark.deep, pytest.mark.clis, pytest.mark.timeout(600, method="signal")]
 
 MODELS = {"gemini": "gemini-2.5-pro"}
 """Named where a program would ask a model which model to ask."""

@@ -14,7 +14,7 @@ from tests.clis.crews import KEYS, TIME_TO_TELL, Books, Editor, Lookout, ModelSi
 from tests.clis.policies import Crew, NeverReports, ObedientModel, agent_of, writes
 from tests.clis.turns import Answer, CallTool, Policy, Turn
 
-pytestmark = [pytest.mark.slow, pytest.mark.clis, pytest.mark.timeout(600, method="signal")]
+pytestmark = [pytest.mark.deep, pytest.mark.clis, pytest.mark.timeout(600, method="signal")]
 
 SONNET = "claude-sonnet-4-5"
 GEMINI = "gemini-2.5-pro"

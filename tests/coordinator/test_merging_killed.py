@@ -14,8 +14,6 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-import pytest
-
 from tests.coordinator.test_queue_merges import batch, run
 from tests.coordinator.test_task_worktrees import PROJECT, job, since
 from tests.coordinator.test_worktrees import first, make, nobody, place, repository, worked
@@ -33,7 +31,6 @@ EVERY = int(os.environ.get("TORYO_TEST_MERGE_KILLS_EVERY", "16"))
 LAST = 8
 
 
-@pytest.mark.process
 def test_a_merge_that_is_killed_at_any_git_command_is_done_by_the_next_coordinator_and_once(
     repository: Repository, place: Path, tmp_path: Path
 ) -> None:
@@ -59,7 +56,6 @@ def test_a_merge_that_is_killed_at_any_git_command_is_done_by_the_next_coordinat
         _is_merged(repository, before)
 
 
-@pytest.mark.process
 def test_a_batch_of_the_queue_that_is_killed_at_any_git_command_is_merged_by_the_next_coordinator_and_once(
     repository: Repository, place: Path, tmp_path: Path
 ) -> None:

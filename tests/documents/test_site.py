@@ -175,8 +175,7 @@ def test_versions_are_listed_newest_first_and_the_start_page_leads_to_the_newest
     assert versions["current"]() == toryo.__version__
 
 
-@pytest.mark.slow
-@pytest.mark.process
+@pytest.mark.deep
 def test_the_site_is_built_in_both_languages_and_loads_nothing_from_outside(tmp_path: Path) -> None:
     """`make site`, without fetching its packages: strict, so a lost link fails."""
     mkdocs = ROOT / ".venv-docs" / "bin" / "mkdocs"

@@ -31,7 +31,7 @@ from toryo.domain.moves import Actor, Change
 from toryo.domain.tasks import MOVES, Approval, Status, Task
 from toryo.domain.tree_state import TreeState
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.deep
 
 ASSIGNEES = (None, "boss", "ann", "ann", "bob", "paul")
 ACTORS: tuple[Actor, ...] = (

@@ -12,7 +12,6 @@ import pytest
 from toryo.coordinator.worktrees import merged_diff
 from toryo.domain.combined_diffs import Change, CombinedFile, Overlap, changes_of, combined, conflicts, merge_order
 
-pytestmark = pytest.mark.process
 TEN = "".join(f"line {number}\n" for number in range(1, 11))
 NOBODY: Mapping[str, Collection[str]] = {}
 

@@ -25,7 +25,6 @@ MADE_ONCE_BYTES, MADE_ONCE_OBJECTS = 1024, 10
 """What may still be made late in the day: far less than a byte for each round."""
 
 
-@pytest.mark.process
 @pytest.mark.usefixtures("quiet")
 def test_a_day_of_housekeeping_and_claims_leaves_memory_and_open_files_flat(
     kept_database: Database, monkeypatch: pytest.MonkeyPatch

@@ -616,7 +616,6 @@ def test_addresses_are_named_in_one_variable(form: str, monkeypatch: pytest.Monk
     assert Settings().notices.emails == {"ann": "ann@example.org", "ben.b": "ben@example.org"}
 
 
-@pytest.mark.process
 def test_a_server_with_a_wrong_url_says_so_and_does_not_start(tmp_path: Path):
     environment = {**os.environ, "TORYO_NOTICES__WEBHOOK_URL": "hook.example.org/hush-hush"}
     command = [sys.executable, "-m", "toryo", "server", "--port", "0", "--data-dir", str(tmp_path)]

@@ -66,7 +66,6 @@ def answers(world: World, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     return told
 
 
-@pytest.mark.process  # the demo lays out a repository
 def test_both_ways_to_ask_give_the_same_answers_and_hints(
     database: Database, monkeypatch: pytest.MonkeyPatch, quick_passwords: None, quiet: None
 ) -> None:

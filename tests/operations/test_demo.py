@@ -79,7 +79,6 @@ def test_without_git_nothing_is_reviewed_and_the_rest_is_the_same(house: World, 
     assert not (tmp_path / "demo" / "teahouse" / ".git").exists()
 
 
-@pytest.mark.process
 def test_its_repository_needs_no_name_and_runs_none_of_the_users_git(
     house_with_git: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

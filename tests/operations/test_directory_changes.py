@@ -86,7 +86,7 @@ CHANGES: dict[str, Callable[[World, World, str], None]] = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_what_was_taken_away_is_refused_at_the_next_call_while_both_servers_change_the_directory(
     servers: tuple[World, World],
 ) -> None:

@@ -25,7 +25,7 @@ from tests.exploring.scenes import ELSEWHERE, SCENES, SUBJECTS, crew_of
 from tests.exploring.shrinking import Story, as_test, ddmin, shrunk, without
 from toryo.storage.open_database import upgrade
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.deep
 
 LONG = bool(os.environ.get("TORYO_TEST_EXPLORE"))
 HISTORIES = 10_000

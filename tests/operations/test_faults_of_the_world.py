@@ -130,7 +130,6 @@ class _Acknowledging(World):
         return outcome
 
 
-@pytest.mark.process
 def test_a_server_that_is_killed_at_any_statement_or_commit_goes_on_where_it_was(
     database_url: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
@@ -204,7 +203,6 @@ def little_disk() -> Iterator[Path]:
             subprocess.run(["umount", "-l", name], check=True)
 
 
-@pytest.mark.process
 def test_work_waits_while_the_disk_is_full_and_goes_on_once_there_is_room(little_disk: Path) -> None:
     with open_database(f"sqlite:///{little_disk / 'toryo.db'}") as database:
         upgrade(database)

@@ -19,7 +19,7 @@ from toryo.operations.calls.catalogue import Operation
 from toryo.operations.calls.grants import Grant
 from toryo.storage.engine.database import Database
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.deep
 
 NAMES = re.compile(r"(^|_)ids?$")
 LENGTH_OF_AN_ID = 64

@@ -27,7 +27,7 @@ from toryo.settings import Settings
 from toryo.storage.engine.database import Database
 from toryo.storage.schema import conversations
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.deep
 
 STATUSES = ["todo", "in_progress", "completed", "failed", "blocked", "cancelled", "backlog", "pending", "done"]
 AGENTS = ["boss", "lead", "w1", "w2", "w3"]

@@ -11,7 +11,7 @@ from tests.invariants import hold
 from tests.obedience import Obedient, ObedientChat, crew_works, obedient
 from tests.stories import World
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.deep
 
 
 def test_an_obedient_worker_without_subtasks_needs_at_most_four_calls(world: World):

@@ -27,7 +27,7 @@ from toryo.operations.calls.dispatch import Outcome
 from toryo.storage.engine.database import Database
 from toryo.storage.open_database import upgrade
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.deep
 
 STATUSES = ["todo", "in_progress", "completed", "failed", "blocked", "cancelled", "backlog"]
 WORKERS = ["w1", "w2", "w3"]

@@ -13,7 +13,7 @@ from tests.invariants import hold
 from tests.operations.test_queue import key
 from tests.stories import Caller, Process, World, seeds
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.deep
 
 AGENTS = ("p1", "p2", "p3")
 STEPS = 150

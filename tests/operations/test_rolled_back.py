@@ -31,7 +31,6 @@ def refused_at_the_end(operation: Operation, made: dict[str, str]) -> Operation:
     return replace(operation, handler=handler)
 
 
-@pytest.mark.process  # the demo lays out a repository
 def test_a_refusal_names_nothing_that_was_rolled_back(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     world = World(database, PATIENT)
     people = cast(world)

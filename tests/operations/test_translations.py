@@ -20,12 +20,12 @@ from toryo.workflow import chat_rules, launch_rules, manager_rules, next_action,
 JA = Language.JAPANESE
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_every_text_is_translated_with_its_facts_and_none_is_left_that_is_gone() -> None:
     assert upkeep.problems() == []
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_a_translator_is_told_what_is_missing_gone_or_names_other_facts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -48,7 +48,7 @@ def test_a_translator_is_told_what_is_missing_gone_or_names_other_facts(
     assert any("no longer said: Nobody says this." in line for line in told)
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_mistakes_in_values_are_told_with_what_pydantic_says_of_them() -> None:
     known: dict[str, set[str]] = {
         str(error["type"]): set(error.get("example_context") or ()) for error in list_all_errors()

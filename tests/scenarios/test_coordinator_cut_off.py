@@ -73,7 +73,7 @@ def test_a_coordinator_whose_connections_are_cut_reports_afterwards_what_ended_m
         assert site.coordinators[0].leave() == 0
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_packets_that_vanish_for_a_while_end_nobodys_work(site: Site) -> None:
     """Nobody is told: connections stay open on both sides, and what was sent arrives late."""
     with server_proxy(site.url) as wire:
@@ -87,7 +87,7 @@ def test_packets_that_vanish_for_a_while_end_nobodys_work(site: Site) -> None:
         assert site.coordinators[0].leave() == 0
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 @FOR_THOSE_WHO_HAVE_TIME
 def test_connections_that_nobody_will_ever_answer_are_given_up_and_made_anew(site: Site) -> None:
     """After 75 seconds of silence, for a proxy acknowledges what it does not pass on. What was said is said again."""

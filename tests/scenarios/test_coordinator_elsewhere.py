@@ -23,7 +23,7 @@ OUTAGE_SECONDS = float(os.environ.get("TORYO_TEST_OUTAGE_SECONDS", "2"))
 LONGER_SECONDS = SILENT_FOR + 15
 """So that the kernel ends connections meanwhile; shorter than the lease of a session."""
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600, method="signal")]
+pytestmark = [pytest.mark.deep, pytest.mark.timeout(600, method="signal")]
 
 
 @pytest.fixture

@@ -81,7 +81,7 @@ def test_a_coordinator_that_is_killed_leaves_its_agents_at_work_for_the_next_one
 
 
 @pytest.mark.pitfall("F11")
-@pytest.mark.slow
+@pytest.mark.deep
 def test_work_whose_coordinator_stays_away_is_released_and_done_by_the_next_one(build: Build) -> None:
     site = build(TORYO_SESSION__LEASE=LEASE)
     gate = site.gate()
@@ -138,7 +138,7 @@ def test_reports_to_a_server_that_is_away_are_made_when_it_is_back(site: Site) -
     assert _starts(site) == {"lead": 2, "worker-1": 1, "worker-2": 1, "worker-3": 1}
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_a_machine_that_crashes_goes_on_without_waiting_for_the_leases_of_its_agents(site: Site) -> None:
     gate = site.gate()
     main = _story(site, gate)

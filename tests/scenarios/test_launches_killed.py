@@ -28,7 +28,7 @@ from toryo.client import Unreachable
 EVERY = int(os.environ.get("TORYO_TEST_LAUNCH_KILLS_EVERY", "9"))
 STARTED = "process started"
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800, method="signal")]
+pytestmark = [pytest.mark.deep, pytest.mark.timeout(1800, method="signal")]
 
 
 class Story:

@@ -54,7 +54,7 @@ def test_a_coordinator_that_leaves_takes_its_agents_along_and_the_next_goes_on_a
     assert (site.directory / "projects" / "yard" / "done.txt").read_text() == "sawn\n"
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_coordinators_that_leave_again_and_again_are_never_counted_against_the_agent(
     site: Site, gate: Gate, task: str
 ) -> None:

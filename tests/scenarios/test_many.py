@@ -16,7 +16,7 @@ from tests.databases import postgres_database
 from tests.scenarios.conftest import Build
 from tests.scenarios.sites import Site
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600, method="signal")]
+pytestmark = [pytest.mark.deep, pytest.mark.timeout(600, method="signal")]
 
 AGENTS = 10
 TASKS_EACH = int(os.environ.get("TORYO_TEST_TASKS_EACH", "4"))

@@ -36,7 +36,7 @@ HINTED_WITHIN = 10.0
 """Seconds; who was not hinted looks by itself after 15."""
 ROUNDS = 20
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(150 + 2 * DONE_WITHIN, method="signal")]
+pytestmark = [pytest.mark.deep, pytest.mark.timeout(150 + 2 * DONE_WITHIN, method="signal")]
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from toryo.server.long_polling import LOOK_AGAIN
 LOOKS_AGAIN_WITHIN = 2 * LOOK_AGAIN + 10.0
 """Without a hint, also where something before it waits for one."""
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600, method="signal")]
+pytestmark = [pytest.mark.deep, pytest.mark.timeout(600, method="signal")]
 
 
 @pytest.fixture

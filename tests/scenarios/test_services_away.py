@@ -31,7 +31,7 @@ STORIES = 2
 TASKS, AGENTS = 12, 2
 WITHIN = 100.0 + 2 * OUTAGE_SECONDS
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(200 + 4 * WITHIN, method="signal")]
+pytestmark = [pytest.mark.deep, pytest.mark.timeout(200 + 4 * WITHIN, method="signal")]
 
 
 @contextmanager

@@ -25,7 +25,7 @@ WORKERS = 3
 VICTIMS = ["worker"] * 4 + ["manager"] * 3 + ["coordinator"] * 2 + ["server"] * 2
 LONGEST_LULL = 1.5
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(SECONDS + 2 * CALM_WITHIN, method="signal")]
+pytestmark = [pytest.mark.deep, pytest.mark.timeout(SECONDS + 2 * CALM_WITHIN, method="signal")]
 
 
 def test_whatever_is_killed_and_whenever_everything_is_completed_once(build: Build) -> None:

@@ -22,10 +22,10 @@ from toryo.storage import migrations
 from toryo.storage.engine.database import Connection
 from toryo.storage.open_database import open_database
 
-pytestmark = [pytest.mark.process, pytest.mark.timeout(600, method="signal")]
+pytestmark = pytest.mark.timeout(600, method="signal")
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("version", ALL)
 def test_the_server_starts_on_a_database_of_each_earlier_version_and_an_agent_completes_a_task_there(

@@ -218,7 +218,7 @@ def house(owner: Client, **task: Any) -> str:
     return project
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_the_server_answers_what_the_command_would_and_remembers_it(owner: Client) -> None:
     project = house(owner, title="Wall", assignee_id="mason")
     path = f"/projects/{project}/forecast"

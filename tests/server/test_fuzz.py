@@ -119,7 +119,7 @@ class Promise:
         return f"{response.status_code}: {problems[0][:300]}" if problems else None
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_whatever_is_sent_the_answer_is_as_promised_and_no_internal_error(
     people: httpx.Client, ids: dict[str, list[str]], document: dict[str, Any]
 ) -> None:

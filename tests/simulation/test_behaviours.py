@@ -7,7 +7,7 @@ import pytest
 from tests.simulation.conftest import Play, team
 from toryo.simulation.behaviours import BEHAVIOURS
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.deep
 
 
 def behaving(behaviour: str, share: float = 1.0, **more: object) -> dict[str, object]:

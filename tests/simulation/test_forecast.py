@@ -14,7 +14,7 @@ from toryo.simulation.forecast import Ended, range_of
 from toryo.simulation.run import Run
 from toryo.simulation.waiting import seconds_of
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.deep
 RUNS = 20
 
 

@@ -166,7 +166,6 @@ print("lived")
 """
 
 
-@pytest.mark.process
 @pytest.mark.parametrize(("version", "change"), [(1, 3), (1, 40), (1, 90), (4, 5), (5, 4), (6, 2), (6, 20)])
 def test_an_upgrade_that_is_killed_leaves_a_database_that_the_next_start_upgrades(
     database_url: str, version: int, change: int

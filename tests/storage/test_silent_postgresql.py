@@ -35,7 +35,7 @@ from toryo.storage.open_database import open_database
 ONE = Statement(sa.text("SELECT 1"))
 SLOW = Statement(sa.text("SELECT 1 FROM pg_sleep(0.5)"))
 
-pytestmark = [pytest.mark.postgresql, pytest.mark.process]
+pytestmark = pytest.mark.postgresql
 
 
 @pytest.fixture(autouse=True)

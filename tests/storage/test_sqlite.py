@@ -40,7 +40,6 @@ def test_answers_survive_a_power_cut_because_every_commit_is_flushed(sqlite_engi
     assert sqlite_engine.write(lambda c: [c.value(pragma) for pragma in pragmas]) == ["wal", full, 1]
 
 
-@pytest.mark.process
 def test_what_was_answered_is_there_after_the_process_was_killed(tmp_path: Path) -> None:
     script = (
         "import os, signal, sys\n"

@@ -26,7 +26,7 @@ from toryo.workflow import launch_rules, next_action
 from toryo.workflow.launch_rules import Action, Decision
 from toryo.workflow.snapshot import Cooldown, Snapshot
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.deep
 
 BOSS = agent("boss", Role.MANAGER)
 AGENTS: dict[str, Agent | None] = {

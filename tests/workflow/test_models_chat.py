@@ -25,7 +25,7 @@ from toryo.workflow.launch_rules import Action, Decision
 from toryo.workflow.snapshot import ChatState, Cooldown, Snapshot
 from toryo.workflow.step import Step
 
-pytestmark = pytest.mark.slow  # the first test of a process explores for all of them
+pytestmark = pytest.mark.deep  # the first test of a process explores for all of them
 
 # --- the worlds ------------------------------------------------------------------------------------------------------
 

@@ -26,7 +26,7 @@ from toryo.workflow.launch_rules import Action
 from toryo.workflow.snapshot import News, RuleInput
 from toryo.workflow.step import Step
 
-pytestmark = pytest.mark.slow  # the first test of a process explores for all of them
+pytestmark = pytest.mark.deep  # the first test of a process explores for all of them
 
 MAIN = at_work("main", "boss", by="hana")
 BOSS = actor("boss")

@@ -24,7 +24,7 @@ from toryo.workflow import facts, launch_rules, next_action, worker_rules
 from toryo.workflow.launch_rules import Action
 from toryo.workflow.step import Step
 
-pytestmark = pytest.mark.slow  # the first test of a process explores for all of them
+pytestmark = pytest.mark.deep  # the first test of a process explores for all of them
 
 UP = at_work("up", "boss", by="hana")
 GIVEN = at_work("job", "ann", by="boss", below=UP)

@@ -27,7 +27,7 @@ from toryo.domain.tree_state import TreeState
 from toryo.workflow import facts, launch_rules, next_action
 from toryo.workflow.step import Step
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.deep
 
 LONG = bool(os.environ.get("TORYO_TEST_EXPLORE"))
 PARTS, MOVES = 2, 2 if LONG else 1
