@@ -107,7 +107,7 @@ class BatchTask(Parameters):
     context: Any = Field(None, description="Data for the assignee, any JSON.", json_schema_extra=_MANAGERS)
     acceptance: Acceptance = Field(
         default_factory=list,
-        description="Checked when success is reported; each is a file or a command.",
+        description="Checked when success is reported: a file or a command each.",
         json_schema_extra=_MANAGERS,
     )
     touches: Touches = Field(
