@@ -43,9 +43,10 @@ PROGRAMS = {
     "a script agent": (AGENT, ["script"]),
 }
 ROWS = {name: [f"modules of {name}"] for name in PROGRAMS}
+CASES = [pytest.param(name, marks=pytest.mark.deep if code == SERVER else ()) for name, (code, _) in PROGRAMS.items()]
 
 
-@pytest.mark.parametrize("name", ROWS)
+@pytest.mark.parametrize("name", CASES)
 def test_a_start_loads_no_more_modules_than_it_may(name: str, tmp_path: Path) -> None:
     code, words = PROGRAMS[name]
     code = code.format(words=[word.format(data=tmp_path / "data") for word in words])
