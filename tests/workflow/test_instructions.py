@@ -1,6 +1,6 @@
 """The words that go with each action: every tool they name exists, may be called by who is told, takes what is shown.
 
-Both languages say the same, and say it shortly. What a session may call whose work was taken away stands in
+Both languages say the same; how many tokens it may cost stands in tests/budgets/ceilings.py. What a session may call whose work was taken away stands in
 `operations/sessions/guards.py`; that it is led there is asked here, too.
 """
 
@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from itertools import chain, combinations
-from statistics import median
 from string import Formatter
 from typing import Any
 
@@ -269,23 +268,3 @@ def test_choices_are_named_as_they_are_taken(language: Language) -> None:
     for result in ("success", "failed", "blocked"):
         assert result in TEXTS[language]["execute_task"]
         assert refused_by(catalogue()["report_completed"], {"result": result, "summary": "Done."}) is None
-
-
-# --- short -----------------------------------------------------------------------------------------------------------
-
-
-def tokens(text: str) -> float:
-    """An estimate, for want of a tokenizer: four letters of Latin script a token, one sign of any other."""
-    return sum(1 if ord(sign) > 0x2E80 else 0.25 for sign in text)
-
-
-@pytest.mark.parametrize("language", Language)
-def test_words_cost_at_most_120_tokens_in_the_middle_and_twice_that_at_most(language: Language) -> None:
-    costs = [tokens(TEXTS[language][key]) for key in {*TOOLS, *HANDED_OUT}]
-    assert median(costs) <= 120
-    assert max(costs) <= 240
-
-
-def test_a_worker_with_three_subtasks_hears_at_most_500_tokens_of_instructions() -> None:
-    story = ["report_model", "get_task", "create_subtasks.worker", *["start_subtask", "execute_subtask"] * 3]
-    assert sum(tokens(ENGLISH[key]) for key in [*story, "report_completion"]) <= 500
