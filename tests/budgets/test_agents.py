@@ -17,6 +17,7 @@ from tests.workflow import test_instructions as told
 from toryo.domain.projects import Language
 from toryo.first_prompt import first_words, reminder
 from toryo.storage.engine.database import Database
+from toryo.workflow import instructions
 
 LISTS = ("worker", "reviewer", "manager", "chat session", "queue agent", "orchestrator", "queue toolset", "anyone")
 PROMPTS = {
@@ -111,11 +112,11 @@ def spoken(text: str) -> float:
 @pytest.mark.parametrize("name", [f"instructions {language}" for language in LANGUAGES])
 def test_instructions_cost_no_more_tokens_than_they_may(name: str) -> None:
     texts = told.TEXTS[LANGUAGES[name.removeprefix("instructions ")]]
-    costs = [spoken(texts[key]) for key in {*told.TOOLS, *told.HANDED_OUT}]
+    costs = [spoken(texts[key]) for key in {*instructions.TOOLS, *told.HANDED_OUT}]
     hold(ROWS[name], math.ceil(median(costs)), math.ceil(max(costs)))
 
 
 @pytest.mark.parametrize("name", ["instructions of a worker"])
 def test_the_instructions_of_a_story_cost_no_more_tokens_than_they_may(name: str) -> None:
     story = ["report_model", "get_task", "create_subtasks.worker", *["start_subtask", "execute_subtask"] * 3]
-    hold(ROWS[name], math.ceil(sum(spoken(told.ENGLISH[key]) for key in [*story, "report_completion"])))
+    hold(ROWS[name], math.ceil(sum(spoken(instructions.TEXTS[key]) for key in [*story, "report_completion"])))

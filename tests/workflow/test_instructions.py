@@ -1,7 +1,7 @@
 """The words that go with each action: every tool they name exists, may be called by who is told, takes what is shown.
 
-Both languages say the same; how many tokens it may cost stands in tests/budgets/ceilings.py. What a session may call whose work was taken away stands in
-`operations/sessions/guards.py`; that it is led there is asked here, too.
+Both languages say the same; how many tokens it may cost stands in tests/budgets/ceilings.py. What a session may call
+whose work was taken away stands in `operations/sessions/guards.py`; that it is led there is asked here, too.
 """
 
 from __future__ import annotations
