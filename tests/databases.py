@@ -34,7 +34,8 @@ from toryo.storage.open_database import open_database, upgrade
 
 SERVER = os.environ.get("TORYO_TEST_POSTGRES", "postgresql://127.0.0.1:5432/test")
 REDIS = os.environ.get("TORYO_TEST_REDIS", "redis://127.0.0.1:6379/15")
-KINDS = ["sqlite", pytest.param("postgresql", marks=[pytest.mark.postgresql, pytest.mark.twin])]
+POSTGRESQL = pytest.param("postgresql", marks=[pytest.mark.postgresql, pytest.mark.twin])
+KINDS = ["sqlite", POSTGRESQL]
 
 
 def missing(reason: str) -> None:

@@ -1,9 +1,10 @@
-"""Which scripts a view loads first, and how large they are: read from what the build wrote down (`chunks.json`)."""
+"""Which scripts and styles a view loads first, and their sizes: read from what the build wrote down (`chunks.json`)."""
 
 from __future__ import annotations
 
 import gzip
 import json
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -12,8 +13,9 @@ from toryo.server.dashboard_files import STATIC
 PAGE = "index.html"
 
 
-def first_scripts(view: str, language: str = "en") -> dict[str, int]:
-    """Their bytes as the server sends them, by name: what the page needs for anything, the view, and its words."""
+def first_files(view: str, language: str = "en") -> dict[str, int]:
+    """The bytes of scripts and styles as the server sends them, by name: what the page needs for anything, the view,
+    and its words."""
     chunks: dict[str, dict[str, Any]] = json.loads((STATIC / "chunks.json").read_text())
     wanted = [
         PAGE,
@@ -21,8 +23,17 @@ def first_scripts(view: str, language: str = "en") -> dict[str, int]:
         f"src/views/{view}/words.ts?{language}",
         f"src/i18n/{language}.ts",
     ]
-    files = sorted({chunks[name]["file"] for name in _needed(chunks, wanted)})
-    return {name: len(gzip.compress((STATIC / name).read_bytes(), 6, mtime=0)) for name in files}
+    needed = [chunks[name] for name in _needed(chunks, wanted)]
+    named = re.findall(
+        r"""<(?:script|link rel="stylesheet")[^>]* (?:src|href)="/([^"]+)""", (STATIC / PAGE).read_text()
+    )
+    files = {*named, *(each["file"] for each in needed), *(style for each in needed for style in each.get("css", ()))}
+    return {name: len(gzip.compress((STATIC / name).read_bytes(), 6, mtime=0)) for name in sorted(files)}
+
+
+def first_scripts(view: str, language: str = "en") -> dict[str, int]:
+    """The scripts among them."""
+    return {name: size for name, size in first_files(view, language).items() if name.endswith(".js")}
 
 
 def _needed(chunks: dict[str, dict[str, Any]], names: Iterable[str]) -> set[str]:

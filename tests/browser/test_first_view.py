@@ -10,13 +10,11 @@ from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.browser import browsers, pages
 from tests.browser.pages import card, column, drawn
-from tests.browser.scripts import first_scripts
+from tests.budgets.ceilings import CEILINGS
 from tests.scenarios.sites import Site
 
 pytestmark = [pytest.mark.deep, browsers.PATIENT]
 
-MOST_BYTES = 160_000
-"""Of the scripts of a first view, as they are sent (gzip)."""
 LATE = 11_000
 """What long lists need: asked for just when the view is drawn, and sometimes counted to it."""
 VIEWS = {"board": "/p/shop/board", "home": "/p/shop", "list": "/p/shop/list"}
@@ -51,14 +49,6 @@ def held(window: browsers.Window, pattern: str) -> Iterator[None]:
 # --- size ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("language", ["en", "ja"])
-@pytest.mark.parametrize("view", VIEWS)
-def test_the_scripts_that_a_view_loads_first_are_small(view: str, language: str) -> None:
-    browsers.built()
-    found = first_scripts(view, language)
-    assert sum(found.values()) <= MOST_BYTES, found
-
-
 # In the page, before its own scripts: when the frame and the view in it are drawn (its name is in the bar).
 SHOWN = """() => {
     window.shown = new Promise((told) => new MutationObserver((_, watch) => {
@@ -68,22 +58,23 @@ SHOWN = """() => {
     }).observe(document, { childList: true, subtree: true, characterData: true }));
 }"""
 # What was asked for before that; what comes later is asked for once the view is drawn.
-SCRIPTS = """async () => {
+FILES = """async () => {
     const shown = await window.shown;
     const all = performance.getEntriesByType("resource").filter((each) => each.startTime < shown);
-    return all.filter((each) => each.name.endsWith(".js")).map((each) => [each.name, each.encodedBodySize]);
+    return all.filter((each) => /\\.(js|css)$/.test(each.name)).map((each) => [each.name, each.encodedBodySize]);
 }"""
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_a_browser_asks_for_few_scripts_until_the_view_is_drawn(window: browsers.Window, view: str) -> None:
+def test_a_browser_asks_for_few_scripts_and_styles_until_the_view_is_drawn(window: browsers.Window, view: str) -> None:
     page = window.context.new_page()
     page.add_init_script(f"({SHOWN})()")
     page.goto(window.url + VIEWS[view])
-    found: list[tuple[str, int]] = page.evaluate(SCRIPTS)
+    found: list[tuple[str, int]] = page.evaluate(FILES)
     assert found
     assert all(size > 0 for _, size in found)
-    assert sum(size for _, size in found) <= MOST_BYTES + LATE, found
+    most = CEILINGS[f"bytes of the scripts and styles of the first view: {view}"].most
+    assert sum(size for _, size in found) <= most + LATE, found
 
 
 # --- the frame -------------------------------------------------------------------------------------------------------

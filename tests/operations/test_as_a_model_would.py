@@ -84,6 +84,23 @@ def test_a_worker_is_not_shown_what_only_managers_or_chats_decide(there: Cast) -
     assert "message_id" in listed(there, "chat")["request_task"].listed_schema["required"]
 
 
+def test_only_a_worker_that_was_started_for_a_review_is_shown_how_to_report_one(crew: World) -> None:
+    work = crew.task("w1", acceptance=[{"review": {"by": "w2"}}])
+    author = crew.start("w1")
+    author.call("report_completed", result="success", summary="Built.")
+    assert crew.status(work) == "in_progress"
+    reviewer = crew.started("w2")
+
+    def shown(process: Process) -> set[str]:
+        return {tool.name for tool in crew.dispatcher.list_tools(process.credentials)}
+
+    assert shown(reviewer) - shown(author) == {"submit_review"}
+    assert shown(author) <= shown(reviewer)
+    before = shown(reviewer)
+    reviewer.sign_in()
+    assert shown(reviewer) == before
+
+
 def test_a_parameter_that_changes_nothing_is_taken_and_not_shown(there: Cast) -> None:
     assert "mark_as_read" not in properties(there, "worker", "get_notifications")
     there.callers[Grant.TASK_SESSION].call("get_notifications", mark_as_read=False)
@@ -151,7 +168,8 @@ def test_what_is_not_shown_is_accepted(crew: World) -> None:
 def test_a_manager_is_told_what_an_acceptance_check_is(there: Cast) -> None:
     batch = listed(there, "manager")["create_tasks_batch"].listed_schema
     check = batch["properties"]["tasks"]["items"]["properties"]["acceptance"]["items"]
-    assert set(check["properties"]) == {"file", "command", "timeout_seconds"}
+    assert set(check["properties"]) == {"file", "command"}
+    assert check["properties"]["command"]["type"] == "string", "a list of words is taken, too, and not shown"
     assert "required" not in check
 
 

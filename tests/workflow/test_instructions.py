@@ -1,7 +1,7 @@
 """The words that go with each action: every tool they name exists, may be called by who is told, takes what is shown.
 
-Both languages say the same, and say it shortly. What a session may call whose work was taken away stands in
-`operations/sessions/guards.py`; that it is led there is asked here, too.
+Both languages say the same; how many tokens it may cost stands in tests/budgets/ceilings.py. What a session may call
+whose work was taken away stands in `operations/sessions/guards.py`; that it is led there is asked here, too.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from itertools import chain, combinations
-from statistics import median
 from string import Formatter
 from typing import Any
 
@@ -166,7 +165,19 @@ def test_every_tool_that_is_named_exists_and_is_granted_to_who_is_told(key: str,
 @pytest.mark.parametrize(("key", "caller"), HEARD)
 def test_every_tool_that_is_named_is_shown_to_who_is_told(key: str, caller: Caller) -> None:
     """A client of a model calls what `tools/list` has shown it, and nothing else."""
-    assert named(key) <= {tool.name for tool in toolsets.tools_for(caller)}
+    assert named(key) <= set(shown_to(caller, key))
+
+
+@pytest.mark.parametrize(("key", "caller"), HEARD)
+def test_every_argument_that_is_spelled_out_is_shown_to_who_is_told(key: str, caller: Caller) -> None:
+    shown = shown_to(caller, key)
+    for told in TEXTS.values():
+        for name, written in spelled_out(told[key]):
+            assert set(arguments_of(written)) <= set(shown[name].listed_schema["properties"]), (name, written)
+
+
+def shown_to(caller: Caller, key: str) -> dict[str, Operation]:
+    return {tool.name: tool for tool in toolsets.tools_for(caller, reviews=key.endswith(".review"))}
 
 
 def test_words_that_go_with_what_is_handed_out_name_nothing_of_the_task_sessions() -> None:
@@ -205,9 +216,12 @@ def examples() -> Iterator[tuple[str, str, str]]:
     """Language, tool and arguments of every call that the words spell out."""
     for language, told in TEXTS.items():
         for text in told.values():
-            for name, arguments in re.findall(r"([a-z_]+)\(([^()]*)\)", text):
-                if name in catalogue():
-                    yield language.value, name, arguments
+            yield from ((language.value, *call) for call in spelled_out(text))
+
+
+def spelled_out(text: str) -> list[tuple[str, str]]:
+    found = re.findall(r"([a-z_]+)\(([^()]*)\)", text)
+    return [(name, arguments) for name, arguments in found if name in catalogue()]
 
 
 def arguments_of(written: str) -> dict[str, Any]:
@@ -254,26 +268,6 @@ def test_choices_are_named_as_they_are_taken(language: Language) -> None:
     for result in ("success", "failed", "blocked"):
         assert result in TEXTS[language]["execute_task"]
         assert refused_by(catalogue()["report_completed"], {"result": result, "summary": "Done."}) is None
-
-
-# --- short -----------------------------------------------------------------------------------------------------------
-
-
-def tokens(text: str) -> float:
-    """An estimate, for want of a tokenizer: four letters of Latin script a token, one sign of any other."""
-    return sum(1 if ord(sign) > 0x2E80 else 0.25 for sign in text)
-
-
-@pytest.mark.parametrize("language", Language)
-def test_words_cost_at_most_120_tokens_in_the_middle_and_twice_that_at_most(language: Language) -> None:
-    costs = [tokens(TEXTS[language][key]) for key in {*TOOLS, *HANDED_OUT}]
-    assert median(costs) <= 120
-    assert max(costs) <= 240
-
-
-def test_a_worker_with_three_subtasks_hears_at_most_500_tokens_of_instructions() -> None:
-    story = ["report_model", "get_task", "create_subtasks.worker", *["start_subtask", "execute_subtask"] * 3]
-    assert sum(tokens(ENGLISH[key]) for key in [*story, "report_completion"]) <= 500
 
 
 # --- what others have written ----------------------------------------------------------------------------------------

@@ -113,7 +113,9 @@ class Audience(Flag):
     """Agents of queues, and who asks for their tools; besides what an API key opens."""
     BY_HAND = auto()
     """Agents without a launch credential: they say who they are. They are shown the tools of all sessions."""
-    EVERYONE = WORKER | MANAGER | CHAT | ORCHESTRATOR | QUEUE | BY_HAND
+    REVIEWER = auto()
+    """Workers whose main task is a review; besides the tools of a worker."""
+    EVERYONE = WORKER | MANAGER | CHAT | ORCHESTRATOR | QUEUE | BY_HAND | REVIEWER
 
 
 class Available(Enum):

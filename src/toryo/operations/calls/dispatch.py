@@ -296,11 +296,14 @@ class Dispatcher:
         return await self.database.read_little_async(lambda connection: self._listed(connection, credentials, toolset))
 
     def _listed(self, connection: Connection, credentials: Credentials, toolset: str | None) -> list[Operation]:
+        tx = Transaction(connection)
         try:
-            caller = identify(Transaction(connection), credentials, self.clock())
+            caller = identify(tx, credentials, self.clock())
         except Refusal:
             caller = Caller(Kind.NOBODY)
-        return toolsets.tools_for(caller, toolset)
+        task_id = caller.launch.task_id if caller.launch is not None else None
+        task = tx.tasks.find(task_id) if task_id is not None else None
+        return toolsets.tools_for(caller, toolset, reviews=task is not None and task.review_of is not None)
 
     def housekeep(self, chore: Callable[[Call], T]) -> T:
         """Runs a chore of housekeeping in a transaction of its own, as Toryo itself, while nobody else writes."""

@@ -78,7 +78,8 @@ def _formed(schema: dict[str, Any], form: Form) -> dict[str, Any]:
 
 
 _KEPT: Final = ("description", "type", "enum", "const", "items", "properties", "required", "anyOf", "maximum")
-"""Keywords in their order. Lengths, patterns and unknown names are left to the server, which refuses and says why."""
+"""Keywords in their order. Lengths, patterns and unknown names are left to the server, which refuses and says why;
+so are defaults: a model leaves out what it has nothing to say about."""
 
 
 class _Brief:
@@ -107,8 +108,6 @@ class _Brief:
                 del brief["required"]
         if schema.get("minimum", 0) > 1:
             brief["minimum"] = schema["minimum"]
-        if schema.get("default") not in (None, [], "", {}):
-            brief["default"] = schema["default"]
         return brief
 
     def _resolved(self, schema: dict[str, Any]) -> dict[str, Any]:
@@ -123,11 +122,13 @@ class _Brief:
         return bool(schema.get(_ONLY_FOR, self._audience.value) & self._audience.value)
 
     def _simplest(self, schema: dict[str, Any]) -> dict[str, Any]:
-        """What may be null need not say so; objects that one name tells apart are one with the names of all."""
+        """What may be null need not say so, nor what may be a text that it may be something else, too; objects that one
+        name tells apart are one with the names of all."""
         others = [each for each in schema.get("anyOf", ()) if each != {"type": "null"}]
         if not others or (len(others) < len(schema["anyOf"]) and "default" not in schema):
             return schema
         kept = {key: value for key, value in schema.items() if key != "anyOf"}
+        others = [each for each in others if each.get("type") == "string"] or others
         if len(others) == 1:
             return {**others[0], **kept}
         objects = [self._resolved(each) for each in others]

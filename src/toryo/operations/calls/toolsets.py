@@ -20,14 +20,18 @@ def _shown(operation: Operation, caller: Caller, audience: Audience, for_queue: 
     return replace(operation, form=form, summary=summary, audience=audience)
 
 
-def tools_for(caller: Caller, toolset: str | None = None) -> list[Operation]:
-    """What `tools/list` answers: by the credential, else (`?toolset=coordinator`) by what was asked for."""
+def tools_for(caller: Caller, toolset: str | None = None, *, reviews: bool = False) -> list[Operation]:
+    """What `tools/list` answers: by the credential, else (`?toolset=coordinator`) by what was asked for.
+
+    `reviews`: the task that the caller was started for is a review.
+    """
     for_queue = caller.orchestrates or (caller.kind is Kind.NOBODY and toolset == QUEUE_TOOLSET)
-    audience = _audience(caller) if caller.kind in (Kind.SESSION, Kind.LAUNCH) else Audience.EVERYONE
-    return [_shown(operation, caller, audience, for_queue) for operation in _listed(caller, toolset)]
+    started = caller.kind in (Kind.SESSION, Kind.LAUNCH)
+    audience = _audience(caller, reviews=reviews) if started else Audience.EVERYONE
+    return [_shown(operation, caller, audience, for_queue) for operation in _listed(caller, toolset, audience)]
 
 
-def _listed(caller: Caller, toolset: str | None) -> list[Operation]:
+def _listed(caller: Caller, toolset: str | None, audience: Audience) -> list[Operation]:
     if caller.kind is Kind.COORDINATOR or (toolset == COORDINATOR_TOOLSET and caller.kind is Kind.NOBODY):
         return [operation for operation in tools() if operation.grant in (Grant.COORDINATOR, Grant.OPEN)]
     if caller.key is not None or (toolset == QUEUE_TOOLSET and caller.kind is Kind.NOBODY):
@@ -40,7 +44,6 @@ def _listed(caller: Caller, toolset: str | None) -> list[Operation]:
             ]
         return [operation for operation in found if allowed(operation, caller)]
     if caller.kind in (Kind.SESSION, Kind.LAUNCH):
-        audience = _audience(caller)
         return [tool for tool in tools() if tool.shown_to & audience]
     return [_by_hand(operation) for operation in tools() if operation.listed and operation.grant not in _NOT_BY_HAND]
 
@@ -53,9 +56,10 @@ def _by_hand(operation: Operation) -> Operation:
     return operation if operation.grant is Grant.OPEN else replace(operation, asks_for="session_token")
 
 
-def _audience(caller: Caller) -> Audience:
+def _audience(caller: Caller, *, reviews: bool) -> Audience:
     if caller.launch is not None and caller.launch.purpose is Purpose.CHAT:
         return Audience.CHAT
     manages = caller.agent is not None and caller.agent.role is Role.MANAGER
     own = Audience.MANAGER if manages else Audience.WORKER
+    own |= Audience.REVIEWER if reviews else Audience.NONE
     return own | Audience.ORCHESTRATOR if caller.orchestrates else own

@@ -19,7 +19,7 @@ from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Audience, Available, Later, Parameters, operation
 from toryo.operations.calls.fields import Id, Lines
 from toryo.operations.calls.grants import Grant
-from toryo.operations.calls.listed_parameters import PLAIN
+from toryo.operations.calls.listed_parameters import PLAIN, listed_for
 from toryo.operations.calls.results import Result, Said
 from toryo.operations.messaging import mailboxes, messages, partners
 from toryo.operations.translations import words
@@ -33,8 +33,8 @@ class Delegate(Parameters):
     purpose: Lines = Field(
         min_length=1, max_length=LONGEST_MESSAGE, pattern=r"\S", description="What to say, ask or agree on."
     )
-    context: Any = Field(None, description="Any JSON.")
-    await_result: bool = Field(True, description="Whether get_next_action waits for the result.")
+    context: Any = Field(None, description="Any JSON.", json_schema_extra=listed_for(Audience.NONE))
+    await_result: bool = Field(True, description="Whether get_next_action waits for it.")
 
 
 class Delegated(Said):

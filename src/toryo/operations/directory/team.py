@@ -13,7 +13,7 @@ from toryo.operations.calls import reachable_agents
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Audience, Available, Parameters, operation
 from toryo.operations.calls.grants import Grant
-from toryo.operations.calls.listed_parameters import PLAIN
+from toryo.operations.calls.listed_parameters import listed_for
 from toryo.operations.calls.results import Result
 
 MOST = 200
@@ -25,7 +25,7 @@ Relation = Literal["above you", "below you"]
 
 class ListTeam(Parameters):
     role: Literal["worker", "manager", "person"] | None = Field(
-        None, description="Only these.", json_schema_extra=PLAIN
+        None, description="Only these.", json_schema_extra=listed_for(Audience.NONE)
     )
 
 
@@ -52,7 +52,7 @@ class Team(Result):
     parameters=ListTeam,
 )
 def list_team(call: Call, wanted: ListTeam) -> Team:
-    """Returns the agents and people that you may talk to: agent_id, role, capabilities."""
+    """Returns the agents and people that you may talk to."""
     here = reachable_agents.others(call.tx, call.caller, call.session.project_id)
     found = [each for each in here if wanted.role in (None, reachable_agents.rank(each))]
     above = call.tx.agents.tree()

@@ -350,7 +350,7 @@ class ModelReported(Result):
     leads=True,
 )
 def report_model(call: Call, reported: ReportModel) -> ModelReported:
-    """Report your provider and model, once, before you start to work."""
+    """Report your provider and model once, before you start to work."""
     program = _program(call)
     verified = program is None or program.is_model(reported.provider, reported.model_id)
     call.change_session(model_provider=reported.provider, model_id=reported.model_id, model_verified=verified)

@@ -31,7 +31,7 @@ class ReportCompleted(Parameters):
     result: Literal["success", "failed", "blocked"] = Field(description="blocked: others must do something first.")
     summary: Text | None = Field(None, description="What was done, or why not.")
     next_steps: Text | None = Field(None, description="What should follow.", json_schema_extra=PLAIN)
-    artifacts: list[Any] = Field(default_factory=list, max_length=200, description="Paths or URLs of what you created.")
+    artifacts: list[Any] = Field(default_factory=list, max_length=200, description="Paths or URLs.")
 
 
 _STATUS = {"success": Status.COMPLETED, "failed": Status.FAILED, "blocked": Status.BLOCKED}

@@ -30,7 +30,7 @@ class Noted(Said):
     parameters=Progress,
 )
 def save_progress(call: Call, note: Progress) -> Noted:
-    """Save a progress note on a task for its next session."""
+    """Save progress on a task for its next session."""
     task = of_own_tree(call, note.task_id)
     if not any((note.progress, note.findings, note.blockers, note.next_steps)):
         raise Refusal(Code.VALIDATION_ERROR, "The note is empty.", "Pass progress, findings, blockers or next_steps.")

@@ -25,7 +25,7 @@ Text = Annotated[Lines, Field(max_length=TEXT)]
 
 
 class Progress(Parameters):
-    task_id: Id | None = Field(None, description="Your main task (default) or one below it.")
+    task_id: Id | None = Field(None, description="Default: your main task.")
     progress: Text | None = Field(None, description="What has been done.", json_schema_extra=PLAIN)
     findings: Text | None = Field(None, description="What was found out.", json_schema_extra=PLAIN)
     blockers: Text | None = Field(None, description="What stands in the way.", json_schema_extra=PLAIN)

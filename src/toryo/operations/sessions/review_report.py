@@ -59,7 +59,7 @@ class SubmitReview(Parameters):
 
 @operation(
     "submit_review",
-    shown_to=Audience.WORKER,
+    shown_to=Audience.REVIEWER,
     available=Available.ALWAYS,
     grant=Grant.TASK_SESSION,
     parameters=SubmitReview,

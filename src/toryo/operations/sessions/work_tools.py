@@ -15,7 +15,7 @@ from toryo.operations.calls import rendering, schemas
 from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Audience, Available, Later, NoParameters, Parameters, operation
 from toryo.operations.calls.grants import Grant
-from toryo.operations.calls.listed_parameters import PLAIN, listed_for
+from toryo.operations.calls.listed_parameters import listed_for
 from toryo.operations.calls.results import Next, Result, Said
 from toryo.operations.memory import finding
 from toryo.operations.memory.finding import ToldMemory
@@ -27,7 +27,9 @@ from toryo.operations.worktrees import worktree_locks
 
 
 class NextAction(Parameters):
-    timeout_seconds: int = Field(45, ge=0, le=45, description="Seconds to wait.", json_schema_extra=PLAIN)
+    timeout_seconds: int = Field(
+        45, ge=0, le=45, description="Seconds to wait.", json_schema_extra=listed_for(Audience.NONE)
+    )
 
 
 @operation(

@@ -32,7 +32,7 @@ from toryo.domain.tree_state import TreeState
 from toryo.operations.calls.call import WORK, Call
 from toryo.operations.calls.catalogue import Audience, Later, Parameters
 from toryo.operations.calls.fields import Command, Id, Lines
-from toryo.operations.calls.listed_parameters import PLAIN, listed_for
+from toryo.operations.calls.listed_parameters import listed_for
 from toryo.operations.calls.results import Refused
 from toryo.operations.tasks import due_checks, review_rounds
 from toryo.operations.translations import words
@@ -52,7 +52,7 @@ class CommandCheck(Parameters):
         ge=1,
         le=LONGEST_SECONDS,
         description="Time limit of the command, in seconds (default 600).",
-        json_schema_extra=PLAIN,
+        json_schema_extra=listed_for(Audience.NONE),
     )
     retries: int | None = Field(
         None,

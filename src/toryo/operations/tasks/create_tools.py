@@ -97,15 +97,17 @@ class BatchTask(Parameters):
     local_id: Id = Field(description="Your name for it, for dependencies.")
     title: Title = Field(description="One line.", json_schema_extra=PLAIN)
     description: Text = Field(description="What exactly, and when it is done.")
-    priority: GivenPriority = Field("medium", description="Which first.", json_schema_extra=PLAIN)
+    priority: GivenPriority = Field(
+        "medium", description="Which first.", json_schema_extra=listed_for(Audience.MANAGER, plain=True)
+    )
     dependencies: list[Id] = Field(
         default_factory=list, max_length=60, description="Tasks to complete first: a local_id or task_id each."
     )
     assignee_id: Id | None = Field(None, description="One of your subordinates.", json_schema_extra=_MANAGERS)
-    context: Any = Field(None, description="Data for the assignee, any JSON.")
+    context: Any = Field(None, description="Data for the assignee, any JSON.", json_schema_extra=_MANAGERS)
     acceptance: Acceptance = Field(
         default_factory=list,
-        description="Checked when success is reported; each is a file or a command.",
+        description="Checked when success is reported: a file or a command each.",
         json_schema_extra=_MANAGERS,
     )
     touches: Touches = Field(
@@ -116,7 +118,9 @@ class BatchTask(Parameters):
 
 
 class CreateBatch(Parameters):
-    parent_task_id: Id | None = Field(None, description="Default: your main task.", json_schema_extra=_MANAGERS)
+    parent_task_id: Id | None = Field(
+        None, description="Default: your main task.", json_schema_extra=listed_for(Audience.MANAGER, plain=True)
+    )
     tasks: list[BatchTask] = Field(
         min_length=1, max_length=60, description="All are created, or none.", json_schema_extra=PLAIN
     )

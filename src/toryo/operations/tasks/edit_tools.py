@@ -35,7 +35,7 @@ class Updated(Said):
 
 @operation("update_task", shown_to=Audience.MANAGER, grant=Grant.LEADING, parameters=UpdateTask, leads=True)
 def update_task(call: Call, wanted: UpdateTask) -> Updated:
-    """Change the title, description, priority or touches of a task below your main task."""
+    """Change a subtask."""
     task = below_main_task.own(call, wanted.task_id)[1]
     updated = mutations.edit(
         call,
@@ -77,7 +77,7 @@ class Dependencies(Result):
     leads=True,
 )
 def update_task_dependencies(call: Call, wanted: UpdateDependencies) -> Dependencies:
-    """Change what a task below your main task waits for."""
+    """Change what a subtask waits for."""
     task = below_main_task.own(call, wanted.task_id)[1]
     changed = mutations.depend(call, task, wanted.add_dependencies, wanted.remove_dependencies)
     below_main_task.acted(call, Choice.ADJUST)

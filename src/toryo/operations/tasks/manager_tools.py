@@ -21,7 +21,7 @@ from toryo.operations.calls.call import Call
 from toryo.operations.calls.catalogue import Audience, Available, NoParameters, Parameters, operation
 from toryo.operations.calls.fields import Id, Lines
 from toryo.operations.calls.grants import Grant
-from toryo.operations.calls.listed_parameters import PLAIN
+from toryo.operations.calls.listed_parameters import PLAIN, listed_for
 from toryo.operations.calls.results import DetailedResult, Result, Said
 from toryo.operations.tasks import below_main_task, mutations
 from toryo.operations.translations import words
@@ -112,9 +112,18 @@ def _nothing_to_wait_for(case: RuleInput) -> Refusal:
 
 
 class RecentCompletions(Parameters):
-    parent_task_id: Id | None = Field(None, description="Default: your main task.")
-    since: str | None = Field(None, max_length=40, description="ISO 8601; default: the end of your last session.")
-    limit: int = Field(10, ge=1, le=100, description="How many of the newest.", json_schema_extra=PLAIN)
+    parent_task_id: Id | None = Field(
+        None, description="Default: your main task.", json_schema_extra=listed_for(Audience.NONE)
+    )
+    since: str | None = Field(
+        None,
+        max_length=40,
+        description="ISO 8601; default: the end of your last session.",
+        json_schema_extra=listed_for(Audience.NONE),
+    )
+    limit: int = Field(
+        10, ge=1, le=100, description="How many of the newest.", json_schema_extra=listed_for(Audience.NONE)
+    )
 
 
 class Completion(TypedDict):
@@ -140,7 +149,7 @@ class Completions(Result):
     parameters=RecentCompletions,
 )
 def get_recent_completions(call: Call, wanted: RecentCompletions) -> Completions:
-    """Returns the direct subtasks that completed or failed since your last session, with summaries."""
+    """Returns the direct subtasks that completed or failed since your last session."""
     tree_state, main = below_main_task.main_task(call)
     parent = (
         main
@@ -221,7 +230,7 @@ class Subordinates(Result):
     grant=Grant.MANAGER,
 )
 def list_subordinates(call: Call, _: NoParameters) -> Subordinates:
-    """Returns the agents that you may assign tasks to: agent_id, capabilities, work."""
+    """Returns the agents that you may assign tasks to."""
     everybody = call.tx.agents.below(call.agent.id)
     members = call.tx.agents.members_among(call.session.project_id, [each.id for each in everybody])
     return {
@@ -292,7 +301,7 @@ class AssignTask(Parameters):
 
 @operation("assign_task", shown_to=Audience.MANAGER, grant=Grant.MANAGER, parameters=AssignTask, leads=True)
 def assign_task(call: Call, wanted: AssignTask) -> DetailedResult:
-    """Assign a task below your main task. This does not start it."""
+    """Assign a subtask. This does not start it."""
     tree_state, main = below_main_task.main_task(call)
     task = below_main_task.below(call, tree_state, main, wanted.task_id)
     if wanted.assignee_id is not None:

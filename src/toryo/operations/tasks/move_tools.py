@@ -38,7 +38,7 @@ class UpdateStatus(Parameters):
     leads=True,
 )
 def update_task_status(call: Call, wanted: UpdateStatus) -> MoveResult | Refused | Later:
-    """Set the status of a task below your main task. in_progress starts it; todo retries or unblocks."""
+    """Set the status of a subtask. in_progress starts it; todo retries or unblocks."""
     return below_main_task.move(call, wanted.task_id, status_named(wanted.status), wanted.reason)
 
 
@@ -55,13 +55,13 @@ class CancelTask(Parameters):
     leads=True,
 )
 def cancel_task(call: Call, wanted: CancelTask) -> MoveResult:
-    """Cancel a task below your main task, and its open subtasks. This is final."""
+    """Cancel a subtask and its open subtasks. This is final."""
     return _move(call, wanted.task_id, Status.CANCELLED, wanted.reason)
 
 
 @operation("block_task", shown_to=Audience.MANAGER, grant=Grant.LEADING, parameters=CancelTask, leads=True)
 def block_task(call: Call, wanted: CancelTask) -> MoveResult:
-    """Block a task below your main task, and its open subtasks, until it is set to todo."""
+    """Block a subtask and its open subtasks, until it is set to todo."""
     return _move(call, wanted.task_id, Status.BLOCKED, wanted.reason)
 
 

@@ -45,17 +45,23 @@ class AskPerson(Parameters):
         True, description="Whether they may write an answer.", json_schema_extra=listed_for(Audience.NONE)
     )
     default: str | None = Field(
-        None, min_length=1, max_length=questions.LONGEST_ANSWER, description="For the deadline."
+        None,
+        min_length=1,
+        max_length=questions.LONGEST_ANSWER,
+        description="For the deadline.",
+        json_schema_extra=listed_for(Audience.NONE),
     )
     deadline_minutes: int | None = Field(
         None,
         ge=1,
         lt=questions.LONGEST_DEADLINE,
         description="When an answer is needed, in minutes from now.",
-        json_schema_extra=PLAIN,
+        json_schema_extra=listed_for(Audience.NONE),
     )
     to: Id | None = Field(
-        None, description="A person; by default, who is responsible for you.", json_schema_extra=PLAIN
+        None,
+        description="A person; by default, who is responsible for you.",
+        json_schema_extra=listed_for(Audience.NONE),
     )
     ask_again: bool = Field(
         False, description="Ask although it was answered before.", json_schema_extra=listed_for(Audience.NONE)

@@ -13,7 +13,7 @@ from toryo.operations.calls.callers import Caller
 from toryo.operations.calls.catalogue import Audience, Available, Parameters, operation
 from toryo.operations.calls.fields import GivenStatus, Id
 from toryo.operations.calls.grants import Grant
-from toryo.operations.calls.listed_parameters import PLAIN, Form
+from toryo.operations.calls.listed_parameters import PLAIN, Form, listed_for
 from toryo.operations.calls.pagination import Page, Paged, cursor_of, key_of, paged
 from toryo.operations.calls.results import DetailedResult
 from toryo.operations.tasks import below_main_task
@@ -21,12 +21,18 @@ from toryo.storage.task_lists import Place, Wanted
 
 _USUAL = 50
 """Tasks in one answer where no limit was given: an agent pays for each of them."""
+_MANY_TASKS = Audience.MANAGER | Audience.CHAT | Audience.BY_HAND
+"""A worker's own subtasks come with get_task."""
 
 
 class ListTasks(Paged):
     status: GivenStatus | None = Field(None, description="Only tasks of this status.", json_schema_extra=PLAIN)
-    assignee_id: Id | None = Field(None, description="Only tasks of this agent.", json_schema_extra=PLAIN)
-    parent_task_id: Id | None = Field(None, description="Only direct subtasks of this task.")
+    assignee_id: Id | None = Field(
+        None, description="Only tasks of this agent.", json_schema_extra=listed_for(_MANY_TASKS, plain=True)
+    )
+    parent_task_id: Id | None = Field(
+        None, description="Only its direct subtasks.", json_schema_extra=listed_for(_MANY_TASKS)
+    )
 
 
 MOST_COUNTED = 1_000
@@ -99,6 +105,6 @@ class GetTask(Parameters):
     parameters=GetTask,
 )
 def get_task(call: Call, wanted: GetTask) -> DetailedResult:
-    """Returns one task of your project in detail, with its subtasks, result and summary."""
+    """Returns one task in detail, with its subtasks, result and summary."""
     task = call.task(wanted.task_id)
     return {"success": True, "task_id": task.id, "task": below_main_task.show(call, task)}

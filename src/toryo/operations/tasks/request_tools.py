@@ -33,17 +33,19 @@ from toryo.operations.calls.results import TaskResult
 from toryo.operations.tasks import approvals, mutations
 from toryo.operations.translations import words
 
+_CHATS = Audience.CHAT | Audience.BY_HAND
+
 
 class RequestTask(Parameters):
     title: str = Field(min_length=1, max_length=300, pattern=r"\S", description="One line.", json_schema_extra=PLAIN)
     assignee_id: Id = Field(description="An agent or a person; see list_team.")
     description: Text = Field("", description="What exactly, and when it is done.")
-    priority: GivenPriority = Field("medium", description="How urgent.", json_schema_extra=PLAIN)
-    context: Any = Field(None, description="Data for the assignee, any JSON.")
+    priority: GivenPriority = Field(
+        "medium", description="How urgent.", json_schema_extra=listed_for(_CHATS, plain=True)
+    )
+    context: Any = Field(None, description="Data for the assignee, any JSON.", json_schema_extra=listed_for(_CHATS))
     message_id: Id | None = Field(
-        None,
-        description="In a chat: the person's message that asks.",
-        json_schema_extra=listed_for(Audience.CHAT | Audience.BY_HAND),
+        None, description="In a chat: the person's message that asks.", json_schema_extra=listed_for(_CHATS)
     )
 
 

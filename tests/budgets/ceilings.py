@@ -1,0 +1,146 @@
+"""Every budget that can be counted: what it may cost at most, and who pays. Each number stands here and nowhere else.
+
+A commit that costs more raises its ceiling here, in the same commit; one that costs less lowers it. Seconds are no
+budgets: they depend on the machine (benchmarks/).
+
+A file of tests/budgets has `ROWS`: the name of each of its measurements, and the rows that it fills. test_table.py
+proves that every row is filled by one of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+HERE = "tests/budgets/ceilings.py"
+
+
+class Ceiling(NamedTuple):
+    most: int
+    paid: str
+    """By whom, or how often."""
+    spare: float = 0.0
+    """The share of it that may be unused: 0 where each one counts, more where any other commit moves it a little."""
+
+
+Rows = Mapping[str, Sequence[str]]
+
+_LIST = "every start of such an agent, and every call of its model after that"
+_PROMPT = "every start of an agent"
+_STORY = "every such task, in the tokens of a model"
+_TALK = "every chat session, in the tokens of a model"
+_TOLD = "every next action, in the tokens of a model"
+_VIEW = "every first page load on a slow line"
+_START = "every start of one, before it does anything"
+
+_STATEMENTS = {
+    # operation: on SQLite, on PostgreSQL
+    "get_next_action of a worker": (6, 12),
+    "get_next_action of a manager with 5 subtasks running": (8, 14),
+    "get_my_task, first": (12, 18),
+    "get_my_task": (10, 16),
+    "create_task of a subtask": (10, 17),
+    "update_task_status to in_progress": (13, 20),
+    "update_task_status to completed": (14, 21),
+    "create_tasks_batch of 5": (10, 16),
+    "assign_task": (11, 17),
+    "report_completed": (15, 19),
+    "save_progress": (7, 11),
+    "logout": (10, 15),
+    "authenticate": (12, 17),
+    "report_model": (7, 13),
+    "poll_tasks, empty": (4, 3),
+    "poll_tasks of 1": (7, 6),
+    "poll_tasks of 10": (7, 6),
+    "create_task in a queue": (4, 3),
+    "submit_result": (6, 5),
+    "get_pending_messages, none": (10, 12),
+    "get_pending_messages, one": (16, 18),
+    "start_conversation": (22, 26),
+    "send_chat_message of a person": (17, 17),
+    "append_log": (5, 6),
+    "append_log with what it does": (6, 7),
+    "claim_starts, nothing new": (19, 19),
+    "claim_starts of 5": (78, 91),
+}
+
+CEILINGS: dict[str, Ceiling] = {
+    # Tokens: bytes / 4. A list is the compact JSON of `tools` in the answer of tools/list.
+    "tokens of the tool list: worker": Ceiling(1_500, _LIST, 0.02),
+    "tokens of the tool list: reviewer": Ceiling(1_650, _LIST, 0.03),
+    "tokens of the tool list: manager": Ceiling(2_000, _LIST, 0.02),
+    "tokens of the tool list: chat session": Ceiling(1_300, _LIST, 0.06),
+    "tokens of the tool list: queue agent": Ceiling(811, _LIST),
+    "tokens of the tool list: orchestrator": Ceiling(1_079, _LIST),
+    "tokens of the tool list: queue toolset": Ceiling(1_224, _LIST),
+    "tokens of the tool list: anyone": Ceiling(4_786, _LIST),
+    "tokens of the first prompt": Ceiling(181, _PROMPT),
+    "tokens of the first prompt, in Japanese": Ceiling(293, _PROMPT),
+    "tokens of the first prompt, started by hand": Ceiling(197, "every start of an agent by hand"),
+    "tokens of the reminder": Ceiling(84, "every agent that stops without a report"),
+    # What agents send and read until a task is done: scripts that do only what they are told.
+    "calls of a worker: task without subtasks": Ceiling(4, _STORY),
+    "tokens of a worker: task without subtasks": Ceiling(600, _STORY),
+    "calls of a worker: task with 3 subtasks": Ceiling(11, _STORY),
+    "tokens of a worker: task with 3 subtasks": Ceiling(2_180, _STORY),
+    "calls of a manager: 3 subtasks at once": Ceiling(20, _STORY),
+    "tokens of a manager: 3 subtasks at once": Ceiling(3_161, _STORY),
+    "calls of a manager: one more subtask at once": Ceiling(1, _STORY),
+    "tokens of a manager: one more subtask at once": Ceiling(330, _STORY),
+    "calls of a manager: 3 subtasks in a chain": Ceiling(42, _STORY),
+    "tokens of a manager: 3 subtasks in a chain": Ceiling(6_688, _STORY),
+    "calls of a manager: one more subtask in a chain": Ceiling(12, _STORY),
+    "tokens of a manager: one more subtask in a chain": Ceiling(2_496, _STORY),
+    "calls of a chat: one message answered": Ceiling(6, _TALK),
+    "tokens of a chat: one message answered": Ceiling(670, _TALK),
+    "calls of a chat: 10 idle minutes": Ceiling(14, _TALK),
+    "tokens of a chat: 10 idle minutes": Ceiling(980, _TALK),
+    # Instructions: four Latin letters are a token, a sign of any other script is one.
+    "tokens of an instruction, median, in English": Ceiling(37, _TOLD),
+    "tokens of the longest instruction, in English": Ceiling(90, _TOLD),
+    "tokens of an instruction, median, in Japanese": Ceiling(65, _TOLD),
+    "tokens of the longest instruction, in Japanese": Ceiling(234, _TOLD),
+    "tokens of the instructions of a worker with 3 subtasks": Ceiling(369, _STORY),
+    # Statements, without BEGIN, COMMIT, savepoints and locks: two or more for each transaction.
+    **{
+        f"statements on {database}: {operation}": Ceiling(most, "every such call, while others wait for the database")
+        for operation, both in _STATEMENTS.items()
+        for database, most in zip(("SQLite", "PostgreSQL"), both, strict=True)
+    },
+    # Of the larger of the two languages, as they are sent (gzip). Files: the page, its scripts and its styles.
+    "bytes of the scripts and styles of the first view: board": Ceiling(150_000, _VIEW, 0.05),
+    "files of the first view: board": Ceiling(26, _VIEW, 0.1),
+    "bytes of the scripts and styles of the first view: home": Ceiling(150_000, _VIEW, 0.05),
+    "files of the first view: home": Ceiling(22, _VIEW, 0.1),
+    "bytes of the scripts and styles of the first view: list": Ceiling(150_000, _VIEW, 0.05),
+    "files of the first view: list": Ceiling(16, _VIEW, 0.1),
+    # Modules outside of the standard library.
+    "modules of toryo --help": Ceiling(43, "every command that is typed"),
+    "modules of a server until it is ready": Ceiling(810, "every start of a server, in time and memory", 0.02),
+    "modules of a command agent": Ceiling(24, _START),
+    "modules of a playbook agent": Ceiling(25, _START),
+    "modules of a script agent": Ceiling(33, _START),
+    # Per language.
+    "sentences of the server in Japanese": Ceiling(1_200, "every translator, and the memory of every server", 0.03),
+    "lines of words of the dashboard, both languages": Ceiling(
+        5_300, "every translator, and in part every page load", 0.03
+    ),
+    "bytes of the wheel": Ceiling(2_850_000, "every installation and every image", 0.03),
+}
+
+
+def hold(rows: Sequence[str], *measured: int) -> None:
+    """Raises AssertionError for a value above its ceiling, or so far below it that the ceiling has to follow."""
+    wrong = [told for row, value in zip(rows, measured, strict=True) if (told := judged(row, CEILINGS[row], value))]
+    assert not wrong, "\n".join(wrong)
+
+
+def judged(row: str, ceiling: Ceiling, measured: int) -> str | None:
+    """What is wrong with it, in words; None if it is within its budget."""
+    at_least = ceiling.most * (1 - ceiling.spare)
+    if at_least <= measured <= ceiling.most:
+        return None
+    off = f"{row}: {measured:,} measured, the ceiling is {ceiling.most:,}; paid by {ceiling.paid}."
+    if measured > ceiling.most:
+        return f"{off} Make it cheaper, or raise the ceiling in this commit: {HERE}."
+    return f"{off} That is lower: lower the ceiling in this commit, too: {HERE}."

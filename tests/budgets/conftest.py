@@ -1,0 +1,5 @@
+"""Fixtures of the budgets."""
+
+from tests.stories import fresh, quiet, world
+
+__all__ = ["fresh", "quiet", "world"]
