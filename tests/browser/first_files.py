@@ -1,4 +1,6 @@
-"""Which scripts a view loads first, and how large they are: read from what the build wrote down (`chunks.json`)."""
+"""Which scripts and styles a view loads first, and how large they are: read from what the build wrote down
+(`chunks.json`).
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ from toryo.server.dashboard_files import STATIC
 PAGE = "index.html"
 
 
-def first_scripts(view: str, language: str = "en") -> dict[str, int]:
+def first_files(view: str, language: str = "en") -> dict[str, int]:
     """Their bytes as the server sends them, by name: what the page needs for anything, the view, and its words."""
     chunks: dict[str, dict[str, Any]] = json.loads((STATIC / "chunks.json").read_text())
     wanted = [
@@ -21,7 +23,8 @@ def first_scripts(view: str, language: str = "en") -> dict[str, int]:
         f"src/views/{view}/words.ts?{language}",
         f"src/i18n/{language}.ts",
     ]
-    files = sorted({chunks[name]["file"] for name in _needed(chunks, wanted)})
+    needed = [chunks[name] for name in _needed(chunks, wanted)]
+    files = sorted({name for each in needed for name in (each["file"], *each.get("css", []))})
     return {name: len(gzip.compress((STATIC / name).read_bytes(), 6, mtime=0)) for name in files}
 
 
