@@ -22,8 +22,8 @@ from pages import ROOT, Run, fill  # which also leads to the tests' helpers
 from playwright.sync_api import Browser, Page
 
 from tests.browser import browsers, linked_tasks
+from tests.browser.first_files import first_files
 from tests.browser.pages import live
-from tests.browser.scripts import first_scripts
 from tests.scenarios.sites import Site
 
 VIEWS = {
@@ -77,7 +77,7 @@ def sizes() -> None:
     say("scripts of a first view, gzip", "bytes, en", "bytes, ja", "scripts")
     folders = sorted(each.parent.name for each in (ROOT / "web/src/views").glob("*/index.tsx"))
     for view in folders:
-        found = {language: first_scripts(view, language) for language in ("en", "ja")}
+        found = {language: first_files(view, language) for language in ("en", "ja")}
         total = {language: sum(each.values()) for language, each in found.items()}
         say(f"  {view}", f"{total['en']:,}", f"{total['ja']:,}", str(len(found["en"])))
         if view in FIRST:

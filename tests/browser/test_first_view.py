@@ -1,4 +1,4 @@
-"""The first view: the frame is there before any script, the scripts are small, and what comes later loses no key."""
+"""The first view: the frame is there before any script, what it loads is small, and what comes later loses no key."""
 
 from __future__ import annotations
 
@@ -191,3 +191,13 @@ def test_a_part_that_cannot_be_loaded_is_told_and_the_keyboard_goes_on(window: b
     expect(pages.toast(page, "could not be loaded")).to_be_visible()
     page.keyboard.press("j")
     expect(page.locator("[data-card]:focus")).to_be_visible()
+
+
+def test_a_view_whose_script_is_gone_is_there_after_the_page_was_loaded_again(window: browsers.Window) -> None:
+    page = board(window)
+    window.context.route("**/assets/list*", lambda route: route.abort(), times=1)  # as after an upgrade of the server
+    born = page.evaluate("performance.timeOrigin")
+    page.get_by_role("link", name="List", exact=True).click()
+    expect(page.get_by_role("heading", name="List")).to_be_visible()
+    assert page.url.endswith("/p/shop/list")
+    assert page.evaluate("performance.timeOrigin") != born

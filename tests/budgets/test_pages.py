@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from tests.browser import browsers
-from tests.browser.scripts import first_files
+from tests.browser.first_files import first_files
 from tests.budgets.ceilings import hold
 
 PAGE = 1

@@ -1,13 +1,13 @@
 // Where the page begins: the theme and language of last time, then the app. Until all that the first view needs is here,
 // index.html shows the frame.
 import { QueryClientProvider } from "@tanstack/react-query";
-import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 
 import { readBoardsWhole } from "@/api/boards";
 import { me, projects, queryClient, titleKnown } from "@/api/queries";
-import { router } from "@/app/router";
+import { Page, ROUTES } from "@/app/router";
+import { open } from "@/app/routing";
 import { applyTheme } from "@/app/theme";
 import { load, onLanguage } from "@/i18n";
 import "@/theme.css";
@@ -23,9 +23,9 @@ onLanguage(() => {
   readBoardsWhole(queryClient);
   void queryClient.invalidateQueries();
 });
-// Asked for before anything is drawn: every view needs them, and the router asks for what its own view reads.
+// Asked for before anything is drawn: every view needs them, and the way to a view asks for what that reads.
 if (inside) void queryClient.prefetchQuery(projects);
-void Promise.allSettled([load(), router.load(), inside && queryClient.prefetchQuery(me)]).then(() =>
+void Promise.allSettled([load(), open(ROUTES), inside && queryClient.prefetchQuery(me)]).then(() =>
   // What React could draw at its second try is a fault, too: its cause is told, not that it had one.
   createRoot(root, {
     onRecoverableError: (error) => reportError(error instanceof Error ? (error.cause ?? error) : error),
@@ -34,7 +34,7 @@ void Promise.allSettled([load(), router.load(), inside && queryClient.prefetchQu
       <QueryClientProvider client={queryClient}>
         <Titles value={titleKnown}>
           <ToastProvider>
-            <RouterProvider router={router} />
+            <Page />
           </ToastProvider>
         </Titles>
       </QueryClientProvider>

@@ -1,19 +1,12 @@
 // For tests of components: the page around them, with a server that answers what the test says.
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
-import {
-  Outlet,
-  RouterProvider,
-  createMemoryHistory,
-  createRootRoute,
-  createRoute,
-  createRouter,
-} from "@tanstack/react-router";
 import { fireEvent, render, screen, within } from "@testing-library/react";
-import type { ReactNode } from "react";
+import { Suspense, type ReactNode } from "react";
 import { vi } from "vitest";
 
 import type { BoardTask, Me, Task } from "@/api/model";
 import { me } from "@/api/queries";
+import { Shown, open } from "@/app/routing";
 import { DraftsOf } from "@/drafts";
 import { ToastProvider } from "@/ui";
 
@@ -61,11 +54,11 @@ export async function show(
   login: Me["login"] = "owner",
   client = new QueryClient({ defaultOptions: { queries: { retry: false, staleTime: Infinity } } }),
 ) {
-  const root = createRootRoute({ component: Outlet, validateSearch: (given: Record<string, unknown>) => given });
-  const here = createRoute({ getParentRoute: () => root, path, component: () => what });
-  const elsewhere = createRoute({ getParentRoute: () => root, path: "$", component: () => <p>elsewhere</p> });
-  const history = createMemoryHistory({ initialEntries: [at] });
-  const router = createRouter({ routeTree: root.addChildren([here, elsewhere]), history });
+  window.history.replaceState(null, "", at);
+  await open([
+    { path, view: () => Promise.resolve(() => what) },
+    { path: "*", view: () => Promise.resolve(() => <p>elsewhere</p>) },
+  ]);
   client.setQueryData(me.queryKey, {
     person_id: "olga",
     name: "Olga",
@@ -78,13 +71,14 @@ export async function show(
     <QueryClientProvider client={client}>
       <ToastProvider>
         <DraftsOf person="olga">
-          <RouterProvider router={router as never} />
+          <Suspense>
+            <Shown />
+          </Suspense>
         </DraftsOf>
       </ToastProvider>
     </QueryClientProvider>,
   );
-  await router.load();
-  return { ...page, client, href: () => history.location.href };
+  return { ...page, client, href: () => window.location.pathname + window.location.search + window.location.hash };
 }
 
 /** Writes into a field at once: keystroke by keystroke costs time and shows nothing more. */

@@ -1,6 +1,8 @@
-// What an address may say besides its path, and saying it where one is.
-import { useNavigate } from "@tanstack/react-router";
-import { useCallback } from "react";
+// What an address says: whom its path names, and the words behind it. Where one is, and going elsewhere, is in
+// routing.tsx.
+
+/** What the path names: `$projectId` in the path of a route. */
+export type Params = Readonly<Partial<Record<string, string>>>;
 
 /** Which task is open, what is searched, how it is shown. */
 export interface Search {
@@ -24,24 +26,46 @@ export interface Search {
 
 const NAMES = ["task", "agent", "launch", "tab", "q", "by", "tasks", "only", "trace", "at", "pos"] as const;
 
-export function validateSearch(given: Record<string, unknown>): Search {
+/** The words that an address knows, in their order. */
+export function known(given: Record<string, string | undefined>): Search {
   const said: Search = {};
-  for (const name of NAMES) if (typeof given[name] === "string") said[name] = given[name];
+  for (const name of NAMES) if (given[name] !== undefined) said[name] = given[name];
   return said;
 }
 
-type Said = { [Name in keyof Search]: Search[Name] | undefined };
+/** What stands behind a path. Addresses that were kept have numbers and the like in quotes: what is meant is inside. */
+export const searchIn = (text: string): Search =>
+  known(Object.fromEntries([...new URLSearchParams(text)].map(([name, value]) => [name, unquoted(value)])));
 
-/** Changes these words of the address and leaves the others; undefined takes one out. */
-export function useSay(): (said: Said, how?: { replace: boolean }) => void {
-  const navigate = useNavigate();
-  return useCallback(
-    (said, { replace } = { replace: false }) =>
-      void navigate({
-        to: ".",
-        replace,
-        search: (before) => validateSearch({ ...before, ...said }), // which leaves out what is no word
-      }),
-    [navigate],
-  );
+function unquoted(value: string): string {
+  if (!/^".*"$/s.test(value)) return value;
+  try {
+    return String(JSON.parse(value));
+  } catch {
+    return value;
+  }
+}
+
+/** The address of a path whose `$name` are these; what is in quotes itself gets another pair. */
+export function addressWith(path: string, params: Params = {}, search: Search = {}): string {
+  const words = new URLSearchParams();
+  for (const [name, value] of Object.entries(search) as [string, string | undefined][])
+    if (value !== undefined) words.set(name, unquoted(value) === value ? value : JSON.stringify(value));
+  const named = path.replace(/\$(\w+)/g, (all, name: string) => encodeURIComponent(params[name] ?? all));
+  return words.size === 0 ? named : `${named}?${words.toString()}`;
+}
+
+/** What a path names, if it is one of this pattern. */
+export function paramsIn(pattern: string, path: string): Params | undefined {
+  const parts = new RegExp(`^${pattern.replace(/\$(\w+)/g, "(?<$1>[^/]+)").replace("*", ".*")}/?$`).exec(path);
+  if (parts === null) return undefined;
+  return Object.fromEntries(Object.entries(parts.groups ?? {}).map(([name, part]) => [name, decoded(part)]));
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part; // typed by hand: a `%` that begins nothing
+  }
 }

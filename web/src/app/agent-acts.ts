@@ -1,6 +1,5 @@
 // What can be done with an agent and with a project from anywhere, by the palette. Only what who looks may do.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useNavigate, useRouterState } from "@tanstack/react-router";
 import {
   ArrowRightLeft,
   Bot,
@@ -24,6 +23,7 @@ import type { PaletteCommand } from "@/app/finding";
 import { useCurrentProject } from "@/app/going";
 import { useMay } from "@/app/may";
 import { newAgent, newTask } from "@/app/overlays";
+import { navigate, usePath } from "@/app/routing";
 import { sameViewOf } from "@/app/views";
 import { useTranslation } from "@/i18n/use-words";
 import { useToast } from "@/ui";
@@ -44,7 +44,6 @@ function useSaid() {
 
 export function useAgentActs(agentId: string): PaletteCommand[] {
   const { t } = useTranslation();
-  const navigate = useNavigate();
   const may = useMay();
   const said = useSaid();
   const project = useCurrentProject()?.project_id ?? "";
@@ -130,8 +129,7 @@ export function useAgentWords(agentId: string): (act: "tell" | "interrupt", word
 
 export function useProjectActs(projectId: string): PaletteCommand[] {
   const { t } = useTranslation();
-  const navigate = useNavigate();
-  const path = useRouterState({ select: (state) => state.location.pathname });
+  const path = usePath();
   const may = useMay();
   const said = useSaid();
   const project = useQuery(projects).data?.find((each) => each.project_id === projectId);

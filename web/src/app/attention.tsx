@@ -1,12 +1,12 @@
 // What calls a person who looks elsewhere: the count in the tab's title and a dot on its icon; a notification while a
 // page is open and no push comes; and notifications that were settled elsewhere disappear.
 import { useQuery } from "@tanstack/react-query";
-import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useRef } from "react";
 
 import type { Need } from "@/api/model";
 import { needs, notificationSettings } from "@/api/queries";
 import { useWatched } from "@/app/live";
+import { navigate } from "@/app/routing";
 import { stay } from "@/push/subscription";
 
 export function Attention() {
@@ -35,7 +35,6 @@ function mark(on: boolean): void {
 
 /** A click on a notification shows its place in the tab that is there. */
 function useGoing(): void {
-  const navigate = useNavigate();
   useEffect(() => {
     const worker = navigator.serviceWorker as ServiceWorkerContainer | undefined;
     const hear = (event: MessageEvent<unknown>) => {
@@ -44,7 +43,7 @@ function useGoing(): void {
     };
     worker?.addEventListener("message", hear);
     return () => worker?.removeEventListener("message", hear);
-  }, [navigate]);
+  }, []);
 }
 
 /** What is no longer needed is not shown any longer. */

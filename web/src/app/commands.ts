@@ -1,7 +1,6 @@
 // What the palette lists at first: what can be done, where one can go, tasks, agents, people and projects. Finding among
 // them is in finding.ts, what follows on a choice in steps.ts.
 import { useQueries, useQuery } from "@tanstack/react-query";
-import { useNavigate } from "@tanstack/react-router";
 import {
   Bookmark,
   Bot,
@@ -23,6 +22,7 @@ import { useCurrentProject, useOpenTask } from "@/app/going";
 import { useProjectActs } from "@/app/agent-acts";
 import { useMay, useWrites } from "@/app/may";
 import { newTask, show } from "@/app/overlays";
+import { navigate } from "@/app/routing";
 import { NOT_ASKED, TASK_ACTS, offers, type ActName, type Subject } from "@/app/task-acts";
 import { chooseTheme } from "@/app/theme";
 import { leadsTo, useSaved, viewOf } from "@/app/saved";
@@ -71,7 +71,6 @@ function useThings(): PaletteCommand[] {
 
 function useViews(): PaletteCommand[] {
   const { t } = useTranslation();
-  const navigate = useNavigate();
   const project = useCurrentProject();
   const going = { group: "go" as const };
   const views = VIEWS.map(({ name, icon, key, path }) => ({
@@ -99,7 +98,6 @@ function useViews(): PaletteCommand[] {
 
 function useSavedViews(): PaletteCommand[] {
   const { t } = useTranslation();
-  const navigate = useNavigate();
   const project = useCurrentProject();
   return useSaved(project?.project_id).map((each) => ({
     id: `saved ${each.view_id}`,
@@ -161,7 +159,6 @@ function useAgents(): PaletteCommand[] {
 }
 
 function usePeople(): PaletteCommand[] {
-  const navigate = useNavigate();
   const owns = useMay()("own");
   const known = new Set((useQuery(agents).data ?? []).map((each) => each.agent_id));
   const all = useQuery({ ...people, enabled: owns }).data ?? [];

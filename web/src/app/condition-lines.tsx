@@ -1,12 +1,12 @@
 // What is off in a project, one line each: what, since when, until when, and the buttons that help.
 import { useQueryClient } from "@tanstack/react-query";
-import { useNavigate } from "@tanstack/react-router";
 import { Archive, CirclePause, Coins, PiggyBank, PlugZap, ServerOff, UserPlus, type LucideIcon } from "lucide-react";
 import { useState } from "react";
 
 import type { Condition } from "@/api/model";
 import { moveProject } from "@/api/projects";
 import { useMay, type Deed } from "@/app/may";
+import { navigate } from "@/app/routing";
 import { addressOf } from "@/app/views";
 import { useTranslation } from "@/i18n/use-words";
 import { Ago, Button, Countdown, Told, useToast } from "@/ui";
@@ -58,7 +58,6 @@ function Line({ condition }: { condition: Condition }) {
   const { t } = useTranslation();
   const may = useMay();
   const client = useQueryClient();
-  const navigate = useNavigate();
   const toast = useToast();
   const [busy, setBusy] = useState(false);
   const Icon = ICONS[condition.kind];

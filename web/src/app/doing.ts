@@ -1,13 +1,13 @@
 // Does what is declared in task-acts.ts: asks the server, says what was done, offers to take it back where that is
 // possible, and reads again what has changed. What is refused is thrown.
 import { useQueryClient } from "@tanstack/react-query";
-import { useNavigate } from "@tanstack/react-router";
 
 import { approveTask, confirmChecks, editTask, mayMove, moveTask, rejectTask, steerTask } from "@/api/actions";
 import type { Task, TaskStatus } from "@/api/model";
 import { agents, task as taskQuery } from "@/api/queries";
 import { useOpenTask } from "@/app/going";
 import { newTask } from "@/app/overlays";
+import { navigate } from "@/app/routing";
 import { actNamed, type ActName, type Given, type Subject } from "@/app/task-acts";
 import { useTranslation } from "@/i18n/use-words";
 import { useToast } from "@/ui";
@@ -23,7 +23,6 @@ export function useDoing(): (name: ActName, task: Subject, given?: Given) => Pro
   const client = useQueryClient();
   const toast = useToast();
   const open = useOpenTask();
-  const navigate = useNavigate();
   const nameOf = (id: string | null) =>
     id === null
       ? t("app.nobody")

@@ -1,18 +1,17 @@
 // Where one is, and how one gets to a task: the same from every view.
 import { useQuery } from "@tanstack/react-query";
-import { useParams, useRouterState } from "@tanstack/react-router";
-import { useCallback, useEffect } from "react";
+import { useEffect } from "react";
 
 import type { Project } from "@/api/model";
 import { projects, task } from "@/api/queries";
-import { useSay } from "@/app/address";
+import { say, useParams, usePath } from "@/app/routing";
 
 const LAST = "toryo.project";
 
 /** The project of this address; on a task's page that of the task, elsewhere the last one that was looked at, or the
  * first that goes on. */
 export function useCurrentProject(): Project | undefined {
-  const { projectId, taskId } = useParams({ strict: false });
+  const { projectId, taskId } = useParams();
   const all = useQuery(projects).data;
   const shown = useQuery({ ...task(taskId ?? ""), enabled: taskId !== undefined }).data;
   const wanted = projectId ?? shown?.project_id;
@@ -27,14 +26,14 @@ export function useCurrentProject(): Project | undefined {
 /** The project that the frame names. The overview of all of several projects belongs to none. */
 export function useShownProject(): Project | undefined {
   const current = useCurrentProject();
-  const path = useRouterState({ select: (state) => state.location.pathname });
+  const path = usePath();
   const several = (useQuery(projects).data?.filter((each) => each.status !== "archived").length ?? 0) > 1;
   return path === "/" && several ? undefined : current;
 }
 
+// Back leads to where one was before, not to what was closed
+const openTask = (taskId: string | null, tab?: string): void =>
+  say({ task: taskId ?? undefined, tab }, { replace: taskId === null });
+
 /** Opens a task beside what one looks at; null closes it. */
-export function useOpenTask(): (taskId: string | null, tab?: string) => void {
-  const say = useSay();
-  // Back leads to where one was before, not to what was closed
-  return useCallback((taskId, tab) => say({ task: taskId ?? undefined, tab }, { replace: taskId === null }), [say]);
-}
+export const useOpenTask = () => openTask;

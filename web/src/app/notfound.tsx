@@ -1,5 +1,4 @@
-import { Link } from "@tanstack/react-router";
-
+import { Link } from "@/app/routing";
 import { useTranslation } from "@/i18n/use-words";
 import { Empty } from "@/ui";
 

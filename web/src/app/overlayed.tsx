@@ -1,5 +1,4 @@
 // Draws what lies over the view: at most one of the frame's overlays, and the task that is open beside.
-import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useLayoutEffect, useMemo } from "react";
 
 import { useKeys, type Key } from "@/app/keys";
@@ -7,6 +6,7 @@ import { useWrites } from "@/app/may";
 import { newTask, show, useOverlay } from "@/app/overlays";
 import { useCurrentProject } from "@/app/going";
 import { keptAt } from "@/app/past/past";
+import { navigate, useSearch } from "@/app/routing";
 import { VIEWS, addressOf } from "@/app/views";
 import { withWords } from "@/i18n";
 import { useTranslation } from "@/i18n/use-words";
@@ -31,7 +31,7 @@ const TaskSheet = lateComponent(
 
 export function Overlays() {
   const overlay = useOverlay();
-  const { task } = useSearch({ strict: false });
+  const { task } = useSearch();
   useFrameKeys();
   return (
     <>
@@ -47,7 +47,6 @@ export function Overlays() {
 function useFrameKeys(): void {
   const { t } = useTranslation();
   const writes = useWrites();
-  const navigate = useNavigate();
   const projectId = useCurrentProject()?.project_id;
   const keys = useMemo<Key[]>(
     () => [
@@ -64,7 +63,7 @@ function useFrameKeys(): void {
       ...(writes ? [{ key: "n", words: t("newTask.title"), run: () => newTask(), last: true }] : []),
       { key: "?", words: t("keys.title"), run: () => show({ kind: "keys" }), last: true },
     ],
-    [t, writes, navigate, projectId],
+    [t, writes, projectId],
   );
   useKeys(keys);
   useLayoutEffect(() => {

@@ -1,5 +1,4 @@
 // The lists of the palette, one for each step: each reads what it lists by itself.
-import { useParams, useSearch } from "@tanstack/react-router";
 import { useQuery } from "@tanstack/react-query";
 import { Command, useCommandState } from "cmdk";
 import { useLayoutEffect } from "react";
@@ -11,6 +10,7 @@ import { useChosenTask } from "@/app/chosen";
 import { useRootCommands } from "@/app/commands";
 import { found, type PaletteCommand, type Step } from "@/app/finding";
 import { useRecent } from "@/app/recent";
+import { useParams, useSearch } from "@/app/routing";
 import { useActsOn, useFound, useTasksFor, useValues } from "@/app/steps";
 import { useTranslation } from "@/i18n/use-words";
 
@@ -36,8 +36,8 @@ export function ListOf({ step, ...given }: ListProps & { step: Exclude<Step, { k
 
 /** Everything. The task that is open, or that one stands on, comes first. */
 export function Root(given: ListProps) {
-  const { taskId: page } = useParams({ strict: false });
-  const { task: sheet } = useSearch({ strict: false });
+  const { taskId: page } = useParams();
+  const { task: sheet } = useSearch();
   const chosen = useChosenTask();
   const id = sheet ?? page ?? chosen;
   const task = useQuery({ ...taskQuery(id ?? ""), enabled: id !== null }).data;

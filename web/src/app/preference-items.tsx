@@ -1,12 +1,12 @@
 // What the person's own corner offers: theme, language, leaving.
 import { useQuery } from "@tanstack/react-query";
-import { useNavigate } from "@tanstack/react-router";
 import { Check, Languages, LogOut, Monitor, Moon, Sun } from "lucide-react";
 import { useState } from "react";
 
 import { api } from "@/api/client";
 import { me, queryClient } from "@/api/queries";
 import { forgetSignedOut, leavesNow } from "@/app/back";
+import { navigate } from "@/app/routing";
 import { chooseTheme, chosenTheme, type Theme } from "@/app/theme";
 import { chooseLanguage, type Language } from "@/i18n";
 import { useTranslation } from "@/i18n/use-words";
@@ -25,7 +25,6 @@ const LANGUAGES: readonly [Language, string][] = [
 export function PreferenceItems() {
   const { t, i18n } = useTranslation();
   const [theme, setTheme] = useState(chosenTheme());
-  const navigate = useNavigate();
   const toast = useToast();
   const name = useQuery(me).data?.name ?? "";
   async function leave() {

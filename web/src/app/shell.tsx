@@ -1,8 +1,7 @@
 // The frame around every view: who I am, which project, where to go, whether what I see is live.
 import { useQuery } from "@tanstack/react-query";
-import { Navigate, Outlet, useRouterState } from "@tanstack/react-router";
 import { Menu as MenuIcon, Search, Wifi, WifiOff } from "lucide-react";
-import { useEffect, useState } from "react";
+import { useEffect, useState, type ReactNode } from "react";
 
 import { Refused } from "@/api/client";
 import { me, needs } from "@/api/queries";
@@ -14,6 +13,7 @@ import { Overlays } from "@/app/overlayed";
 import { show } from "@/app/overlays";
 import { PastProvider } from "@/app/past/past";
 import { Preferences } from "@/app/preferences";
+import { navigate, usePath } from "@/app/routing";
 import { Sidebar } from "@/app/sidebar";
 import { Crumb, PageTitle } from "@/app/title";
 import { DraftsOf } from "@/drafts";
@@ -28,7 +28,7 @@ const PhoneMenu = lateComponent(() => import("@/app/phone-menu").then((part) => 
   lost: ({ close }) => close(),
 });
 
-export function Shell() {
+export function Shell({ children }: { children: ReactNode }) {
   const known = useQuery(me);
   if (known.error instanceof Refused && known.error.problem.status === 401)
     return <ToTheDoor wasIn={known.data !== undefined} />;
@@ -38,7 +38,9 @@ export function Shell() {
       <DraftsOf key={person} person={person}>
         <Mentions value={drawTask}>
           <PastProvider>
-            <Frame since={since} who={`${person}.${login}`} />
+            <Frame since={since} who={`${person}.${login}`}>
+              {children}
+            </Frame>
           </PastProvider>
         </Mentions>
       </DraftsOf>
@@ -52,17 +54,18 @@ const drawTask = (taskId: string) => <TaskChip taskId={taskId} />;
 
 /** After signing in, people return to the page they were on. */
 function ToTheDoor({ wasIn }: { wasIn: boolean }) {
-  const href = useRouterState({ select: (state) => state.location.href });
   useEffect(() => {
-    remember(href);
+    const { pathname, search, hash } = window.location;
+    remember(pathname + search + hash);
     if (wasIn) wasSignedOut();
-  }, [href, wasIn]);
-  return <Navigate to="/sign-in" />;
+    void navigate({ to: "/sign-in" });
+  }, [wasIn]);
+  return null;
 }
 
-function Frame({ since, who }: { since: number; who: string }) {
+function Frame({ since, who, children }: { since: number; who: string; children: ReactNode }) {
   const { t } = useTranslation();
-  const path = useRouterState({ select: (state) => state.location.pathname });
+  const path = usePath();
   const [openedAt, setOpenedAt] = useState<string | null>(null); // the menu of a phone closes when one goes elsewhere
   const open = openedAt === path;
   const project = useShownProject();
@@ -96,7 +99,7 @@ function Frame({ since, who }: { since: number; who: string }) {
         <Conditions project={project} />
         <main id="content" tabIndex={-1} className="min-h-0 flex-1 overflow-auto outline-none">
           <Boundary key={path} fallback={<Empty title={t("error.crashed")} />}>
-            <Outlet />
+            {children}
           </Boundary>
         </main>
       </div>

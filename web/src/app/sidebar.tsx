@@ -1,12 +1,12 @@
 // The menu: the project that it belongs to stands above its views. What is watched and what is kept can be folded away.
 import { useQuery } from "@tanstack/react-query";
-import { Link, useRouterState, useSearch } from "@tanstack/react-router";
 import { ChevronRight, FolderGit2, LayoutDashboard, Settings as SettingsIcon, X, type LucideIcon } from "lucide-react";
 import { useState, type ReactNode } from "react";
 
 import { chats, needs, projects } from "@/api/queries";
 import { useShownProject } from "@/app/going";
 import { keptAt } from "@/app/past/past";
+import { Link, usePath, useSearch } from "@/app/routing";
 import { SavedViews } from "@/app/saved";
 import { Switcher } from "@/app/switcher";
 import { MENU, addressOf, viewAt, type Group, type View } from "@/app/views";
@@ -107,7 +107,7 @@ function Folding({ group, children }: { group: Exclude<Group, "first">; children
   const [open, setOpen] = useState(
     () => (localStorage.getItem(`${KEPT}.${group}`) ?? (group === "watch" ? "1" : "0")) === "1",
   );
-  const path = useRouterState({ select: (state) => state.location.pathname });
+  const path = usePath();
   const here = MENU[group].some((each) => each === viewAt(path));
   const shown = open || here;
   const turn = () => {
@@ -138,16 +138,15 @@ interface EntryProps {
 }
 
 function Entry({ to, icon: Icon, text, children }: EntryProps) {
-  const { at } = useSearch({ strict: false });
+  const { at } = useSearch();
+  const here = usePath() === to;
   return (
     <li>
       <Link
         to={to}
         search={keptAt(to, at)}
-        activeOptions={{ exact: true, includeSearch: false }}
-        activeProps={{ className: "bg-panel font-medium text-ink shadow-sm", "aria-current": "page" }}
-        inactiveProps={{ className: "text-soft hover:bg-panel hover:text-ink" }}
-        className="flex h-8 items-center gap-2.5 rounded-md px-2 transition-colors"
+        aria-current={here ? "page" : undefined}
+        className={`flex h-8 items-center gap-2.5 rounded-md px-2 transition-colors ${here ? "bg-panel font-medium text-ink shadow-sm" : "text-soft hover:bg-panel hover:text-ink"}`}
       >
         <Icon size={16} className="shrink-0" aria-hidden />
         <span className="min-w-0 flex-1 truncate">{text}</span>

@@ -1,11 +1,11 @@
 // The projects that one can switch to: the view stays the same. Archived ones are listed here alone.
 import { useQuery } from "@tanstack/react-query";
-import { useNavigate, useRouterState } from "@tanstack/react-router";
 import { Check, FolderGit2, Layers, Plus } from "lucide-react";
 
 import type { Project } from "@/api/model";
 import { projects } from "@/api/queries";
 import { useOwns } from "@/app/may";
+import { navigate, usePath, useSearch } from "@/app/routing";
 import { sameViewOf } from "@/app/views";
 import { useTranslation } from "@/i18n/use-words";
 import { MenuItem, MenuLine } from "@/ui";
@@ -13,11 +13,11 @@ import { MenuItem, MenuLine } from "@/ui";
 export function SwitcherItems({ project }: { project: Project | undefined }) {
   const { t } = useTranslation();
   const all = useQuery(projects).data ?? [];
-  const { pathname, search } = useRouterState({ select: (state) => state.location });
-  const navigate = useNavigate();
+  const path = usePath();
+  const { by } = useSearch();
   const owns = useOwns();
-  const by = typeof search.by === "string" ? { by: search.by } : {};
-  const go = (to: Project) => void navigate({ to: sameViewOf(to.project_id, pathname), search: by });
+  const go = (to: Project) =>
+    void navigate({ to: sameViewOf(to.project_id, path), search: by === undefined ? {} : { by } });
   const here = all.filter((each) => each.status !== "archived");
   const archived = all.filter((each) => each.status === "archived");
   return (

@@ -1,8 +1,8 @@
 // What the page is called: the project and the view, in the bar and in the browser's tab.
-import { Link, useRouterState } from "@tanstack/react-router";
 import { useEffect } from "react";
 
 import type { Project } from "@/api/model";
+import { Link, usePath } from "@/app/routing";
 import { addressOf, viewAt } from "@/app/views";
 import { useTranslation } from "@/i18n/use-words";
 import { useBarTitle } from "@/ui";
@@ -29,7 +29,7 @@ export function Crumb({ project }: { project: Project | undefined }) {
 export function PageTitle({ project, count = 0 }: { project: Project | undefined; count?: number }) {
   const { t } = useTranslation();
   const said = useBarTitle();
-  const here = viewAt(useRouterState({ select: (state) => state.location.pathname }));
+  const here = viewAt(usePath());
   const view = said || (here === undefined ? "" : t(`nav.${here.name}`)); // while it is loaded
   const words = [view, project?.name ?? t("app.name")].filter((each) => each !== "").join(" · ");
   const title = count > 0 ? `(${count}) ${words}` : words;

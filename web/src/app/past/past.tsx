@@ -1,9 +1,8 @@
 // Which instant the page shows: now, or one of the past that stands in the address. While one looks at the past nothing
 // can be changed (`may.ts` asks here).
-import { useSearch } from "@tanstack/react-router";
 import { createContext, useCallback, useContext, useMemo, useState, type ReactNode } from "react";
 
-import { useSay } from "@/app/address";
+import { say, useSearch } from "@/app/routing";
 
 export interface Past {
   /** Null: now. */
@@ -32,8 +31,7 @@ export const keptAt = (address: string, at: string | undefined): { at?: string }
   at !== undefined && VIEWS.test(address) ? { at } : {};
 
 export function PastProvider({ children }: { children: ReactNode }) {
-  const { at: said } = useSearch({ strict: false });
-  const say = useSay();
+  const { at: said } = useSearch();
   const [moving, setMoving] = useState<{ at: number; said: string | undefined } | null>(null);
   const told = said === undefined ? null : Date.parse(said);
   const wrong = told !== null && Number.isNaN(told);
@@ -44,7 +42,7 @@ export function PastProvider({ children }: { children: ReactNode }) {
       // Back leads to now, whatever way one went through the past.
       say({ at: next === null ? undefined : new Date(next).toISOString() }, { replace: said !== undefined });
     },
-    [say, said],
+    [said],
   );
   const pass = useCallback((next: number) => setMoving({ at: next, said }), [said]);
   const value = useMemo(() => ({ at, wrong, go, pass }), [at, wrong, go, pass]);

@@ -1,12 +1,12 @@
 // The saved views in the menu of their project, each with how many tasks it shows now.
 import { useQueryClient } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
 import { Bookmark, EllipsisVertical, Pencil, Trash2, Users } from "lucide-react";
 import { useState } from "react";
 
 import type { SavedView } from "@/api/model";
 import { savedViews } from "@/api/queries";
 import { deleteView } from "@/api/views";
+import { Link } from "@/app/routing";
 import { useTranslation } from "@/i18n/use-words";
 import { IconButton, Menu, MenuItem, useToast } from "@/ui";
 

@@ -1,6 +1,5 @@
 // Saves what the address shows under a name: for oneself, or for everybody in the project.
 import { useQueryClient } from "@tanstack/react-query";
-import { useParams } from "@tanstack/react-router";
 import { BookmarkPlus } from "lucide-react";
 import { useState } from "react";
 
@@ -8,6 +7,7 @@ import { savedViews } from "@/api/queries";
 import { editView, saveView } from "@/api/views";
 import type { SavedView } from "@/api/model";
 import { useWrites } from "@/app/may";
+import { useParams } from "@/app/routing";
 import { DraftLine, useDraft } from "@/drafts";
 import { useTranslation } from "@/i18n/use-words";
 import { Button, Checkbox, Dialog, Failed, Form, TextField, useToast, useTrying } from "@/ui";
@@ -17,7 +17,7 @@ import { isSame, useSaved, useShown } from "./use-saved";
 /** Nothing where nothing is narrowed, or where it is saved already. */
 export function SaveView() {
   const { t } = useTranslation();
-  const { projectId } = useParams({ strict: false });
+  const { projectId } = useParams();
   const shown = useShown();
   const saved = useSaved(projectId);
   const [open, setOpen] = useState(false);

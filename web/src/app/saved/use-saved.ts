@@ -1,9 +1,9 @@
 // The saved views of a project, with how many tasks each shows now, and where they lead.
 import { useQuery } from "@tanstack/react-query";
-import { useRouterState } from "@tanstack/react-router";
 
 import type { SavedView } from "@/api/model";
 import { savedCounts, savedViews } from "@/api/queries";
+import { usePath, useSearch } from "@/app/routing";
 import { VIEWS, addressOf, viewAt, type View } from "@/app/views";
 
 const NONE: SavedView[] = [];
@@ -30,11 +30,9 @@ const SAVABLE: readonly string[] = ["board", "list", "timeline", "graph", "audit
 
 /** What the address shows, as it would be saved; null where nothing is narrowed, or nothing can be saved. */
 export function useShown(): Pick<SavedView, "view" | "q" | "by"> | null {
-  const path = useRouterState({ select: (state) => state.location.pathname });
-  const search = useRouterState({ select: (state) => state.location.search }) as { q?: unknown; by?: unknown };
+  const path = usePath();
+  const { q = "", by = null } = useSearch();
   const name = viewAt(path)?.name ?? "";
-  const q = typeof search.q === "string" ? search.q : "";
-  const by = typeof search.by === "string" ? search.by : null;
   if (!SAVABLE.includes(name) || (q === "" && by === null)) return null;
   return { view: name as SavedView["view"], q, by };
 }

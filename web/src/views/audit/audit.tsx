@@ -1,6 +1,5 @@
 // What has happened, the newest first: every change with who did it. What happens now comes in at the top by itself.
 import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
-import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { History } from "lucide-react";
 import { useCallback, useMemo } from "react";
 
@@ -8,6 +7,7 @@ import type { Event } from "@/api/model";
 import { history, oneEvent, type EventsWanted } from "@/api/queries";
 import { useEvents } from "@/app/live";
 import { useNames } from "@/app/names";
+import { navigate, useParams, useSearch } from "@/app/routing";
 import { useTranslation } from "@/i18n/use-words";
 import { Bar, Button, Empty, Failed, Loading, Panel } from "@/ui";
 import { Entry } from "@/views/audit/entry";
@@ -15,16 +15,14 @@ import { EVERYTHING, Filters, parsed, wantedOf, written, type Filter } from "@/v
 
 export function Audit() {
   const { t } = useTranslation("audit");
-  const { projectId = "" } = useParams({ strict: false });
-  const { task = "", agent = "", q = "" } = useSearch({ strict: false });
-  const navigate = useNavigate();
+  const { projectId = "" } = useParams();
+  const { task = "", agent = "", q = "" } = useSearch();
   const filter = useMemo(() => {
     const said = parsed(q);
     return { ...said, task: said.task || task, agent: said.agent || agent };
   }, [q, task, agent]);
   const setFilter = (next: Filter) =>
     void navigate({
-      to: ".",
       replace: true,
       search: () => {
         const line = written(next);

@@ -1,5 +1,4 @@
 // One event: its sentence, time and actor; unfolded, all its data.
-import { Link } from "@tanstack/react-router";
 import {
   Bot,
   ChevronRight,
@@ -17,6 +16,7 @@ import {
 import { useState } from "react";
 
 import type { Event } from "@/api/model";
+import { Link } from "@/app/routing";
 import { sentence, type Names } from "@/app/sentence";
 import { useTranslation } from "@/i18n/use-words";
 import { Ago, Button } from "@/ui";

@@ -1,14 +1,12 @@
 // What the address says of the board: the filter (the same line as the list's) and the lanes.
-import { useSearch } from "@tanstack/react-router";
 import { useMemo } from "react";
 
 import { parsed, written, type Filter } from "@/api/filter";
-import { useSay } from "@/app/address";
+import { say, useSearch } from "@/app/routing";
 import { BYS, type By } from "@/views/board/lanes";
 
 export function useAddress() {
-  const { q = "", by: said } = useSearch({ strict: false });
-  const say = useSay();
+  const { q = "", by: said } = useSearch();
   const filter = useMemo(() => parsed(q), [q]);
   const by: By = BYS.find((each) => each === said) ?? "none";
   return {

@@ -1,6 +1,5 @@
 // The board of a project: a column for every status, lanes by agent or parent. Cards are carried; the server decides.
 import { useQuery } from "@tanstack/react-query";
-import { useParams } from "@tanstack/react-router";
 import { SquareKanban } from "lucide-react";
 import { useMemo, useRef } from "react";
 
@@ -15,6 +14,7 @@ import { useWrites } from "@/app/may";
 import { OlderTasks, useMoreTasks } from "@/app/older";
 import { newTask } from "@/app/overlays";
 import { PastClock, PastStrip, useCardsThen } from "@/app/past";
+import { useParams } from "@/app/routing";
 import { useTranslation } from "@/i18n/use-words";
 import { AskWords, Bar, Button, Empty, Failed, HoldsKeys, Kbd, Loading } from "@/ui";
 import { useAddress } from "@/views/board/address";
@@ -29,7 +29,7 @@ import { Toolbar } from "@/views/board/toolbar";
 
 export function Board() {
   const { t } = useTranslation("board");
-  const { projectId = "" } = useParams({ strict: false });
+  const { projectId = "" } = useParams();
   const known = useQuery(board(projectId));
   const cards = useCardsThen(projectId, known.data?.tasks);
   return (

@@ -1,11 +1,11 @@
 // The board by keyboard: from card to card, and what can be done with the one that is chosen.
 import type { RefObject } from "react";
-import { useSearch } from "@tanstack/react-router";
 
 import type { BoardTask } from "@/api/model";
 import type { Marks } from "@/app/bulk";
 import { useKeys, type Key } from "@/app/keys";
 import { useWrites } from "@/app/may";
+import { useSearch } from "@/app/routing";
 import { useTranslation } from "@/i18n/use-words";
 import { neighbour, type Lane } from "@/views/board/lanes";
 import type { Moving } from "@/views/board/moving";
@@ -22,7 +22,7 @@ interface Given {
 
 export function useBoardKeys({ lanes, at, put, open, moving, field, marks }: Given): void {
   const { t } = useTranslation("board");
-  const { task: shown } = useSearch({ strict: false });
+  const { task: shown } = useSearch();
   const go = (step: Parameters<typeof neighbour>[2]) => () => {
     if (moving.carried !== null) return;
     const next = neighbour(lanes, at ?? shown ?? null, step);

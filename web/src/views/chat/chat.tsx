@@ -1,9 +1,9 @@
 // Talking with agents: the threads on the left, one of them on the right; on a phone one of the two.
 import { useQuery } from "@tanstack/react-query";
-import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { MessagesSquare } from "lucide-react";
 
 import { me } from "@/api/queries";
+import { navigate, useParams, useSearch } from "@/app/routing";
 import { useTranslation } from "@/i18n/use-words";
 import { Bar, Empty, Loading } from "@/ui";
 import { ConversationPane } from "@/views/chat/conversation";
@@ -11,10 +11,9 @@ import { ThreadPane } from "@/views/chat/pane";
 import { Threads, type Chosen } from "@/views/chat/threads";
 
 export function Chat() {
-  const { projectId = "" } = useParams({ strict: false });
+  const { projectId = "" } = useParams();
   const { t } = useTranslation();
-  const { agent, by, tab } = useSearch({ strict: false });
-  const navigate = useNavigate();
+  const { agent, by, tab } = useSearch();
   const person = useQuery(me).data;
   const chosen: Chosen = { agent, by, tab };
   const choose = (next: Chosen) =>

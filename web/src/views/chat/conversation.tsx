@@ -1,6 +1,5 @@
 // A conversation of two agents: whose turn it is, how many turns are left, what was said; and ending it.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
 import { ArrowLeft, MessageCircleMore } from "lucide-react";
 import { useState } from "react";
 
@@ -8,6 +7,7 @@ import { api } from "@/api/client";
 import type { Conversation } from "@/api/model";
 import { agents, conversation } from "@/api/queries";
 import { useWrites } from "@/app/may";
+import { Link } from "@/app/routing";
 import { useTranslation } from "@/i18n/use-words";
 import { Badge, Button, Confirm, Failed, IconButton, Loading, Prose, useToast } from "@/ui";
 import { Messages } from "@/views/chat/messages";

@@ -1,16 +1,14 @@
 // What the address says of the graph: one tree (`by`), and as words in `q` whether finished tasks and tasks without links
 // are shown, and whether as a picture or as a list.
-import { useSearch } from "@tanstack/react-router";
 
-import { useSay } from "@/app/address";
 import { useNarrow } from "@/app/narrow";
+import { say, useSearch } from "@/app/routing";
 
 type Word = "finished" | "loose" | "linked" | "list" | "picture";
 
 export function useAddress() {
-  const { by, q = "" } = useSearch({ strict: false });
+  const { by, q = "" } = useSearch();
   const narrow = useNarrow();
-  const say = useSay();
   const words = new Set(q.split(/\s+/));
   const put = (wanted: Partial<Record<Word, boolean>>) => {
     const kept = KNOWN.filter((each) => wanted[each] ?? words.has(each));

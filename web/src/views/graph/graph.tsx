@@ -1,6 +1,5 @@
 // What must be done before what: subtasks and dependencies as a graph, the critical path marked, links drawn by hand.
 import { useQuery } from "@tanstack/react-query";
-import { useParams } from "@tanstack/react-router";
 import { CircleAlert, Network, X } from "lucide-react";
 import { useMemo, useState } from "react";
 
@@ -11,6 +10,7 @@ import { useWrites } from "@/app/may";
 import { useNarrow } from "@/app/narrow";
 import { OlderTasks, useEveryOpenTask } from "@/app/older";
 import { PastClock, PastStrip, useCardsThen } from "@/app/past";
+import { useParams } from "@/app/routing";
 import { SaveView } from "@/app/saved";
 import { useTranslation } from "@/i18n/use-words";
 import { Bar, Button, Empty, Failed, IconButton, Loading, Told } from "@/ui";
@@ -28,7 +28,7 @@ import { Tools } from "./tools";
 
 export function Graph() {
   const { t } = useTranslation("graph");
-  const { projectId = "" } = useParams({ strict: false });
+  const { projectId = "" } = useParams();
   const known = useQuery(board(projectId));
   useEveryOpenTask(projectId);
   const { finished } = useAddress();

@@ -1,10 +1,10 @@
 // Carrying out what a row offers: at once, after asking for words, or by going there. What was done is said; what was
 // refused is said in the server's words.
 import { useQueryClient } from "@tanstack/react-query";
-import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 
 import type { Need } from "@/api/model";
+import { navigate } from "@/app/routing";
 import { useTranslation } from "@/i18n/use-words";
 import { useToast } from "@/ui";
 import { actOf, subject } from "@/views/home/acts";
@@ -32,7 +32,6 @@ export function useActing(): Acting {
   const [busy, setBusy] = useState<string | null>(null);
   const [asking, setAsking] = useState<Asking | null>(null);
   const client = useQueryClient();
-  const navigate = useNavigate();
   const toast = useToast();
 
   async function carryOut(need: Need, name: string, run: (words: string) => Promise<unknown>, words: string) {

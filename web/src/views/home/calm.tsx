@@ -11,11 +11,11 @@ import {
   UserPlus,
   type LucideIcon,
 } from "lucide-react";
-import { useNavigate } from "@tanstack/react-router";
 
 import type { Overview } from "@/api/model";
 import { useOwns, useWrites } from "@/app/may";
 import { newAgent, newTask } from "@/app/overlays";
+import { navigate } from "@/app/routing";
 import { addressOf } from "@/app/views";
 import { useTranslation } from "@/i18n/use-words";
 import { Button, timeOfDay } from "@/ui";
@@ -59,7 +59,6 @@ export function CalmLine({ calm, projectId }: { calm: Calm; projectId: string | 
 
 function Helps({ state, projectId }: { state: Calm["state"]; projectId: string | null }) {
   const { t } = useTranslation("home");
-  const navigate = useNavigate();
   const owns = useOwns();
   const writes = useWrites();
   if (state === "no_team" && owns)

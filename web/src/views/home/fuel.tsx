@@ -1,7 +1,7 @@
 // Accounts and agents in cooldown, with its end, and today's use of each budget.
-import { Link } from "@tanstack/react-router";
 
 import type { Fuel } from "@/api/model";
+import { Link } from "@/app/routing";
 import { useTranslation } from "@/i18n/use-words";
 import { Countdown, Panel, accountName, compact, money } from "@/ui";
 

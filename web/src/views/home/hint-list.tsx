@@ -1,10 +1,10 @@
 // The hints of the demo, each with the way to what it speaks of.
 import { useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
 import { Lightbulb, X } from "lucide-react";
 
 import type { Need } from "@/api/model";
 import { agents } from "@/api/queries";
+import { Link } from "@/app/routing";
 import { useTranslation } from "@/i18n/use-words";
 import { IconButton } from "@/ui";
 import { hintsOf, useDismissed, type Hint } from "@/views/home/hints";

@@ -1,9 +1,9 @@
 // The first glance, in the order in which a person decides: everything, or one project.
 import { useQuery } from "@tanstack/react-query";
-import { useParams } from "@tanstack/react-router";
 
 import { agents, board, overview, projects } from "@/api/queries";
 import { useWrites } from "@/app/may";
+import { useParams } from "@/app/routing";
 import { useTranslation } from "@/i18n/use-words";
 import { Bar, Failed, Loading, lateComponent } from "@/ui";
 import { NeedsPanel } from "@/views/home/needs";
@@ -20,7 +20,7 @@ const FirstTask = lateComponent(() => import("@/views/home/welcome").then((part)
 
 export function Home() {
   const { t } = useTranslation("home");
-  const { projectId } = useParams({ strict: false });
+  const { projectId } = useParams();
   const all = useQuery(projects);
   const seen = useQuery(overview(projectId ?? null));
   const tasks = useQuery({ ...board(projectId ?? ""), enabled: projectId !== undefined }).data?.tasks;

@@ -1,9 +1,9 @@
 // The truth of the queue: what runs, what could, what waits, and what is held by what.
-import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 
 import type { QueueStatus } from "@/api/model";
 import { useOpenTask } from "@/app/going";
+import { Link } from "@/app/routing";
 import { useTranslation } from "@/i18n/use-words";
 import { Button, Countdown, Panel, StatusIcon, Told } from "@/ui";
 

@@ -1,6 +1,5 @@
 // Before there is anything: what Toryo is, and the one button that shows it; then the first task.
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 
 import { api } from "@/api/client";
@@ -8,6 +7,7 @@ import type { Project } from "@/api/model";
 import { demo } from "@/api/queries";
 import { useOwns } from "@/app/may";
 import { newTask } from "@/app/overlays";
+import { Link } from "@/app/routing";
 import { useTranslation } from "@/i18n/use-words";
 import { Button, Copyable, Empty, Failed, Kbd, Panel } from "@/ui";
 

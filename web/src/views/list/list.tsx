@@ -1,6 +1,5 @@
 // The tasks of a project as rows: looked for, ordered, marked, and changed many at once.
 import { useQuery } from "@tanstack/react-query";
-import { useParams, useSearch } from "@tanstack/react-router";
 import { ListTodo } from "lucide-react";
 import { useMemo, useState } from "react";
 
@@ -12,6 +11,7 @@ import { useCursor, useKeys } from "@/app/keys";
 import { useNarrow } from "@/app/narrow";
 import { useWrites } from "@/app/may";
 import { OlderTasks } from "@/app/older";
+import { useParams, useSearch } from "@/app/routing";
 import { useTranslation } from "@/i18n/use-words";
 import { Bar, Empty, Failed, Loading } from "@/ui";
 
@@ -21,7 +21,7 @@ import { Toolbar } from "./toolbar";
 import { useAddress, useVisibleColumns } from "./use-list";
 
 export function List() {
-  const { projectId = "" } = useParams({ strict: false });
+  const { projectId = "" } = useParams();
   const { t } = useTranslation();
   const known = useQuery(board(projectId));
   return (
@@ -50,7 +50,7 @@ function Tasks({ projectId, tasks }: { projectId: string; tasks: BoardTask[] }) 
   const { marked, mark, all, none, keep } = useMarks(order);
   const cursor = useCursor(order);
   useChoosing(cursor.at);
-  const { task: shown } = useSearch({ strict: false });
+  const { task: shown } = useSearch();
   const writes = useWrites();
   const chosen = found.filter((each) => marked.has(each.task_id));
 

@@ -1,8 +1,7 @@
 // What the list remembers: filter and order in the address, columns in the browser, marks until one leaves.
-import { useSearch } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
 
-import { useSay } from "@/app/address";
+import { say, useSearch } from "@/app/routing";
 
 import { HIDDEN_AT_FIRST } from "./columns";
 import { byOf, parsed, sortOf, written, type Filter } from "./filter";
@@ -11,8 +10,7 @@ export type Sort = { id: string; desc: boolean }[];
 const COLUMNS = "toryo.list.columns";
 
 export function useAddress() {
-  const { q, by } = useSearch({ strict: false });
-  const say = useSay();
+  const { q, by } = useSearch();
   const filter = useMemo(() => parsed(q ?? ""), [q]);
   const sort = useMemo(() => sortOf(by), [by]);
   return {

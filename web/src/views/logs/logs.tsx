@@ -1,9 +1,9 @@
 // What agents' processes printed: the launches on the left, the newest first; the output of one on the right.
 import { useQuery } from "@tanstack/react-query";
-import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { ScrollText } from "lucide-react";
 
 import { launches } from "@/api/queries";
+import { navigate, useParams, useSearch } from "@/app/routing";
 import { useTranslation } from "@/i18n/use-words";
 import { Bar, Empty, Failed, Loading } from "@/ui";
 import { LaunchList } from "@/views/logs/launches";
@@ -11,9 +11,8 @@ import { LogPane } from "@/views/logs/pane";
 
 export function Logs() {
   const { t } = useTranslation("logs");
-  const { projectId = "" } = useParams({ strict: false });
-  const { launch, agent, task } = useSearch({ strict: false });
-  const navigate = useNavigate();
+  const { projectId = "" } = useParams();
+  const { launch, agent, task } = useSearch();
   const found = useQuery(launches({ project_id: projectId, ...(task === undefined ? {} : { task_id: task }) }));
   const choose = (chosen: string | undefined, of = agent) =>
     void navigate({

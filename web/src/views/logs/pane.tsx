@@ -1,5 +1,4 @@
 // One launch: what is known of it, its tools, and what it said and did, as a conversation or as it was printed.
-import { Link, useSearch } from "@tanstack/react-router";
 import { ArrowLeft } from "lucide-react";
 import { useMemo, useState } from "react";
 
@@ -7,6 +6,7 @@ import type { LaunchUsage, LogPage } from "@/api/model";
 import { DoingOf } from "@/app/doing-of";
 import { useNames } from "@/app/names";
 import { isPlain, readable, useItems, useOutput } from "@/app/output";
+import { Link, useSearch } from "@/app/routing";
 import { useTranslation } from "@/i18n/use-words";
 import { Elapsed, Failed, IconButton, Loading } from "@/ui";
 import { Transcript } from "@/ui/transcript";
@@ -28,7 +28,7 @@ export function LogPane({ launchId, projectId, back }: PaneProps) {
   const output = useOutput(launchId);
   const { text, page, error } = output;
   const items = useItems(output);
-  const { pos } = useSearch({ strict: false });
+  const { pos } = useSearch();
   const place = useMemo(() => lineAt(output, pos), [output, pos]);
   const [looks, setLooks] = useState<Looks>({ raw: false, wrap: true, filter: "all", following: pos === undefined });
   const [words, setWords] = useState("");

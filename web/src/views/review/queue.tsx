@@ -1,7 +1,6 @@
 // The merge queue of a project: what waits to be merged, in order, what became of the last entries, and why. People
 // reorder it by buttons and keys, pause it and remove entries.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
 import { ArrowDown, ArrowUp, GitMerge, Pause, Play, TriangleAlert, X } from "lucide-react";
 import { useRef, useState } from "react";
 
@@ -11,6 +10,7 @@ import { mergeQueue } from "@/api/queries";
 import { useKeys } from "@/app/keys";
 import { useWrites } from "@/app/may";
 import { useNames } from "@/app/names";
+import { Link } from "@/app/routing";
 import { TaskChip } from "@/app/task-chip";
 import { useTranslation } from "@/i18n/use-words";
 import { Ago, Badge, Button, CheckResults, IconButton, Panel, useToast, type Tone } from "@/ui";

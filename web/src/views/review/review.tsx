@@ -1,7 +1,6 @@
 // The work of a task: what was asked, its files and lines, comments on them, and what a person decides. After the merge
 // it can still be read.
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { Link, useParams } from "@tanstack/react-router";
 import { ChevronLeft, FileDiff, GitBranch, GitPullRequestArrow } from "lucide-react";
 import { useState } from "react";
 
@@ -12,6 +11,7 @@ import { useOpenTask } from "@/app/going";
 import { useWrites } from "@/app/may";
 import { useExtraWide } from "@/app/narrow";
 import { PullRequestLink } from "@/app/pull-request";
+import { Link, useParams } from "@/app/routing";
 import { SentBack } from "@/app/sent-back";
 import { useTranslation } from "@/i18n/use-words";
 import { Bar, Empty, Failed, Loading, StatusIcon } from "@/ui";
@@ -24,7 +24,7 @@ import { VerdictBar } from "@/views/review/verdict";
 
 export function Review() {
   const { t } = useTranslation("review");
-  const { projectId = "", taskId = "" } = useParams({ strict: false });
+  const { projectId = "", taskId = "" } = useParams();
   const task = useQuery(oneTask(taskId));
   const work = useQuery(worktree(taskId));
   const failed = task.error ?? work.error;

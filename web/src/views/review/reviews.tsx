@@ -1,6 +1,5 @@
 // What waits for a review in a project: who did it, how much it is, for how long it waits, and what blocks a merge.
 import { useQuery } from "@tanstack/react-query";
-import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { GitPullRequestArrow, TriangleAlert, X } from "lucide-react";
 import { useEffect, useRef, type ReactNode } from "react";
 
@@ -8,6 +7,7 @@ import type { Worktree } from "@/api/model";
 import { agents, worktrees } from "@/api/queries";
 import { useMarks, type Marks } from "@/app/bulk";
 import { useCursor, useKeys } from "@/app/keys";
+import { Link, navigate, useParams } from "@/app/routing";
 import { SentBack } from "@/app/sent-back";
 import { useTranslation } from "@/i18n/use-words";
 import { Ago, Avatar, Badge, Bar, Button, Empty, Failed, IconButton, Loading, Panel } from "@/ui";
@@ -18,7 +18,7 @@ import { GROUPS, inGroup } from "@/views/review/waiting";
 
 export function Reviews() {
   const { t } = useTranslation("review");
-  const { projectId = "" } = useParams({ strict: false });
+  const { projectId = "" } = useParams();
   const found = useQuery(worktrees(projectId));
   return (
     <>
@@ -105,7 +105,6 @@ function Families({ projectId, all }: { projectId: string; all: readonly Worktre
 
 function Chosen({ projectId, chosen, onNone }: { projectId: string; chosen: readonly string[]; onNone: () => void }) {
   const { t } = useTranslation("review");
-  const navigate = useNavigate();
   return (
     <div
       role="toolbar"
@@ -138,7 +137,6 @@ const together = (projectId: string, chosen: readonly string[]) =>
 
 function useRows(projectId: string, ids: readonly string[], chosen: readonly string[], marks: Marks) {
   const { t } = useTranslation("review");
-  const navigate = useNavigate();
   const { at, put, step } = useCursor(ids, { first: true });
   const open = () => {
     if (chosen.length > 0 && chosen.length <= MOST_TOGETHER) void navigate(together(projectId, chosen));

@@ -1,9 +1,9 @@
 // In which order the work of several tasks is best merged: why each stands where it does, and what became of it.
-import { Link } from "@tanstack/react-router";
 import { CircleCheck, LoaderCircle, TriangleAlert, X } from "lucide-react";
 
 import type { OrderedTask } from "@/api/model";
 import { PullRequestLink } from "@/app/pull-request";
+import { Link } from "@/app/routing";
 import { SentBack } from "@/app/sent-back";
 import { useTranslation } from "@/i18n/use-words";
 import { Badge, IconButton, Panel } from "@/ui";

@@ -1,12 +1,12 @@
 // What several tasks have changed, as one diff: files in which they overlap first, and a proposed order of merging.
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { ChevronLeft, GitPullRequestArrow } from "lucide-react";
 import { useCallback, useMemo, useState } from "react";
 
 import type { CombinedDiff } from "@/api/model";
 import { USUAL_CONTEXT, combinedDiff } from "@/api/diffs";
 import { useWrites } from "@/app/may";
+import { Link, navigate, useParams, useSearch } from "@/app/routing";
 import { useTranslation } from "@/i18n/use-words";
 import { Bar, Button, Empty, Failed, Loading } from "@/ui";
 import { MergeBar } from "@/views/review/merge-bar";
@@ -16,8 +16,8 @@ import { Plan } from "@/views/review/together-plan";
 
 export function Together() {
   const { t } = useTranslation("review");
-  const { projectId = "" } = useParams({ strict: false });
-  const { tasks = "", only } = useSearch({ strict: false }) as { tasks?: string; only?: string };
+  const { projectId = "" } = useParams();
+  const { tasks = "", only } = useSearch() as { tasks?: string; only?: string };
   const [context, setContext] = useState(USUAL_CONTEXT);
   const taskIds = tasks.split(",").filter((each) => each !== "");
   const wanted = { taskIds, below: only === undefined, context };
@@ -74,7 +74,6 @@ interface ShownProps {
 function Shown({ projectId, diff, again, reading, context, setContext }: ShownProps) {
   const { t } = useTranslation("review");
   const writes = useWrites();
-  const navigate = useNavigate();
   const merging = useMergingInOrder();
   const titles = useMemo(() => new Map(diff.order.map(({ worktree: each }) => [each.task_id, each.title])), [diff]);
   const titleOf = useCallback((taskId: string) => titles.get(taskId) ?? taskId, [titles]);

@@ -2,7 +2,6 @@
 // bottom, under the thumb.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { ArrowRight, CircleCheck, ListPlus, ListX, MessageSquareReply, Trash2 } from "lucide-react";
-import { useNavigate } from "@tanstack/react-router";
 import { useState, type ReactNode } from "react";
 
 import { addToMergeQueue, removeFromMergeQueue } from "@/api/actions";
@@ -10,6 +9,7 @@ import type { Task, Worktree } from "@/api/model";
 import { mergeQueue } from "@/api/queries";
 import { discardWork } from "@/api/worktrees";
 import { useKeys } from "@/app/keys";
+import { navigate } from "@/app/routing";
 import { useTranslation } from "@/i18n/use-words";
 import { Button, Confirm, useToast } from "@/ui";
 import { Asking } from "@/views/review/asking";
@@ -157,7 +157,6 @@ function Count({ of }: { of: number }) {
 /** The next one that waits, if there is one. */
 function Next({ task, look }: { task: Task; look: "primary" | "quiet" }) {
   const { t } = useTranslation("review");
-  const navigate = useNavigate();
   const next = useNextReview(task.project_id, task.task_id);
   const go = () => {
     if (next === undefined) return;

@@ -1,6 +1,5 @@
 // Who is signed in: the agents of this project, and my own browsers. Each can be ended.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { Link, useParams } from "@tanstack/react-router";
 import { KeyRound, ShieldAlert, ShieldCheck, ShieldQuestion } from "lucide-react";
 import { useState, type ReactNode } from "react";
 
@@ -9,6 +8,7 @@ import type { Session } from "@/api/model";
 import { sessions } from "@/api/queries";
 import { useWrites } from "@/app/may";
 import { useNames } from "@/app/names";
+import { Link, useParams } from "@/app/routing";
 import { inWords } from "@/app/sentence";
 import { useDraft } from "@/drafts";
 import { useTranslation } from "@/i18n/use-words";
@@ -31,7 +31,7 @@ import { Browsers } from "@/views/sessions/browsers";
 
 export function Sessions() {
   const { t } = useTranslation("sessions");
-  const { projectId = "" } = useParams({ strict: false });
+  const { projectId = "" } = useParams();
   const found = useQuery(sessions(projectId));
   return (
     <div className="mx-auto max-w-5xl space-y-5 p-4 md:p-6">

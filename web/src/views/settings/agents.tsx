@@ -1,6 +1,5 @@
 // The agents: making one (its passkey is shown once), and opening one to change it.
 import { useQuery } from "@tanstack/react-query";
-import { useNavigate, useSearch } from "@tanstack/react-router";
 import { Bot, Plus } from "lucide-react";
 import { useState } from "react";
 
@@ -8,6 +7,7 @@ import type { Agent } from "@/api/model";
 import { agents } from "@/api/queries";
 import { useOwns } from "@/app/may";
 import { newAgent } from "@/app/overlays";
+import { navigate, useSearch } from "@/app/routing";
 import { useTranslation } from "@/i18n/use-words";
 import { Avatar, Badge, Button, Dialog, Empty, Failed, Loading, Panel } from "@/ui";
 import { AgentForm } from "@/views/settings/agent";
@@ -20,8 +20,7 @@ const NEW = "new";
 export function AgentsTab() {
   const { t } = useTranslation("settings");
   const found = useQuery(agents);
-  const { agent, q } = useSearch({ strict: false });
-  const navigate = useNavigate();
+  const { agent, q } = useSearch();
   const open = (id: string | null) =>
     void navigate({ to: "/settings", search: { tab: "agents", ...(id === null ? {} : { agent: id }) } });
   const owns = useOwns();

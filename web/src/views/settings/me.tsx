@@ -1,9 +1,9 @@
 // One's own corner: how the page looks, another device, the password, tokens for programs.
 import { useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 
 import { me, projects } from "@/api/queries";
+import { Link } from "@/app/routing";
 import { chooseTheme, chosenTheme, type Theme } from "@/app/theme";
 import { chooseLanguage } from "@/i18n";
 import { useTranslation } from "@/i18n/use-words";

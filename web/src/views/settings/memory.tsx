@@ -1,6 +1,5 @@
 // What a team knows about a project: its memories, and a search over them, reports, handoffs and conversations.
 import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useNavigate, useSearch } from "@tanstack/react-router";
 import { Brain, Pin, PinOff, Pencil, Plus, Trash2 } from "lucide-react";
 import { useDeferredValue, useState } from "react";
 
@@ -12,6 +11,7 @@ import { inProject, ofMemory } from "@/api/routes";
 import { useOpenTask } from "@/app/going";
 import { useWrites } from "@/app/may";
 import { useNames } from "@/app/names";
+import { navigate, useSearch } from "@/app/routing";
 import { DraftLine, useDraft } from "@/drafts";
 import { useTranslation } from "@/i18n/use-words";
 import {
@@ -36,8 +36,7 @@ import { Head } from "@/views/settings/parts";
 export function MemoryTab() {
   const { t } = useTranslation("settings");
   const all = (useQuery(projects).data ?? []).filter((each) => each.status !== "archived");
-  const { q } = useSearch({ strict: false });
-  const navigate = useNavigate();
+  const { q } = useSearch();
   const writes = useWrites();
   const [making, setMaking] = useState(false);
   const [words, setWords] = useState("");

@@ -1,11 +1,11 @@
 // Making a project: its name and its directory; then the first agent of it.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 
 import { api } from "@/api/client";
 import { projects, serverStatus } from "@/api/queries";
 import { newAgent } from "@/app/overlays";
+import { navigate } from "@/app/routing";
 import { DraftLine, useDraft } from "@/drafts";
 import { useTranslation } from "@/i18n/use-words";
 import { Button, Checkbox, Dialog, Failed, Form, More, TextArea, TextField, idOf, useToast } from "@/ui";
@@ -16,7 +16,6 @@ export function NewProject({ close }: { close: () => void }) {
   const { t } = useTranslation("settings");
   const client = useQueryClient();
   const toast = useToast();
-  const navigate = useNavigate();
   const taken = (useQuery(projects).data ?? []).map((each) => each.project_id);
   const [said, , draft] = useDraft("new-project", EMPTY);
   const [key] = useState(() => crypto.randomUUID());

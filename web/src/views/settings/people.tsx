@@ -1,6 +1,5 @@
 // People: their roles, how they sign in, and removing them.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useNavigate, useSearch } from "@tanstack/react-router";
 import { KeyRound, Link as LinkIcon, Plus, Trash2 } from "lucide-react";
 import { useState } from "react";
 
@@ -8,6 +7,7 @@ import { api } from "@/api/client";
 import type { Me, Person } from "@/api/model";
 import { people } from "@/api/queries";
 import { useOwns } from "@/app/may";
+import { navigate, useSearch } from "@/app/routing";
 import type { TFunction } from "@/i18n";
 import { useTranslation } from "@/i18n/use-words";
 import { Avatar, Button, Confirm, Failed, IconButton, Loading, Panel, ReadOnly, SelectField, useToast } from "@/ui";
@@ -23,8 +23,7 @@ export function PeopleTab() {
   const found = useQuery(people);
   const owner = useOwns();
   const [adding, setAdding] = useState(false);
-  const { q } = useSearch({ strict: false });
-  const navigate = useNavigate();
+  const { q } = useSearch();
   const close = () => {
     setAdding(false);
     if (q === "new") void navigate({ to: "/settings", search: { tab: "people" }, replace: true });

@@ -1,12 +1,12 @@
 // The projects: making one, and opening one to change it.
 import { useQuery } from "@tanstack/react-query";
-import { useSearch, useNavigate } from "@tanstack/react-router";
 import { FolderKanban, Plus } from "lucide-react";
 import { useState } from "react";
 
 import type { Project } from "@/api/model";
 import { projects } from "@/api/queries";
 import { useOwns } from "@/app/may";
+import { navigate, useSearch } from "@/app/routing";
 import { useTranslation } from "@/i18n/use-words";
 import { Badge, Button, Dialog, Empty, Failed, Loading, Panel, type Tone } from "@/ui";
 import { NewProject } from "@/views/settings/new-project";
@@ -18,8 +18,7 @@ const TONES: Record<Project["status"], Tone> = { active: "green", paused: "amber
 export function ProjectsTab() {
   const { t } = useTranslation("settings");
   const found = useQuery(projects);
-  const { q } = useSearch({ strict: false });
-  const navigate = useNavigate();
+  const { q } = useSearch();
   const open = (id: string | null) =>
     void navigate({ to: "/settings", search: { tab: "projects", ...(id === null ? {} : { q: id }) } });
   const owns = useOwns();

@@ -1,11 +1,11 @@
 // The programs that agents run: on which machines each is installed, and which agents use it. What is used and missing
 // comes first.
 import { useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
 import { Boxes } from "lucide-react";
 
 import type { Agent } from "@/api/model";
 import { agents, serverStatus } from "@/api/queries";
+import { Link } from "@/app/routing";
 import { useTranslation } from "@/i18n/use-words";
 import { Avatar, Badge, Empty, Failed, Loading, Panel } from "@/ui";
 import { Head } from "@/views/settings/parts";

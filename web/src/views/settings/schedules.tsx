@@ -1,7 +1,6 @@
 // Schedules: the tasks of a project that are created at certain times, what became of those times, and what to do about
 // them.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useNavigate, useSearch } from "@tanstack/react-router";
 import { CalendarClock, Pause, Pencil, Play, Plus, SkipForward, Trash2 } from "lucide-react";
 import { useState } from "react";
 
@@ -13,6 +12,7 @@ import { scheduleRuns, schedules } from "@/api/schedules";
 import { useOpenTask } from "@/app/going";
 import { useWrites } from "@/app/may";
 import { useNames } from "@/app/names";
+import { navigate, useSearch } from "@/app/routing";
 import type { Names } from "@/app/sentence";
 import { useTranslation } from "@/i18n/use-words";
 import {
@@ -40,8 +40,7 @@ const TONES: Record<Schedule["state"], Tone> = { active: "green", paused: "amber
 export function SchedulesTab() {
   const { t } = useTranslation("settings");
   const all = (useQuery(projects).data ?? []).filter((each) => each.status !== "archived");
-  const { q } = useSearch({ strict: false });
-  const navigate = useNavigate();
+  const { q } = useSearch();
   const writes = useWrites();
   const [making, setMaking] = useState(false);
   const chosen = all.find((each) => each.project_id === q) ?? all[0];

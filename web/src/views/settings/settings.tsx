@@ -1,5 +1,4 @@
 // Everything that is set up: projects, agents, providers, machines, retention, keys, people, and oneself. One tab for each.
-import { useNavigate, useSearch } from "@tanstack/react-router";
 import {
   Archive,
   Bot,
@@ -17,6 +16,7 @@ import {
 import type { ReactNode } from "react";
 
 import { useOwns } from "@/app/may";
+import { navigate, useSearch } from "@/app/routing";
 import { useTranslation } from "@/i18n/use-words";
 import { Bar } from "@/ui";
 import { AgentsTab } from "@/views/settings/agents";
@@ -69,8 +69,7 @@ export function Settings() {
   const { t } = useTranslation("settings");
   const owns = useOwns();
   const tabs = TABS.filter((each) => owns || !OWNERS.includes(each));
-  const { tab } = useSearch({ strict: false });
-  const navigate = useNavigate();
+  const { tab } = useSearch();
   const chosen = tabs.find((each) => each === tab) ?? "projects";
   const View = SHOWN[chosen].view;
   return (

@@ -1,7 +1,6 @@
 // Webhooks: the tasks of a project that are created when another program sends a request, what became of those requests,
 // and what to do about them.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useNavigate, useSearch } from "@tanstack/react-router";
 import { KeyRound, Pause, Pencil, Play, Plus, Trash2, Webhook as WebhookIcon } from "lucide-react";
 import { useState } from "react";
 
@@ -13,6 +12,7 @@ import { webhookDeliveries, webhooks } from "@/api/webhooks";
 import { useOpenTask } from "@/app/going";
 import { useWrites } from "@/app/may";
 import { useNames } from "@/app/names";
+import { navigate, useSearch } from "@/app/routing";
 import { useTranslation } from "@/i18n/use-words";
 import {
   Badge,
@@ -36,8 +36,7 @@ const TONES: Record<Webhook["state"], Tone> = { active: "green", paused: "amber"
 export function WebhooksTab() {
   const { t } = useTranslation("settings");
   const all = (useQuery(projects).data ?? []).filter((each) => each.status !== "archived");
-  const { q } = useSearch({ strict: false });
-  const navigate = useNavigate();
+  const { q } = useSearch();
   const writes = useWrites();
   const [making, setMaking] = useState(false);
   const [secret, setSecret] = useState<string | null>(null);

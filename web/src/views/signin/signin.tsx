@@ -1,12 +1,12 @@
 // The door: the code of a link opens it by itself; who has none is told how to get one, or gives a password.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useLocation, useNavigate, useRouter } from "@tanstack/react-router";
 import { LoaderCircle } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 
 import { api } from "@/api/client";
 import { me, waysIn } from "@/api/queries";
 import { forgetSignedOut, signedOutElsewhere, takeBack } from "@/app/back";
+import { navigate, useHash } from "@/app/routing";
 import { useTranslation } from "@/i18n/use-words";
 import { Copyable, Failed } from "@/ui";
 import { PasswordForm, type Given } from "@/views/signin/password";
@@ -75,11 +75,9 @@ interface Entering {
 
 /** Signs in and goes on; the code of an address is used once and does not stay in it. */
 function useEntering(): Entering {
-  const code = useLocation({ select: (location) => location.hash });
+  const code = useHash();
   const [state, setState] = useState<{ refused: unknown; entering: boolean }>({ refused: null, entering: code !== "" });
   const client = useQueryClient();
-  const navigate = useNavigate();
-  const { history } = useRouter();
   const used = useRef("");
 
   async function enter(given: Given | { code: string }): Promise<void> {
@@ -89,7 +87,7 @@ function useEntering(): Entering {
       client.clear();
       await client.fetchQuery(me);
       forgetSignedOut();
-      history.replace(takeBack());
+      void navigate({ to: takeBack(), replace: true });
     } catch (error) {
       setState({ refused: error, entering: false });
     }
@@ -98,7 +96,7 @@ function useEntering(): Entering {
   useEffect(() => {
     if (code === "" || used.current === code) return;
     used.current = code;
-    void navigate({ to: "/sign-in", hash: "", replace: true }).then(() => enter({ code }));
+    void navigate({ to: "/sign-in", replace: true }).then(() => enter({ code }));
   });
 
   return { enter, ...state };

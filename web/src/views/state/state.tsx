@@ -1,13 +1,13 @@
 // What the agents of a project share: each value as a tree, with its version, who set it and how long it lasts, and
 // who had set it before.
 import { useQuery } from "@tanstack/react-query";
-import { useParams } from "@tanstack/react-router";
 import { Database, History as Clock } from "lucide-react";
 import { useState } from "react";
 
 import type { SharedValue } from "@/api/model";
 import { sharedState } from "@/api/queries";
 import { useNames } from "@/app/names";
+import { useParams } from "@/app/routing";
 import type { Names } from "@/app/sentence";
 import { useTranslation } from "@/i18n/use-words";
 import { Ago, Badge, Bar, Button, Countdown, Empty, Failed, Loading, TextField } from "@/ui";
@@ -16,7 +16,7 @@ import { Tree } from "@/views/state/tree";
 
 export function SharedState() {
   const { t } = useTranslation("state");
-  const { projectId = "" } = useParams({ strict: false });
+  const { projectId = "" } = useParams();
   const found = useQuery(sharedState(projectId));
   const names = useNames(projectId);
   const [words, setWords] = useState("");

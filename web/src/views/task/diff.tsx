@@ -1,6 +1,5 @@
 // What a task has changed in its worktree, as its Coordinator tells it when one asks. Line by line is the review.
 import { useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
 import { GitBranch } from "lucide-react";
 
 import { Refused } from "@/api/client";
@@ -8,6 +7,7 @@ import type { Diff, Task } from "@/api/model";
 import { diff } from "@/api/diffs";
 import { worktree } from "@/api/queries";
 import { PullRequestLink } from "@/app/pull-request";
+import { Link } from "@/app/routing";
 import { useTranslation } from "@/i18n/use-words";
 import { Badge, Button, Empty, Failed, Loading, Told } from "@/ui";
 

@@ -1,11 +1,11 @@
 // What the agent's process prints, while it prints it. Who scrolls up keeps their place; at the end one follows.
 import { useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 
 import type { Launch, Task } from "@/api/model";
 import { agents, launches } from "@/api/queries";
 import { useItems, useOutput } from "@/app/output";
+import { Link } from "@/app/routing";
 import { useTranslation } from "@/i18n/use-words";
 import { Badge, Elapsed, Empty, Failed, Loading } from "@/ui";
 import { Transcript } from "@/ui/transcript";

@@ -1,13 +1,13 @@
 // What was said about a task: what people have told its agent, what was written about it in my chat with that agent, and
 // the conversations that agents had over it.
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
 import { MessagesSquare } from "lucide-react";
 
 import type { Task } from "@/api/model";
 import { history } from "@/api/queries";
 import { taskMessages } from "@/api/whole-lists";
 import { useNames } from "@/app/names";
+import { Link } from "@/app/routing";
 import { useTranslation } from "@/i18n/use-words";
 import { Ago, Avatar, Empty, Loading, Prose } from "@/ui";
 

@@ -1,18 +1,17 @@
 // One task: beside what one looks at, or as a page of its own. The tab stands in the address.
 import { useQuery } from "@tanstack/react-query";
 import * as Tabs from "@radix-ui/react-tabs";
-import { Link, useParams, useSearch } from "@tanstack/react-router";
 import { ArrowUpRight } from "lucide-react";
 import { useEffect, useLayoutEffect, useRef, type ComponentType } from "react";
 
 import { Refused } from "@/api/client";
 import type { Task } from "@/api/model";
 import { task as taskQuery } from "@/api/queries";
-import { useSay } from "@/app/address";
 import { useOpenTask } from "@/app/going";
 import { useKeys } from "@/app/keys";
 import { useWide } from "@/app/narrow";
 import { useLooksBack } from "@/app/past/past";
+import { Link, say, useParams, useSearch } from "@/app/routing";
 import { useTranslation } from "@/i18n/use-words";
 import { Bar, Dialog, Empty, Failed, Loading, SidePanel } from "@/ui";
 import { Decisions } from "@/views/task/decisions";
@@ -39,7 +38,7 @@ const TABS: Record<string, ComponentType<{ task: Task }>> = {
 
 export function TaskPage() {
   const { t } = useTranslation("task");
-  const { taskId = "" } = useParams({ strict: false });
+  const { taskId = "" } = useParams();
   const title = useQuery(taskQuery(taskId)).data?.title;
   return (
     <div className="mx-auto flex min-h-full max-w-4xl flex-col p-4 sm:p-6">
@@ -114,8 +113,7 @@ function Body({ taskId, place }: { taskId: string; place: Place }) {
 
 function Whole({ task, place }: { task: Task; place: Place }) {
   const { t } = useTranslation("task");
-  const { tab: said = "" } = useSearch({ strict: false });
-  const say = useSay();
+  const { tab: said = "" } = useSearch();
   const past = useLooksBack();
   const tab = said in TABS ? said : "overview";
   return (

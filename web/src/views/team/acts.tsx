@@ -1,12 +1,12 @@
 // The acts of the team view, and the dialogs that some of them open.
 import { useQueryClient } from "@tanstack/react-query";
-import { useNavigate } from "@tanstack/react-router";
 import { TriangleAlert } from "lucide-react";
 import { useState } from "react";
 
 import { activateAgent, resumeAgent } from "@/api/actions";
 import { deactivateAgent, renewPasskey, setMember } from "@/api/agents";
 import type { Agent } from "@/api/model";
+import { navigate } from "@/app/routing";
 import { useTranslation } from "@/i18n/use-words";
 import { Button, Confirm, Copyable, Dialog, useToast } from "@/ui";
 
@@ -21,7 +21,6 @@ type Asked =
 export function useActs(projectId: string): { acts: Acts; dialogs: React.ReactNode } {
   const { t } = useTranslation("team");
   const client = useQueryClient();
-  const navigate = useNavigate();
   const toast = useToast();
   const [asked, setAsked] = useState<Asked | null>(null);
   const close = () => setAsked(null);

@@ -1,12 +1,12 @@
 // One member of the team: who it is, what it does now and by what evidence, and what can be done about it.
 import { useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
 import { Bot, Cpu, UserRound } from "lucide-react";
 import { Fragment } from "react";
 
 import type { Member } from "@/api/model";
 import { sessions } from "@/api/queries";
 import { useMay } from "@/app/may";
+import { Link } from "@/app/routing";
 import { useTranslation } from "@/i18n/use-words";
 import { AgentState, Ago, Avatar, Badge, Countdown, Elapsed } from "@/ui";
 

@@ -1,12 +1,12 @@
 // The team as a tree: each agent with its current work, or why it does nothing. Live.
 import { useQuery } from "@tanstack/react-query";
-import { useParams } from "@tanstack/react-router";
 import { Plus, Users } from "lucide-react";
 
 import type { Agent, Member } from "@/api/model";
 import { agents, members, overview } from "@/api/queries";
 import { useOwns } from "@/app/may";
 import { newAgent } from "@/app/overlays";
+import { useParams } from "@/app/routing";
 import { useTranslation } from "@/i18n/use-words";
 import { Bar, Button, Empty, Failed, Loading } from "@/ui";
 
@@ -17,7 +17,7 @@ import { forest, type Branch } from "./tree";
 
 export function Team() {
   const { t } = useTranslation("team");
-  const { projectId = "" } = useParams({ strict: false });
+  const { projectId = "" } = useParams();
   const everybody = useQuery(agents);
   const inside = useQuery(members(projectId));
   const { acts, dialogs } = useActs(projectId);

@@ -1,6 +1,5 @@
 // What ran when, and why nothing did: launches and tasks per agent, live; and the way back through the event log.
 import { useQuery } from "@tanstack/react-query";
-import { useParams, useSearch } from "@tanstack/react-router";
 import { ChartNoAxesGantt } from "lucide-react";
 import { useEffect, useMemo, useState } from "react";
 
@@ -8,9 +7,9 @@ import { matches, parsed, written, type Filter } from "@/api/filter";
 import type { Agent, BoardTask, Launch } from "@/api/model";
 import { board, launches, members, overview, usage } from "@/api/queries";
 import { launchHistory } from "@/api/whole-lists";
-import { useSay } from "@/app/address";
 import { OlderTasks } from "@/app/older";
 import { PastClock, PastStrip, useCardsThen, useLog, usePast } from "@/app/past";
+import { say, useParams, useSearch } from "@/app/routing";
 import { useTranslation } from "@/i18n/use-words";
 import { Bar as TopBar, Empty, Failed, Loading, useNow } from "@/ui";
 
@@ -24,7 +23,7 @@ import { Toolbar } from "./toolbar";
 
 export function Timeline() {
   const { t } = useTranslation("timeline");
-  const { projectId = "" } = useParams({ strict: false });
+  const { projectId = "" } = useParams();
   const tasks = useQuery(board(projectId));
   const started = useQuery(launches({ project_id: projectId }));
   const before = useQuery(launchHistory(projectId));
@@ -51,8 +50,7 @@ export function Timeline() {
 }
 
 function useAddress() {
-  const { by, q = "", trace } = useSearch({ strict: false });
-  const say = useSay();
+  const { by, q = "", trace } = useSearch();
   const replace = { replace: true };
   return {
     zoom: zoomOf(by),

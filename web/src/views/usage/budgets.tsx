@@ -1,8 +1,8 @@
 // Today's budgets: how much is spent, and what happens when it is used up.
-import { Link } from "@tanstack/react-router";
 
 import type { Budget } from "@/api/model";
 import { useOwns } from "@/app/may";
+import { Link } from "@/app/routing";
 import { useTranslation } from "@/i18n/use-words";
 import { Panel, money } from "@/ui";
 

@@ -1,13 +1,12 @@
 // The quota windows of accounts: how much of five hours, a day and a week is used, and what is kept for urgent work.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useSearch } from "@tanstack/react-router";
 import { useState } from "react";
 
 import { api } from "@/api/client";
 import type { Quota, QuotaWindow } from "@/api/model";
 import { quotas } from "@/api/queries";
-import { useSay } from "@/app/address";
 import { useOwns } from "@/app/may";
+import { say, useSearch } from "@/app/routing";
 import { DraftLine, useDraft } from "@/drafts";
 import { useTranslation } from "@/i18n/use-words";
 import {
@@ -34,8 +33,7 @@ const LIMITS = { "5h": "limit_5h", day: "limit_day", week: "limit_week" } as con
 export function Quotas() {
   const { t } = useTranslation("usage");
   const owns = useOwns();
-  const { q: asked } = useSearch({ strict: false });
-  const say = useSay();
+  const { q: asked } = useSearch();
   const found = useQuery(quotas).data ?? [];
   const edited = owns ? found.find(({ account }) => account === asked) : undefined;
   const edit = (account: string | undefined) => say({ q: account }, { replace: true });

@@ -1,11 +1,11 @@
 // What was used, by agent, task, model or project: the most first.
 import { useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
 import { useState, type ReactNode } from "react";
 
 import type { UsageRow } from "@/api/model";
 import { projects, usage } from "@/api/queries";
 import { useNames } from "@/app/names";
+import { Link } from "@/app/routing";
 import { useTranslation } from "@/i18n/use-words";
 import { Avatar, Loading, Panel, compact } from "@/ui";
 import { costWords, tokensOf } from "@/views/usage/amounts";

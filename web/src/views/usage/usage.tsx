@@ -1,12 +1,12 @@
 // What agents' programs have used: tokens, and money where prices are known; and what of today's budget is left.
 import { useQuery } from "@tanstack/react-query";
-import { useParams } from "@tanstack/react-router";
 import { ChartPie } from "lucide-react";
 import { useState } from "react";
 
 import type { Sums } from "@/api/model";
 import { usage } from "@/api/queries";
 import { useLooksBack } from "@/app/past/past";
+import { useParams } from "@/app/routing";
 import { useTranslation } from "@/i18n/use-words";
 import { Bar, Empty, Failed, Loading, Panel, SelectField, compact, money } from "@/ui";
 import { costWords, everyDay, tokensOf } from "@/views/usage/amounts";
@@ -20,7 +20,7 @@ const PERIODS = [1, 7, 30] as const;
 
 export function Usage() {
   const { t } = useTranslation("usage");
-  const { projectId = "" } = useParams({ strict: false });
+  const { projectId = "" } = useParams();
   const [everywhere, setEverywhere] = useState(false);
   const [days, setDays] = useState(7);
   const past = useLooksBack();

@@ -1,9 +1,9 @@
 // What the program of a launch called, read from its log when one unfolds the launch: each with its time on the axis and
 // the line of the log where it stands.
-import { Link } from "@tanstack/react-router";
 import { ChevronRight, CircleX, Wrench } from "lucide-react";
 
 import { useItems, useOutput } from "@/app/output";
+import { Link } from "@/app/routing";
 import { useTranslation } from "@/i18n/use-words";
 import { duration } from "@/ui";
 import type { Call } from "@/ui/transcript";

@@ -1,11 +1,11 @@
 // The facts of one row of the story: what, when, how long, at what price; the decision and its rule; and where it stands
 // in the log. Ids are copied, not shown.
-import { Link } from "@tanstack/react-router";
 import { ArrowUpRight, Copy, ScrollText } from "lucide-react";
 import type { ReactNode } from "react";
 
 import { useOpenTask } from "@/app/going";
 import { programOf } from "@/app/program-of";
+import { Link } from "@/app/routing";
 import { useTranslation } from "@/i18n/use-words";
 import { Button, DecisionCard, compact, duration, money, useToast } from "@/ui";
 

@@ -31,11 +31,6 @@ def first_files(view: str, language: str = "en") -> dict[str, int]:
     return {name: len(gzip.compress((STATIC / name).read_bytes(), 6, mtime=0)) for name in sorted(files)}
 
 
-def first_scripts(view: str, language: str = "en") -> dict[str, int]:
-    """The scripts among them."""
-    return {name: size for name, size in first_files(view, language).items() if name.endswith(".js")}
-
-
 def _needed(chunks: dict[str, dict[str, Any]], names: Iterable[str]) -> set[str]:
     """The chunks with these names, and what they import without being asked to."""
     found: set[str] = set()
