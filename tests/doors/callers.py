@@ -63,12 +63,14 @@ MAY: dict[Grant, set[Right]] = {
 
 @dataclass(frozen=True)
 class Caller:
-    """`bearer` goes into the Authorization header, `cookie` into a browser's, `arguments` into the call."""
+    """`bearer` goes into the Authorization header, `cookie` and `page` are shown by a browser, `arguments` go into the
+    call."""
 
     name: str
     right: Right
     bearer: str | None = None
     cookie: str | None = None
+    page: str | None = None
     arguments: dict[str, str] = field(default_factory=dict)
     tools: frozenset[str] | None = None
     """To which an API key is limited; None: to nothing."""
@@ -152,9 +154,9 @@ class House:
         browser = self._browser("", Right.INVALID, person_id="left")
         make("remove_person", person_id="left")
         yield Caller("a token of a removed owner", Right.INVALID, bearer=token)
-        yield Caller("a browser of a removed owner", Right.INVALID, cookie=browser.cookie)
+        yield Caller("a browser of a removed owner", Right.INVALID, cookie=browser.cookie, page=browser.page)
 
     def _browser(self, name: str, right: Right, **link: str) -> Caller:
         code = self.world.owner.call("make_sign_in_link", **link)["code"]
         signed_in = self.world.perform("sign_in", {"code": code}, Credentials()).result or {}
-        return Caller(name, right, cookie=signed_in["browser_token"])
+        return Caller(name, right, cookie=signed_in["browser_token"], page=signed_in["page_secret"])

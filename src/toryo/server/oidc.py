@@ -70,6 +70,8 @@ class OidcEndpoint:
         try:
             return await step(waiting, request)
         except Refusal as refusal:
+            if method == "POST":
+                raise  # a page's script reads it
             return _refused(refusal.answer())
         except Untrusted as reason:
             _log.warning("sign_in_refused", reason=str(reason), stranger=True)

@@ -174,6 +174,7 @@ def _by_browser(tx: Transaction, shown: Credentials, now: Millis) -> Caller:
             Code.AUTHENTICATION_REQUIRED,
             "This browser is not signed in.",
             "Sign in again: toryo open prints a sign-in link.",
+            signed_out=True,
         )
     return Caller(
         Kind.PERSON,
