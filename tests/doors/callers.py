@@ -139,7 +139,11 @@ class House:
     def _people(self) -> Iterator[Caller]:
         make = self.world.owner.call
         yield Caller("owner.token", Right.OWNER, bearer=OWNER_TOKEN)
-        yield self._browser("the owner's browser", Right.OWNER)
+        own, other = (self._browser("the owner's browser", Right.OWNER) for _ in range(2))
+        yield own
+        # What a browser sends by itself, which reaches whatever runs at another port of the host:
+        yield Caller("the cookie of the owner's browser alone", Right.INVALID, cookie=own.cookie)
+        yield Caller("the same with the page of another browser", Right.INVALID, cookie=own.cookie, page=other.page)
         for right in (Right.VIEWER, Right.MEMBER, Right.OWNER):
             person = f"p-{right.value}"
             make("add_person", person_id=person, login=right.value, projects=[self.world.project_id])

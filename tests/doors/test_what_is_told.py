@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from starlette.requests import Request
 
 from tests.databases import empty
 from tests.doors.callers import PEOPLE, Caller, House, Right

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -523,6 +524,9 @@ def test_who_loses_every_role_at_the_provider_is_out(provided: World):
     person = {"issuer": ISSUER, "subject": "7", "name": "Mia"}
     browser = Browser(provided, vouch(provided, **person, login="owner"))
     assert browser.call("who_am_i")["login"] == "owner"
+    browser.refused("make_access_token", "proofRequired", name="x")  # the provider has not said when it asked them
+    now = int(time.time() * SECOND) * 2  # no later than now
+    browser = Browser(provided, vouch(provided, **person, login="owner", signed_in_at=now))
     token = Caller(provided, browser.call("make_access_token", name="x")["token"])
     provided.owner.call("set_password", person_id="mia", password=PASSWORD)
     assert vouch(provided, **person)["error"] == "permissionDenied"

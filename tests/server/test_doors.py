@@ -331,6 +331,10 @@ def test_no_route_answers_a_foreign_name_another_site_or_a_browser_that_has_left
     assert answers({**bearer, "Origin": FOREIGN}, ROUTES) == {403}
     for nothing in ({}, {"X-Toryo": "1"}, {"X-Toryo": ""}, {"X-Toryo": token}, {"Sec-Fetch-Site": "same-origin"}):
         assert answers({**browser, **nothing}, closed) == {401}
+        for path in ("/events/stream", "/events"):
+            streamed = {**browser, **nothing, "Accept": "text/event-stream"}
+            assert http.get(API + path, headers=streamed).status_code == 401
+    assert http.get(f"{API}/me", headers={**browser, **page}).status_code == 200
     assert http.post("/api/v1/sign-out", headers={**browser, **page}).status_code == 200
     assert answers({**browser, **page}, closed) == {401}
 

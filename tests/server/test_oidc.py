@@ -320,13 +320,90 @@ def test_neither_codes_nor_tokens_stand_in_the_log(serve: Serve, idp: Provider) 
     browser, address = leave(server)
     secret = browser.cookies["toryo-leaving"]
     back = idp.agree(address)
-    browser.get(back)
+    arrived = browser.get(back)
+    code = arrived.headers["location"].partition("provider.")[2]
+    arrive(browser, arrived)
     token = next(value for name, value in browser.cookies.items() if name != "toryo-leaving")
     server.close()
     kept = (server.app.directory.path / "logs" / "server.log").read_text()
     assert "signed_in" in kept
-    for each in (secret, token, back.partition("state=")[2], SECRET):
+    for each in (
+        secret,
+        token,
+        code,
+        KEPT[id(browser)],
+        browser.headers["X-Toryo"],
+        back.partition("state=")[2],
+        SECRET,
+    ):
         assert each not in kept
+
+
+# --- the page that left ----------------------------------------------------------------------------------------------
+
+
+def test_only_the_page_that_has_left_signs_in_with_what_comes_back(serve: Serve, idp: Provider) -> None:
+    """Whoever leads a browser here with their own answer of the provider, and sets its cookie, signs nobody in."""
+    server = serve(oidc_default_role="member")
+    browser, _ = come_in(server, idp)
+    idp.claims = {"sub": "u-evil", "email": "evil@example.org"}
+    theirs, address = leave(server)
+    planted = httpx.Client(base_url=server.url, cookies=dict(browser.cookies), headers={"X-Toryo": "1"})
+    planted.cookies.set("toryo-leaving", theirs.cookies["toryo-leaving"])
+    answer = planted.get(idp.agree(address))
+    assert answer.status_code == 303
+    assert not [each for each in answer.headers.get_list("set-cookie") if not each.startswith("toryo-leaving")]
+    code = answer.headers["location"].removeprefix("/sign-in#provider.")
+    for tried in (code, f".{code}", f"{KEPT[id(browser)]}.{code}"):
+        assert planted.post("/api/v1/sign-in", json={"code": tried}).status_code == 401, tried
+    assert me(browser)["person_id"] == "ann"
+
+
+@pytest.mark.parametrize(
+    ("method", "headers", "status"),
+    [
+        ("GET", {"X-Toryo": "1"}, 405),
+        ("POST", {}, 403),
+        ("POST", {"X-Toryo": "1", "Origin": "https://evil.example"}, 403),
+    ],
+)
+def test_no_picture_form_or_other_site_begins_a_sign_in(
+    serve: Serve, idp: Provider, method: str, headers: dict[str, str], status: int
+) -> None:
+    browser, _ = come_in(serve(oidc_default_role="member"), idp)
+    answer = httpx.request(method, f"{browser.base_url}sign-in/oidc", headers=headers, cookies=browser.cookies)
+    assert (answer.status_code, answer.headers.get_list("set-cookie")) == (status, [])
+    assert me(browser)["person_id"] == "ann"
+
+
+def test_leaving_ends_no_sign_in_and_coming_back_as_somebody_else_asks(serve: Serve, idp: Provider) -> None:
+    browser, _ = come_in(serve(oidc_default_role="member"), idp)
+    idp.claims = {"sub": "u-2", "email": "bob@example.org"}
+    address = leave_with(browser)["address"]
+    assert me(browser)["person_id"] == "ann"
+    answer = browser.get(idp.agree(address))
+    asked = arrive(browser, answer)
+    assert (asked.status_code, asked.json()["instead_of"]["person_id"]) == (409, "ann")
+    assert me(browser)["person_id"] == "ann"
+    assert arrive(browser, answer, instead_of="ann").status_code == 200
+    assert me(browser)["person_id"] == "bob"
+
+
+def test_who_proves_again_with_the_provider_must_have_signed_in_there_just_now(serve: Serve, idp: Provider) -> None:
+    idp.claims["auth_time"] = int(time.time()) - 3600
+    browser, _ = come_in(serve(oidc_default_role="owner"), idp)
+    token = {"name": "ci"}
+    assert browser.post("/api/v1/access-tokens", json=token).json()["code"] == "proofRequired"
+    for claimed in (None, int(time.time()) - 3600, "now"):
+        idp.claims["auth_time"] = claimed
+        address = leave_with(browser, "/sign-in/oidc?again=true")["address"]
+        assert "prompt=login&max_age=0" in address
+        refused(browser.get(idp.agree(address)), "auth_time")
+    assert browser.post("/api/v1/access-tokens", json=token).status_code == 403
+    idp.claims["auth_time"] = int(time.time())
+    answer = browser.get(idp.agree(leave_with(browser, "/sign-in/oidc?again=true")["address"]))
+    assert arrive(browser, answer).status_code == 200
+    assert browser.post("/api/v1/access-tokens", json=token).status_code == 201
 
 
 @pytest.mark.parametrize(

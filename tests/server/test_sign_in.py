@@ -176,7 +176,7 @@ def test_who_signs_in_again_as_themselves_stays_signed_in_as_before_in_every_tab
         pieces = stream.iter_raw()
         assert b"person.link_made" in next(pieces)
         again = enter(browser, code=ask(server, "make_sign_in_link")["code"])
-        assert b"person.proved" in b"".join(next(pieces) for _ in range(2)), "the stream goes on"
+        assert any(b"person.proved" in piece for piece in pieces), "the stream goes on"
     assert cookie(again)["value"] == cookie(answer)["value"]
     assert again.json()["page_secret"] == answer.json()["page_secret"]
     assert len(browser.get("/api/v1/sign-ins").json()["sign_ins"]) == 1
@@ -229,8 +229,11 @@ def test_a_form_of_another_site_changes_nothing(server: Running) -> None:
     code = ask(server, "make_sign_in_link")["code"]
     for kind in ("application/x-www-form-urlencoded", "text/plain", "multipart/form-data; boundary=x"):
         sent = browser.post("/api/v1/projects", content=b'{"name":"x"}', headers={"Content-Type": kind})
-        assert sent.status_code == 401
-        for address, body in ((f"/api/v1/sign-in?code={code}", b""), ("/api/v1/sign-in", b'{"code":"%s"}')):
+        assert sent.status_code == 422
+        for address, body in (
+            (f"/api/v1/sign-in?code={code}", b""),
+            ("/api/v1/sign-in", f'{{"code":"{code}"}}'.encode()),
+        ):
             knock = browser.post(address, content=body, headers={"Content-Type": kind})
             assert knock.status_code == 403
             assert not knock.headers.get_list("set-cookie")

@@ -4,24 +4,24 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
 import { useStream } from "@/app/stream";
 
+const streams = vi.hoisted(() => ({}) as { Following: unknown });
+vi.mock("@/api/following", () => streams);
+
 let tell: (event: object) => void = () => undefined;
 let asked = "";
 let happen: (what: "open" | "error") => void = () => undefined;
 
 beforeEach(() => {
   vi.useFakeTimers();
-  vi.stubGlobal(
-    "EventSource",
-    class extends EventTarget {
-      constructor(address: string) {
-        super();
-        asked = address;
-        happen = (what) => this.dispatchEvent(new Event(what));
-        tell = (event) => this.dispatchEvent(new MessageEvent("message", { data: JSON.stringify(event) }));
-      }
-      close() {}
-    },
-  );
+  streams.Following = class extends EventTarget {
+    constructor(address: string) {
+      super();
+      asked = address;
+      happen = (what) => this.dispatchEvent(new Event(what));
+      tell = (event) => this.dispatchEvent(new MessageEvent("message", { data: JSON.stringify(event) }));
+    }
+    close() {}
+  };
 });
 afterEach(() => {
   cleanup();

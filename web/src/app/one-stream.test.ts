@@ -3,6 +3,8 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { Browser, FakeChannel, FakeSource, newServer, server } from "@/app/fake-browser";
 import { OneStream, type Liveness } from "@/app/one-stream";
 
+vi.mock("@/api/following", () => ({ Following: FakeSource }));
+
 function tab(browser: Browser | null, { last = 0, seen = true, watches = false, who = "olga" } = {}) {
   const shown = {
     seen,
@@ -41,7 +43,6 @@ const pass = (milliseconds = 0) => vi.advanceTimersByTimeAsync(milliseconds);
 beforeEach(() => {
   vi.useFakeTimers();
   newServer();
-  vi.stubGlobal("EventSource", FakeSource);
 });
 afterEach(() => {
   vi.useRealTimers();
