@@ -1,6 +1,11 @@
 // The server's stream of events, as EventSource has it; which sends the cookie alone, and not the secret of the page.
 import { open } from "@/api/client";
 
+export type Stream = EventTarget & { close: () => void };
+
+/** Tests have no server: they begin something else. */
+export const streams = { begin: (address: string): Stream => new Following(address) };
+
 export class Following extends EventTarget {
   private readonly leaving = new AbortController();
 

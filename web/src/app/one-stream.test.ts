@@ -1,9 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
 import { Browser, FakeChannel, FakeSource, newServer, server } from "@/app/fake-browser";
+import { streams } from "@/api/following";
 import { OneStream, type Liveness } from "@/app/one-stream";
-
-vi.mock("@/api/following", () => ({ Following: FakeSource }));
 
 function tab(browser: Browser | null, { last = 0, seen = true, watches = false, who = "olga" } = {}) {
   const shown = {
@@ -43,8 +42,10 @@ const pass = (milliseconds = 0) => vi.advanceTimersByTimeAsync(milliseconds);
 beforeEach(() => {
   vi.useFakeTimers();
   newServer();
+  vi.spyOn(streams, "begin").mockImplementation((address) => new FakeSource(address));
 });
 afterEach(() => {
+  vi.restoreAllMocks();
   vi.useRealTimers();
   vi.unstubAllGlobals();
 });

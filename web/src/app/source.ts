@@ -1,5 +1,5 @@
 // The connection to the server's stream of events: opened where one says, tried again until it is there.
-import { Following } from "@/api/following";
+import { streams, type Stream } from "@/api/following";
 import type { Event, Sign } from "@/api/model";
 import { PREFIX, type PathOf } from "@/api/routes";
 
@@ -20,7 +20,7 @@ export interface Hears {
 }
 
 export class Source {
-  private source: Following | null = null;
+  private source: Stream | null = null;
   private retry: number | undefined;
   private late: number | undefined;
 
@@ -33,7 +33,7 @@ export class Source {
   open(): void {
     this.close();
     this.late = window.setTimeout(() => this.hears.late(), LATE_MS);
-    this.source = new Following(`${STREAM}?after=${this.after()}`);
+    this.source = streams.begin(`${STREAM}?after=${this.after()}`);
     this.source.addEventListener("open", () => {
       window.clearTimeout(this.late);
       this.hears.opened();

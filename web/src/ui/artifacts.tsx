@@ -47,14 +47,17 @@ export function Artifacts({ task, files, size, aside }: ArtifactsProps) {
         <ul className="mt-1">
           {others.map((each) => (
             <li key={each.artifact_id} className="flex items-center gap-1.5">
-              <button
-                type="button"
-                onClick={() => void save(each)}
-                className="inline-flex min-h-7 min-w-0 items-center gap-1.5 text-left text-xs text-accent hover:underline max-sm:min-h-11"
+              <a
+                href={addressOf(task, each)}
+                onClick={(event) => {
+                  event.preventDefault(); // the browser by itself would ask without the page's secret
+                  void save(each);
+                }}
+                className="inline-flex min-h-7 min-w-0 items-center gap-1.5 text-xs text-accent hover:underline max-sm:min-h-11"
               >
                 <Download size={12} className="shrink-0" aria-hidden />
                 <Name file={each} />
-              </button>
+              </a>
               <span className="shrink-0 text-xs text-faint">{size(each.bytes)}</span>
               {aside?.(each)}
             </li>
@@ -65,40 +68,26 @@ export function Artifacts({ task, files, size, aside }: ArtifactsProps) {
   );
 }
 
-/** Read as soon as it is near what is seen. */
 function Picture({ task, file }: { task: string; file: LeftFile }) {
   const address = addressOf(task, file);
-  const [place, setPlace] = useState<HTMLElement | null>(null);
   const [shown, setShown] = useState<string>();
   useEffect(() => {
-    if (place === null) return;
     const leaving = new AbortController();
     let made: string | undefined;
     const read = async () => {
       const answer = await open(address, { signal: leaving.signal });
-      made = URL.createObjectURL(await answer.blob());
-      if (leaving.signal.aborted) URL.revokeObjectURL(made);
-      else setShown(made);
+      const bytes = await answer.blob();
+      if (!leaving.signal.aborted) setShown((made = URL.createObjectURL(bytes)));
     };
-    const near = new IntersectionObserver(
-      (seen) => {
-        if (!seen.some((each) => each.isIntersecting)) return;
-        near.disconnect();
-        read().catch(() => undefined); // the frame stays empty, and its name stands below
-      },
-      { rootMargin: "500px" },
-    );
-    near.observe(place);
+    read().catch(() => undefined); // the frame stays empty, and its name stands below
     return () => {
-      near.disconnect();
       leaving.abort();
       if (made !== undefined) URL.revokeObjectURL(made);
     };
-  }, [address, place]);
+  }, [address]);
   return (
     <a
-      ref={setPlace}
-      href={shown}
+      href={shown ?? address}
       target="_blank"
       rel="noreferrer"
       className="flex flex-col gap-1 rounded-md text-xs text-accent hover:underline"
