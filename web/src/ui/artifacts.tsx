@@ -49,6 +49,7 @@ export function Artifacts({ task, files, size, aside }: ArtifactsProps) {
             <li key={each.artifact_id} className="flex items-center gap-1.5">
               <a
                 href={addressOf(task, each)}
+                download=""
                 onClick={(event) => {
                   event.preventDefault(); // the browser by itself would ask without the page's secret
                   void save(each);

@@ -140,6 +140,7 @@ describe("who must prove again who they are", () => {
     const asked = serve({ ...welcome, "GET /sign-in": { password: true, provider: null } });
     const done = vi.fn();
     await show(<Prove done={done} />);
+    await screen.findByLabelText("Password");
     write("Password", "secret");
     await press("Sign in");
     await waitFor(() => expect(done).toHaveBeenCalledWith(true));
