@@ -27,7 +27,7 @@ GIVES = (
     *("call.new_token", "people.put", "agents.set_passkey", "agents.join", "wider_rights.told"),
     *("wider_rights.told_of_login", "credential_revocation.change_role", "credential_revocation.make_known"),
 )
-"""By which an operation makes a credential or widens a right: its handler, or a function of its module that it calls."""
+"""By which an operation makes a credential or widens a right: its handler, or what that calls in its module."""
 GIVES_NOTHING = {
     "resume_agent": "ends a cooldown; says `told` where others widen, through `_save_agent`",
     "deactivate_agent": "takes rights, through `_save_agent`",
